@@ -1,0 +1,3 @@
+#include "app/programs.hpp"
+
+int main(int argc, char** argv) { return ranklab::app::run_report(argc, argv); }

@@ -1,0 +1,7 @@
+#include "app/programs.hpp"
+#include "experiments/training.hpp"
+
+int main(int argc, char** argv) {
+    ranklab::experiments::Training training;
+    return ranklab::app::run_experiment(argc, argv, training);
+}

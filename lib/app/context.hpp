@@ -1,0 +1,24 @@
+// Completes a Run with what only the program knows: how it was called, on what, where.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "monitor/placement.hpp"
+#include "options/options.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::app {
+
+std::vector<results::Setting> settings_of(const options::Options& options);
+
+/// Facts of this node, the libraries and the allowed environment variables.
+std::vector<results::Fact> collect_context(const std::string& output_file);
+
+std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& placements);
+
+/// "# ranks: 2 on 1 node (node07), ..." : what runs where, a few lines at any number of ranks.
+std::string placement_header(const std::vector<monitor::Placement>& placements);
+
+}  // namespace ranklab::app

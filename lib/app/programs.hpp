@@ -1,0 +1,20 @@
+// The programs behind apps/*.cpp. Each returns the exit code of main; nothing is thrown past them.
+#pragma once
+
+#include "experiments/experiment.hpp"
+
+namespace ranklab::app {
+
+/// An MPI program that runs one experiment: options, launch guard, header, work, results file, summary.
+int run_experiment(int argc, char** argv, experiments::Experiment& experiment);
+
+/// `ranklab doctor`: where each rank sits, what is wrong and how to mend it. Exit 5 if the launch guard would refuse.
+int run_doctor(int argc, char** argv);
+
+/// `ranklab report FILE`: no MPI.
+int run_report(int argc, char** argv);
+
+/// `ranklab <command> ...` becomes ranklab-<command> found beside it.
+int dispatch(int argc, char** argv);
+
+}  // namespace ranklab::app

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "app/command_line.hpp"
+#include "app/context.hpp"
+#include "app/programs.hpp"
+#include "app/session.hpp"
+#include "app/version.hpp"
+#include "base/text.hpp"
+#include "comm/launcher.hpp"
+#include "monitor/host.hpp"
+
+namespace ranklab::app {
+namespace {
+
+const ProgramText kText{"doctor", "[options]",
+                        "Says where each rank sits, what libraries and GPUs there are, what is wrong with the launch and how to mend it.",
+                        "  ranklab doctor                      this process alone\n"
+                        "  mpirun -n 2 ranklab doctor          as the job would be started\n"
+                        "  srun -n 8 ranklab doctor --threads 4\n"};
+
+void print_ranks(const std::vector<monitor::Placement>& placements) {
+    fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", "rank", "local", "host", "cores", "threads", "cpus", "GPUs");
+    for (const auto& p : placements) {
+        fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", p.rank, p.local_rank, p.host, p.cores, p.threads,
+                   base::compact_ranges(p.cpus), p.gpus);
+    }
+}
+
+void print_facts() {
+    for (const auto& fact : collect_context("none")) {
+        if (!fact.value.empty()) fmt::print("# {}.{}: {}\n", fact.section, fact.key, fact.value);
+    }
+}
+
+int print_findings(const std::vector<monitor::Finding>& findings) {
+    int code = 0;
+    for (const auto& finding : findings) {
+        fmt::print("{}: {}\n", finding.fatal ? "WRONG" : "warning", finding.sentence);
+        if (finding.fatal) code = 5;
+    }
+    if (findings.empty()) fmt::print("Nothing wrong was found.\n");
+    return code;
+}
+
+int examine(Session& session, const options::Options& options) {
+    const int threads = options.has("threads") ? static_cast<int>(options.integer("threads")) : 0;
+    const int expected = options.has("expect-ranks") ? static_cast<int>(options.integer("expect-ranks")) : 0;
+    const auto placements = session.gather_placements(threads);
+    const auto findings = session.check_launch(placements, expected);
+    int code = 0;
+    if (session.is_root()) {
+        fmt::print("# {}\n", version_line());
+        print_facts();
+        print_ranks(placements);
+        code = print_findings(findings);
+    }
+    return code;
+}
+
+}  // namespace
+
+int run_doctor(int argc, char** argv) {
+    prepare_process();
+    options::Schema schema;
+    schema.section("Options")
+        .integer("threads", 1, std::nullopt, "threads per rank that the job will use (default: the cores of the cpuset)")
+        .integer("expect-ranks", 1, std::nullopt, "how many ranks the job should have")
+        .flag("quiet", "findings alone are what counts; kept for scripts");
+    describe_help(schema);
+    return guarded([&] {
+        const auto options = options::Options::parse(schema, arguments_of(argc, argv));
+        if (answer_help(options, schema, kText)) return 0;
+        Session session;
+        return session.conclude([&] { return examine(session, options); });
+    });
+}
+
+}  // namespace ranklab::app

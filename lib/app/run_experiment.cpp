@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "app/command_line.hpp"
+#include "app/context.hpp"
+#include "app/programs.hpp"
+#include "app/session.hpp"
+#include "app/terminal.hpp"
+#include "app/version.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "comm/launcher.hpp"
+#include "report/text.hpp"
+#include "results/rescue.hpp"
+#include "results/result_file.hpp"
+
+namespace ranklab::app {
+namespace {
+
+using experiments::Experiment;
+
+struct Job {
+    Session& session;
+    Experiment& experiment;
+    options::Options options;
+    std::string command_line;
+};
+
+// Command line > config file > default, merged on rank 0 and broadcast: a config file need be only where rank 0 is.
+void settle_options(Job& job) {
+    auto& control = job.session.control();
+    comm::together(control, [&] {
+        if (control.rank() == 0 && job.options.has("config")) job.options.read_config(job.options.text("config"));
+    });
+    job.options.adopt(comm::broadcast_text(control, job.options.serialise(), 0));
+}
+
+void print_listings(const Experiment& experiment) {
+    for (const auto& listing : experiment.listings()) {
+        fmt::print("{}\n", listing.title);
+        for (const auto& [name, summary] : listing.entries) fmt::print("  {:<18} {}\n", name, summary);
+    }
+}
+
+void print_settings(const std::vector<results::Setting>& settings) {
+    for (const auto& setting : settings) fmt::print("# {}: {}\n", setting.key, setting.value);
+}
+
+// The launch guard: what is fatal throws, the rest becomes warnings of the run.
+std::vector<std::string> guard_launch(Job& job, const std::vector<monitor::Placement>& placements) {
+    std::vector<std::string> warnings;
+    const int expected = job.options.has("expect-ranks") ? static_cast<int>(job.options.integer("expect-ranks")) : 0;
+    const auto findings = job.session.check_launch(placements, expected);
+    comm::together(job.session.control(), [&] {
+        for (const auto& finding : findings) {
+            if (finding.fatal) throw base::EnvironmentError(finding.sentence);
+            warnings.push_back(finding.sentence);
+        }
+    });
+    return warnings;
+}
+
+// Samples of about ten measurements and a margin for the rest.
+std::uint64_t expected_bytes(const Job& job, int ranks) {
+    const std::uint64_t steps = job.options.has("steps") ? static_cast<std::uint64_t>(job.options.integer("steps")) : 10000;
+    return steps * static_cast<std::uint64_t>(ranks) * 10 * sizeof(double) + (1U << 18U);
+}
+
+void prepare_output(Job& job) {
+    auto& control = job.session.control();
+    comm::together(control, [&] {
+        if (control.rank() == 0 && job.options.text("output") != "none") {
+            results::ResultFile(job.options.text("output")).prepare(expected_bytes(job, control.world_size()));
+        }
+    });
+}
+
+// Rank 0 stores the run; where the file cannot take it any more, in a rescue file whose path is told.
+void store(const results::Run& run, const std::string& output) {
+    if (output == "none") return;
+    try {
+        results::ResultFile(output).append(run);
+    } catch (base::Error& error) {
+        const auto rescue = results::write_rescue(run);
+        throw base::EnvironmentError(
+            fmt::format("{}; the run was not lost: it is in {} (ranklab report reads it)", error.what(), rescue.string()));
+    }
+}
+
+void complete(results::Run& run, const Job& job, const std::vector<monitor::Placement>& placements, std::int64_t started,
+              std::chrono::steady_clock::time_point start) {
+    run.id = results::make_run_id(started);
+    run.command = job.experiment.command();
+    run.argv = job.command_line;
+    run.label = job.options.text("label");
+    run.started_utc = base::utc_iso(started);
+    run.duration_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    run.version = version();
+    run.git_revision = git_revision();
+    run.config = settings_of(job.options);
+    const auto context = collect_context(job.options.text("output"));
+    run.context.insert(run.context.begin(), context.begin(), context.end());
+    run.hosts = host_rows(placements);
+    if (build_type() != "Release") run.warnings.push_back("this is a " + build_type() + " build: its times are not those of a Release build");
+}
+
+void print_result(const results::Run& run, const std::string& output) {
+    fmt::print("\n{}", report::run_text(run));
+    if (output == "none") {
+        fmt::print("\nNot stored (--output none).\n");
+    } else {
+        fmt::print("\nStored as {} in {}\nNext: ranklab report {} --run {}\n", run.id, output, base::shell_quote({output}), run.id);
+    }
+    std::fflush(stdout);
+}
+
+int work(Job& job) {
+    auto& session = job.session;
+    auto& control = session.control();
+    const auto start = std::chrono::steady_clock::now();
+    const auto started = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    settle_options(job);
+    const int threads = job.options.has("threads") ? static_cast<int>(job.options.integer("threads")) : 0;
+    const auto placements = session.gather_placements(threads);
+    const auto warnings = guard_launch(job, placements);
+    if (threads == 0) job.options.resolve("threads", fmt::format("{}", placements[static_cast<std::size_t>(control.rank())].threads));
+    std::vector<results::Setting> extra;
+    comm::together(control, [&] { extra = job.experiment.resolve(job.options, control.world_size()); });
+
+    const bool dry_run = job.options.flag("dry-run");
+    const bool speaks = session.is_root() && !job.options.flag("quiet");
+    if (speaks || (dry_run && session.is_root())) {
+        fmt::print("# {}\n{}", version_line(), placement_header(placements));
+        print_settings(settings_of(job.options));
+        print_settings(extra);
+        std::fflush(stdout);
+    }
+    if (session.is_root()) {
+        for (const auto& warning : warnings) base::log::warn(warning);
+    }
+    if (dry_run) return 0;
+
+    prepare_output(job);
+    TerminalProgress progress(speaks);
+    const Watchdog watchdog(progress, job.options.real("stall-timeout"));
+    results::Run run = job.experiment.run({control, job.options, progress});
+    run.warnings.insert(run.warnings.end(), warnings.begin(), warnings.end());
+    comm::together(control, [&] {
+        if (!session.is_root()) return;
+        complete(run, job, placements, started, start);
+        store(run, job.options.text("output"));
+        print_result(run, job.options.text("output"));
+        if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
+    });
+    return run.exit_code;
+}
+
+ProgramText program_text(const Experiment& experiment) {
+    return {experiment.command(), "[options]", experiment.summary(), experiment.examples()};
+}
+
+}  // namespace
+
+int run_experiment(int argc, char** argv, Experiment& experiment) {
+    prepare_process();
+    options::Schema schema;
+    experiment.describe(schema);
+    describe_common(schema);
+    describe_help(schema);
+    std::optional<options::Options> parsed;
+    const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };
+    // A slip in the options of a lone process needs no MPI. In a job the ranks must agree to leave, or the launcher
+    // would kill rank 0 before it has spoken.
+    const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
+    const auto early = [&] {
+        parse();
+        if (answer_help(*parsed, schema, program_text(experiment))) return 1;
+        if (!parsed->flag("list")) return 0;
+        if (speaks_for_job()) print_listings(experiment);
+        return 1;
+    };
+    int answered = 0;
+    const int code = guarded([&] {
+        if (alone) {
+            answered = early();
+            return 0;
+        }
+        try {
+            answered = early();
+        } catch (const base::OptionError&) {
+            parsed.reset();  // said again, together, below
+        }
+        return 0;
+    });
+    if (code != 0 || answered != 0) return code;
+
+    return guarded([&] {
+        Session session;
+        return session.conclude([&] {
+            comm::together(session.control(), [&] {
+                if (!parsed) parse();
+            });
+            std::vector<std::string> words(argv, argv + argc);
+            words[0] = "ranklab " + experiment.command();
+            const std::string line = words[0] + (argc > 1 ? " " + base::shell_quote({words.begin() + 1, words.end()}) : "");
+            Job job{session, experiment, *parsed, line};
+            return work(job);
+        });
+    });
+}
+
+}  // namespace ranklab::app

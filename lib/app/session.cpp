@@ -1,0 +1,112 @@
+#include "app/session.hpp"
+
+#include <malloc.h>
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "app/version.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "comm/launcher.hpp"
+#include "device/gpus.hpp"
+#include "monitor/host.hpp"
+
+namespace ranklab::app {
+namespace {
+
+constexpr int kKeepBytes = 1 << 30;
+
+// A library's what() may be a page of backtrace: its first line is the sentence.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+int code_of_current_exception() {
+    try {
+        throw;
+    } catch (const comm::PeerError& error) {
+        return static_cast<int>(error.code());  // the rank that failed has said why
+    } catch (const base::Error& error) {
+        base::log::error(error.what());
+        return static_cast<int>(error.code());
+    } catch (const std::bad_alloc&) {
+        base::log::error("out of memory: use a smaller --batch-size, or fewer ranks per node");
+        return static_cast<int>(base::ExitCode::environment);
+    } catch (const std::exception& error) {
+        base::log::error(fmt::format("internal error: {}", first_line(error.what())));
+        return static_cast<int>(base::ExitCode::internal);
+    }
+}
+
+std::string gpu_text() {
+    const auto list = device::list_gpus();
+    if (list.gpus.empty()) return "none: " + list.why_none;
+    std::vector<std::string> names;
+    for (const auto& gpu : list.gpus) names.push_back(fmt::format("{} [{}]", gpu.name, gpu.pci_id));
+    return base::join(names, "; ");
+}
+
+}  // namespace
+
+Session::Session() : exit_plane_(mpi_.control().split(0, mpi_.control().rank())) {
+    base::log::set_rank(mpi_.control().rank(), monitor::host_name());
+}
+
+std::vector<monitor::Placement> Session::gather_placements(int threads) {
+    const auto mine = monitor::own_placement(control().rank(), control().local_rank(), threads, version_line(), gpu_text());
+    std::vector<monitor::Placement> placements;
+    for (const auto& text : comm::gather_texts(control(), mine.serialise())) {
+        placements.push_back(monitor::Placement::deserialise(text));
+    }
+    return placements;
+}
+
+std::vector<monitor::Finding> Session::check_launch(const std::vector<monitor::Placement>& placements, int expected) {
+    const auto launcher = comm::read_launcher();
+    std::vector<monitor::Finding> findings = monitor::check_placements(placements);
+    const auto connected = monitor::check_connected(control().world_size(), launcher.name, launcher.world_size,
+                                                    expected > 0 ? std::optional(expected) : std::nullopt);
+    if (connected) findings.insert(findings.begin(), *connected);
+    return findings;
+}
+
+int Session::conclude(const std::function<int()>& work) {
+    int code = 0;
+    try {
+        code = work();
+    } catch (...) {
+        code = code_of_current_exception();
+    }
+    std::fflush(stdout);
+    // A rank that is done waits for those that work; one that failed gives the others a moment to fail too.
+    constexpr double kPatienceOfTheDone = 3600;
+    constexpr double kPatienceOfTheFailed = 5;
+    const auto agreed = comm::agree_on_exit(*exit_plane_, code, code == 0 ? kPatienceOfTheDone : kPatienceOfTheFailed);
+    if (agreed) return *agreed;
+    base::log::error("the other ranks did not come to the end, so the job is ended for all");
+    comm::MpiEnvironment::abort(code == 0 ? static_cast<int>(base::ExitCode::environment) : code);
+}
+
+int guarded(const std::function<int()>& work) {
+    try {
+        return work();
+    } catch (...) {
+        return code_of_current_exception();
+    }
+}
+
+void prepare_process() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+    // glibc gives big blocks back to the kernel at every free and faults them in again at the next step.
+    mallopt(M_MMAP_THRESHOLD, kKeepBytes);
+    mallopt(M_TRIM_THRESHOLD, kKeepBytes);
+}
+
+std::string allocator_settings() { return fmt::format("glibc mallopt: mmap and trim thresholds {} MiB", kKeepBytes >> 20); }
+
+}  // namespace ranklab::app

@@ -1,0 +1,93 @@
+#include "app/terminal.hpp"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "comm/mpi_environment.hpp"
+
+namespace ranklab::app {
+namespace {
+
+constexpr auto kBetweenRedraws = std::chrono::milliseconds(100);
+constexpr auto kBetweenLines = std::chrono::seconds(5);
+constexpr int kBarWidth = 30;
+
+}  // namespace
+
+TerminalProgress::TerminalProgress(bool speaks)
+    : speaks_(speaks), terminal_(isatty(STDERR_FILENO) != 0), start_(Clock::now()), last_shown_(start_) {}
+
+void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit, std::string_view note) {
+    beats_.fetch_add(1, std::memory_order_relaxed);
+    if (!speaks_) return;
+    const auto now = Clock::now();
+    if (done == 1) start_ = now;  // the first step is slow: it must not bend the time left
+    if (now - last_shown_ < (terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines)) && done != total) return;
+    if (!terminal_ && done == total && now - start_ < kBetweenLines) return;
+    last_shown_ = now;
+    const double per_unit = std::chrono::duration<double>(now - start_).count() / static_cast<double>(std::max<std::int64_t>(1, done - 1));
+    const std::string left = base::human_duration(per_unit * static_cast<double>(total - done));
+    const std::string text = fmt::format("{}/{} steps  {:.0f} {}  {}  {} left", done, total, rate, rate_unit, note, left);
+    if (terminal_) {
+        const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(1, total));
+        fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {}", "", filled, "", kBarWidth - filled, text);
+        line_open_ = true;
+    } else {
+        fmt::print(stderr, "{}\n", text);
+    }
+    std::fflush(stderr);
+}
+
+void TerminalProgress::activity(std::string_view what) {
+    beats_.fetch_add(1, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex_);
+    if (activity_ != what) activity_ = what;
+}
+
+void TerminalProgress::finish() {
+    if (!line_open_) return;
+    fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+    line_open_ = false;
+}
+
+std::string TerminalProgress::last_activity() const {
+    const std::lock_guard lock(mutex_);
+    return activity_;
+}
+
+Watchdog::Watchdog(const TerminalProgress& progress, double seconds)
+    : progress_(progress), seconds_(seconds), thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+}
+
+void Watchdog::watch() {
+    std::unique_lock lock(mutex_);
+    std::int64_t seen = progress_.beats();
+    while (!wake_.wait_for(lock, std::chrono::duration<double>(seconds_), [this] { return stop_; })) {
+        const std::int64_t now = progress_.beats();
+        if (now == seen) {
+            base::log::error(fmt::format("no progress for {:.0f} s while {} ({} beats so far): another rank may be stopped or lost; the job is "
+                                         "ended (--stall-timeout)",
+                                         seconds_, progress_.last_activity(), now));
+            comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
+        }
+        seen = now;
+    }
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,75 @@
+// The one family of errors. Each kind maps to one exit code of the interface (see ExitCode); only
+// app/ catches. A message is a sentence that says what is wrong and what to do; context is added on
+// the way up with Error::add_context.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace ranklab::base {
+
+/// The exit codes users and scripts rely on. All ranks agree on one of them.
+enum class ExitCode : int {
+    ok = 0,
+    internal = 1,
+    usage = 2,
+    wrong_data = 3,  ///< a damaged or foreign input, or a verification that failed
+    below_threshold = 4,
+    environment = 5,  ///< launch guard, missing or full or read-only place
+    time_limit = 6,
+    invalid_measurement = 7,
+    skipped = 77,
+};
+
+class Error : public std::runtime_error {
+  public:
+    explicit Error(std::string sentence, ExitCode code = ExitCode::internal)
+        : std::runtime_error(sentence), sentence_(std::move(sentence)), code_(code) {}
+
+    const char* what() const noexcept override { return sentence_.c_str(); }
+    ExitCode code() const noexcept { return code_; }
+
+    /// Puts "context: " before the sentence; used by callers that know more (which file, which step).
+    void add_context(std::string_view context) { sentence_ = fmt::format("{}: {}", context, sentence_); }
+
+  private:
+    std::string sentence_;
+    ExitCode code_;
+};
+
+/// A bad option, config key or combination: exit 2.
+struct OptionError : Error {
+    explicit OptionError(std::string sentence) : Error(std::move(sentence), ExitCode::usage) {}
+};
+
+/// A missing, damaged or foreign input file: exit 3.
+struct DataError : Error {
+    explicit DataError(std::string sentence) : Error(std::move(sentence), ExitCode::wrong_data) {}
+};
+
+/// A computed result that is not right (NaN loss, ranks that differ): exit 3.
+struct VerificationError : Error {
+    explicit VerificationError(std::string sentence) : Error(std::move(sentence), ExitCode::wrong_data) {}
+};
+
+/// The surroundings do not allow the work (unconnected ranks, full disk, read-only folder): exit 5.
+struct EnvironmentError : Error {
+    explicit EnvironmentError(std::string sentence) : Error(std::move(sentence), ExitCode::environment) {}
+};
+
+struct MpiError : Error {
+    explicit MpiError(std::string sentence) : Error(std::move(sentence)) {}
+};
+
+struct Hdf5Error : Error {
+    explicit Hdf5Error(std::string sentence) : Error(std::move(sentence)) {}
+};
+
+struct CudaError : Error {
+    explicit CudaError(std::string sentence) : Error(std::move(sentence), ExitCode::environment) {}
+};
+
+}  // namespace ranklab::base

@@ -1,0 +1,41 @@
+// The phases of a step, and the two verbs by which a room below measure/ marks them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace ranklab::base {
+
+/// In the order of a step. The names are the glossary's; the measurements are <name>_time_s.
+enum class Phase : std::size_t { data, copy, forward, backward, sync, optimizer };
+
+inline constexpr std::array<std::string_view, 6> kPhaseNames{"data",     "copy", "forward",
+                                                             "backward", "sync", "optimizer"};
+inline constexpr std::size_t kPhaseCount = kPhaseNames.size();
+
+/// Where phases are marked. measure::PhaseRecorder is the one that keeps the times.
+class PhaseSink {
+  public:
+    virtual ~PhaseSink() = default;
+    virtual void enter(Phase phase) = 0;
+    virtual void leave(Phase phase) = 0;
+
+    /// Marks a phase for the lifetime of the returned object:  auto p = sink.phase(Phase::backward);
+    class Mark {
+      public:
+        Mark(PhaseSink& sink, Phase phase) : sink_(sink), phase_(phase) { sink_.enter(phase_); }
+        ~Mark() { sink_.leave(phase_); }
+        Mark(const Mark&) = delete;
+        Mark& operator=(const Mark&) = delete;
+        Mark(Mark&&) = delete;
+        Mark& operator=(Mark&&) = delete;
+
+      private:
+        PhaseSink& sink_;
+        Phase phase_;
+    };
+    [[nodiscard]] Mark phase(Phase phase) { return Mark(*this, phase); }
+};
+
+}  // namespace ranklab::base

@@ -1,0 +1,121 @@
+#include "base/text.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace ranklab::base {
+namespace {
+
+// Levenshtein's distance with one row of memory.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
+    const std::size_t limit = std::max<std::size_t>(2, word.size() / 3);
+    std::size_t best = std::numeric_limits<std::size_t>::max();
+    std::optional<std::string> found;
+    for (const auto& candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance < best && distance <= limit) {
+            best = distance;
+            found = candidate;
+        }
+    }
+    return found;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+    return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    while (begin <= text.size()) {
+        const std::size_t end = std::min(text.find(separator, begin), text.size());
+        parts.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+std::string trim(std::string_view text) {
+    const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return std::string(text);
+}
+
+std::string shell_quote(const std::vector<std::string>& arguments) {
+    std::vector<std::string> quoted;
+    for (const auto& argument : arguments) {
+        const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
+            return std::isalnum(c) != 0 || std::string_view("-_./=:,+%@").find(char(c)) != std::string_view::npos;
+        });
+        if (plain) {
+            quoted.push_back(argument);
+            continue;
+        }
+        std::string text = "'";
+        for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        quoted.push_back(text + "'");
+    }
+    return join(quoted, " ");
+}
+
+std::string compact_ranges(const std::vector<int>& ids) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < ids.size();) {
+        std::size_t j = i;
+        while (j + 1 < ids.size() && ids[j + 1] == ids[j] + 1) ++j;
+        parts.push_back(i == j ? fmt::format("{}", ids[i]) : fmt::format("{}-{}", ids[i], ids[j]));
+        i = j + 1;
+    }
+    return join(parts, ",");
+}
+
+std::string human_bytes(double bytes) {
+    static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    std::size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
+        bytes /= 1024;
+        ++unit;
+    }
+    return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+std::string human_duration(double seconds) {
+    if (seconds < 60) return fmt::format("{:.0f} s", seconds);
+    const auto whole = static_cast<long>(seconds + 0.5);
+    if (whole < 3600) return fmt::format("{} min {:02d} s", whole / 60, whole % 60);
+    return fmt::format("{} h {:02d} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string utc_compact(std::int64_t unix_seconds) {
+    return fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
+}
+
+std::string utc_iso(std::int64_t unix_seconds) {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
+}
+
+}  // namespace ranklab::base

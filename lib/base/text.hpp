@@ -1,0 +1,34 @@
+// Small text helpers that several rooms need.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ranklab::base {
+
+/// The candidate with the smallest edit distance to `word`, if it is near enough to be a slip of the
+/// fingers (distance at most a third of the length, at least 2).
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+std::vector<std::string> split(std::string_view text, char separator);
+std::string trim(std::string_view text);
+
+/// "a b 'c d'": the arguments as a shell would need them.
+std::string shell_quote(const std::vector<std::string>& arguments);
+
+/// "0-3,8" for {0,1,2,3,8}; the way the kernel writes cpu lists. `ids` ascending.
+std::string compact_ranges(const std::vector<int>& ids);
+
+/// For a person's eye only (machine output never scales units): "1.3 GiB", "4 min 12 s".
+std::string human_bytes(double bytes);
+std::string human_duration(double seconds);
+
+/// UTC as "20261121T101500Z" (compact) or "2026-11-21T10:15:00Z".
+std::string utc_compact(std::int64_t unix_seconds);
+std::string utc_iso(std::int64_t unix_seconds);
+
+}  // namespace ranklab::base

@@ -1,0 +1,89 @@
+# LibTorch as an imported target of our own. Its TorchConfig.cmake is not used: it asks for a CUDA toolkit
+# even for a CPU program, and breaks with C++20 on CMake 3.25.
+#   ranklab::torch   headers, libc10, libtorch_cpu (the CPU part of the CUDA build)
+#   ranklab::cudart  the CUDA runtime, when RANKLAB_HAS_CUDA
+# RANKLAB_TORCH_ROOT is an unpacked libtorch/ or a venv's site-packages/torch; the wheels' CUDA and NCCL
+# lie beside the latter, in site-packages/nvidia.
+set(RANKLAB_HAS_TORCH OFF)
+set(RANKLAB_HAS_CUDA OFF)
+set(RANKLAB_HAS_NCCL OFF)
+set(RANKLAB_TORCH_TEXT "off: RANKLAB_WITH_TORCH=OFF")
+set(RANKLAB_CUDA_TEXT "off: no CUDA runtime found")
+set(RANKLAB_NCCL_TEXT "off: no NCCL found (set RANKLAB_NCCL_ROOT)")
+
+get_filename_component(_site_packages "${RANKLAB_TORCH_ROOT}/.." ABSOLUTE)
+
+if(RANKLAB_WITH_TORCH)
+  find_path(RANKLAB_TORCH_INCLUDE torch/csrc/api/include/torch/torch.h
+    PATHS "${RANKLAB_TORCH_ROOT}/include" NO_DEFAULT_PATH)
+  find_library(RANKLAB_TORCH_CPU_LIBRARY torch_cpu PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+  find_library(RANKLAB_C10_LIBRARY c10 PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+  if(RANKLAB_TORCH_INCLUDE AND RANKLAB_TORCH_CPU_LIBRARY AND RANKLAB_C10_LIBRARY)
+    set(RANKLAB_HAS_TORCH ON)
+  elseif(RANKLAB_WITH_TORCH STREQUAL "ON")
+    message(FATAL_ERROR "RANKLAB_WITH_TORCH=ON, but there is no LibTorch in RANKLAB_TORCH_ROOT='${RANKLAB_TORCH_ROOT}'. "
+      "Set -DRANKLAB_TORCH_ROOT to an unpacked libtorch/ or to a Python's site-packages/torch, or run ./bootstrap build.")
+  else()
+    set(RANKLAB_TORCH_TEXT "off: no LibTorch in RANKLAB_TORCH_ROOT='${RANKLAB_TORCH_ROOT}' (./bootstrap build provides one)")
+  endif()
+endif()
+
+if(RANKLAB_HAS_TORCH)
+  file(GLOB _version_headers "${RANKLAB_TORCH_INCLUDE}/torch/headeronly/version.h"
+    "${RANKLAB_TORCH_INCLUDE}/torch/csrc/api/include/torch/version.h")
+  set(RANKLAB_TORCH_VERSION "unknown")
+  foreach(_header IN LISTS _version_headers)
+    foreach(_part MAJOR MINOR PATCH)
+      file(STRINGS "${_header}" _line REGEX "#define TORCH_VERSION_${_part} [0-9]+")
+      string(REGEX MATCH "[0-9]+$" _${_part} "${_line}")
+    endforeach()
+    if(NOT "${_MAJOR}" STREQUAL "")
+      set(RANKLAB_TORCH_VERSION "${_MAJOR}.${_MINOR}.${_PATCH}")
+      break()
+    endif()
+  endforeach()
+  add_library(ranklab_torch INTERFACE)
+  add_library(ranklab::torch ALIAS ranklab_torch)
+  # LibTorch ships a fmt of its own: looked up last, so that it does not shadow the one we link.
+  target_compile_options(ranklab_torch INTERFACE
+    "SHELL:-idirafter \"${RANKLAB_TORCH_INCLUDE}/torch/csrc/api/include\"" "SHELL:-idirafter \"${RANKLAB_TORCH_INCLUDE}\"")
+  # at::parallel_for is a header: without OpenMP in our compiler flags it runs serially.
+  target_compile_options(ranklab_torch INTERFACE -fopenmp)
+  target_link_libraries(ranklab_torch INTERFACE "${RANKLAB_TORCH_CPU_LIBRARY}" "${RANKLAB_C10_LIBRARY}" gomp)
+  get_filename_component(RANKLAB_TORCH_LIB_DIR "${RANKLAB_TORCH_CPU_LIBRARY}" DIRECTORY)
+  # libtorch_cpu of the CUDA build needs libcudart and libcupti from the wheels beside it.
+  target_link_options(ranklab_torch INTERFACE "-Wl,-rpath-link,${_site_packages}/nvidia/cu13/lib")
+  set(RANKLAB_TORCH_TEXT "${RANKLAB_TORCH_VERSION} in ${RANKLAB_TORCH_ROOT}")
+endif()
+
+if(RANKLAB_WITH_CUDA)
+  find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS "${_site_packages}/nvidia/cu13/include" NO_DEFAULT_PATH)
+  find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES include)
+  find_library(RANKLAB_CUDART_LIBRARY NAMES libcudart.so.13 PATHS "${_site_packages}/nvidia/cu13/lib" NO_DEFAULT_PATH)
+  find_library(RANKLAB_CUDART_LIBRARY NAMES cudart PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES lib64 lib)
+  if(RANKLAB_CUDA_INCLUDE AND RANKLAB_CUDART_LIBRARY)
+    set(RANKLAB_HAS_CUDA ON)
+    set(RANKLAB_CUDA_TEXT "${RANKLAB_CUDART_LIBRARY}")
+    add_library(ranklab_cudart INTERFACE)
+    add_library(ranklab::cudart ALIAS ranklab_cudart)
+    target_include_directories(ranklab_cudart SYSTEM INTERFACE "${RANKLAB_CUDA_INCLUDE}")
+    target_link_libraries(ranklab_cudart INTERFACE "${RANKLAB_CUDART_LIBRARY}")
+  elseif(RANKLAB_WITH_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "RANKLAB_WITH_CUDA=ON, but no cuda_runtime.h and libcudart were found. Set CUDA_HOME.")
+  endif()
+endif()
+
+if(RANKLAB_WITH_NCCL)
+  find_path(RANKLAB_NCCL_INCLUDE nccl.h PATHS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl" PATH_SUFFIXES include)
+  find_library(RANKLAB_NCCL_LIBRARY NAMES nccl libnccl.so.2
+    PATHS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl" PATH_SUFFIXES lib)
+  if(RANKLAB_NCCL_INCLUDE AND RANKLAB_NCCL_LIBRARY)
+    set(RANKLAB_HAS_NCCL ON)
+    file(STRINGS "${RANKLAB_NCCL_INCLUDE}/nccl.h" _nccl REGEX "#define NCCL_(MAJOR|MINOR|PATCH) [0-9]+")
+    string(REGEX MATCHALL "[0-9]+" _nccl "${_nccl}")
+    string(REPLACE ";" "." RANKLAB_NCCL_VERSION "${_nccl}")
+    set(RANKLAB_NCCL_TEXT "${RANKLAB_NCCL_VERSION} found; its backend is not built yet")
+  elseif(RANKLAB_WITH_NCCL STREQUAL "ON")
+    message(FATAL_ERROR "RANKLAB_WITH_NCCL=ON, but nccl.h and libnccl were not found. Set -DRANKLAB_NCCL_ROOT.")
+  endif()
+endif()

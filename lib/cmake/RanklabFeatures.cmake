@@ -1,0 +1,25 @@
+# What the machine has. Each RANKLAB_WITH_* is AUTO (take it if it is there), ON (fail without) or OFF.
+# The outcome stands in RANKLAB_HAS_* and is printed once by RanklabSummary.
+set(RANKLAB_WITH_TORCH AUTO CACHE STRING "Build the training programs on LibTorch: AUTO, ON or OFF")
+set(RANKLAB_WITH_CUDA AUTO CACHE STRING "List GPUs through the CUDA runtime: AUTO, ON or OFF")
+set(RANKLAB_WITH_NCCL AUTO CACHE STRING "Look for NCCL (its backend comes with the training engine): AUTO, ON or OFF")
+set_property(CACHE RANKLAB_WITH_TORCH RANKLAB_WITH_CUDA RANKLAB_WITH_NCCL PROPERTY STRINGS AUTO ON OFF)
+set(RANKLAB_TORCH_ROOT "$ENV{RANKLAB_TORCH_ROOT}" CACHE PATH "LibTorch: an unpacked libtorch/ or a site-packages/torch")
+set(RANKLAB_NCCL_ROOT "$ENV{RANKLAB_NCCL_ROOT}" CACHE PATH "NCCL: a folder with include/nccl.h and lib/")
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Boost 1.70 REQUIRED COMPONENTS program_options)
+
+# MPI's C interface alone: its C++ bindings would drag in a library that LibTorch's build lacks.
+find_package(MPI REQUIRED COMPONENTS C)
+add_library(ranklab_mpi_c INTERFACE)
+add_library(ranklab::mpi_c ALIAS ranklab_mpi_c)
+target_link_libraries(ranklab_mpi_c INTERFACE MPI::MPI_C)
+target_compile_definitions(ranklab_mpi_c INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+
+include(FindRanklabHdf5)
+include(FindRanklabTorch)

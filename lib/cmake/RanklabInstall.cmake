@@ -1,0 +1,12 @@
+# cmake --install build/release --prefix DIR: programs, named configurations, job scripts, documents.
+# The programs find each other beside themselves and what they link by absolute paths outside the prefix,
+# so that the installed folder can be moved.
+include(GNUInstallDirs)
+get_property(_programs GLOBAL PROPERTY RANKLAB_PROGRAMS)
+set_target_properties(${_programs} PROPERTIES
+  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
+  INSTALL_RPATH_USE_LINK_PATH ON)
+install(TARGETS ${_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY configs jobscripts DESTINATION ${CMAKE_INSTALL_DATADIR}/ranklab)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)

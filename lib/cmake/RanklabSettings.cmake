@@ -1,0 +1,34 @@
+# The language, the build type, warnings, sanitizers, and where programs are put.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_OPTIMIZE_DEPENDENCIES OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release is what is measured" FORCE)
+endif()
+
+option(RANKLAB_BUILD_TESTS "Build the tests" ON)
+option(RANKLAB_WERROR "Warnings are errors" OFF)
+set(RANKLAB_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them (address,undefined or thread)")
+
+# Our own code is compiled with these; third-party headers are SYSTEM.
+add_library(ranklab_settings INTERFACE)
+target_compile_options(ranklab_settings INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused
+  -Wno-restrict  # GCC 12 sees overlaps in std::string that are not there (GCC bug 105651)
+  $<$<BOOL:${RANKLAB_WERROR}>:-Werror>)
+if(RANKLAB_SANITIZE)
+  target_compile_options(ranklab_settings INTERFACE -fsanitize=${RANKLAB_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(ranklab_settings INTERFACE -fsanitize=${RANKLAB_SANITIZE})
+endif()
+
+find_program(RANKLAB_CCACHE ccache)
+if(RANKLAB_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # The sloppiness that ccache needs to store compilations that use a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${RANKLAB_CCACHE})
+endif()

@@ -1,0 +1,87 @@
+# How tests are added. Every test has a timeout; one of N ranks asks ctest for N processors.
+if(NOT RANKLAB_BUILD_TESTS)
+  return()
+endif()
+enable_testing()
+find_package(GTest REQUIRED)
+
+# Whole-program and oracle tests are Python; the oracles import torch, numpy and h5py from this interpreter.
+set(RANKLAB_PYTHON "" CACHE FILEPATH "Python for the tests (./bootstrap sets the venv's)")
+if(NOT RANKLAB_PYTHON)
+  set(_venv_python "${RANKLAB_TORCH_ROOT}/../../../../bin/python3")
+  if(RANKLAB_HAS_TORCH AND EXISTS "${_venv_python}")
+    get_filename_component(_bin "${_venv_python}" DIRECTORY)
+    get_filename_component(_bin "${_bin}" ABSOLUTE)
+    set(RANKLAB_PYTHON "${_bin}/python3" CACHE FILEPATH "" FORCE)
+  else()
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(RANKLAB_PYTHON "${Python3_EXECUTABLE}" CACHE FILEPATH "" FORCE)
+  endif()
+endif()
+
+cmake_host_system_information(RESULT RANKLAB_CORES QUERY NUMBER_OF_LOGICAL_CORES)
+# What every test runs under: Open MPI as root and with more ranks than cores, one thread a rank, no
+# yielding-free spinning when oversubscribed.
+set(RANKLAB_TEST_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+  OMP_NUM_THREADS=1)
+
+# ranklab_add_test(NAME SOURCES x_test.cpp ... LINK target ... [TORCH])
+function(ranklab_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "SOURCES;LINK")
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gtest GTest::gmock GTest::gtest_main ranklab_settings)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  if(TEST_TORCH)
+    ranklab_share_torch_pch(${name})
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
+endfunction()
+
+# ranklab_add_mpi_test(NAME SOURCES x_test.cpp ... LINK target ... RANKS 1 2 3 [TORCH])
+# One program with the MPI GoogleTest main, one ctest entry per rank count: NAME.np1, NAME.np2 ...
+function(ranklab_add_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "SOURCES;LINK;RANKS")
+  add_executable(${name} ${TEST_SOURCES} "${PROJECT_SOURCE_DIR}/tests/mpi_main.cpp")
+  target_link_libraries(${name} PRIVATE ${TEST_LINK} ranklab::comm GTest::gtest GTest::gmock ranklab_settings)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  if(TEST_TORCH)
+    ranklab_share_torch_pch(${name})
+  endif()
+  foreach(ranks IN LISTS TEST_RANKS)
+    add_test(NAME ${name}.np${ranks}
+      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}> --expect-ranks=${ranks})
+    ranklab_limit_processors(processors ${ranks})
+    set_tests_properties(${name}.np${ranks} PROPERTIES TIMEOUT 180 LABELS mpi PROCESSORS ${processors}
+      ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+# A test that asks for more processors than there are would wait for all of them: that is what is meant.
+function(ranklab_limit_processors out ranks)
+  if(ranks GREATER RANKLAB_CORES)
+    set(ranks ${RANKLAB_CORES})
+  endif()
+  set(${out} ${ranks} PARENT_SCOPE)
+endfunction()
+
+# ranklab_add_script_test(NAME FILE x_test.py [LABEL apps] [PROCESSORS n] [TIMEOUT s])
+# A Python unittest file; it finds the programs in RANKLAB_BIN and the checkout in RANKLAB_SOURCE.
+function(ranklab_add_script_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "FILE;LABEL;PROCESSORS;TIMEOUT" "")
+  if(NOT TEST_PROCESSORS)
+    set(TEST_PROCESSORS 1)
+  endif()
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 240)
+  endif()
+  ranklab_limit_processors(processors ${TEST_PROCESSORS})
+  add_test(NAME ${name} COMMAND ${RANKLAB_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${TEST_FILE}" -v)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL}" PROCESSORS ${processors}
+    SKIP_RETURN_CODE 77
+    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};RANKLAB_BIN=${PROJECT_BINARY_DIR}/bin;RANKLAB_SOURCE=${PROJECT_SOURCE_DIR};RANKLAB_HAS_TORCH=${RANKLAB_HAS_TORCH};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests")
+endfunction()

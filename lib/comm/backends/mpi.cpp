@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "comm/backend.hpp"
+#include "comm/backends/mpi_communicator.hpp"
+#include "comm/mpi_check.hpp"
+
+namespace ranklab::comm {
+namespace {
+
+MPI_Datatype mpi_type(DType dtype) {
+    switch (dtype) {
+        case DType::u8: return MPI_UINT8_T;
+        case DType::i32: return MPI_INT32_T;
+        case DType::i64: return MPI_INT64_T;
+        case DType::f32: return MPI_FLOAT;
+        case DType::f64: return MPI_DOUBLE;
+    }
+    throw base::MpiError("internal: an element type that the MPI backend does not know");
+}
+
+MPI_Op mpi_op(ReduceOp op) {
+    switch (op) {
+        case ReduceOp::sum: return MPI_SUM;
+        case ReduceOp::min: return MPI_MIN;
+        case ReduceOp::max: return MPI_MAX;
+    }
+    throw base::MpiError("internal: a reduction that the MPI backend does not know");
+}
+
+// MPI's counts are int: a longer buffer is one the caller has to cut.
+int mpi_count(std::size_t count) {
+    if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+        throw base::MpiError("a buffer has more elements than MPI's int counts can say; use smaller buckets or files");
+    }
+    return static_cast<int>(count);
+}
+
+void need_host(const BufferView& buffer) {
+    if (buffer.memory == Memory::device) {
+        throw base::MpiError("the mpi backend was given GPU memory; use --device cpu or --backend nccl");
+    }
+}
+
+// Broadcasts and in-place reductions of any length, in pieces that an int can count.
+template <class Call>
+void in_pieces(const BufferView& buffer, Call call) {
+    need_host(buffer);
+    constexpr std::size_t kPiece = std::size_t{1} << 30U;
+    std::size_t begin = 0;
+    do {
+        const std::size_t count = std::min(kPiece, buffer.count - begin);
+        call(static_cast<char*>(buffer.data) + begin * size_of(buffer.dtype), static_cast<int>(count));
+        begin += count;
+    } while (begin < buffer.count);
+}
+
+class MpiRequest final : public Request::State {
+  public:
+    explicit MpiRequest(MPI_Request request) : request_(request) {}
+    ~MpiRequest() override {
+        if (request_ != MPI_REQUEST_NULL && MPI_Wait(&request_, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+            base::log::warn("MPI_Wait failed while a request was dropped");
+        }
+    }
+    MpiRequest(const MpiRequest&) = delete;
+    MpiRequest& operator=(const MpiRequest&) = delete;
+    MpiRequest(MpiRequest&&) = delete;
+    MpiRequest& operator=(MpiRequest&&) = delete;
+
+    void wait() override { mpi_check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait"); }
+    bool test() override {
+        int done = 0;
+        mpi_check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        return done != 0;
+    }
+
+  private:
+    MPI_Request request_;
+};
+
+}  // namespace
+
+std::size_t size_of(DType dtype) {
+    switch (dtype) {
+        case DType::u8: return 1;
+        case DType::i32:
+        case DType::f32: return 4;
+        case DType::i64:
+        case DType::f64: return 8;
+    }
+    throw base::Error("internal: an element type of unknown size");
+}
+
+MpiCommunicator::MpiCommunicator(MPI_Comm comm) : comm_(comm) {
+    mpi_check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    mpi_check(MPI_Comm_size(comm_, &world_size_), "MPI_Comm_size");
+    MPI_Comm node = MPI_COMM_NULL;
+    mpi_check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    MPI_Comm_rank(node, &local_rank_);
+    MPI_Comm_size(node, &local_size_);
+    MPI_Comm_free(&node);
+}
+
+MpiCommunicator::~MpiCommunicator() {
+    if (MPI_Comm_free(&comm_) != MPI_SUCCESS) base::log::warn("MPI_Comm_free failed");
+}
+
+void MpiCommunicator::barrier() { mpi_check(MPI_Barrier(comm_), "MPI_Barrier"); }
+
+void MpiCommunicator::broadcast(BufferView buffer, int root) {
+    in_pieces(buffer, [&](void* data, int count) {
+        mpi_check(MPI_Bcast(data, count, mpi_type(buffer.dtype), root, comm_), "MPI_Bcast");
+    });
+}
+
+void MpiCommunicator::allreduce(BufferView buffer, ReduceOp op) {
+    in_pieces(buffer, [&](void* data, int count) {
+        mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, count, mpi_type(buffer.dtype), mpi_op(op), comm_), "MPI_Allreduce");
+    });
+}
+
+Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
+    need_host(buffer);
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), mpi_op(op),
+                             comm_, &request),
+              "MPI_Iallreduce");
+    return Request(std::make_unique<MpiRequest>(request));
+}
+
+void MpiCommunicator::allgather(BufferView send, BufferView receive) {
+    need_host(send);
+    const int count = mpi_count(send.count);
+    const MPI_Datatype type = mpi_type(send.dtype);
+    mpi_check(MPI_Allgather(send.data, count, type, receive.data, count, type, comm_), "MPI_Allgather");
+}
+
+void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
+    need_host(send);
+    mpi_check(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count), mpi_type(send.dtype),
+                                       mpi_op(op), comm_),
+              "MPI_Reduce_scatter_block");
+}
+
+std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
+    MPI_Comm part = MPI_COMM_NULL;
+    mpi_check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
+    return std::make_unique<MpiCommunicator>(part);
+}
+
+BackendEntry mpi_entry() {
+    return {.name = "mpi",
+            .summary = "collectives of the MPI library, in host memory",
+            .refuses = [](const Communicator&) { return std::string(); },
+            .make = [](Communicator& control) { return control.split(0, control.rank()); }};
+}
+
+}  // namespace ranklab::comm

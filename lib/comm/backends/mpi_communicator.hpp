@@ -1,0 +1,45 @@
+// The MPI backend's communicator. Private to comm: it shows mpi.h.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+
+#include "comm/communicator.hpp"
+
+namespace ranklab::comm {
+
+class MpiCommunicator final : public Communicator {
+  public:
+    /// Takes over `comm` and frees it.
+    explicit MpiCommunicator(MPI_Comm comm);
+    ~MpiCommunicator() override;
+    MpiCommunicator(const MpiCommunicator&) = delete;
+    MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+    MpiCommunicator(MpiCommunicator&&) = delete;
+    MpiCommunicator& operator=(MpiCommunicator&&) = delete;
+
+    int rank() const override { return rank_; }
+    int world_size() const override { return world_size_; }
+    int local_rank() const override { return local_rank_; }
+    int local_size() const override { return local_size_; }
+    std::string backend() const override { return "mpi"; }
+
+    void barrier() override;
+    void broadcast(BufferView buffer, int root) override;
+    void allreduce(BufferView buffer, ReduceOp op) override;
+    Request start_allreduce(BufferView buffer, ReduceOp op) override;
+    void allgather(BufferView send, BufferView receive) override;
+    void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) override;
+    std::unique_ptr<Communicator> split(int color, int key) override;
+
+  private:
+    MPI_Comm comm_;
+    int rank_ = 0;
+    int world_size_ = 1;
+    int local_rank_ = 0;
+    int local_size_ = 1;
+};
+
+}  // namespace ranklab::comm

@@ -1,0 +1,44 @@
+// What a collective works on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+namespace ranklab::comm {
+
+enum class DType { u8, i32, i64, f32, f64 };
+enum class Memory { host, device };
+enum class ReduceOp { sum, min, max };
+
+std::size_t size_of(DType dtype);
+
+/// `count` elements at `data`; does not own them.
+struct BufferView {
+    void* data = nullptr;
+    std::size_t count = 0;
+    DType dtype = DType::u8;
+    Memory memory = Memory::host;
+
+    std::size_t bytes() const { return count * size_of(dtype); }
+};
+
+template <class T>
+constexpr DType dtype_of() {
+    static_assert(sizeof(T) == 1 || std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
+                  std::is_same_v<T, std::int64_t>);
+    if constexpr (std::is_same_v<T, float>) return DType::f32;
+    if constexpr (std::is_same_v<T, double>) return DType::f64;
+    if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
+    if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
+    return DType::u8;
+}
+
+/// A view of contiguous host memory; read-only where the collective only sends it.
+template <class T, std::size_t N>
+BufferView view(std::span<T, N> values) {
+    return {const_cast<void*>(static_cast<const void*>(values.data())), values.size(), dtype_of<std::remove_const_t<T>>()};
+}
+
+}  // namespace ranklab::comm

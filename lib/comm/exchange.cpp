@@ -1,0 +1,82 @@
+#include "comm/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <thread>
+
+namespace ranklab::comm {
+
+std::vector<std::string> gather_texts(Communicator& control, const std::string& mine) {
+    const auto ranks = static_cast<std::size_t>(control.world_size());
+    std::int64_t longest = static_cast<std::int64_t>(mine.size());
+    const auto my_length = longest;
+    control.allreduce(view(std::span(&longest, 1)), ReduceOp::max);
+
+    std::vector<std::int64_t> lengths(ranks);
+    control.allgather(view(std::span(&my_length, 1)), view(std::span(lengths)));
+    const auto width = static_cast<std::size_t>(longest);
+    std::vector<char> padded(width);
+    std::copy(mine.begin(), mine.end(), padded.begin());
+    std::vector<char> all(width * ranks);
+    control.allgather(view(std::span(padded)), view(std::span(all)));
+
+    std::vector<std::string> texts;
+    for (std::size_t r = 0; r < ranks; ++r) texts.emplace_back(all.data() + r * width, static_cast<std::size_t>(lengths[r]));
+    return texts;
+}
+
+std::string broadcast_text(Communicator& control, const std::string& text, int root) {
+    auto length = static_cast<std::int64_t>(text.size());
+    control.broadcast(view(std::span(&length, 1)), root);
+    std::string copy = control.rank() == root ? text : std::string(static_cast<std::size_t>(length), '\0');
+    control.broadcast(view(std::span(copy.data(), copy.size())), root);
+    return copy;
+}
+
+std::vector<double> gather_values(Communicator& control, double mine) {
+    std::vector<double> all(static_cast<std::size_t>(control.world_size()));
+    control.allgather(view(std::span(&mine, 1)), view(std::span(all)));
+    return all;
+}
+
+void together(Communicator& control, const std::function<void()>& work) {
+    std::exception_ptr failure;
+    int code = 0;
+    try {
+        work();
+    } catch (const base::Error& error) {
+        failure = std::current_exception();
+        code = static_cast<int>(error.code());
+    } catch (...) {
+        failure = std::current_exception();
+        code = static_cast<int>(base::ExitCode::internal);
+    }
+    std::int64_t first = failure ? control.rank() : std::numeric_limits<std::int64_t>::max();
+    control.allreduce(view(std::span(&first, 1)), ReduceOp::min);
+    if (first == std::numeric_limits<std::int64_t>::max()) return;
+    std::int64_t first_code = code;
+    control.broadcast(view(std::span(&first_code, 1)), static_cast<int>(first));
+    if (control.rank() == first) std::rethrow_exception(failure);
+    throw PeerError(fmt::format("rank {} failed", first), static_cast<base::ExitCode>(first_code));
+}
+
+std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s) {
+    std::int32_t largest = code;
+    Request request = comm.start_allreduce(view(std::span(&largest, 1)), ReduceOp::max);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+    while (!request.test()) {
+        // The request must not be waited for by its destructor: the caller ends the process.
+        if (std::chrono::steady_clock::now() > deadline) {
+            request.abandon();
+            return std::nullopt;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return largest;
+}
+
+}  // namespace ranklab::comm

@@ -1,0 +1,34 @@
+// What ranks tell each other over the control plane: texts, verdicts, exit codes.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "comm/communicator.hpp"
+
+namespace ranklab::comm {
+
+/// Every rank's text, by rank, on every rank.
+std::vector<std::string> gather_texts(Communicator& control, const std::string& mine);
+/// Root's text, on every rank.
+std::string broadcast_text(Communicator& control, const std::string& text, int root);
+/// Every rank's value, by rank, on every rank.
+std::vector<double> gather_values(Communicator& control, double mine);
+
+/// Thrown on the ranks whose own part went well; the rank that failed has the sentence.
+struct PeerError : base::Error {
+    using base::Error::Error;
+};
+
+/// Runs `work` on each rank and lets all ranks know how it went, so that none waits for one that failed:
+/// if any threw, the lowest of them rethrows its error and all others throw PeerError with its exit code.
+void together(Communicator& control, const std::function<void()>& work);
+
+/// The largest code of all ranks; nullopt if the others did not come within `timeout_s`
+/// (they may be dead or in another collective). `comm` must be used for nothing else.
+std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s);
+
+}  // namespace ranklab::comm

@@ -1,0 +1,47 @@
+#include "comm/launcher.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace ranklab::comm {
+namespace {
+
+std::optional<int> number(const char* text) {
+    if (text == nullptr) return std::nullopt;
+    int value = 0;
+    const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+    if (error != std::errc() || *end != '\0' || value < 0) return std::nullopt;
+    return value;
+}
+
+struct Names {
+    const char* launcher;
+    const char* size;
+    const char* rank;
+};
+
+// Nearest first: mpirun inside a Slurm allocation sets its own beside Slurm's.
+constexpr Names kLaunchers[] = {
+    {"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"a PMI launcher (mpiexec)", "PMI_SIZE", "PMI_RANK"},
+    {"Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+    {"Slurm's srun", "SLURM_NTASKS", "SLURM_PROCID"},
+};
+
+}  // namespace
+
+LauncherView read_launcher(const std::function<const char*(const char*)>& lookup) {
+    for (const auto& names : kLaunchers) {
+        const auto size = number(lookup(names.size));
+        const auto rank = number(lookup(names.rank));
+        if (size && rank && *size > 0) return {names.launcher, size, rank};
+    }
+    return {};
+}
+
+LauncherView read_launcher() {
+    return read_launcher([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+}  // namespace ranklab::comm

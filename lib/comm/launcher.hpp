@@ -1,0 +1,22 @@
+// What the launcher says of this process, read from its environment before MPI is initialised.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace ranklab::comm {
+
+struct LauncherView {
+    std::string name;               ///< "Open MPI's mpirun", "Slurm's srun", ...; "" if none is seen
+    std::optional<int> world_size;  ///< how many processes it started
+    std::optional<int> rank;
+};
+
+/// The nearest launcher: Open MPI (OMPI_COMM_WORLD_SIZE), then PMI (PMI_SIZE), Intel/Hydra (MPI_LOCALNRANKS is
+/// not used: it is per node), then Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS where srun set SLURM_PROCID).
+/// `lookup` returns nullptr for an unset name; std::getenv in the programs.
+LauncherView read_launcher(const std::function<const char*(const char*)>& lookup);
+LauncherView read_launcher();
+
+}  // namespace ranklab::comm

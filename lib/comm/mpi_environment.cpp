@@ -1,0 +1,52 @@
+#include "comm/mpi_environment.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "comm/backends/mpi_communicator.hpp"
+#include "comm/mpi_check.hpp"
+
+namespace ranklab::comm {
+
+void mpi_check(int rc, const char* call) {
+    if (rc == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = "unknown error";
+    int length = 0;
+    MPI_Error_string(rc, text, &length);
+    throw base::MpiError(fmt::format("{} failed: {}; another rank may have died, look for its message", call, text));
+}
+
+MpiEnvironment::MpiEnvironment() {
+    int provided = MPI_THREAD_SINGLE;
+    mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+    if (provided < MPI_THREAD_SERIALIZED) {
+        MPI_Finalize();
+        throw base::MpiError("this MPI library gives no thread support (MPI_THREAD_SERIALIZED is needed); build it with threads");
+    }
+    MPI_Comm duplicate = MPI_COMM_NULL;
+    mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &duplicate), "MPI_Comm_dup");
+    control_ = std::make_unique<MpiCommunicator>(duplicate);
+}
+
+MpiEnvironment::~MpiEnvironment() {
+    control_.reset();
+    if (MPI_Finalize() != MPI_SUCCESS) base::log::warn("MPI_Finalize failed; the results are not affected");
+}
+
+void MpiEnvironment::abort(int exit_code) {
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+    std::_Exit(exit_code);  // where the library returns from MPI_Abort all the same
+}
+
+std::string MpiEnvironment::library_version() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    std::string version(text, static_cast<std::size_t>(length));
+    return version.substr(0, version.find('\n'));
+}
+
+}  // namespace ranklab::comm

@@ -1,0 +1,73 @@
+#include "data/sampler.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
+
+namespace ranklab::data {
+
+std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed) {
+    std::mt19937 random(static_cast<std::mt19937::result_type>(seed & 0xFFFFFFFFU));
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    for (std::int64_t i = 0; i < n - 1; ++i) {
+        const auto offset = static_cast<std::int64_t>(random()) % (n - i);
+        std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(i + offset)]);
+    }
+    return order;
+}
+
+Sampler::Sampler(const Config& config) : config_(config) {
+    const std::int64_t longest = (config_.samples + config_.world_size - 1) / config_.world_size;
+    steps_ = (longest + config_.batch - 1) / config_.batch;
+    set_epoch(0);
+}
+
+std::int64_t Sampler::local_size(std::int64_t rank) const {
+    const std::int64_t share = config_.samples / config_.world_size;
+    const std::int64_t rest = config_.samples % config_.world_size;
+    if (rest == 0) return share;
+    return config_.sharding == Sharding::pad || rank < rest ? share + 1 : share;
+}
+
+void Sampler::set_epoch(std::int64_t epoch) {
+    std::vector<std::int64_t> order;
+    if (config_.shuffle) {
+        order = torch_permutation(config_.samples, config_.seed + static_cast<std::uint64_t>(epoch));
+    } else {
+        order.resize(static_cast<std::size_t>(config_.samples));
+        std::iota(order.begin(), order.end(), std::int64_t{0});
+    }
+    // Rank r takes r, r + world, r + 2 world ...: a global batch is then the same set at any rank count whose local
+    // batches divide it. Past the end it wraps to the beginning (pad).
+    mine_.resize(static_cast<std::size_t>(local_size(config_.rank)));
+    for (std::size_t i = 0; i < mine_.size(); ++i) {
+        const auto position = static_cast<std::size_t>(config_.rank) + i * static_cast<std::size_t>(config_.world_size);
+        mine_[i] = order[position % order.size()];
+    }
+}
+
+std::int64_t Sampler::count_on(std::int64_t rank, std::int64_t step) const {
+    return std::clamp<std::int64_t>(local_size(rank) - step * config_.batch, 0, config_.batch);
+}
+
+std::span<const std::int64_t> Sampler::batch(std::int64_t step) const {
+    const std::int64_t begin = std::min<std::int64_t>(step * config_.batch, static_cast<std::int64_t>(mine_.size()));
+    return std::span(mine_).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count_on(config_.rank, step)));
+}
+
+std::int64_t Sampler::global_count(std::int64_t step) const {
+    std::int64_t count = 0;
+    for (std::int64_t rank = 0; rank < config_.world_size; ++rank) count += count_on(rank, step);
+    return count;
+}
+
+std::int64_t Sampler::true_count(std::int64_t step) const {
+    // Padding stands at the very end of the permutation: what this step and those before it took, less what is
+    // beyond the last sample.
+    const std::int64_t before = std::min(step * config_.batch * config_.world_size, config_.samples);
+    return std::min(before + global_count(step), config_.samples) - before;
+}
+
+}  // namespace ranklab::data

@@ -1,0 +1,54 @@
+// Which samples a rank takes in which step.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ranklab::data {
+
+/// pad: PyTorch's DistributedSampler: the permutation is wrapped to a multiple of the ranks, so that all have
+///      equally many; repeats are not counted in samples/s.
+/// exact: every sample once; ranks may differ by one, the mean over ranks is weighted.
+enum class Sharding { pad, exact };
+
+/// torch.randperm(n) after torch.manual_seed(seed), on the CPU: Fisher-Yates with mt19937, element i swapped with
+/// i + (random % (n - i)). Checked against PyTorch by tests/oracle. n < 2^32/20, as there.
+std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
+
+class Sampler {
+  public:
+    struct Config {
+        std::int64_t samples = 0;
+        std::int64_t rank = 0;
+        std::int64_t world_size = 1;
+        std::int64_t batch = 1;  ///< local batch
+        Sharding sharding = Sharding::pad;
+        bool shuffle = true;
+        std::uint64_t seed = 1;
+    };
+    explicit Sampler(const Config& config);
+
+    /// Equal on all ranks.
+    std::int64_t steps_per_epoch() const { return steps_; }
+
+    /// Reshuffles by seed + epoch, as DistributedSampler.set_epoch.
+    void set_epoch(std::int64_t epoch);
+
+    /// This rank's sample indices in `step` of the epoch; may be empty at an exact epoch's end.
+    std::span<const std::int64_t> batch(std::int64_t step) const;
+    /// Samples of all ranks in that step, repeats of padding included: the divisor of the mean.
+    std::int64_t global_count(std::int64_t step) const;
+    /// The same without repeats: what samples/s counts.
+    std::int64_t true_count(std::int64_t step) const;
+
+  private:
+    std::int64_t local_size(std::int64_t rank) const;
+    std::int64_t count_on(std::int64_t rank, std::int64_t step) const;
+
+    Config config_;
+    std::int64_t steps_ = 0;
+    std::vector<std::int64_t> mine_;
+};
+
+}  // namespace ranklab::data

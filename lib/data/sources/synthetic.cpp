@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "data/dataset.hpp"
+
+namespace ranklab::data {
+namespace {
+
+// Each class is a fixed random pattern of coarse blocks; a sample is its class's pattern under noise. So there is
+// something to learn, and a seed gives the same bytes everywhere (mt19937's numbers are fixed by the standard;
+// its distributions are not, so none is used).
+class Generator {
+  public:
+    Generator(const DataRequest& request) : request_(request), pixels_(static_cast<std::size_t>(request.shape.bytes())) {
+        std::mt19937_64 random(request.seed);
+        patterns_.resize(pixels_ * static_cast<std::size_t>(request.classes));
+        constexpr std::int64_t kBlock = 4;
+        for (std::int64_t c = 0; c < request.classes; ++c) fill_pattern(c, kBlock, random);
+    }
+
+    ImageSet make(std::int64_t count, std::uint64_t stream) const {
+        std::mt19937_64 random(request_.seed * 1000003U + stream);
+        ImageSet set{request_.shape, request_.classes, {}, {}};
+        set.images.resize(static_cast<std::size_t>(count) * pixels_);
+        set.labels.resize(static_cast<std::size_t>(count));
+        for (std::size_t i = 0; i < set.labels.size(); ++i) {
+            const std::uint64_t label = random() % static_cast<std::uint64_t>(request_.classes);
+            set.labels[i] = static_cast<std::uint8_t>(label);
+            add_noise(&patterns_[label * pixels_], &set.images[i * pixels_], random);
+        }
+        return set;
+    }
+
+  private:
+    void fill_pattern(std::int64_t label, std::int64_t block, std::mt19937_64& random) {
+        const auto& shape = request_.shape;
+        const std::int64_t across = (shape.width + block - 1) / block;
+        const std::int64_t down = (shape.height + block - 1) / block;
+        std::vector<std::uint8_t> coarse(static_cast<std::size_t>(shape.channels * across * down));
+        for (auto& value : coarse) value = static_cast<std::uint8_t>(random() % 200);
+        auto* out = &patterns_[static_cast<std::size_t>(label) * pixels_];
+        for (std::int64_t ch = 0; ch < shape.channels; ++ch)
+            for (std::int64_t y = 0; y < shape.height; ++y)
+                for (std::int64_t x = 0; x < shape.width; ++x)
+                    *out++ = coarse[static_cast<std::size_t>((ch * down + y / block) * across + x / block)];
+    }
+
+    void add_noise(const std::uint8_t* pattern, std::uint8_t* out, std::mt19937_64& random) const {
+        std::uint64_t bits = 0;
+        for (std::size_t p = 0; p < pixels_; ++p) {
+            if (p % 8 == 0) bits = random();
+            const int noise = static_cast<int>(bits >> (p % 8 * 8) & 0xFFU) / 2 - 64;
+            out[p] = static_cast<std::uint8_t>(std::clamp(pattern[p] + noise, 0, 255));
+        }
+    }
+
+    const DataRequest& request_;
+    std::size_t pixels_;
+    std::vector<std::uint8_t> patterns_;
+};
+
+DataSets load(const DataRequest& request) {
+    const Generator generator(request);
+    return {generator.make(request.synthetic_train, 1), generator.make(request.synthetic_test, 2), "made in memory"};
+}
+
+}  // namespace
+
+SourceEntry synthetic_entry() {
+    return {.name = "synthetic", .summary = "class patterns under noise, of the model's shape, made in memory", .pixel_mean = 0.5,
+            .pixel_std = 0.25, .load = load};
+}
+
+}  // namespace ranklab::data

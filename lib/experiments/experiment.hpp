@@ -1,0 +1,49 @@
+// What every program's work looks like to app: options in, Run out. Experiments read no argv and print nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "comm/communicator.hpp"
+#include "options/options.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::experiments {
+
+/// What an experiment is given on every rank.
+struct Surroundings {
+    comm::Communicator& control;  ///< control plane: options, verdicts, timings
+    options::Options& options;    ///< the same on all ranks
+    base::ProgressSink& progress;
+};
+
+/// One catalogue, for --list.
+struct Listing {
+    std::string title;
+    std::vector<std::pair<std::string, std::string>> entries;  ///< name, summary
+};
+
+class Experiment {
+  public:
+    virtual ~Experiment() = default;
+
+    virtual std::string command() const = 0;   ///< "train"
+    virtual std::string summary() const = 0;   ///< one sentence
+    virtual std::string examples() const = 0;  ///< command lines, for --help
+    virtual void describe(options::Schema& schema) const = 0;
+    virtual std::vector<Listing> listings() const = 0;
+
+    /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks, no work.
+    /// Returns what a dry run shows beside the options ("parameters").
+    virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;
+
+    /// Does it. The Run holds config-independent parts: measurements, tables, warnings, verdict; the same on
+    /// all ranks, complete on rank 0. A failed verification is a Run with valid = false and an exit code, its reason first
+    /// among the warnings; what makes the work impossible throws.
+    virtual results::Run run(const Surroundings& surroundings) = 0;
+};
+
+}  // namespace ranklab::experiments

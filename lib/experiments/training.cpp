@@ -1,0 +1,119 @@
+#include "experiments/training.hpp"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/utils.h>
+#include <torch/version.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "comm/backend.hpp"
+#include "comm/exchange.hpp"
+#include "data/distribute.hpp"
+#include "experiments/training_loop.hpp"
+#include "experiments/training_options.hpp"
+#include "experiments/training_record.hpp"
+#include "monitor/host.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+nn::ModelConfig model_config(const nn::ModelEntry& entry, const TrainingOptions& options) {
+    return {.input = entry.input, .dropout = options.dropout};
+}
+
+// One seed gives every rank the same weights; rank 0's are broadcast all the same, and compared afterwards.
+std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
+    const auto entry = entry_of(nn::models(), options.model);
+    torch::manual_seed(options.seed);
+    auto model = entry.make(model_config(entry, options));
+    if (options.precision == "fp64") model->to(torch::kDouble);
+    return model;
+}
+
+data::DataRequest data_request(const TrainingOptions& options) {
+    const auto input = entry_of(nn::models(), options.model).input;
+    return {.shape = {input.channels, input.height, input.width}, .classes = input.classes, .directory = options.data_directory,
+            .seed = options.seed};
+}
+
+measure::Schedule make_schedule(options::Options& all, const TrainingOptions& options, std::int64_t steps_per_epoch) {
+    if (options.steps > 0) return measure::schedule_steps(options.steps, all.integer("warmup"), steps_per_epoch);
+    if (!all.is_set("warmup")) all.resolve("warmup", fmt::format("{}", measure::default_warmup(options.epochs * steps_per_epoch)));
+    return measure::schedule_epochs(options.epochs, all.integer("warmup"), steps_per_epoch);
+}
+
+void add_context(results::Run& run, const data::DataSets& sets, const nn::Model& model) {
+    run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
+    run.context.push_back({"training", "parameters", fmt::format("{}", nn::parameter_count(model))});
+    run.context.push_back({"training", "data_origin", sets.origin});
+    run.context.push_back({"training", "train_samples", fmt::format("{}", sets.train.size())});
+    run.context.push_back({"training", "test_samples", fmt::format("{}", sets.test.size())});
+    run.context.push_back({"training", "intra_op_threads", fmt::format("{}", at::get_num_threads())});
+}
+
+}  // namespace
+
+std::string Training::examples() const {
+    return "  ranklab train --steps 200                                   one rank, Fashion-MNIST, the published network\n"
+           "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global batch 64\n"
+           "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration under Slurm\n"
+           "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
+}
+
+void Training::describe(options::Schema& schema) const { describe_training(schema); }
+
+std::vector<Listing> Training::listings() const {
+    std::vector<Listing> lists;
+    const auto list = [&lists](const char* title, const auto& catalogue) {
+        Listing listing{title, {}};
+        for (const auto& entry : catalogue) listing.entries.emplace_back(entry.name, entry.summary);
+        lists.push_back(std::move(listing));
+    };
+    list("--model", nn::models());
+    list("--data", data::sources());
+    list("--sync", train::gradient_syncs());
+    list("--optimizer", train::optimizers());
+    list("--backend", comm::backends());
+    return lists;
+}
+
+std::vector<results::Setting> Training::resolve(options::Options& options, int world_size) const {
+    const auto settled = settle_training(options, world_size);
+    return {{"parameters", fmt::format("{}", nn::parameter_count(*make_model(settled))), true},
+            {"ranks", fmt::format("{}", world_size), true}};
+}
+
+results::Run Training::run(const Surroundings& around) {
+    comm::Communicator& control = around.control;
+    const auto options = settle_training(around.options, control.world_size());
+    at::set_num_threads(options.threads > 0 ? options.threads : std::max(1, monitor::cores_in(monitor::cpuset())));
+
+    around.progress.activity("reading data");
+    const auto source = entry_of(data::sources(), options.data);
+    const auto sets = data::load_on_all(control, source, data_request(options));
+
+    around.progress.activity("building the model");
+    const auto data_plane = entry_of(comm::backends(), options.backend).make(control);
+    const auto model = make_model(options);
+    // From here on the ranks draw different numbers (dropout); rank 0 goes on as a single rank would.
+    if (control.rank() > 0) torch::manual_seed(options.seed + static_cast<std::uint64_t>(control.rank()));
+
+    data::Sampler sampler({.samples = sets.train.size(), .rank = control.rank(), .world_size = control.world_size(), .batch = options.local_batch,
+                           .sharding = options.sharding, .shuffle = options.shuffle, .seed = options.seed});
+    const auto schedule = make_schedule(around.options, options, sampler.steps_per_epoch());
+
+    TrainingLoop loop({options, sets, source, schedule, control, *data_plane, around.progress}, *model, sampler);
+    const auto verdicts = loop.run();
+
+    around.progress.activity("gathering timings");
+    results::Run run;
+    add_context(run, sets, *model);
+    fill_run(run, loop.record(), verdicts, control);
+    around.progress.finish();
+    return run;
+}
+
+}  // namespace ranklab::experiments

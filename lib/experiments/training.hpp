@@ -1,0 +1,19 @@
+// `ranklab train`: trains a model in a mode and times every phase.
+#pragma once
+
+#include "experiments/experiment.hpp"
+
+namespace ranklab::experiments {
+
+class Training final : public Experiment {
+  public:
+    std::string command() const override { return "train"; }
+    std::string summary() const override { return "Trains a network on one or many ranks and times every phase of every step."; }
+    std::string examples() const override;
+    void describe(options::Schema& schema) const override;
+    std::vector<Listing> listings() const override;
+    std::vector<results::Setting> resolve(options::Options& options, int world_size) const override;
+    results::Run run(const Surroundings& surroundings) override;
+};
+
+}  // namespace ranklab::experiments

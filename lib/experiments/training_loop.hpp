@@ -1,0 +1,64 @@
+// The steps of a training run: batches, epochs, checks between steps, evaluation.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "data/sampler.hpp"
+#include "experiments/training_options.hpp"
+#include "experiments/training_record.hpp"
+#include "measure/phase_recorder.hpp"
+#include "train/trainer.hpp"
+
+namespace ranklab::experiments {
+
+class TrainingLoop {
+  public:
+    struct Setup {
+        const TrainingOptions& options;
+        const data::DataSets& sets;
+        const data::SourceEntry& source;
+        measure::Schedule schedule;
+        comm::Communicator& control;
+        comm::Communicator& data_plane;
+        base::ProgressSink& progress;
+    };
+    TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& sampler);
+
+    /// All steps, or until a check ends them. Collective. Returns what was verified.
+    std::vector<Verdict> run();
+    const TrainingRecord& record() const { return record_; }
+
+  private:
+    void start_epoch(std::int64_t epoch);
+    void do_step(std::int64_t step);
+    bool check_between_steps(std::int64_t step);
+    void finish_epoch(std::int64_t step);
+    void evaluate_epoch(EpochRow& row);
+    void compare_parameters(const std::string& when);
+    void report_progress(std::int64_t step);
+    std::vector<Verdict> verdicts() const;
+
+    Setup setup_;
+    nn::Model& model_;
+    data::Sampler& sampler_;
+    measure::PhaseRecorder recorder_;
+    std::unique_ptr<train::GradientSync> sync_;
+    std::unique_ptr<train::Optimizer> optimizer_;
+    train::Trainer trainer_;
+    train::Normalizer normalize_;
+    data::Batch batch_;
+    TrainingRecord record_;
+    EpochRow epoch_;
+    measure::Clock::time_point start_;
+    measure::Clock::time_point epoch_start_;
+    std::int64_t first_bad_step_;
+    std::int64_t comparisons_ = 0;
+    std::int64_t evaluated_samples_ = -1;
+    std::string differing_;  // where parameters first differed
+    std::string bad_loss_;   // where the loss first was not a number
+};
+
+}  // namespace ranklab::experiments

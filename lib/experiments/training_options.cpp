@@ -1,0 +1,153 @@
+#include "experiments/training_options.hpp"
+
+#include <fmt/format.h>
+
+#include "comm/backend.hpp"
+#include "data/dataset.hpp"
+#include "measure/schedule.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+template <class Entry>
+std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
+    std::vector<std::string> names;
+    for (const auto& entry : catalogue) names.push_back(entry.name);
+    return names;
+}
+
+void describe_work(options::Schema& schema) {
+    schema.section("What is trained")
+        .choice("model", names_of(nn::models()), "mnist-cnn", "the network")
+        .choice("data", names_of(data::sources()), std::nullopt, "the data set (default: the model's own)")
+        .text("data-dir", "DIR", std::nullopt, "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
+        .integer("batch-size", 1, std::nullopt, "samples per rank and step (default: the model's, 64 for mnist-cnn)")
+        .integer("global-batch-size", 1, std::nullopt, "samples of all ranks per step, instead of --batch-size")
+        .integer("epochs", 1, std::nullopt, "whole passes over the training samples (default: 1)")
+        .integer("steps", 1, std::nullopt, "counted steps, instead of --epochs; the warm-up comes before them")
+        .choice("optimizer", names_of(train::optimizers()), std::nullopt, "(default: the model's, adadelta for mnist-cnn)")
+        .real("lr", 0, std::nullopt, "learning rate (default: the model's or the optimizer's)")
+        .choice("lr-schedule", {"none", "step"}, std::nullopt, "step: lr times gamma^epoch (default: the model's)")
+        .real("gamma", 0, std::nullopt, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
+        .real("momentum", 0, "0", "of --optimizer sgd")
+        .choice("precision", {"fp32", "fp64"}, "fp32", "type of parameters and arithmetic")
+        .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
+        .choice("shuffle", {"on", "off"}, "on", "a new order each epoch, by seed + epoch")
+        .choice("sharding", {"pad", "exact"}, "pad",
+                "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample once, weighted mean");
+}
+
+void describe_way(options::Schema& schema) {
+    schema.section("How it is spread")
+        .choice("mode", {"single", "ddp"}, std::nullopt, "(default: single at one rank, ddp above)")
+        .choice("sync", names_of(train::gradient_syncs()), std::nullopt, "how gradients are reduced (default: none for single, flat for ddp)")
+        .choice("backend", names_of(comm::backends()), "mpi", "what carries the gradients")
+        .choice("device", {"auto", "cpu"}, "auto", "where it computes");
+    schema.section("What is checked")
+        .choice("evaluate", {"epoch", "end", "off"}, "epoch", "when the test samples are evaluated; a run of --steps does so at its end")
+        .integer("eval-batch-size", 1, "1000", "samples per evaluation batch and rank")
+        .choice("check-parameters", {"step", "end"}, "end", "when the parameters of all ranks are compared, bit by bit");
+}
+
+void settle_default(options::Options& options, const std::string& name, const std::string& value) {
+    if (!options.is_set(name)) options.resolve(name, value);
+}
+
+void settle_model_defaults(options::Options& options) {
+    const auto model = entry_of(nn::models(), options.text("model"));
+    settle_default(options, "data", model.defaults.data);
+    settle_default(options, "optimizer", model.defaults.optimizer);
+    const bool as_published = options.text("optimizer") == model.defaults.optimizer;
+    const auto optimizer = entry_of(train::optimizers(), options.text("optimizer"));
+    settle_default(options, "lr", fmt::format("{}", as_published ? model.defaults.lr : optimizer.default_lr));
+    settle_default(options, "lr-schedule", model.defaults.lr_schedule);
+    settle_default(options, "gamma", fmt::format("{}", model.defaults.gamma));
+}
+
+void settle_batch(options::Options& options, int world_size) {
+    options.prefer_one_of("batch-size", "global-batch-size");
+    if (options.is_set("global-batch-size")) {
+        const auto global = options.integer("global-batch-size");
+        if (global % world_size != 0) {
+            throw base::OptionError(fmt::format("--global-batch-size {} does not divide by {} ranks; use {} or {}", global, world_size,
+                                                std::max<std::int64_t>(1, global / world_size) * world_size,
+                                                (global / world_size + 1) * world_size));
+        }
+        options.resolve("batch-size", fmt::format("{}", global / world_size));
+    } else {
+        const auto model = entry_of(nn::models(), options.text("model"));
+        settle_default(options, "batch-size", fmt::format("{}", model.defaults.batch_size));
+        options.resolve("global-batch-size", fmt::format("{}", options.integer("batch-size") * world_size));
+    }
+}
+
+void settle_mode(options::Options& options, int world_size) {
+    settle_default(options, "mode", world_size == 1 ? "single" : "ddp");
+    const bool single = options.text("mode") == "single";
+    if (single && world_size > 1) {
+        throw base::OptionError(fmt::format("--mode single is one rank's, but {} were started; use --mode ddp, or start one", world_size));
+    }
+    settle_default(options, "sync", single ? "none" : "flat");
+    if (single && options.text("sync") != "none") {
+        throw base::OptionError(fmt::format("--mode single has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
+                                            "one rank too) or leave --sync out",
+                                            options.text("sync")));
+    }
+    if (options.text("backend") == "self" && world_size > 1) {
+        throw base::OptionError("--backend self serves one rank; use --backend mpi");
+    }
+    if (options.text("device") == "auto") options.resolve("device", "cpu");
+}
+
+void settle_length(options::Options& options) {
+    options.prefer_one_of("steps", "epochs");
+    if (options.is_set("steps")) {
+        const auto steps = options.integer("steps");
+        settle_default(options, "warmup", fmt::format("{}", measure::default_warmup(steps)));
+        static_cast<void>(measure::schedule_steps(steps, options.integer("warmup"), 1));
+    } else {
+        settle_default(options, "epochs", "1");
+    }
+}
+
+}  // namespace
+
+void describe_training(options::Schema& schema) {
+    describe_work(schema);
+    describe_way(schema);
+}
+
+TrainingOptions settle_training(options::Options& options, int world_size) {
+    settle_model_defaults(options);
+    settle_batch(options, world_size);
+    settle_mode(options, world_size);
+    settle_length(options);
+    TrainingOptions o;
+    o.model = options.text("model");
+    o.data = options.text("data");
+    o.data_directory = options.has("data-dir") ? options.text("data-dir") : "";
+    o.mode = options.text("mode");
+    o.sync = options.text("sync");
+    o.backend = options.text("backend");
+    o.optimizer = options.text("optimizer");
+    o.precision = options.text("precision");
+    o.lr_schedule = options.text("lr-schedule");
+    o.check_parameters = options.text("check-parameters");
+    o.evaluate = options.text("evaluate");
+    o.local_batch = options.integer("batch-size");
+    o.evaluation_batch = options.integer("eval-batch-size");
+    o.steps = options.is_set("steps") ? options.integer("steps") : 0;
+    o.epochs = o.steps == 0 ? options.integer("epochs") : 0;
+    o.lr = options.real("lr");
+    o.gamma = options.real("gamma");
+    o.momentum = options.real("momentum");
+    o.sharding = options.text("sharding") == "pad" ? data::Sharding::pad : data::Sharding::exact;
+    o.shuffle = options.text("shuffle") == "on";
+    o.dropout = options.text("dropout") == "on";
+    o.seed = static_cast<std::uint64_t>(options.integer("seed"));
+    o.threads = options.has("threads") ? static_cast<int>(options.integer("threads")) : 0;
+    o.time_limit = options.has("time-limit") ? options.real("time-limit") : 0;
+    return o;
+}
+
+}  // namespace ranklab::experiments

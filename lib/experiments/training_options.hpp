@@ -1,0 +1,45 @@
+// The options of `ranklab train`, typed and settled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+#include "data/sampler.hpp"
+#include "nn/model.hpp"
+#include "options/options.hpp"
+#include "train/gradient_sync.hpp"
+#include "train/optimizer.hpp"
+
+namespace ranklab::experiments {
+
+struct TrainingOptions {
+    std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule, check_parameters, evaluate;
+    std::int64_t local_batch = 0;
+    std::int64_t evaluation_batch = 1000;
+    std::int64_t steps = 0;   ///< 0: whole epochs
+    std::int64_t epochs = 0;  ///< 0: steps
+    double lr = 0, gamma = 1, momentum = 0;
+    data::Sharding sharding = data::Sharding::pad;
+    bool shuffle = true;
+    bool dropout = true;
+    std::uint64_t seed = 1;
+    int threads = 0;  ///< 0: the cores of the cpuset
+    double time_limit = 0;  ///< seconds; 0: none
+};
+
+void describe_training(options::Schema& schema);
+
+/// Settles defaults (of the model's document, of the number of ranks) into `options`; OptionError for what cannot be.
+TrainingOptions settle_training(options::Options& options, int world_size);
+
+/// The catalogue's entry of that name; the name was checked by the schema.
+template <class Entry>
+Entry entry_of(const std::vector<Entry>& catalogue, const std::string& name) {
+    for (const auto& entry : catalogue) {
+        if (entry.name == name) return entry;
+    }
+    throw base::OptionError("unknown name '" + name + "'; --list shows what there is");
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,176 @@
+#include "experiments/training_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/phase.hpp"
+#include "monitor/process.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using measure::RankSamples;
+using results::Kind;
+using results::Measurement;
+
+// A cost per step and rank: the summary is of the maximum over ranks in each step.
+Measurement per_step(const std::string& name, const RankSamples& all, std::size_t warmup) {
+    const RankSamples counted = all.rows_from(warmup, all.rows());
+    return {.name = name,
+            .unit = "s",
+            .kind = Kind::cost,
+            .rank_reduction = "max",
+            .axis = "step",
+            .columns = all.ranks,
+            .samples = counted.values,
+            .warmup = all.rows_from(0, warmup).values,
+            .summary = stats::summarise(counted.max_over_ranks())};
+}
+
+Measurement one_column(const std::string& name, const std::string& unit, Kind kind, const std::string& axis,
+                       const std::string& reduction, std::vector<double> samples) {
+    Measurement m{.name = name, .unit = unit, .kind = kind, .rank_reduction = reduction, .axis = axis, .columns = 1,
+                  .samples = std::move(samples), .warmup = {}, .summary = {}};
+    m.summary = stats::summarise(m.samples);
+    return m;
+}
+
+// One value per rank of the whole run; the summary is of their maximum.
+Measurement per_rank(const std::string& name, const std::string& unit, Kind kind, comm::Communicator& control, double mine) {
+    const RankSamples all = measure::gather_columns(control, {mine});
+    return {.name = name, .unit = unit, .kind = kind, .rank_reduction = "max", .axis = "run", .columns = all.ranks,
+            .samples = all.values, .warmup = {}, .summary = stats::summarise(all.max_over_ranks())};
+}
+
+std::string phase_measurement(std::size_t phase) {
+    const auto name = base::kPhaseNames[phase];
+    // Blocking strategies expose all their communication.
+    return name == "sync" ? std::string("sync_exposed_time_s") : fmt::format("{}_time_s", name);
+}
+
+// Work that a rank does itself, without waiting for others.
+double imbalance(const measure::GatheredSteps& gathered, std::size_t warmup) {
+    std::vector<double> busy(gathered.step.ranks, 0.0);
+    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
+        if (base::kPhaseNames[phase] == "sync") continue;
+        const auto& samples = gathered.phases[phase];
+        const auto means = samples.rows_from(warmup, samples.rows()).mean_over_rows();
+        for (std::size_t rank = 0; rank < busy.size(); ++rank) busy[rank] += means[rank];
+    }
+    return stats::load_imbalance(busy);
+}
+
+void add_step_measurements(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
+    const auto gathered = measure::gather_steps(control, record.steps);
+    const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.size());
+    run.measurements.push_back(per_step("step_time_s", gathered.step, warmup));
+    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
+        run.measurements.push_back(per_step(phase_measurement(phase), gathered.phases[phase], warmup));
+    }
+    if (run.valid && warmup < record.steps.size()) {
+        const auto costs = gathered.step.rows_from(warmup, gathered.step.rows()).max_over_ranks();
+        const std::vector<double> counts(record.true_counts.begin() + static_cast<std::ptrdiff_t>(warmup), record.true_counts.end());
+        Measurement rate{.name = "throughput_samples_per_s", .unit = "samples/s", .kind = Kind::rate, .rank_reduction = "sum", .axis = "step",
+                         .columns = 1, .samples = {}, .warmup = {}, .summary = stats::summarise_rate(counts, costs)};
+        for (std::size_t i = 0; i < costs.size(); ++i) rate.samples.push_back(counts[i] / costs[i]);
+        run.measurements.push_back(std::move(rate));
+    }
+    run.measurements.push_back(one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(gathered, warmup)}));
+}
+
+std::vector<double> global_losses(const TrainingRecord& record, comm::Communicator& control) {
+    std::vector<double> losses = measure::gather_columns(control, record.loss_sums).sum_over_ranks();
+    for (std::size_t i = 0; i < losses.size(); ++i) losses[i] /= static_cast<double>(record.global_counts[i]);
+    return losses;
+}
+
+void add_losses(results::Run& run, const TrainingRecord& record, const std::vector<double>& losses) {
+    const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), losses.size());
+    auto m = one_column("train_loss", "1", Kind::ratio, "step", "mean",
+                        std::vector<double>(losses.begin() + static_cast<std::ptrdiff_t>(warmup), losses.end()));
+    m.warmup.assign(losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(warmup));
+    run.measurements.push_back(std::move(m));
+    std::vector<double> validation_loss;
+    std::vector<double> accuracy;
+    for (const auto& epoch : record.epochs) {
+        if (!epoch.evaluated) continue;
+        validation_loss.push_back(epoch.validation_loss);
+        accuracy.push_back(epoch.validation_accuracy);
+    }
+    run.measurements.push_back(one_column("validation_loss", "1", Kind::ratio, "epoch", "mean", std::move(validation_loss)));
+    run.measurements.push_back(one_column("validation_accuracy", "1", Kind::ratio, "epoch", "sum/sum", std::move(accuracy)));
+}
+
+void add_epochs(results::Run& run, const TrainingRecord& record, const std::vector<double>& losses, comm::Communicator& control) {
+    std::vector<double> mine;
+    for (const auto& epoch : record.epochs) mine.push_back(epoch.time_s);
+    const RankSamples times = measure::gather_columns(control, mine);
+    run.measurements.push_back({.name = "epoch_time_s", .unit = "s", .kind = Kind::cost, .rank_reduction = "max", .axis = "epoch",
+                                .columns = times.ranks, .samples = times.values, .warmup = {},
+                                .summary = stats::summarise(times.max_over_ranks())});
+
+    std::vector<std::int64_t> epoch, steps, of, samples;
+    std::vector<double> lr, loss, validation_loss, accuracy;
+    std::size_t first = 0;
+    for (const auto& row : record.epochs) {
+        epoch.push_back(row.epoch);
+        steps.push_back(row.steps);
+        of.push_back(record.schedule.steps_per_epoch);
+        samples.push_back(row.samples);
+        lr.push_back(row.lr);
+        double sum = 0;
+        double count = 0;
+        for (std::size_t i = first; i < first + static_cast<std::size_t>(row.steps); ++i) {
+            sum += losses[i] * static_cast<double>(record.global_counts[i]);
+            count += static_cast<double>(record.global_counts[i]);
+        }
+        first += static_cast<std::size_t>(row.steps);
+        loss.push_back(sum / count);
+        validation_loss.push_back(row.evaluated ? row.validation_loss : stats::kNone);
+        accuracy.push_back(row.evaluated ? row.validation_accuracy : stats::kNone);
+        if (row.steps < record.schedule.steps_per_epoch) {
+            run.warnings.push_back(fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s is of that part", row.epoch, row.steps,
+                                               record.schedule.steps_per_epoch));
+        }
+    }
+    run.tables.push_back({"epochs",
+                          {{"epoch", epoch}, {"steps", steps}, {"steps_per_epoch", of}, {"samples", samples}, {"time_s", times.max_over_ranks()},
+                           {"lr", lr}, {"train_loss", loss}, {"validation_loss", validation_loss}, {"validation_accuracy", accuracy}}});
+}
+
+void add_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
+    std::vector<std::string> check, result, detail;
+    for (const auto& verdict : verdicts) {
+        check.push_back(verdict.check);
+        result.push_back(verdict.result);
+        detail.push_back(verdict.detail);
+        if (verdict.result == "failed") {
+            run.warnings.insert(run.warnings.begin(), verdict.detail);
+            run.valid = false;
+        }
+    }
+    run.tables.push_back({"verification", {{"check", check}, {"result", result}, {"detail", detail}}});
+}
+
+}  // namespace
+
+void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts, comm::Communicator& control) {
+    add_verdicts(run, verdicts);
+    if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
+    if (run.valid && record.hit_time_limit) {
+        run.exit_code = static_cast<int>(base::ExitCode::time_limit);
+        run.warnings.insert(run.warnings.begin(), fmt::format("the time limit ended the run after {} of {} steps", record.steps.size(),
+                                                              record.schedule.total));
+    }
+    const auto losses = global_losses(record, control);
+    add_step_measurements(run, record, control);
+    add_epochs(run, record, losses, control);
+    add_losses(run, record, losses);
+    run.measurements.push_back(per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
+    run.measurements.push_back(per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(monitor::peak_rss_bytes())));
+    run.measurements.push_back(per_rank("threads", "1", Kind::count, control, monitor::thread_count()));
+}
+
+}  // namespace ranklab::experiments

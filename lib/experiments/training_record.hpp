@@ -1,0 +1,47 @@
+// What a training run leaves on each rank, and how it becomes measurements. No torch in here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "measure/gather.hpp"
+#include "measure/schedule.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::experiments {
+
+struct EpochRow {
+    std::int64_t epoch = 0;         ///< from 1, as the original counts
+    std::int64_t steps = 0;         ///< that ran; fewer than steps_per_epoch is a subset
+    std::int64_t samples = 0;       ///< true count of all ranks
+    double time_s = 0;              ///< wall time of its steps on this rank, without the evaluation
+    double lr = 0;
+    bool evaluated = false;
+    double validation_loss = 0;
+    double validation_accuracy = 0;
+};
+
+/// One rank's record, in step order; what is "global" is the same on all ranks.
+struct TrainingRecord {
+    measure::Schedule schedule;
+    std::vector<measure::StepTimes> steps;
+    std::vector<double> loss_sums;            ///< this rank's mean loss x its samples
+    std::vector<std::int64_t> global_counts;  ///< the divisor of the mean
+    std::vector<std::int64_t> true_counts;    ///< without repeats
+    std::vector<EpochRow> epochs;
+    double time_to_first_step_s = 0;
+    bool hit_time_limit = false;
+};
+
+struct Verdict {
+    std::string check;
+    std::string result;  ///< "passed", "failed" or "not verified"
+    std::string detail;
+};
+
+/// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
+void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts, comm::Communicator& control);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,31 @@
+// float64 datasets of one or two dimensions.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hdf5/group.hpp"
+
+namespace ranklab::hdf5 {
+
+struct Array {
+    std::vector<double> values;  ///< row-major
+    std::size_t rows = 0;
+    std::size_t columns = 1;  ///< 1 for a dataset of one dimension
+};
+
+/// Makes a dataset [rows], or [rows, columns] for columns > 1, where rows = values.size() / columns.
+/// Small ones lie in the object's header, those above 32 KiB are compressed. Returns it for attributes.
+Object write_array(const Group& group, const std::string& name, std::span<const double> values,
+                   std::size_t columns = 1);
+
+/// Reads any integer or floating-point dataset of one or two dimensions. DataError for another type
+/// or rank, or a size that the file cannot hold.
+Array read_array(const Group& group, const std::string& name);
+
+/// The dataset itself, for its attributes.
+Object open_dataset(const Group& group, const std::string& name);
+
+}  // namespace ranklab::hdf5

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "base/error.hpp"
+#include "hdf5/check.hpp"
+#include "hdf5/object.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+constexpr std::size_t kLongestText = std::size_t{256} << 20U;
+
+std::string what_of(const Object& object, const std::string& name) {
+    return fmt::format("attribute '{}' of {}", name, object.path());
+}
+
+void create(const Object& object, const std::string& name, hid_t type, const void* value) {
+    const std::string what = what_of(object, name);
+    const Id space = own(H5Screate(H5S_SCALAR), "H5Screate", what);
+    const Id attribute =
+        own(H5Acreate2(object.id(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), "H5Acreate2",
+            what);
+    check(H5Awrite(attribute.get(), type, value), "H5Awrite", what);
+}
+
+// The attribute, known to hold one value of a wanted class.
+struct Opened {
+    Id attribute;
+    Id type;
+};
+
+Opened open(const Object& object, const std::string& name, std::initializer_list<H5T_class_t> wanted) {
+    const std::string what = what_of(object, name);
+    Id attribute = own(H5Aopen(object.id(), name.c_str(), H5P_DEFAULT), "H5Aopen", what);
+    const Id space = own(H5Aget_space(attribute.get()), "H5Aget_space", what);
+    Id type = own(H5Aget_type(attribute.get()), "H5Aget_type", what);
+    const H5T_class_t kind = check(H5Tget_class(type.get()), "H5Tget_class", what);
+    const bool fits = std::find(wanted.begin(), wanted.end(), kind) != wanted.end();
+    if (!fits || H5Sget_simple_extent_npoints(space.get()) != 1)
+        throw base::DataError(fmt::format("{} is not of the type that the schema gives it", what));
+    return {std::move(attribute), std::move(type)};
+}
+
+std::string read_variable(const Opened& opened, const std::string& what) {
+    char* text = nullptr;
+    const Id type = variable_text_type();
+    // The library converts between character sets of equal name only: ask in the file's own.
+    check(H5Tset_cset(type.get(), H5Tget_cset(opened.type.get())), "H5Tset_cset", what);
+    check(H5Aread(opened.attribute.get(), type.get(), static_cast<void*>(&text)), "H5Aread", what);
+    std::string value = text == nullptr ? "" : text;
+    H5free_memory(text);
+    return value;
+}
+
+std::string read_fixed(const Opened& opened, const std::string& what) {
+    const std::size_t size = H5Tget_size(opened.type.get());
+    if (size > kLongestText) throw base::DataError(fmt::format("{} claims {} bytes of text", what, size));
+    std::string value(size, '\0');
+    check(H5Aread(opened.attribute.get(), opened.type.get(), value.data()), "H5Aread", what);
+    value.resize(std::min(value.find('\0'), value.size()));
+    return value;
+}
+
+}  // namespace
+
+bool Object::has_attribute(const std::string& name) const {
+    return check(H5Aexists(id(), name.c_str()), "H5Aexists", what_of(*this, name)) > 0;
+}
+
+void Object::set_int(const std::string& name, std::int64_t value) const {
+    create(*this, name, H5T_NATIVE_INT64, &value);
+}
+
+void Object::set_double(const std::string& name, double value) const {
+    create(*this, name, H5T_NATIVE_DOUBLE, &value);
+}
+
+void Object::set_text(const std::string& name, const std::string& value) const {
+    const Id type = variable_text_type();
+    const char* text = value.c_str();
+    create(*this, name, type.get(), static_cast<const void*>(&text));
+}
+
+std::int64_t Object::int_attribute(const std::string& name) const {
+    const Opened opened = open(*this, name, {H5T_INTEGER});
+    std::int64_t value = 0;
+    check(H5Aread(opened.attribute.get(), H5T_NATIVE_INT64, &value), "H5Aread", what_of(*this, name));
+    return value;
+}
+
+double Object::double_attribute(const std::string& name) const {
+    const Opened opened = open(*this, name, {H5T_FLOAT, H5T_INTEGER});
+    double value = 0;
+    check(H5Aread(opened.attribute.get(), H5T_NATIVE_DOUBLE, &value), "H5Aread", what_of(*this, name));
+    return value;
+}
+
+std::string Object::text_attribute(const std::string& name) const {
+    const Opened opened = open(*this, name, {H5T_STRING});
+    const bool variable = check(H5Tis_variable_str(opened.type.get()), "H5Tis_variable_str", path()) > 0;
+    return variable ? read_variable(opened, what_of(*this, name)) : read_fixed(opened, what_of(*this, name));
+}
+
+}  // namespace ranklab::hdf5

@@ -1,0 +1,115 @@
+#include "hdf5/check.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+struct Stack {
+    std::string outermost;
+    std::string innermost;
+};
+
+// Called by the library for each level, the API call first (H5E_WALK_DOWNWARD).
+herr_t note(unsigned level, const H5E_error2_t* error, void* out) noexcept {
+    try {
+        auto& stack = *static_cast<Stack*>(out);
+        const std::string text = error->desc == nullptr ? "" : error->desc;
+        if (level == 0) stack.outermost = text;
+        if (!text.empty()) stack.innermost = text;
+        return 0;
+    } catch (...) {
+        return -1;
+    }
+}
+
+herr_t close_by_kind(hid_t id) noexcept {
+    switch (H5Iget_type(id)) {
+        case H5I_FILE:
+            return H5Fclose(id);
+        case H5I_GROUP:
+            return H5Gclose(id);
+        case H5I_DATASET:
+            return H5Dclose(id);
+        case H5I_DATATYPE:
+            return H5Tclose(id);
+        case H5I_DATASPACE:
+            return H5Sclose(id);
+        case H5I_ATTR:
+            return H5Aclose(id);
+        case H5I_GENPROP_LST:
+            return H5Pclose(id);
+        default:
+            return 0;  // closed already, together with its file
+    }
+}
+
+}  // namespace
+
+void IdTraits::close(type id) noexcept {
+    if (close_by_kind(id) >= 0) return;
+    try {
+        base::log::warn(fmt::format("HDF5 could not close an object: {}", library_text()));
+    } catch (...) {  // nothing more can be done in a destructor
+    }
+}
+
+std::string library_text() {
+    Stack stack;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, note, &stack);
+    if (stack.innermost.empty() && stack.outermost.empty()) return "no reason given";
+    if (stack.outermost.empty() || stack.outermost == stack.innermost) return stack.innermost;
+    return fmt::format("{}: {}", stack.outermost, stack.innermost);
+}
+
+void fail(const char* call, std::string_view what, const std::source_location& place) {
+    const std::string text = library_text();  // first: the next call empties the stack
+    std::string_view file = place.file_name();
+    file.remove_prefix(std::min(file.size(), file.rfind('/') + 1));
+    throw base::Hdf5Error(
+        fmt::format("HDF5's {} failed on {}: {} [{}:{}]", call, what, text, file, place.line()));
+}
+
+void initialise() {
+    static const bool done = [] {
+        check(H5open(), "H5open", "the library");
+        check(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "H5Eset_auto2", "the library");
+        return true;
+    }();
+    static_cast<void>(done);
+}
+
+void check_size(hid_t object, unsigned long long bytes, std::string_view what) {
+    constexpr unsigned long long kMost = 4ULL << 30U;
+    constexpr unsigned long long kBestCompression = 1100;  // deflate's own bound is 1032
+    const Id file = own(H5Iget_file_id(object), "H5Iget_file_id", what);
+    hsize_t file_size = 0;
+    check(H5Fget_filesize(file.get(), &file_size), "H5Fget_filesize", what);
+    if (bytes <= kMost && bytes / kBestCompression <= file_size) return;
+    throw base::DataError(
+        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+}
+
+Id fixed_text_type(std::size_t size) {
+    Id type = own(H5Tcopy(H5T_C_S1), "H5Tcopy", "a text type");
+    check(H5Tset_size(type.get(), size), "H5Tset_size", "a text type");
+    check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "H5Tset_strpad", "a text type");
+    check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset", "a text type");
+    return type;
+}
+
+Id variable_text_type() {
+    Id type = own(H5Tcopy(H5T_C_S1), "H5Tcopy", "a text type");
+    check(H5Tset_size(type.get(), H5T_VARIABLE), "H5Tset_size", "a text type");
+    check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset", "a text type");
+    return type;
+}
+
+}  // namespace ranklab::hdf5

@@ -1,0 +1,70 @@
+#include "hdf5/file.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "hdf5/check.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+Id access_properties() {
+    initialise();
+    Id properties = own(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate", "file access");
+    // V18 is the oldest form with compact groups and links kept in the order they were made.
+    check(H5Pset_libver_bounds(properties.get(), H5F_LIBVER_V18, H5F_LIBVER_V110), "H5Pset_libver_bounds",
+          "file access");
+    check(H5Pset_fclose_degree(properties.get(), H5F_CLOSE_STRONG), "H5Pset_fclose_degree", "file access");
+    check(H5Pset_file_locking(properties.get(), false, true), "H5Pset_file_locking", "file access");
+    // Small allocation blocks: what is left of the last one stays in the file as a hole.
+    check(H5Pset_meta_block_size(properties.get(), 512), "H5Pset_meta_block_size", "file access");
+    check(H5Pset_small_data_block_size(properties.get(), 512), "H5Pset_small_data_block_size", "file access");
+    return properties;
+}
+
+}  // namespace
+
+bool is_hdf5(const std::filesystem::path& path) {
+    initialise();
+    return H5Fis_hdf5(path.c_str()) > 0;
+}
+
+std::string library_version() {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    check(H5get_libversion(&major, &minor, &release), "H5get_libversion", "the library");
+    return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+File::File(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
+
+File File::open_to_read(const std::filesystem::path& path) {
+    const Id access = access_properties();
+    return {own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen", path.string()),
+            path.string()};
+}
+
+File File::open_to_change(const std::filesystem::path& path) {
+    const Id access = access_properties();
+    return {own(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), "H5Fopen", path.string()), path.string()};
+}
+
+File File::create(const std::filesystem::path& path) {
+    const Id access = access_properties();
+    Id id =
+        own(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "H5Fcreate", path.string());
+    return {std::move(id), path.string()};
+}
+
+Group File::root() const {
+    return {own(H5Gopen2(id_.get(), "/", H5P_DEFAULT), "H5Gopen2", path_), "/"};
+}
+
+void File::close() {
+    check(H5Fflush(id_.get(), H5F_SCOPE_LOCAL), "H5Fflush", path_);  // the last moment to say what went wrong
+    id_.reset();
+}
+
+}  // namespace ranklab::hdf5

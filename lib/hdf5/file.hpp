@@ -1,0 +1,38 @@
+// HDF5 files on a POSIX file system. HDF5's own file locks are off: our files are never changed in
+// place (results/) or have one owner.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "hdf5/group.hpp"
+
+namespace ranklab::hdf5 {
+
+/// Whether the file begins as an HDF5 file does. False where it cannot be read.
+bool is_hdf5(const std::filesystem::path& path);
+
+/// The library's version, "1.10.8".
+std::string library_version();
+
+class File {
+  public:
+    static File open_to_read(const std::filesystem::path& path);
+    static File open_to_change(const std::filesystem::path& path);
+    /// Replaces what is there. Written in a form that HDF5 1.8 and newer read.
+    static File create(const std::filesystem::path& path);
+
+    Group root() const;
+
+    /// Writes what is pending and closes; objects still open are closed too. The destructor does the
+    /// same but can only log a failure, so whoever wrote calls this.
+    void close();
+
+  private:
+    File(Id id, std::string path);
+
+    Id id_;
+    std::string path_;
+};
+
+}  // namespace ranklab::hdf5

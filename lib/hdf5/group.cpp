@@ -1,0 +1,79 @@
+#include "hdf5/group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hdf5/check.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+constexpr unsigned kMostInHeader = 60;
+constexpr unsigned kUsualNameLength = 16;
+
+std::string child_path(const Group& group, const std::string& name) {
+    return group.path() == "/" ? "/" + name : fmt::format("{}/{}", group.path(), name);
+}
+
+Id creation_properties() {
+    Id properties = own(H5Pcreate(H5P_GROUP_CREATE), "H5Pcreate", "a group");
+    check(H5Pset_link_creation_order(properties.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
+          "H5Pset_link_creation_order", "a group");
+    check(H5Pset_obj_track_times(properties.get(), false), "H5Pset_obj_track_times", "a group");
+    return properties;
+}
+
+Group create(const Group& parent, const std::string& name, const Id& properties) {
+    const std::string path = child_path(parent, name);
+    Id id = own(H5Gcreate2(parent.id(), name.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+                "H5Gcreate2", path);
+    return {std::move(id), path};
+}
+
+herr_t add_name(hid_t, const char* name, const H5L_info_t*, void* names) noexcept {
+    try {
+        static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+        return 0;
+    } catch (...) {
+        return -1;
+    }
+}
+
+}  // namespace
+
+Group Group::create_group(const std::string& name, std::size_t members) const {
+    const Id properties = creation_properties();
+    const auto expected = static_cast<unsigned>(std::min<std::size_t>(members, kMostInHeader));
+    check(H5Pset_link_phase_change(properties.get(), kMostInHeader, kMostInHeader / 2),
+          "H5Pset_link_phase_change", name);
+    check(H5Pset_attr_phase_change(properties.get(), kMostInHeader, kMostInHeader / 2),
+          "H5Pset_attr_phase_change", name);
+    check(H5Pset_est_link_info(properties.get(), expected, kUsualNameLength), "H5Pset_est_link_info", name);
+    return create(*this, name, properties);
+}
+
+Group Group::create_large_group(const std::string& name) const {
+    return create(*this, name, creation_properties());
+}
+
+Group Group::open_group(const std::string& name) const {
+    const std::string path = child_path(*this, name);
+    return {own(H5Gopen2(id(), name.c_str(), H5P_DEFAULT), "H5Gopen2", path), path};
+}
+
+bool Group::has(const std::string& name) const {
+    return check(H5Lexists(id(), name.c_str(), H5P_DEFAULT), "H5Lexists", child_path(*this, name)) > 0;
+}
+
+std::vector<std::string> Group::members() const {
+    const Id properties = own(H5Gget_create_plist(id()), "H5Gget_create_plist", path());
+    unsigned order = 0;
+    check(H5Pget_link_creation_order(properties.get(), &order), "H5Pget_link_creation_order", path());
+    const H5_index_t index = (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+    std::vector<std::string> names;
+    check(H5Literate(id(), index, H5_ITER_INC, nullptr, add_name, &names), "H5Literate", path());
+    return names;
+}
+
+}  // namespace ranklab::hdf5

@@ -1,0 +1,28 @@
+// Groups: named members in the order they were made.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "hdf5/object.hpp"
+
+namespace ranklab::hdf5 {
+
+class Group : public Object {
+  public:
+    using Object::Object;
+
+    /// `members` is how many links and attributes are expected (up to 60 are kept in the group's own
+    /// header, which is the compact form); more may come.
+    Group create_group(const std::string& name, std::size_t members) const;
+    /// A group for any number of members.
+    Group create_large_group(const std::string& name) const;
+    Group open_group(const std::string& name) const;
+
+    bool has(const std::string& name) const;
+    /// Names in the order they were made (by name in a file that does not track that).
+    std::vector<std::string> members() const;
+};
+
+}  // namespace ranklab::hdf5

@@ -1,0 +1,36 @@
+// What groups and datasets have in common: attributes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "hdf5/handle.hpp"
+
+namespace ranklab::hdf5 {
+
+/// Attributes are scalars. set_* creates one (Hdf5Error if it is there); *_attribute reads one:
+/// Hdf5Error if it is not there, DataError if it is of another type or too large to be believed.
+class Object {
+  public:
+    Object(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
+
+    Id::type id() const { return id_.get(); }
+    const std::string& path() const { return path_; }  ///< inside the file, for messages
+
+    bool has_attribute(const std::string& name) const;
+    void set_int(const std::string& name, std::int64_t value) const;
+    void set_double(const std::string& name, double value) const;
+    /// UTF-8 of any length, stored with variable length. A NUL ends the text.
+    void set_text(const std::string& name, const std::string& value) const;
+
+    std::int64_t int_attribute(const std::string& name) const;
+    double double_attribute(const std::string& name) const;
+    std::string text_attribute(const std::string& name) const;
+
+  private:
+    Id id_;
+    std::string path_;
+};
+
+}  // namespace ranklab::hdf5

@@ -1,0 +1,217 @@
+#include "hdf5/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "base/error.hpp"
+#include "hdf5/array.hpp"
+#include "hdf5/check.hpp"
+#include "hdf5/dataset_layout.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+using Doubles = std::vector<double>;
+using Ints = std::vector<std::int64_t>;
+using Texts = std::vector<std::string>;
+
+constexpr int kMostColumns = 1024;
+
+// One member of the record in memory: packed one after the other.
+struct Member {
+    std::string name;
+    H5T_class_t kind;
+    std::size_t offset;
+    std::size_t size;
+};
+
+std::size_t rows_of(const Column& column) {
+    return std::visit([](const auto& values) { return values.size(); }, column.values);
+}
+
+// Bytes of one entry: texts take the longest of the column, and HDF5 wants at least one.
+std::size_t width_of(const Column& column) {
+    const auto* texts = std::get_if<Texts>(&column.values);
+    if (texts == nullptr) return sizeof(double);
+    std::size_t width = 1;
+    for (const auto& text : *texts) width = std::max(width, text.size());
+    return width;
+}
+
+H5T_class_t kind_of(const Column& column) {
+    static constexpr std::array kKinds{H5T_FLOAT, H5T_INTEGER, H5T_STRING};
+    return kKinds[column.values.index()];
+}
+
+std::size_t record_size(const std::vector<Member>& members) {
+    return members.empty() ? 0 : members.back().offset + members.back().size;
+}
+
+std::vector<Member> members_of(const std::vector<Column>& columns, const std::string& path) {
+    std::vector<Member> members;
+    std::set<std::string> names;
+    for (const auto& column : columns) {
+        if (rows_of(column) != rows_of(columns.front()) || !names.insert(column.name).second)
+            throw base::Error(
+                fmt::format("{}: column '{}' is there twice or differs in length", path, column.name));
+        members.push_back({column.name, kind_of(column), record_size(members), width_of(column)});
+    }
+    return members;
+}
+
+Id member_type(const Member& member) {
+    if (member.kind == H5T_STRING) return fixed_text_type(member.size);
+    return own(H5Tcopy(member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64), "H5Tcopy",
+               member.name);
+}
+
+Id record_type(const std::vector<Member>& members, const std::string& path) {
+    Id record = own(H5Tcreate(H5T_COMPOUND, record_size(members)), "H5Tcreate", path);
+    for (const auto& member : members) {
+        const Id type = member_type(member);
+        check(H5Tinsert(record.get(), member.name.c_str(), member.offset, type.get()), "H5Tinsert", path);
+    }
+    return record;
+}
+
+// Puts one column's entries into their places in the packed records.
+void pack(const Column& column, const Member& member, std::size_t stride, std::vector<char>& records) {
+    std::visit(
+        [&](const auto& values) {
+            for (std::size_t row = 0; row < values.size(); ++row) {
+                char* entry = records.data() + row * stride + member.offset;
+                if constexpr (std::is_same_v<std::decay_t<decltype(values)>, Texts>) {
+                    std::copy(values[row].begin(), values[row].end(), entry);
+                } else {
+                    std::memcpy(entry, &values[row], sizeof values[row]);
+                }
+            }
+        },
+        column.values);
+}
+
+template <class T>
+std::vector<T> unpack_numbers(const Member& member, std::size_t stride, std::size_t rows,
+                              const char* records) {
+    std::vector<T> values(rows);
+    for (std::size_t row = 0; row < rows; ++row)
+        std::memcpy(&values[row], records + row * stride + member.offset, sizeof(T));
+    return values;
+}
+
+Texts unpack_texts(const Member& member, std::size_t stride, std::size_t rows, const char* records) {
+    Texts values;
+    values.reserve(rows);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const char* entry = records + row * stride + member.offset;
+        values.emplace_back(entry, std::find(entry, entry + member.size, '\0'));
+    }
+    return values;
+}
+
+Column unpack(const Member& member, std::size_t stride, std::size_t rows, const char* records) {
+    if (member.kind == H5T_STRING) return {member.name, unpack_texts(member, stride, rows, records)};
+    if (member.kind == H5T_FLOAT) return {member.name, unpack_numbers<double>(member, stride, rows, records)};
+    return {member.name, unpack_numbers<std::int64_t>(member, stride, rows, records)};
+}
+
+std::string member_name(hid_t record, unsigned index, const std::string& path) {
+    char* name = check(H5Tget_member_name(record, index), "H5Tget_member_name", path);
+    std::string copy = name;
+    H5free_memory(name);
+    return copy;
+}
+
+Member member_in_file(hid_t record, unsigned index, std::size_t offset, const std::string& path) {
+    Member member{member_name(record, index, path), H5T_NO_CLASS, offset, sizeof(double)};
+    const Id type = own(H5Tget_member_type(record, index), "H5Tget_member_type", path);
+    member.kind = check(H5Tget_class(type.get()), "H5Tget_class", path);
+    const bool number = member.kind == H5T_FLOAT || member.kind == H5T_INTEGER;
+    const bool text = member.kind == H5T_STRING && H5Tis_variable_str(type.get()) == 0;
+    if (!number && !text)
+        throw base::DataError(
+            fmt::format("{}: column '{}' holds neither numbers nor fixed-length texts", path, member.name));
+    if (text) member.size = H5Tget_size(type.get());
+    return member;
+}
+
+std::vector<Member> members_in_file(const Object& dataset) {
+    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", dataset.path());
+    const bool compound = H5Tget_class(type.get()) == H5T_COMPOUND;
+    const int count = compound ? H5Tget_nmembers(type.get()) : 0;
+    if (!compound || count < 0 || count > kMostColumns)
+        throw base::DataError(fmt::format("{} is not a table", dataset.path()));
+    std::vector<Member> members;
+    for (unsigned i = 0; i < static_cast<unsigned>(count); ++i)
+        members.push_back(member_in_file(type.get(), i, record_size(members), dataset.path()));
+    return members;
+}
+
+// nullopt-like: 0 rows and `empty` for a table without columns.
+struct Extent {
+    bool null = false;
+    hsize_t rows = 0;
+};
+
+Extent extent_of(const Object& dataset) {
+    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", dataset.path());
+    if (H5Sget_simple_extent_type(space.get()) == H5S_NULL) return {true, 0};
+    if (H5Sget_simple_extent_ndims(space.get()) != 1)
+        throw base::DataError(fmt::format("{} is not a table of one dimension", dataset.path()));
+    Extent extent;
+    check(H5Sget_simple_extent_dims(space.get(), &extent.rows, nullptr), "H5Sget_simple_extent_dims",
+          dataset.path());
+    return extent;
+}
+
+void write_without_columns(const Group& group, const std::string& name, const std::string& path) {
+    const Id space = own(H5Screate(H5S_NULL), "H5Screate", path);
+    own(H5Dcreate2(group.id(), name.c_str(), H5T_STD_I8LE, space.get(), H5P_DEFAULT, H5P_DEFAULT,
+                   H5P_DEFAULT),
+        "H5Dcreate2", path);
+}
+
+}  // namespace
+
+void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns) {
+    const std::string path = fmt::format("{}/{}", group.path(), name);
+    if (columns.empty()) return write_without_columns(group, name, path);
+    const std::vector<Member> members = members_of(columns, path);
+    const std::size_t stride = record_size(members);
+    const std::array<hsize_t, 1> shape{rows_of(columns.front())};
+    std::vector<char> records(shape[0] * stride, '\0');
+    for (std::size_t i = 0; i < columns.size(); ++i) pack(columns[i], members[i], stride, records);
+
+    const Id type = record_type(members, path);
+    const Id space = own(H5Screate_simple(1, shape.data(), nullptr), "H5Screate_simple", path);
+    const Id layout = layout_for(shape, stride);
+    const Id dataset = own(
+        H5Dcreate2(group.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, layout.get(), H5P_DEFAULT),
+        "H5Dcreate2", path);
+    if (!records.empty())
+        check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data()), "H5Dwrite",
+              path);
+}
+
+std::vector<Column> read_table(const Group& group, const std::string& name) {
+    const Object dataset = open_dataset(group, name);
+    const Extent extent = extent_of(dataset);
+    if (extent.null) return {};
+    const std::vector<Member> members = members_in_file(dataset);
+    const std::size_t stride = record_size(members);
+    check_size(dataset.id(), bytes_of(std::array{extent.rows}, stride), dataset.path());
+    std::vector<char> records(extent.rows * stride);
+    const Id type = record_type(members, dataset.path());
+    if (!records.empty())
+        check(H5Dread(dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data()), "H5Dread",
+              dataset.path());
+    std::vector<Column> columns;
+    for (const auto& member : members) columns.push_back(unpack(member, stride, extent.rows, records.data()));
+    return columns;
+}
+
+}  // namespace ranklab::hdf5

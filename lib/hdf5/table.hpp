@@ -1,0 +1,27 @@
+// Compound datasets of one dimension: a row is a record, a member a column.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hdf5/group.hpp"
+
+namespace ranklab::hdf5 {
+
+struct Column {
+    std::string name;
+    std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
+};
+
+/// Texts are stored with the fixed length of the column's longest entry (UTF-8, padded with NUL).
+/// Columns have equal length and different names (base::Error). No columns make a dataset without
+/// data. Tables above 32 KiB are compressed.
+void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns);
+
+/// Integers of any width are read as int64, floats as double. DataError where the dataset is no such
+/// table or claims a size that the file cannot hold.
+std::vector<Column> read_table(const Group& group, const std::string& name);
+
+}  // namespace ranklab::hdf5

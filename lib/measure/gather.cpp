@@ -1,0 +1,72 @@
+#include "measure/gather.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ranklab::measure {
+namespace {
+
+template <class Fold>
+std::vector<double> fold_rows(const RankSamples& samples, Fold fold) {
+    std::vector<double> folded;
+    folded.reserve(samples.rows());
+    for (std::size_t row = 0; row < samples.rows(); ++row) {
+        const auto begin = samples.values.begin() + static_cast<std::ptrdiff_t>(row * samples.ranks);
+        folded.push_back(fold(begin, begin + static_cast<std::ptrdiff_t>(samples.ranks)));
+    }
+    return folded;
+}
+
+}  // namespace
+
+std::vector<double> RankSamples::max_over_ranks() const {
+    return fold_rows(*this, [](auto begin, auto end) { return *std::max_element(begin, end); });
+}
+
+std::vector<double> RankSamples::sum_over_ranks() const {
+    return fold_rows(*this, [](auto begin, auto end) { return std::accumulate(begin, end, 0.0); });
+}
+
+std::vector<double> RankSamples::mean_over_rows() const {
+    std::vector<double> means(ranks, 0.0);
+    if (rows() == 0) return means;
+    for (std::size_t row = 0; row < rows(); ++row) {
+        for (std::size_t rank = 0; rank < ranks; ++rank) means[rank] += at(row, rank);
+    }
+    for (double& mean : means) mean /= static_cast<double>(rows());
+    return means;
+}
+
+RankSamples RankSamples::rows_from(std::size_t begin, std::size_t end) const {
+    return {ranks, std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(begin * ranks),
+                                       values.begin() + static_cast<std::ptrdiff_t>(end * ranks))};
+}
+
+RankSamples gather_columns(comm::Communicator& control, const std::vector<double>& mine) {
+    const auto ranks = static_cast<std::size_t>(control.world_size());
+    std::vector<double> by_rank(mine.size() * ranks);
+    control.allgather(comm::view(std::span(mine)), comm::view(std::span(by_rank)));
+    RankSamples samples{ranks, std::vector<double>(by_rank.size())};
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        for (std::size_t row = 0; row < mine.size(); ++row) {
+            samples.values[row * ranks + rank] = by_rank[rank * mine.size() + row];
+        }
+    }
+    return samples;
+}
+
+GatheredSteps gather_steps(comm::Communicator& control, const std::vector<StepTimes>& mine) {
+    const auto column = [&](auto value_of) {
+        std::vector<double> values;
+        values.reserve(mine.size());
+        for (const auto& step : mine) values.push_back(value_of(step));
+        return gather_columns(control, values);
+    };
+    GatheredSteps gathered{column([](const StepTimes& s) { return s.step; }), {}};
+    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
+        gathered.phases.push_back(column([phase](const StepTimes& s) { return s.phases[phase]; }));
+    }
+    return gathered;
+}
+
+}  // namespace ranklab::measure

@@ -1,0 +1,34 @@
+// Brings every rank's samples together over the control plane, and folds them over ranks.
+#pragma once
+
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "measure/phase_recorder.hpp"
+
+namespace ranklab::measure {
+
+/// rows x ranks, row-major.
+struct RankSamples {
+    std::size_t ranks = 1;
+    std::vector<double> values;
+
+    std::size_t rows() const { return ranks == 0 ? 0 : values.size() / ranks; }
+    double at(std::size_t row, std::size_t rank) const { return values[row * ranks + rank]; }
+    std::vector<double> max_over_ranks() const;
+    std::vector<double> sum_over_ranks() const;
+    std::vector<double> mean_over_rows() const;  ///< one per rank
+    RankSamples rows_from(std::size_t begin, std::size_t end) const;
+};
+
+/// Every rank's column of equal length; the result is the same on every rank.
+RankSamples gather_columns(comm::Communicator& control, const std::vector<double>& mine);
+
+/// All ranks' steps: the whole step, then the phases in base::Phase's order.
+struct GatheredSteps {
+    RankSamples step;
+    std::vector<RankSamples> phases;
+};
+GatheredSteps gather_steps(comm::Communicator& control, const std::vector<StepTimes>& mine);
+
+}  // namespace ranklab::measure

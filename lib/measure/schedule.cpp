@@ -1,0 +1,33 @@
+#include "measure/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace ranklab::measure {
+namespace {
+
+void check(std::int64_t warmup, std::int64_t steps) {
+    if (warmup < steps) return;
+    throw base::OptionError(fmt::format(
+        "--warmup {} leaves nothing to measure of {} steps; give more --steps (or --epochs) or a smaller --warmup", warmup, steps));
+}
+
+}  // namespace
+
+std::int64_t default_warmup(std::int64_t steps) { return std::min<std::int64_t>(10, steps / 10); }
+
+Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch) {
+    check(warmup, steps);
+    return {.warmup = warmup, .total = warmup + steps, .steps_per_epoch = steps_per_epoch};
+}
+
+Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch) {
+    const std::int64_t total = epochs * steps_per_epoch;
+    check(warmup, total);
+    return {.warmup = warmup, .total = total, .steps_per_epoch = steps_per_epoch};
+}
+
+}  // namespace ranklab::measure

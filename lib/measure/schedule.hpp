@@ -1,0 +1,30 @@
+// Which steps are warm-up, which count, and where epochs end.
+#pragma once
+
+#include <cstdint>
+
+namespace ranklab::measure {
+
+/// Steps 0 .. warmup-1 are recorded and excluded; warmup .. total-1 count.
+struct Schedule {
+    std::int64_t warmup = 0;
+    std::int64_t total = 0;
+    std::int64_t steps_per_epoch = 1;
+
+    std::int64_t counted() const { return total - warmup; }
+    bool counts(std::int64_t step) const { return step >= warmup; }
+    std::int64_t epoch_of(std::int64_t step) const { return step / steps_per_epoch; }
+    bool ends_epoch(std::int64_t step) const { return (step + 1) % steps_per_epoch == 0; }
+};
+
+/// The interface's default: min(10, steps/10).
+std::int64_t default_warmup(std::int64_t steps);
+
+/// `steps` counted steps after `warmup` more. Throws OptionError when warmup >= steps: what would be
+/// measured is then less than what is thrown away.
+Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch);
+
+/// Whole epochs; the warm-up is the beginning of the first one, since an epoch is every sample once.
+Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch);
+
+}  // namespace ranklab::measure

@@ -1,0 +1,142 @@
+#include "monitor/host.hpp"
+
+#include <sched.h>
+#include <sys/statfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "base/text.hpp"
+
+extern char** environ;
+
+namespace ranklab::monitor {
+namespace {
+
+constexpr const char* kUnknown = "unknown";
+
+std::string first_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    return std::getline(file, line) && !line.empty() ? line : std::string(kUnknown);
+}
+
+// The value of "key : value" in a /proc file.
+std::string proc_value(const std::string& path, std::string_view key) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        const auto colon = line.find(':');
+        if (colon != std::string::npos && base::trim(line.substr(0, colon)) == key) return base::trim(line.substr(colon + 1));
+    }
+    return kUnknown;
+}
+
+struct Magic {
+    unsigned long number;
+    const char* name;
+};
+
+// From statfs(2) and the Lustre, GPFS and BeeGFS sources.
+constexpr std::array<Magic, 14> kFileSystems{{{0xEF53, "ext4"},
+                                              {0x58465342, "xfs"},
+                                              {0x9123683E, "btrfs"},
+                                              {0x01021994, "tmpfs"},
+                                              {0x6969, "nfs"},
+                                              {0x0BD00BD0, "lustre"},
+                                              {0x47504653, "gpfs"},
+                                              {0x19830326, "beegfs"},
+                                              {0x794c7630, "overlayfs"},
+                                              {0x2FC12FC1, "zfs"},
+                                              {0x65735546, "fuse"},
+                                              {0x00C36400, "ceph"},
+                                              {0xFF534D42, "cifs"},
+                                              {0x9fa0, "proc"}}};
+
+}  // namespace
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+std::vector<int> cpuset() {
+    // A fixed cpu_set_t holds 1,024 CPUs; the kernel refuses a mask that is too small, so grow it.
+    for (int capacity = 1024; capacity <= (1 << 20); capacity *= 4) {
+        cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(capacity));
+        const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(capacity));
+        std::vector<int> cpus;
+        const bool ok = sched_getaffinity(0, size, set) == 0;
+        for (int cpu = 0; ok && cpu < capacity; ++cpu) {
+            if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, set)) cpus.push_back(cpu);
+        }
+        CPU_FREE(set);
+        if (ok) return cpus;
+    }
+    return {};
+}
+
+int cores_in(const std::vector<int>& cpus) {
+    std::set<std::string> cores;
+    for (const int cpu : cpus) {
+        const auto siblings =
+            first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+        cores.insert(siblings == kUnknown ? fmt::format("cpu{}", cpu) : siblings);
+    }
+    return static_cast<int>(cores.size());
+}
+
+std::vector<std::pair<std::string, std::string>> host_facts() {
+    utsname system{};
+    uname(&system);
+    const std::string load = first_line("/proc/loadavg");
+    return {
+        {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+        {"machine", system.machine},
+        {"cpu", proc_value("/proc/cpuinfo", "model name")},
+        {"logical_cpus", fmt::format("{}", std::thread::hardware_concurrency())},
+        {"numa_nodes", first_line("/sys/devices/system/node/online")},
+        {"memory", proc_value("/proc/meminfo", "MemTotal")},
+        {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
+        {"transparent_hugepages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
+        {"load_1min", load.substr(0, load.find(' '))},
+    };
+}
+
+std::string file_system_of(const std::filesystem::path& path) {
+    std::error_code ignored;
+    auto place = std::filesystem::absolute(path, ignored);
+    while (!std::filesystem::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
+    struct statfs info {};
+    if (statfs(place.c_str(), &info) != 0) return kUnknown;
+    const auto magic = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL;
+    const auto found = std::find_if(kFileSystems.begin(), kFileSystems.end(), [&](const Magic& m) { return m.number == magic; });
+    return found == kFileSystems.end() ? fmt::format("type 0x{:X}", magic) : std::string(found->name);
+}
+
+std::vector<std::pair<std::string, std::string>> allowed_environment() {
+    static constexpr std::array<std::string_view, 6> kPrefixes{"OMP_", "NCCL_", "UCX_", "OMPI_MCA_", "HDF5_", "SLURM_"};
+    std::vector<std::pair<std::string, std::string>> facts;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const auto equals = text.find('=');
+        if (equals == std::string_view::npos) continue;
+        const auto name = text.substr(0, equals);
+        const bool allowed = name == "CUDA_VISIBLE_DEVICES" ||
+                             std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](auto p) { return name.substr(0, p.size()) == p; });
+        if (allowed) facts.emplace_back(name, text.substr(equals + 1));
+    }
+    std::sort(facts.begin(), facts.end());
+    return facts;
+}
+
+}  // namespace ranklab::monitor

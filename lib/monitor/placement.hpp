@@ -1,0 +1,42 @@
+// Where each rank sits, and what is wrong with it: the launch guard. Pure functions on plain structs, so
+// that every finding can be tested without a cluster.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ranklab::monitor {
+
+/// What one rank knows of its own place.
+struct Placement {
+    int rank = 0;
+    int local_rank = 0;
+    std::string host;
+    std::vector<int> cpus;  ///< logical CPUs of its cpuset
+    int cores = 0;          ///< physical cores among them
+    int threads = 0;        ///< intra-op threads it will use
+    std::string build;      ///< version and revision of its program
+    std::string gpus;       ///< names of the GPUs it sees, or why none
+
+    std::string serialise() const;
+    static Placement deserialise(const std::string& text);
+};
+
+/// This rank's place; `threads` 0 means one per core of the cpuset.
+Placement own_placement(int rank, int local_rank, int threads, const std::string& build, const std::string& gpus);
+
+struct Finding {
+    bool fatal = false;  ///< the job must not run: exit 5
+    std::string sentence;  ///< what is wrong and how to mend it
+};
+
+/// What the launcher started against what MPI connected. The finding is fatal: N processes that do not know
+/// of each other would each print plausible numbers. `expected` is --expect-ranks, which overrules the launcher.
+std::optional<Finding> check_connected(int world_size, const std::string& launcher, std::optional<int> launched,
+                                       std::optional<int> expected);
+
+/// Threads against cpusets, ranks that share cores, programs that differ.
+std::vector<Finding> check_placements(const std::vector<Placement>& placements);
+
+}  // namespace ranklab::monitor

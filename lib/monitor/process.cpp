@@ -1,0 +1,41 @@
+#include "monitor/process.hpp"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace ranklab::monitor {
+
+std::int64_t peak_rss_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+int thread_count() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
+    }
+    return 0;
+}
+
+double seconds_since_process_start() {
+    std::ifstream file("/proc/self/stat");
+    std::string line;
+    std::getline(file, line);
+    // Field 22 (starttime, in clock ticks since boot); field 2, the name, may hold blanks and brackets.
+    std::istringstream rest(line.substr(line.rfind(')') + 1));
+    std::string word;
+    for (int field = 3; field <= 22; ++field) rest >> word;
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    const double up = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+    return up - std::stod(word) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace ranklab::monitor

@@ -1,0 +1,17 @@
+// What the kernel says of this process: the figures that htop and Slurm's MaxRSS are read for.
+#pragma once
+
+#include <cstdint>
+
+namespace ranklab::monitor {
+
+/// Highest resident set so far, in bytes (getrusage's ru_maxrss, what sacct calls MaxRSS).
+std::int64_t peak_rss_bytes();
+
+/// Threads of this process now (/proc/self/status); 0 if unknown.
+int thread_count();
+
+/// Seconds since the kernel started this process (resolution 10 ms): loading libraries is in it.
+double seconds_since_process_start();
+
+}  // namespace ranklab::monitor

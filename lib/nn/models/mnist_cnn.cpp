@@ -1,0 +1,60 @@
+#include <torch/nn/functional/pooling.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+
+#include "nn/model.hpp"
+
+namespace ranklab::nn {
+namespace {
+
+// The network of PyTorch's basic MNIST example: 1,199,882 parameters, PyTorch's default initialisation.
+// The modules are registered in that example's order, so that one seed gives the same weights.
+class MnistCnn final : public Model {
+  public:
+    explicit MnistCnn(const ModelConfig& config) {
+        const double keep_all = 0.0;
+        conv1_ = register_module("conv1", torch::nn::Conv2d(config.input.channels, 32, 3));
+        conv2_ = register_module("conv2", torch::nn::Conv2d(32, 64, 3));
+        dropout1_ = register_module("dropout1", torch::nn::Dropout(config.dropout ? 0.25 : keep_all));
+        dropout2_ = register_module("dropout2", torch::nn::Dropout(config.dropout ? 0.5 : keep_all));
+        const std::int64_t flat = 64 * ((config.input.height - 4) / 2) * ((config.input.width - 4) / 2);
+        fc1_ = register_module("fc1", torch::nn::Linear(flat, 128));
+        fc2_ = register_module("fc2", torch::nn::Linear(128, config.input.classes));
+    }
+
+    torch::Tensor forward(const torch::Tensor& images) override {
+        // relu_ in place: the convolutions do not need their output for the backward pass.
+        auto x = conv1_->forward(images).relu_();
+        x = conv2_->forward(x).relu_();
+        x = torch::max_pool2d(x, 2);
+        x = dropout1_->forward(x).flatten(1);
+        x = fc1_->forward(x).relu_();
+        x = fc2_->forward(dropout2_->forward(x));
+        return torch::log_softmax(x, 1);
+    }
+
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        return torch::nll_loss(output, targets);
+    }
+
+  private:
+    torch::nn::Conv2d conv1_{nullptr};
+    torch::nn::Conv2d conv2_{nullptr};
+    torch::nn::Dropout dropout1_{nullptr};
+    torch::nn::Dropout dropout2_{nullptr};
+    torch::nn::Linear fc1_{nullptr};
+    torch::nn::Linear fc2_{nullptr};
+};
+
+}  // namespace
+
+ModelEntry mnist_cnn_entry() {
+    return {.name = "mnist-cnn",
+            .summary = "two convolutions, two linear layers, 1,199,882 parameters (PyTorch's MNIST example)",
+            .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
+            .defaults = {.data = "fashion-mnist", .optimizer = "adadelta", .lr = 1.0, .lr_schedule = "step", .gamma = 0.7, .batch_size = 64},
+            .make = [](const ModelConfig& config) { return std::make_shared<MnistCnn>(config); }};
+}
+
+}  // namespace ranklab::nn

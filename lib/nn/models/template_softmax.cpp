@@ -1,0 +1,44 @@
+// A template: copy this file to add a model, and put its name into ENTRIES in lib/nn/CMakeLists.txt.
+// It is a real model (softmax regression), compiled, tested by the contract tests and offered as
+// `--model template-softmax`, so that it cannot rot.
+#include <torch/nn/modules/linear.h>
+
+#include "nn/model.hpp"
+
+namespace ranklab::nn {
+namespace {
+
+class TemplateSoftmax final : public Model {
+  public:
+    // 1. Register every module: what is not registered is not trained, not synchronised and not counted.
+    explicit TemplateSoftmax(const ModelConfig& config) {
+        const auto& in = config.input;
+        linear_ = register_module("linear", torch::nn::Linear(in.channels * in.height * in.width, in.classes));
+    }
+
+    // 2. images [N, channels, height, width] -> [N, classes].
+    torch::Tensor forward(const torch::Tensor& images) override {
+        return torch::log_softmax(linear_->forward(images.flatten(1)), 1);
+    }
+
+    // 3. The mean over the batch: the trainer weights it by the rank's share of the global batch.
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        return torch::nll_loss(output, targets);
+    }
+
+  private:
+    torch::nn::Linear linear_{nullptr};
+};
+
+}  // namespace
+
+// 4. The function's name is the file's name + _entry. The input's shape tells `--data synthetic` what to make.
+ModelEntry template_softmax_entry() {
+    return {.name = "template-softmax",
+            .summary = "softmax regression: the template to copy when adding a model",
+            .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
+            .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.05, .lr_schedule = "none", .gamma = 1.0, .batch_size = 64},
+            .make = [](const ModelConfig& config) { return std::make_shared<TemplateSoftmax>(config); }};
+}
+
+}  // namespace ranklab::nn

@@ -1,0 +1,217 @@
+#include "options/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::options {
+namespace po = boost::program_options;
+namespace {
+
+po::options_description boost_description(const Schema& schema) {
+    po::options_description list;
+    for (const auto& option : schema.all()) {
+        if (option.type == Type::flag) {
+            list.add_options()(option.name.c_str(), po::bool_switch());
+        } else {
+            list.add_options()(option.name.c_str(), po::value<std::string>());
+        }
+    }
+    return list;
+}
+
+std::string did_you_mean(const Schema& schema, const std::string& name, const char* dashes) {
+    std::vector<std::string> names;
+    for (const auto& option : schema.all()) names.push_back(option.name);
+    const auto near = base::nearest(name, names);
+    return near ? fmt::format("; did you mean {}{}?", dashes, *near) : std::string("; --help lists them all");
+}
+
+std::string bare(std::string name) {
+    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+    return name.substr(0, name.find('='));
+}
+
+// A number that is wholly a number, and finite.
+template <class T>
+bool parse_number(const std::string& text, T& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return false;
+    if constexpr (std::is_floating_point_v<T>) return std::isfinite(value);
+    return true;
+}
+
+void check_value(const Option& option, const std::string& value, const std::string& source) {
+    if (option.type == Type::choice &&
+        std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end()) {
+        const auto near = base::nearest(value, option.choices);
+        throw base::OptionError(fmt::format("{} cannot be '{}'; it is one of {}{}", source, value,
+                                            base::join(option.choices, ", "),
+                                            near ? fmt::format(" (did you mean {}?)", *near) : ""));
+    }
+    if (option.type == Type::integer) {
+        std::int64_t number = 0;
+        if (!parse_number(value, number) || static_cast<double>(number) < option.minimum) {
+            throw base::OptionError(
+                fmt::format("{} must be a whole number of at least {:.0f}, not '{}'", source, option.minimum, value));
+        }
+    }
+    if (option.type == Type::real) {
+        double number = 0;
+        if (!parse_number(value, number) || number < option.minimum) {
+            throw base::OptionError(fmt::format("{} must be a number of at least {}, not '{}'", source, option.minimum, value));
+        }
+    }
+}
+
+// Boost's exceptions as sentences of ours.
+[[noreturn]] void rethrow_as_sentence(const Schema& schema, const std::string& where, const char* dashes) {
+    try {
+        throw;
+    } catch (const po::unknown_option& error) {
+        const std::string name = bare(error.get_option_name());
+        throw base::OptionError(
+            fmt::format("{}unknown {} {}{}{}", where, *dashes != 0 ? "option" : "key", dashes, name, did_you_mean(schema, name, dashes)));
+    } catch (const po::multiple_occurrences& error) {
+        throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where, dashes, bare(error.get_option_name())));
+    } catch (const po::error_with_option_name& error) {
+        throw base::OptionError(fmt::format("{}{}{} has no usable value; --help shows what it takes", where, dashes, bare(error.get_option_name())));
+    } catch (const po::error& error) {
+        throw base::OptionError(fmt::format("{}{}; --help shows how options are written", where, error.what()));
+    }
+}
+
+}  // namespace
+
+Options Options::parse(const Schema& schema, const std::vector<std::string>& arguments) {
+    Options result(schema);
+    const auto description = boost_description(schema);
+    po::variables_map values;
+    std::vector<std::string> words;
+    try {
+        const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+        const auto parsed = po::command_line_parser(arguments).options(description).style(style).run();
+        for (const auto& option : parsed.options) {
+            if (option.position_key >= 0) words.insert(words.end(), option.value.begin(), option.value.end());
+        }
+        auto named = parsed;
+        std::erase_if(named.options, [](const po::option& option) { return option.position_key >= 0; });
+        po::store(named, values);
+    } catch (const po::error&) {
+        rethrow_as_sentence(schema, "", "--");
+    }
+    if (words.size() > schema.most_positional()) {
+        throw base::OptionError(fmt::format("'{}' is not expected here; options start with --, and --help lists them",
+                                            words[schema.most_positional()]));
+    }
+    for (const auto& option : schema.all()) {
+        if (values[option.name].empty() || values[option.name].defaulted()) continue;
+        if (option.type == Type::flag) {
+            result.user_[option.name] = values[option.name].as<bool>() ? "true" : "false";
+        } else {
+            result.set(option.name, values[option.name].as<std::string>(), "--" + option.name);
+        }
+    }
+    for (const auto& [name, value] : result.user_) result.from_command_line_.insert(name);
+    result.positional_ = words;
+    return result;
+}
+
+void Options::read_config(const std::string& path) {
+    std::ifstream file(path);
+    if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+        throw base::OptionError(fmt::format("cannot read the config file '{}' (or it is empty); --config takes an INI file "
+                                            "such as configs/mnist/serial.ini",
+                                            path));
+    }
+    const auto description = boost_description(schema_);
+    po::variables_map values;
+    try {
+        po::store(po::parse_config_file(file, description), values);
+    } catch (const po::error&) {
+        rethrow_as_sentence(schema_, path + ": ", "");
+    }
+    for (const auto& option : schema_.all()) {
+        if (values[option.name].empty() || values[option.name].defaulted() || user_.count(option.name) != 0) continue;
+        const std::string value = option.type == Type::flag ? (values[option.name].as<bool>() ? "true" : "false")
+                                                            : values[option.name].as<std::string>();
+        set(option.name, value, fmt::format("{}: {}", path, option.name));
+    }
+}
+
+void Options::set(const std::string& name, std::string value, const std::string& source) {
+    check_value(*schema_.find(name), value, source);
+    user_[name] = std::move(value);
+}
+
+bool Options::is_set(const std::string& name) const { return user_.count(name) != 0; }
+
+bool Options::has(const std::string& name) const {
+    const Option* option = schema_.find(name);
+    return is_set(name) || resolved_.count(name) != 0 || (option != nullptr && option->fallback.has_value());
+}
+
+const std::string& Options::text(const std::string& name) const {
+    if (const auto found = user_.find(name); found != user_.end()) return found->second;
+    if (const auto found = resolved_.find(name); found != resolved_.end()) return found->second;
+    const Option* option = schema_.find(name);
+    if (option == nullptr || !option->fallback) throw base::Error(fmt::format("internal: option '{}' has no value", name));
+    return *option->fallback;
+}
+
+std::int64_t Options::integer(const std::string& name) const {
+    std::int64_t value = 0;
+    if (!parse_number(text(name), value)) throw base::Error(fmt::format("internal: option '{}' is no integer", name));
+    return value;
+}
+
+double Options::real(const std::string& name) const {
+    double value = 0;
+    if (!parse_number(text(name), value)) throw base::Error(fmt::format("internal: option '{}' is no number", name));
+    return value;
+}
+
+bool Options::flag(const std::string& name) const { return text(name) == "true"; }
+
+void Options::prefer_one_of(const std::string& one, const std::string& other) {
+    if (!is_set(one) || !is_set(other)) return;
+    const bool one_here = from_command_line_.count(one) != 0;
+    const bool other_here = from_command_line_.count(other) != 0;
+    if (one_here == other_here) throw base::OptionError(fmt::format("--{} and --{} are both given; give one of them", one, other));
+    user_.erase(one_here ? other : one);
+}
+
+void Options::resolve(const std::string& name, std::string value) {
+    if (schema_.find(name) == nullptr) throw base::Error(fmt::format("internal: no option '{}'", name));
+    resolved_[name] = std::move(value);
+}
+
+std::vector<Options::Effective> Options::effective() const {
+    std::vector<Effective> list;
+    for (const auto& option : schema_.all()) {
+        if (has(option.name)) list.push_back({option.name, text(option.name), option.type});
+    }
+    return list;
+}
+
+// Names and values with NUL between: neither can hold one, since they were C strings.
+std::string Options::serialise() const {
+    std::string out;
+    for (const auto& [name, value] : user_) out += name + '\0' + value + '\0';
+    return out;
+}
+
+void Options::adopt(const std::string& serialised) {
+    user_.clear();
+    const auto parts = base::split(serialised, '\0');
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2) user_[parts[i]] = parts[i + 1];
+}
+
+}  // namespace ranklab::options

@@ -1,0 +1,102 @@
+// The options of a program: declared once in a Schema, merged from command line > config file > default.
+// The only room with Boost. Every value keeps its text; typed access was checked when it was parsed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ranklab::options {
+
+enum class Type { text, choice, integer, real, flag };
+
+struct Option {
+    std::string name;         ///< long name, without the dashes
+    std::string placeholder;  ///< "N", "FILE", "a|b"
+    std::string help;
+    Type type = Type::text;
+    std::optional<std::string> fallback;  ///< none: unset unless the user or resolve() sets it
+    std::vector<std::string> choices;
+    double minimum = 0;  ///< of integer and real
+    std::string section;
+};
+
+/// What a program accepts. The verbs add one option each to the section last named.
+class Schema {
+  public:
+    Schema& section(std::string title);
+    Schema& text(std::string name, std::string placeholder, std::optional<std::string> fallback, std::string help);
+    Schema& choice(std::string name, std::vector<std::string> choices, std::optional<std::string> fallback, std::string help);
+    Schema& integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback, std::string help);
+    Schema& real(std::string name, double minimum, std::optional<std::string> fallback, std::string help);
+    Schema& flag(std::string name, std::string help);
+    /// Words without dashes; at most `most` of them. They are read by Options::positional().
+    Schema& positional(std::string placeholder, std::size_t most);
+
+    const std::vector<Option>& all() const { return options_; }
+    const Option* find(const std::string& name) const;
+    std::size_t most_positional() const { return most_positional_; }
+    /// The option lists, section by section, for --help.
+    std::string help() const;
+
+  private:
+    Schema& add(Option option);
+
+    std::vector<Option> options_;
+    std::string section_;
+    std::size_t most_positional_ = 0;
+};
+
+/// The values of one run. Access to a name that the schema lacks, or to an unset value, is a bug (throws Error).
+class Options {
+  public:
+    /// Reads argv[1..]. Throws OptionError for an unknown option (naming the nearest right one), a missing or
+    /// impossible value, or too many words.
+    static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
+
+    /// Adds what an INI file (`key = value`, `#` comments, no sections) sets and the command line does not.
+    /// Throws OptionError naming file and key for anything it should not hold.
+    void read_config(const std::string& path);
+
+    bool has(const std::string& name) const;     ///< a value from anywhere
+    bool is_set(const std::string& name) const;  ///< by the user: command line or config file
+    const std::string& text(const std::string& name) const;
+    std::int64_t integer(const std::string& name) const;
+    double real(const std::string& name) const;
+    bool flag(const std::string& name) const;
+    const std::vector<std::string>& positional() const { return positional_; }
+
+    /// Two options of which one is given. The command line's wins over the config file's, which is then dropped; throws
+    /// OptionError if both come from the same place.
+    void prefer_one_of(const std::string& one, const std::string& other);
+
+    /// Gives an option that the user left open its resolved value, so that the effective configuration shows it.
+    void resolve(const std::string& name, std::string value);
+
+    /// All options with a value, in the schema's order: the effective configuration.
+    struct Effective {
+        std::string name;
+        std::string value;
+        Type type;
+    };
+    std::vector<Effective> effective() const;
+
+    /// The same options on another rank: values only.
+    std::string serialise() const;
+    void adopt(const std::string& serialised);
+
+  private:
+    explicit Options(const Schema& schema) : schema_(schema) {}
+    void set(const std::string& name, std::string value, const std::string& source);
+
+    Schema schema_;
+    std::map<std::string, std::string> user_;
+    std::set<std::string> from_command_line_;
+    std::map<std::string, std::string> resolved_;
+    std::vector<std::string> positional_;
+};
+
+}  // namespace ranklab::options

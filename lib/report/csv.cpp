@@ -1,0 +1,51 @@
+#include "report/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.hpp"
+
+namespace ranklab::report {
+namespace {
+
+constexpr const char* kHead =
+    "# ranklab measurements, one row each; every value in the row's own unit, ci95 is the interval of the "
+    "median\n"
+    "# formulae: docs/measurement.md\n"
+    "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
+    "rank_reduction\n";
+
+std::string quoted(const std::string& field) {
+    if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+    std::string text = "\"";
+    for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return text + '"';
+}
+
+// The shortest decimals that read back to the same double.
+std::string number(double value) {
+    return std::isnan(value) ? "" : fmt::format("{}", value);
+}
+
+std::string row(const results::Run& run, const results::Measurement& m) {
+    const stats::Summary& s = m.summary;
+    return base::join({quoted(run.id), quoted(run.command), quoted(run.label), quoted(run.started_utc),
+                       run.valid ? "1" : "0", quoted(m.name), quoted(m.unit), results::kind_name(m.kind),
+                       std::to_string(s.n), number(s.median), number(s.mean), number(s.min), number(s.max),
+                       number(s.p95), number(s.p99), number(s.ci95.low), number(s.ci95.high),
+                       quoted(m.rank_reduction)},
+                      ",") +
+           '\n';
+}
+
+}  // namespace
+
+std::string runs_csv(const std::vector<results::Run>& runs) {
+    std::string text = kHead;
+    for (const auto& run : runs)
+        for (const auto& measurement : run.measurements) text += row(run, measurement);
+    return text;
+}
+
+}  // namespace ranklab::report

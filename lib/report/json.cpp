@@ -1,0 +1,83 @@
+#include "report/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "results/json.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Not finite numbers are written as null by the library itself.
+Json measurement_json(const results::Measurement& m) {
+    const stats::Summary& s = m.summary;
+    return {{"name", m.name},
+            {"unit", m.unit},
+            {"kind", results::kind_name(m.kind)},
+            {"n", s.n},
+            {"median", s.median},
+            {"mean", s.mean},
+            {"min", s.min},
+            {"max", s.max},
+            {"p95", s.p95},
+            {"p99", s.p99},
+            {"ci95_low", s.ci95.low},
+            {"ci95_high", s.ci95.high},
+            {"rank_reduction", m.rank_reduction}};
+}
+
+Json measurements_json(const std::vector<results::Measurement>& measurements) {
+    Json json = Json::array();
+    for (const auto& measurement : measurements) json.push_back(measurement_json(measurement));
+    return json;
+}
+
+Json hosts_json(const std::vector<results::HostRow>& hosts) {
+    Json json = Json::array();
+    for (const auto& [rank, local_rank, host, cpus, device] : hosts)
+        json.push_back(
+            {{"rank", rank}, {"local_rank", local_rank}, {"host", host}, {"cpus", cpus}, {"device", device}});
+    return json;
+}
+
+Json tables_json(const std::vector<results::Table>& tables) {
+    Json json = Json::object();
+    for (const auto& table : tables) {
+        Json& columns = json[table.name] = Json::object();
+        for (const auto& [name, values] : table.columns)
+            columns[name] = std::visit([](const auto& v) { return Json(v); }, values);
+    }
+    return json;
+}
+
+std::string run_json(const results::Run& run) {
+    Json json{{"id", run.id},
+              {"command", run.command},
+              {"label", run.label},
+              {"started_utc", run.started_utc},
+              {"duration_s", run.duration_s},
+              {"valid", run.valid},
+              {"exit_code", run.exit_code},
+              {"version", run.version},
+              {"git_revision", run.git_revision},
+              {"argv", run.argv}};
+    // The same texts as in the results file, so that both say the same of a number that is none.
+    json["config"] = Json::parse(results::config_to_json(run.config));
+    json["context"] = Json::parse(results::context_to_json(run.context));
+    json["warnings"] = Json::parse(results::warnings_to_json(run.warnings));
+    json["hosts"] = hosts_json(run.hosts);
+    json["measurements"] = measurements_json(run.measurements);
+    json["tables"] = tables_json(run.tables);
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string runs_json(const std::vector<results::Run>& runs) {
+    std::string text = R"({"schema":1,"runs":[)";
+    for (std::size_t i = 0; i < runs.size(); ++i) text += (i == 0 ? "\n" : ",\n") + run_json(runs[i]);
+    return text + "\n]}\n";
+}
+
+}  // namespace ranklab::report

@@ -1,0 +1,15 @@
+// Runs as JSON: the schema of the interface's `report --format json`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/run.hpp"
+
+namespace ranklab::report {
+
+/// {"schema":1,"runs":[...]} in the order given, one line a run, ending in a newline. Numbers are written
+/// so that they read back to the same double; NaN and infinities become null. Samples are left out.
+std::string runs_json(const std::vector<results::Run>& runs);
+
+}  // namespace ranklab::report

@@ -1,0 +1,238 @@
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "base/text.hpp"
+#include "report/text_table.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using results::Kind;
+using results::Measurement;
+using results::Run;
+
+// In the order of a step; sync is measured as what of it is exposed.
+constexpr std::array kPhases{"data_time_s",         "copy_time_s", "forward_time_s",  "backward_time_s",
+                             "sync_exposed_time_s", "sync_time_s", "optimizer_time_s"};
+constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
+
+bool is_phase(const Measurement& m) {
+    return std::find(kPhases.begin(), kPhases.end(), m.name) != kPhases.end();
+}
+
+// Measurements that a line of their own tells of.
+bool has_own_line(const Measurement& m) {
+    static constexpr std::array kNames{"validation_accuracy", "validation_loss", "peak_rss_bytes", "threads",
+                                       "load_imbalance"};
+    return std::find(kNames.begin(), kNames.end(), m.name) != kNames.end();
+}
+
+std::string number(double value) {
+    return std::isnan(value) ? "n/a" : fmt::format("{:.4g}", value);
+}
+
+// Four significant digits, at least one decimal, never an exponent.
+std::string plain(double value, double scale) {
+    const double magnitude =
+        scale == 0 || !std::isfinite(scale) ? 0 : std::floor(std::log10(std::abs(scale)));
+    return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
+}
+
+std::string interval(const stats::Summary& s) {
+    if (std::isnan(s.ci95.low)) return s.n < 6 ? "n/a (n < 6)" : "n/a";
+    return fmt::format("{} .. {}", number(s.ci95.low), number(s.ci95.high));
+}
+
+// Below 100 samples the 99th percentile is made of the largest sample: the max column says it.
+std::string p99(const stats::Summary& s) {
+    return s.n < 100 ? "max" : number(s.p99);
+}
+
+// What of the step went into it: sum over sum, which is mean over mean.
+std::string share(const Run& run, const Measurement& m) {
+    const Measurement* step = run.find("step_time_s");
+    if (step == nullptr || !is_phase(m) || !(step->summary.mean > 0)) return "";
+    return fmt::format("{:.1f} %", 100 * m.summary.mean / step->summary.mean);
+}
+
+template <class Wanted>
+std::string measurement_table(const Run& run, const char* title, Wanted wanted) {
+    TextTable table({title, "<unit", "n", "median", "95% interval", "p95", "p99", "min", "max", "share"});
+    for (const auto& m : run.measurements) {
+        const stats::Summary& s = m.summary;
+        if (wanted(m))
+            table.add({m.name, m.unit, std::to_string(s.n), number(s.median), interval(s), number(s.p95),
+                       p99(s), number(s.min), number(s.max), share(run, m)});
+    }
+    return table.empty() ? "" : table.text() + '\n';
+}
+
+std::string where(const Run& run) {
+    constexpr std::size_t kMostHosts = 4;
+    std::map<std::string, std::vector<int>> ranks;
+    for (const auto& row : run.hosts) ranks[row.host].push_back(row.rank);
+    std::vector<std::string> parts;
+    for (auto& [host, ids] : ranks) {
+        std::sort(ids.begin(), ids.end());
+        if (parts.size() < kMostHosts)
+            parts.push_back(fmt::format("{} (ranks {})", host, base::compact_ranges(ids)));
+    }
+    if (ranks.size() > kMostHosts) parts.push_back(fmt::format("{} more", ranks.size() - kMostHosts));
+    if (parts.empty()) return "unknown";
+    return fmt::format("{} rank(s) on {} host(s): {}; {}", run.hosts.size(), ranks.size(),
+                       base::join(parts, ", "), run.hosts.front().device);
+}
+
+std::string line(const char* name, const std::string& value) {
+    return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, printable(value));
+}
+
+std::string header(const Run& run) {
+    return fmt::format("run {}\n", printable(run.id)) + line("command", run.command) +
+           line("label", run.label) + line("command line", run.argv) +
+           line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
+           line("where", where(run)) +
+           line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
+           line("valid", run.valid ? "yes" : "NO");
+}
+
+std::string invalid(const Run& run) {
+    std::string text =
+        fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code);
+    for (const auto& warning : run.warnings) text += fmt::format("  - {}\n", printable(warning));
+    if (run.warnings.empty()) text += "  - no reason was stored\n";
+    return text + '\n';
+}
+
+// m +- h, where h is the longer side of the interval.
+std::string with_half_width(const stats::Summary& s, double divisor) {
+    const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
+    const std::string middle = plain(s.median / divisor, s.median / divisor);
+    if (std::isnan(half)) return fmt::format("{} +- n/a{}", middle, s.n < 6 ? " (n < 6)" : "");
+    return fmt::format("{} +- {}", middle, plain(half / divisor, s.median / divisor));
+}
+
+std::string throughput(const Run& run) {
+    const Measurement* m = run.find("throughput_samples_per_s");
+    if (m == nullptr || m->summary.n == 0) return "";
+    const std::size_t ranks = std::max<std::size_t>(1, run.hosts.size());
+    return fmt::format("Img/sec per rank: {}\nTotal img/sec on {} rank(s): {}\n\n",
+                       with_half_width(m->summary, static_cast<double>(ranks)), ranks,
+                       with_half_width(m->summary, 1));
+}
+
+// The value after the last epoch; a median over epochs would be that of a half-trained model. Every
+// rank holds the same one.
+double last_value(const Measurement& m) {
+    return m.samples.size() < m.columns || m.samples.empty() ? m.summary.median
+                                                             : m.samples[m.samples.size() - m.columns];
+}
+
+std::string accuracy(const Run& run) {
+    const auto last = [&](const char* name) {
+        const Measurement* m = run.find(name);
+        return m == nullptr ? stats::kNone : last_value(*m);
+    };
+    std::string text;
+    const double accuracy = last("validation_accuracy");
+    const double loss = last("validation_loss");
+    if (!std::isnan(accuracy)) text += line("test accuracy", fmt::format("{:.2f} %", 100 * accuracy));
+    if (!std::isnan(loss)) text += line("test loss", number(loss));
+    return text;
+}
+
+std::string threads(const Run& run) {
+    if (const Measurement* m = run.find("threads")) return number(m->summary.max);
+    for (const auto& setting : run.config)
+        if (setting.key == "threads") return setting.value;
+    return "";
+}
+
+std::string resources(const Run& run) {
+    std::string text;
+    if (const Measurement* m = run.find("load_imbalance"))
+        text += line("imbalance", fmt::format("{:.2f} % (max/mean - 1 over ranks)", 100 * m->summary.median));
+    if (const Measurement* m = run.find("peak_rss_bytes"))
+        text += line("peak memory", fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
+    return text + line("threads", threads(run));
+}
+
+std::string cell(const results::Column& column, std::size_t row) {
+    if (const auto* doubles = std::get_if<std::vector<double>>(&column.values))
+        return number((*doubles)[row]);
+    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column.values))
+        return std::to_string((*ints)[row]);
+    return std::get<std::vector<std::string>>(column.values)[row];
+}
+
+std::string table_text(const results::Table& table, std::size_t most_rows) {
+    if (table.columns.empty()) return "";
+    std::vector<std::string> heads;
+    for (const auto& column : table.columns)
+        heads.push_back(std::holds_alternative<std::vector<std::string>>(column.values) ? '<' + column.name
+                                                                                        : column.name);
+    TextTable text(std::move(heads));
+    const std::size_t rows = std::visit([](const auto& v) { return v.size(); }, table.columns.front().values);
+    for (std::size_t row = 0; row < std::min(rows, most_rows); ++row) {
+        std::vector<std::string> cells;
+        for (const auto& column : table.columns) cells.push_back(cell(column, row));
+        text.add(std::move(cells));
+    }
+    const std::string rest =
+        rows > most_rows ? fmt::format("  and {} more rows (--format json)\n", rows - most_rows) : "";
+    return fmt::format("{}\n{}{}\n", printable(table.name), text.text(), rest);
+}
+
+std::string tables(const Run& run) {
+    std::string text;
+    for (const auto& table : run.tables)
+        text += table_text(table, table.name == "verification" ? 1000 : kMostRows);
+    return text;
+}
+
+std::string warnings(const Run& run) {
+    std::string text;
+    for (const auto& warning : run.warnings) text += fmt::format("warning: {}\n", printable(warning));
+    return text;
+}
+
+std::string measured(const Run& run) {
+    const auto step = [](const Measurement& m) { return is_phase(m) || m.name == "step_time_s"; };
+    const auto rate = [](const Measurement& m) { return m.kind == Kind::rate; };
+    const auto other = [&](const Measurement& m) { return !step(m) && !rate(m) && !has_own_line(m); };
+    std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);
+    if (run.valid) text += measurement_table(run, "rate", rate) + throughput(run);
+    return text;
+}
+
+}  // namespace
+
+std::string run_text(const Run& run) {
+    std::string text = header(run) + '\n';
+    if (!run.valid) text += invalid(run);
+    text += measured(run);
+    const std::string facts = accuracy(run) + resources(run);
+    if (!facts.empty()) text += facts + '\n';
+    text += tables(run);
+    if (run.valid) text += warnings(run);
+    return text;
+}
+
+std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file) {
+    if (runs.empty())
+        return fmt::format("{} holds no runs yet; `ranklab train --output {}` would store one\n", file, file);
+    TextTable table({"run", "<command", "<started (UTC)", "<valid", "<label"});
+    for (const auto& run : runs)
+        table.add({run.id, run.command, run.started_utc,
+                   run.valid ? "yes" : fmt::format("INVALID ({})", run.exit_code), run.label});
+    return table.text() + fmt::format("\n{} run(s). To see one: ranklab report {} --run {}\n", runs.size(),
+                                      file, printable(runs.back().id));
+}
+
+}  // namespace ranklab::report

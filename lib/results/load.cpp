@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/error.hpp"
+#include "hdf5/array.hpp"
+#include "hdf5/table.hpp"
+#include "results/json.hpp"
+#include "results/store.hpp"
+
+namespace ranklab::results {
+namespace {
+
+// A table of the schema: columns by name and type.
+class NamedColumns {
+  public:
+    NamedColumns(const hdf5::Group& group, const std::string& name)
+        : place_(fmt::format("{}/{}", group.path(), name)) {
+        for (auto& column : hdf5::read_table(group, name)) columns_[column.name] = std::move(column.values);
+    }
+
+    const std::vector<double>& doubles(const char* name) const { return get<std::vector<double>>(name); }
+    const std::vector<std::int64_t>& ints(const char* name) const {
+        return get<std::vector<std::int64_t>>(name);
+    }
+    const std::vector<std::string>& texts(const char* name) const {
+        return get<std::vector<std::string>>(name);
+    }
+
+  private:
+    template <class T>
+    const T& get(const char* name) const {
+        const auto found = columns_.find(name);
+        const T* values = found == columns_.end() ? nullptr : std::get_if<T>(&found->second);
+        if (values == nullptr) throw base::DataError(fmt::format("{} lacks its column '{}'", place_, name));
+        return *values;
+    }
+
+    std::string place_;
+    std::map<std::string, decltype(hdf5::Column::values)> columns_;
+};
+
+Kind kind_of(const std::string& name) {
+    for (const Kind kind : {Kind::cost, Kind::rate, Kind::ratio, Kind::count})
+        if (kind_name(kind) == name) return kind;
+    throw base::DataError(fmt::format("'{}' is no kind of measurement", name));
+}
+
+stats::Summary summary_of(const NamedColumns& table, std::size_t row) {
+    stats::Summary summary;
+    summary.n = static_cast<std::size_t>(table.ints("n")[row]);
+    summary.median = table.doubles("median")[row];
+    summary.mean = table.doubles("mean")[row];
+    summary.min = table.doubles("min")[row];
+    summary.max = table.doubles("max")[row];
+    summary.p95 = table.doubles("p95")[row];
+    summary.p99 = table.doubles("p99")[row];
+    summary.ci95 = {table.doubles("ci95_low")[row], table.doubles("ci95_high")[row]};
+    return summary;
+}
+
+std::vector<Measurement> load_measurements(const hdf5::Group& group) {
+    const NamedColumns table(group, "measurements");
+    std::vector<Measurement> measurements(table.texts("name").size());
+    for (std::size_t row = 0; row < measurements.size(); ++row) {
+        measurements[row].name = table.texts("name")[row];
+        measurements[row].unit = table.texts("unit")[row];
+        measurements[row].kind = kind_of(table.texts("kind")[row]);
+        measurements[row].rank_reduction = table.texts("rank_reduction")[row];
+        measurements[row].summary = summary_of(table, row);
+    }
+    return measurements;
+}
+
+void load_samples(const hdf5::Group& group, std::vector<Measurement>& measurements) {
+    const hdf5::Group samples = group.open_group("samples");
+    const hdf5::Group warmup = group.open_group("warmup");
+    for (auto& measurement : measurements) {
+        if (warmup.has(measurement.name))
+            measurement.warmup = hdf5::read_array(warmup, measurement.name).values;
+        if (!samples.has(measurement.name)) continue;
+        hdf5::Array array = hdf5::read_array(samples, measurement.name);
+        measurement.samples = std::move(array.values);
+        measurement.columns = array.columns;
+        measurement.axis = hdf5::open_dataset(samples, measurement.name).text_attribute("axis");
+    }
+}
+
+std::vector<HostRow> load_hosts(const hdf5::Group& group) {
+    const NamedColumns table(group, "hosts");
+    std::vector<HostRow> hosts(table.ints("rank").size());
+    for (std::size_t row = 0; row < hosts.size(); ++row)
+        hosts[row] = {static_cast<int>(table.ints("rank")[row]),
+                      static_cast<int>(table.ints("local_rank")[row]), table.texts("host")[row],
+                      table.texts("cpus")[row], table.texts("device")[row]};
+    return hosts;
+}
+
+std::vector<Table> load_tables(const hdf5::Group& group) {
+    const hdf5::Group all = group.open_group("tables");
+    std::vector<Table> tables;
+    for (const auto& name : all.members()) {
+        Table table{name, {}};
+        for (auto& column : hdf5::read_table(all, name))
+            table.columns.push_back({std::move(column.name), std::move(column.values)});
+        tables.push_back(std::move(table));
+    }
+    return tables;
+}
+
+void load_attributes(const hdf5::Group& group, Run& run) {
+    run.command = group.text_attribute("command");
+    run.argv = group.text_attribute("argv");
+    run.label = group.text_attribute("label");
+    run.started_utc = group.text_attribute("started_utc");
+    run.duration_s = group.double_attribute("duration_s");
+    run.version = group.text_attribute("version");
+    run.git_revision = group.text_attribute("git_revision");
+    run.exit_code = static_cast<int>(group.int_attribute("exit_code"));
+    run.valid = group.int_attribute("valid") != 0;
+    run.config = config_from_json(group.text_attribute("config_json"));
+    run.context = context_from_json(group.text_attribute("context_json"));
+    run.warnings = warnings_from_json(group.text_attribute("warnings_json"));
+}
+
+}  // namespace
+
+void check_schema(const hdf5::File& file) {
+    const hdf5::Group root = file.root();
+    if (!root.has_attribute("ranklab_schema"))
+        throw base::DataError(fmt::format(
+            "this HDF5 file has no ranklab_schema attribute, so it is not a results file (schema {}) of "
+            "ranklab; name another file",
+            kSchema));
+    const std::int64_t schema = root.int_attribute("ranklab_schema");
+    if (schema != kSchema)
+        throw base::DataError(
+            fmt::format("the file has results schema {} and this ranklab reads and writes schema {}; "
+                        "use the ranklab that wrote it, or name another file",
+                        schema, kSchema));
+}
+
+Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
+    const hdf5::Group group = runs.open_group(id);
+    Run run;
+    run.id = id;
+    load_attributes(group, run);
+    run.measurements = load_measurements(group);
+    run.hosts = load_hosts(group);
+    run.tables = load_tables(group);
+    if (detail == Detail::all) load_samples(group, run.measurements);
+    return run;
+}
+
+RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
+    const hdf5::Group group = runs.open_group(id);
+    return {id,
+            group.text_attribute("command"),
+            group.text_attribute("label"),
+            group.text_attribute("started_utc"),
+            group.int_attribute("valid") != 0,
+            static_cast<int>(group.int_attribute("exit_code"))};
+}
+
+}  // namespace ranklab::results

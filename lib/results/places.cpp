@@ -1,0 +1,100 @@
+#include "results/places.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.hpp"
+
+namespace ranklab::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostLinks = 40;  // the kernel's own limit
+
+bool path_is_wrong(int error) {
+    return error == ENOTDIR || error == EISDIR || error == ENAMETOOLONG || error == ELOOP;
+}
+
+std::string_view advice(int error) {
+    switch (error) {
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG:
+            return "there is no room for the run; free some space or name another place with --output";
+        case EROFS:
+            return "the file system is read-only; name a writable place with --output";
+        case EACCES:
+        case EPERM:
+            return "you may not write there; name a writable place with --output";
+        default:
+            return "name another place with --output";
+    }
+}
+
+}  // namespace
+
+void DescriptorTraits::close(type descriptor) noexcept {
+    ::close(descriptor);
+}
+
+void throw_errno(const char* call, const fs::path& path, int error) {
+    const std::string sentence = fmt::format("{}: {} ({}: {})", path.string(), advice(error), call,
+                                             std::generic_category().message(error));
+    if (path_is_wrong(error)) throw base::OptionError(sentence);
+    throw base::EnvironmentError(sentence);
+}
+
+fs::path resolve(const fs::path& path) {
+    if (path.filename().empty() || path.filename() == "." || path.filename() == "..")
+        throw base::OptionError(fmt::format(
+            "'{}' names a folder: --output needs a file, such as results/ranklab.h5", path.string()));
+    std::error_code error;
+    fs::path resolved = fs::absolute(path, error);
+    if (error) throw_errno("getcwd", path, error.value());
+    for (int links = 0; fs::is_symlink(fs::symlink_status(resolved, error)); ++links) {
+        const fs::path target = fs::read_symlink(resolved, error);
+        if (error || links == kMostLinks) throw_errno("readlink", path, error ? error.value() : ELOOP);
+        resolved = resolved.parent_path() / target;  // an absolute target replaces the whole
+    }
+    return resolved;
+}
+
+bool regular_file_exists(const fs::path& resolved) {
+    struct stat status {};
+    if (::stat(resolved.c_str(), &status) != 0) {
+        if (errno == ENOENT) return false;
+        throw_errno("stat", resolved, errno);
+    }
+    if (S_ISREG(status.st_mode)) return true;
+    throw base::OptionError(
+        fmt::format("{} is a {}, not a results file: name a file, such as results/ranklab.h5",
+                    resolved.string(), S_ISDIR(status.st_mode) ? "folder" : "device or a pipe"));
+}
+
+void make_parent_folders(const fs::path& resolved) {
+    std::error_code error;
+    fs::create_directories(resolved.parent_path(), error);
+    if (error) throw_errno("mkdir", resolved.parent_path(), error.value());
+}
+
+void check_not_write_protected(const fs::path& resolved) {
+    if (::faccessat(AT_FDCWD, resolved.c_str(), W_OK, AT_EACCESS) != 0)
+        throw_errno("access", resolved, errno);
+}
+
+void check_free_space(const fs::path& resolved, std::uint64_t bytes) {
+    struct statvfs status {};
+    const fs::path folder = resolved.parent_path();
+    if (::statvfs(folder.c_str(), &status) != 0) throw_errno("statvfs", folder, errno);
+    if (status.f_bavail < bytes / status.f_frsize) throw_errno("statvfs", folder, ENOSPC);
+}
+
+}  // namespace ranklab::results

@@ -1,0 +1,38 @@
+// Private to this room: where a results file may lie, and what the system's refusals mean to a user.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "base/unique_handle.hpp"
+
+namespace ranklab::results {
+
+struct DescriptorTraits {
+    using type = int;
+    static constexpr type empty = -1;
+    static void close(type descriptor) noexcept;
+};
+using Descriptor = base::unique_handle<DescriptorTraits>;
+
+/// Throws the sentence for a failed system call on `path`: OptionError where the path itself is wrong,
+/// EnvironmentError where the place does not allow it.
+[[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error);
+
+/// The absolute path that symbolic links lead to, whether or not there is a file yet. OptionError for
+/// a path without a file name and for links in a circle.
+std::filesystem::path resolve(const std::filesystem::path& path);
+
+/// Whether there is a regular file. OptionError where there is a folder, a device, a pipe or a socket.
+bool regular_file_exists(const std::filesystem::path& resolved);
+
+void make_parent_folders(const std::filesystem::path& resolved);
+
+/// The system's word on whether we may write the existing file.
+void check_not_write_protected(const std::filesystem::path& resolved);
+
+/// EnvironmentError where the file system has fewer free bytes. (It may still be a quota that is full:
+/// that only a reservation shows.)
+void check_free_space(const std::filesystem::path& resolved, std::uint64_t bytes);
+
+}  // namespace ranklab::results

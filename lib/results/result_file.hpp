@@ -1,0 +1,56 @@
+// The shared results file: many runs of many jobs in one HDF5 file (docs/results_schema.md). A file
+// is never changed in place: docs/adr/0001-results-file.md says how, and what that promises.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "results/run.hpp"
+
+namespace ranklab::results {
+
+/// What a list of runs shows; read without touching measurements.
+struct RunHeader {
+    std::string id;
+    std::string command;
+    std::string label;
+    std::string started_utc;
+    bool valid = true;
+    int exit_code = 0;
+};
+
+/// How much of a run to read: `summaries` leaves samples and warm-up rows empty (much less memory;
+/// `axis` and `columns` are then those of a measurement without samples).
+enum class Detail { all, summaries };
+
+/// Errors, each one sentence. The output is a folder, a device or no path at all, or a file to read
+/// is missing: OptionError. The place is full, read-only or forbidden, or has no file locks:
+/// EnvironmentError. The file is not HDF5, is damaged, or has another schema: DataError. After any
+/// error the file is byte for byte what it was.
+class ResultFile {
+  public:
+    explicit ResultFile(std::filesystem::path path);
+
+    /// Before the work starts: makes the parent folders and checks what could make append fail,
+    /// including room for `expected_bytes` more. Does not create the results file.
+    void prepare(std::uint64_t expected_bytes) const;
+
+    /// Stores the run, creating the file if need be. When this returns, the run is on the disk.
+    /// Waits for other writers (a line on the log after 2 s). The id must be new to the file.
+    void append(const Run& run) const;
+
+    /// In the order stored.
+    std::vector<RunHeader> runs() const;
+    /// OptionError where there is no run of that id.
+    Run read(const std::string& id, Detail detail = Detail::all) const;
+    std::vector<Run> read_all(Detail detail = Detail::all) const;
+
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace ranklab::results

@@ -1,0 +1,91 @@
+// What one run leaves behind: plain structs, filled by experiments, written by ResultFile, read by
+// report. docs/results_schema.md is the file's form of the same.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "stats/summary.hpp"
+
+namespace ranklab::results {
+
+/// cost: seconds, bytes...; summed and averaged. rate: derived from summed cost, never averaged.
+/// ratio: never averaged. count: exact.
+enum class Kind { cost, rate, ratio, count };
+std::string kind_name(Kind kind);
+
+struct Measurement {
+    std::string name;  ///< the interface's name, with its unit ("step_time_s")
+    std::string unit;  ///< "s", "samples/s", "B", "1"
+    Kind kind = Kind::cost;
+    std::string rank_reduction;   ///< how `summary` folds ranks: "max", "sum", "mean" or "none"
+    std::string axis;             ///< what a row of `samples` is: "step", "epoch", "run"
+    std::size_t columns = 1;      ///< 1, or one per rank
+    std::vector<double> samples;  ///< row-major [rows, columns]; counted rows only
+    std::vector<double> warmup;   ///< same columns; recorded, not in `summary`
+    stats::Summary summary;       ///< over rows, after folding the ranks of each row
+};
+
+struct Column {
+    std::string name;  ///< with its unit where it has one
+    std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
+};
+
+/// A table of the experiment; all columns have equal length.
+struct Table {
+    std::string name;
+    std::vector<Column> columns;
+};
+
+struct HostRow {
+    int rank = 0;
+    int local_rank = 0;
+    std::string host;
+    std::string cpus;    ///< the rank's cpuset, "0-3,8"
+    std::string device;  ///< "cpu" or the GPU's name
+};
+
+/// One effective option. `number` says that the value is written bare in JSON.
+struct Setting {
+    std::string key;
+    std::string value;
+    bool number = false;
+};
+
+/// One fact of the surroundings; context_json is {section: {key: value}}.
+struct Fact {
+    std::string section;
+    std::string key;
+    std::string value;
+};
+
+struct Run {
+    std::string id;  ///< 20261121T101500Z-3f9a1c
+    std::string command;
+    std::string argv;  ///< the command line, shell-quoted
+    std::string label;
+    std::string started_utc;
+    double duration_s = 0;
+    std::string version;
+    std::string git_revision;
+    int exit_code = 0;
+    bool valid = true;
+    std::vector<Setting> config;
+    std::vector<Fact> context;
+    std::vector<std::string> warnings;
+    std::vector<HostRow> hosts;
+    std::vector<Measurement> measurements;
+    std::vector<Table> tables;
+
+    /// nullptr where there is none of that name.
+    const Measurement* find(const std::string& name) const;
+    const Table* find_table(const std::string& name) const;
+};
+
+/// A new run id: the UTC start and 24 random bits from the system, so that ids of jobs that start in
+/// the same second do not clash.
+std::string make_run_id(std::int64_t unix_seconds);
+
+}  // namespace ranklab::results

@@ -1,0 +1,140 @@
+#include "results/staged_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <random>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace ranklab::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".tmp";
+constexpr std::size_t kRandomDigits = 16;
+
+std::string prefix_of(const fs::path& target) {
+    return fmt::format(".{}.", target.filename().string());
+}
+
+fs::path temporary_beside(const fs::path& target) {
+    std::random_device random;
+    const std::string name = fmt::format("{}{:08x}{:08x}{}", prefix_of(target), random(), random(), kSuffix);
+    return target.parent_path() / name;
+}
+
+// Exactly our pattern: with NAME "a", ".a.h5.0123456789abcdef.tmp" belongs to "a.h5".
+bool is_temporary_of(const std::string& name, const std::string& prefix) {
+    if (name.size() != prefix.size() + kRandomDigits + kSuffix.size()) return false;
+    const std::string digits = name.substr(prefix.size(), kRandomDigits);
+    return name.starts_with(prefix) && name.ends_with(kSuffix) &&
+           digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+struct stat status_of(const Descriptor& descriptor, const fs::path& path) {
+    struct stat status {};
+    if (::fstat(descriptor.get(), &status) != 0) throw_errno("fstat", path, errno);
+    return status;
+}
+
+void write_all(const Descriptor& to, const char* data, std::size_t bytes, const fs::path& path) {
+    while (bytes > 0) {
+        const ssize_t written = ::write(to.get(), data, bytes);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw_errno("write", path, errno);
+        data += written;
+        bytes -= static_cast<std::size_t>(written);
+    }
+}
+
+// The way for file systems where copy_file_range does not work. From the current positions to the end.
+void copy_by_reading(const Descriptor& from, const Descriptor& to, const fs::path& path) {
+    std::vector<char> buffer(std::size_t{1} << 20U);
+    for (;;) {
+        const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
+        if (got == 0) return;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw_errno("read", path, errno);
+        write_all(to, buffer.data(), static_cast<std::size_t>(got), path);
+    }
+}
+
+// In the kernel: shares the blocks on file systems that can. Both calls move the file positions, so
+// that reading and writing carries on where this one ends, be it at the start, for a refusal, or
+// early, as some file systems do.
+void copy_all(const Descriptor& from, const Descriptor& to, off_t size, const fs::path& path) {
+    while (size > 0) {
+        const ssize_t copied =
+            ::copy_file_range(from.get(), nullptr, to.get(), nullptr, static_cast<std::size_t>(size), 0);
+        if (copied < 0 && errno == EINTR) continue;
+        if (copied < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
+            throw_errno("copy_file_range", path, errno);
+        if (copied <= 0) break;
+        size -= copied;
+    }
+    copy_by_reading(from, to, path);
+}
+
+void sync(const Descriptor& descriptor, const fs::path& path) {
+    // EINVAL: a file system that has nothing to sync for a folder.
+    if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_errno("fsync", path, errno);
+}
+
+}  // namespace
+
+StagedFile::StagedFile(fs::path target) : target_(std::move(target)), path_(temporary_beside(target_)) {
+    descriptor_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!descriptor_) throw_errno("open", path_, errno);
+}
+
+StagedFile::~StagedFile() {
+    if (!committed_) ::unlink(path_.c_str());
+}
+
+void StagedFile::copy_target() {
+    const Descriptor from(::open(target_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!from) throw_errno("open", target_, errno);
+    const struct stat status = status_of(from, target_);
+    // The group first, since chown may clear bits of the mode; that it fails for a foreign group is no
+    // reason not to store the run.
+    static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
+    if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0) throw_errno("fchmod", path_, errno);
+    copy_all(from, descriptor_, status.st_size, path_);
+}
+
+void StagedFile::reserve(std::uint64_t bytes) {
+    const off_t size = status_of(descriptor_, path_).st_size;
+    const int error = ::posix_fallocate(descriptor_.get(), size, static_cast<off_t>(bytes));
+    if (error != 0 && error != EINVAL && error != EOPNOTSUPP) throw_errno("posix_fallocate", target_, error);
+}
+
+void StagedFile::commit() {
+    sync(descriptor_, path_);
+    if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno);
+    committed_ = true;
+    const fs::path folder_path = target_.parent_path();
+    const Descriptor folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder) throw_errno("open", folder_path, errno);
+    sync(folder, folder_path);
+}
+
+void remove_leftovers(const fs::path& target) {
+    const std::string prefix = prefix_of(target);
+    std::error_code error;
+    for (fs::directory_iterator entry(target.parent_path(), error), end; !error && entry != end;
+         entry.increment(error)) {
+        std::error_code ignored;
+        if (is_temporary_of(entry->path().filename().string(), prefix)) fs::remove(entry->path(), ignored);
+    }
+}
+
+}  // namespace ranklab::results

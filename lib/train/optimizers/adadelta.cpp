@@ -1,0 +1,79 @@
+#include <ATen/Parallel.h>
+
+#include <cmath>
+
+#include "train/optimizer.hpp"
+
+namespace ranklab::train {
+namespace {
+
+// Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it; LibTorch's C++ API has none.
+//   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;  u = rho u + (1 - rho) d^2;  p = p - lr d
+// One pass over memory per parameter, where the tensor formula makes eight.
+class Adadelta final : public Optimizer {
+  public:
+    Adadelta(std::vector<torch::Tensor> parameters, double lr) : parameters_(std::move(parameters)), lr_(lr) {
+        for (const auto& parameter : parameters_) {
+            square_average_.push_back(torch::zeros_like(parameter).detach());
+            delta_average_.push_back(torch::zeros_like(parameter).detach());
+        }
+    }
+
+    void step() override {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            const torch::Tensor gradient = parameters_[i].grad();
+            if (!gradient.defined()) continue;
+            if (parameters_[i].scalar_type() == torch::kDouble) {
+                update<double>(i, gradient.contiguous());
+            } else {
+                update<float>(i, gradient.contiguous());
+            }
+        }
+    }
+    void set_lr(double lr) override { lr_ = lr; }
+
+  private:
+    static constexpr double kRho = 0.9;
+    static constexpr double kEps = 1e-6;
+    static constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
+
+    template <class T>
+    void update(std::size_t i, const torch::Tensor& gradient) {
+        T* const p = parameters_[i].mutable_data_ptr<T>();
+        T* const v = square_average_[i].mutable_data_ptr<T>();
+        T* const u = delta_average_[i].mutable_data_ptr<T>();
+        const T* const g = gradient.const_data_ptr<T>();
+        const T lr = static_cast<T>(lr_);
+        at::parallel_for(0, gradient.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
+            constexpr T rho = static_cast<T>(kRho);
+            constexpr T rest = static_cast<T>(1 - kRho);
+            constexpr T eps = static_cast<T>(kEps);
+#pragma omp simd
+            for (std::int64_t k = begin; k < end; ++k) {
+                const T square = v[k] * rho + rest * g[k] * g[k];
+                const T delta = std::sqrt(u[k] + eps) / std::sqrt(square + eps) * g[k];
+                u[k] = u[k] * rho + rest * delta * delta;
+                v[k] = square;
+                p[k] -= lr * delta;
+            }
+        });
+    }
+
+    std::vector<torch::Tensor> parameters_;
+    std::vector<torch::Tensor> square_average_;
+    std::vector<torch::Tensor> delta_average_;
+    double lr_;
+};
+
+}  // namespace
+
+OptimizerEntry adadelta_entry() {
+    return {.name = "adadelta",
+            .summary = "Adadelta, rho 0.9, eps 1e-6",
+            .default_lr = 1.0,
+            .make = [](std::vector<torch::Tensor> parameters, const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Adadelta>(std::move(parameters), config.lr);
+            }};
+}
+
+}  // namespace ranklab::train

@@ -1,0 +1,49 @@
+#include "base/error.hpp"
+#include "train/gradient_sync.hpp"
+#include "train/tensor_view.hpp"
+
+namespace ranklab::train {
+namespace {
+
+// One blocking allreduce of all gradients, which are views of one buffer: nothing is copied in or out.
+class FlatSync final : public GradientSync {
+  public:
+    explicit FlatSync(comm::Communicator& comm) : comm_(comm) {}
+
+    void attach(std::vector<torch::Tensor> parameters) override {
+        parameters_ = std::move(parameters);
+        std::int64_t total = 0;
+        for (const auto& parameter : parameters_) {
+            if (parameter.scalar_type() != parameters_.front().scalar_type()) {
+                throw base::OptionError("--sync flat needs parameters of one type; use --sync per-parameter for this model");
+            }
+            total += parameter.numel();
+        }
+        buffer_ = torch::zeros({total}, parameters_.empty() ? torch::TensorOptions() : parameters_.front().options().requires_grad(false));
+        std::int64_t begin = 0;
+        for (const auto& parameter : parameters_) {
+            parameter.mutable_grad() = buffer_.narrow(0, begin, parameter.numel()).view_as(parameter);
+            begin += parameter.numel();
+        }
+    }
+    void begin_step(bool sync) override {
+        if (sync) buffer_.zero_();
+    }
+    void finish() override { comm_.allreduce(view_of(buffer_), comm::ReduceOp::sum); }
+
+  private:
+    comm::Communicator& comm_;
+    std::vector<torch::Tensor> parameters_;
+    torch::Tensor buffer_;
+};
+
+}  // namespace
+
+SyncEntry flat_entry() {
+    return {.name = "flat",
+            .summary = "one blocking allreduce of all gradients after backward (the reference)",
+            .keeps_ranks_equal = true,
+            .make = [](comm::Communicator& comm) -> std::unique_ptr<GradientSync> { return std::make_unique<FlatSync>(comm); }};
+}
+
+}  // namespace ranklab::train

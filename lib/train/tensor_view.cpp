@@ -1,0 +1,31 @@
+#include "train/tensor_view.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace ranklab::train {
+namespace {
+
+comm::DType dtype_of(const torch::Tensor& tensor) {
+    switch (tensor.scalar_type()) {
+        case torch::kFloat: return comm::DType::f32;
+        case torch::kDouble: return comm::DType::f64;
+        case torch::kLong: return comm::DType::i64;
+        case torch::kInt: return comm::DType::i32;
+        case torch::kByte: return comm::DType::u8;
+        default: throw base::Error(fmt::format("a tensor of type {} cannot be communicated", c10::toString(tensor.scalar_type())));
+    }
+}
+
+}  // namespace
+
+comm::BufferView view_of(const torch::Tensor& tensor) {
+    if (!tensor.is_contiguous()) throw base::Error("internal: a strided tensor was given to a collective");
+    return {.data = tensor.data_ptr(),
+            .count = static_cast<std::size_t>(tensor.numel()),
+            .dtype = dtype_of(tensor),
+            .memory = tensor.is_cuda() ? comm::Memory::device : comm::Memory::host};
+}
+
+}  // namespace ranklab::train

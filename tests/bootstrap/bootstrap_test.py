@@ -1,0 +1,245 @@
+"""./bootstrap with stand-ins for what it calls: no network, nothing installed, a second or two.
+
+Registered with ranklab_add_script_test. Each test has a checkout of its own (in a path with a space)
+that holds only what bootstrap itself reads, and a folder of stand-in programs before PATH.
+"""
+
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+
+FAKE_CMAKE = """
+echo "cmake $*" >>"$CALLS"
+case "$1" in
+  --version) echo "cmake version 3.25.1" ;;
+  --build) mkdir -p "$2/bin"; [ -z "${BUILD_FAILS:-}" ] || { echo "error: it does not compile"; exit 1; }; : >"$2/bin/ranklab" ;;
+  *) mkdir -p build/release; : >build/release/build.ninja
+     for word in "$@"; do case "$word" in -D*) echo "${word#-D}" | sed 's/=/:STRING=/' ;; esac; done >build/release/CMakeCache.txt ;;
+esac
+"""
+
+# CPython 3.11 for what bootstrap asks of it; "-m venv" copies it into the environment.
+FAKE_PYTHON = """
+echo "python $*" >>"$CALLS"
+case "$1 $2" in
+  "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+  "-m pip") [ -z "${PIP_FAILS:-}" ] || { echo "ERROR: no network"; exit 1; } ;;
+esac
+"""
+
+
+class BootstrapTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="ranklab bootstrap ")
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.repo = self.scratch / "my clone"
+        (self.repo / "lib/cmake").mkdir(parents=True)
+        shutil.copy(SOURCE / "bootstrap", self.repo)
+        shutil.copy(SOURCE / "lib/cmake/torch.lock", self.repo / "lib/cmake")
+        (self.repo / "CMakePresets.json").write_text("{}")
+        self.calls = self.scratch / "calls"
+        self.calls.touch()
+        self.programs = self.scratch / "programs"
+        self.programs.mkdir()
+        self.program("id", "echo 1000")
+        self.program("cmake", FAKE_CMAKE)
+        self.environment = {
+            "PATH": f"{self.programs}:/usr/bin:/bin",
+            "HOME": str(self.scratch / "home"),
+            "CALLS": str(self.calls),
+            "RANKLAB_CHECK": "OFF",
+        }
+
+    def program(self, name, script):
+        path = self.programs / name
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o755)
+        return path
+
+    def bootstrap(self, *words, cwd=None, **environment):
+        return subprocess.run(
+            [str(self.repo / "bootstrap"), *words], cwd=cwd or self.scratch, env=self.environment | environment,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+
+    def called(self, start):
+        return [line for line in self.calls.read_text().splitlines() if line.startswith(start)]
+
+    # -- words
+
+    def test_help_is_shown_on_stdout(self):
+        for words in ([], ["help"], ["-h"], ["--help"]):
+            result = self.bootstrap(*words)
+            self.assertEqual(result.returncode, 0, words)
+            for word in ("run", "test", "build", "RANKLAB_CACHE", "RANKLAB_TORCH_ROOT", "RANKLAB_NCCL_ROOT"):
+                self.assertIn(word, result.stdout)
+
+    def test_an_unknown_word_is_a_usage_error_in_one_sentence(self):
+        for words in (["frobnicate"], ["build", "fast"], ["where", "now"]):
+            result = self.bootstrap(*words)
+            self.assertEqual(result.returncode, 2, words)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertEqual(self.calls.read_text(), "")
+
+    # -- the cache
+
+    def test_the_python_packages_lie_in_a_cache_that_all_clones_share(self):
+        digest = hashlib.sha256((SOURCE / "lib/cmake/torch.lock").read_bytes()).hexdigest()[:12]
+        name = f"venv-{digest}-py3.11"
+        for environment, folder in (
+                ({}, self.scratch / "home/.cache/ranklab"),
+                ({"XDG_CACHE_HOME": "/xdg"}, "/xdg/ranklab"),
+                ({"XDG_CACHE_HOME": "/xdg", "RANKLAB_CACHE": "/my cache"}, "/my cache"),
+                ({"RANKLAB_CACHE": "here"}, self.scratch / "here")):
+            result = self.bootstrap("where", **environment)
+            self.assertEqual((result.returncode, result.stdout), (0, f"{folder}/{name}\n"), result.stderr)
+
+    def test_another_lock_file_means_another_environment(self):
+        before = self.bootstrap("where").stdout
+        with open(self.repo / "lib/cmake/torch.lock", "a") as lock:
+            lock.write("# changed\n")
+        self.assertNotEqual(self.bootstrap("where").stdout, before)
+
+    # -- where nothing may be installed
+
+    def test_what_is_missing_is_named_with_package_and_variable(self):
+        bare = self.scratch / "bare"
+        bare.mkdir()
+        for name in ("bash", "cat", "dirname", "env", "date", "mkdir", "readlink", "sha256sum", "stat", "uname"):
+            (bare / name).symlink_to(shutil.which(name))
+        (bare / "id").symlink_to(self.programs / "id")
+        script = 'source "$1"; include_folders() { :; }; main build'
+        result = subprocess.run(
+            [shutil.which("bash"), "-c", script, "bash", str(self.repo / "bootstrap")],
+            env={"PATH": str(bare), "HOME": str(self.scratch)}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 5, result.stderr)
+        for word in ("RANKLAB_TORCH_ROOT", "RANKLAB_NCCL_ROOT", "HDF5_ROOT", "MPI_HOME", "CMAKE_PREFIX_PATH", "mpicxx",
+                     "parallel HDF5", "CMake 3.25", "Ninja", "g++ 12", "libhdf5-openmpi-dev", "libopenmpi-dev",
+                     "libboost-program-options-dev", "libfmt-dev", "libspdlog-dev", "nlohmann-json3-dev", "zlib1g-dev",
+                     "libgtest-dev"):
+            self.assertIn(word, result.stderr)
+        self.assertNotIn("command not found", result.stderr)
+
+    def test_an_own_torch_is_used_and_a_wrong_one_refused(self):
+        torch = self.scratch / "own torch"
+        result = self.bootstrap("build", RANKLAB_TORCH_ROOT=str(torch))
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("RANKLAB_TORCH_ROOT", result.stderr)
+        (torch / "lib").mkdir(parents=True)
+        (torch / "lib/libtorch_cpu.so").touch()
+        result = self.bootstrap("build", RANKLAB_TORCH_ROOT=str(torch), RANKLAB_NCCL_ROOT="/own/nccl")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"-DRANKLAB_TORCH_ROOT={torch}", self.called("cmake")[0])
+        self.assertIn("-DRANKLAB_NCCL_ROOT=/own/nccl", self.called("cmake")[0])
+        self.assertEqual(list((self.scratch / "home/.cache/ranklab").glob("venv-*")), [])
+
+    # -- root on Debian
+
+    def test_root_installs_what_is_missing_and_only_that(self):
+        self.program("id", "echo 0")
+        self.program("apt-get", 'echo "apt-get $*" >>"$CALLS"')
+        self.program("dpkg-query", 'shift 3; for p in "$@"; do [ $p = ninja-build ] || printf "installed:%s " $p; done')
+        result = self.bootstrap("build", RANKLAB_WITH_TORCH="OFF")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        install = self.called("apt-get")[-1]
+        self.assertIn("--no-install-recommends", install)
+        self.assertEqual(install.split()[-1], "ninja-build")
+        self.assertNotIn("cmake", install)
+        self.program("dpkg-query", 'shift 3; for p in "$@"; do printf "installed:%s " $p; done')
+        self.calls.write_text("")
+        self.assertEqual(self.bootstrap("build", RANKLAB_WITH_TORCH="OFF").returncode, 0)
+        self.assertEqual(self.called("apt-get"), [])
+
+    # -- the Python packages
+
+    def test_an_environment_counts_only_once_it_is_complete(self):
+        python = self.program("python-stand-in", FAKE_PYTHON)
+        environment = {"RANKLAB_PYTHON": str(python), "RANKLAB_CACHE": str(self.scratch / "my cache")}
+        venv = pathlib.Path(self.bootstrap("where", **environment).stdout.strip())
+        result = self.bootstrap("build", PIP_FAILS="1", **environment)
+        self.assertEqual(result.returncode, 5)
+        for words in ("ERROR: no network", "bootstrap.log", "RANKLAB_TORCH_ROOT"):
+            self.assertIn(words, result.stderr)
+        self.assertFalse((venv / ".complete").exists())
+        (venv / "left over").touch()
+        result = self.bootstrap("build", **environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((venv / ".complete").exists())
+        self.assertFalse((venv / "left over").exists())
+        self.assertIn("--require-hashes", self.called("python -m pip")[-1])
+        self.calls.write_text("")
+        self.assertEqual(self.bootstrap("build", **environment).returncode, 0)
+        self.assertEqual(self.called("python -m"), [])
+
+    def test_a_full_disk_is_said_before_anything_is_downloaded(self):
+        python = self.program("python-stand-in", FAKE_PYTHON)
+        self.program("df", 'printf "head\\nfile 9999 1 102400 1%% /\\n"')
+        result = self.bootstrap("build", RANKLAB_PYTHON=str(python), RANKLAB_CACHE=str(self.scratch / "cache"))
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("100 MiB", result.stderr)
+        self.assertIn("RANKLAB_CACHE", result.stderr)
+        self.assertEqual(self.called("python -m"), [])
+
+    # -- configure and build
+
+    def test_a_second_run_configures_only_what_has_changed(self):
+        torch = self.scratch / "torch"
+        (torch / "lib").mkdir(parents=True)
+        (torch / "lib/libtorch_cpu.so").touch()
+        for environment, configured in (
+                ({"RANKLAB_WITH_TORCH": "OFF"}, True), ({"RANKLAB_WITH_TORCH": "OFF"}, False),
+                ({"RANKLAB_TORCH_ROOT": str(torch)}, True), ({"RANKLAB_TORCH_ROOT": str(torch)}, False)):
+            self.calls.write_text("")
+            result = self.bootstrap("build", **environment)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(any("--preset release" in call for call in self.called("cmake")), configured, environment)
+            self.assertEqual(len(self.called("cmake --build")), 1)
+
+    def test_a_failed_build_shows_its_end_and_names_the_log(self):
+        result = self.bootstrap("build", RANKLAB_WITH_TORCH="OFF", BUILD_FAILS="1")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("error: it does not compile", result.stderr)
+        self.assertIn(str(self.repo / "build/bootstrap.log"), result.stderr)
+        self.assertIn("error: it does not compile", (self.repo / "build/bootstrap.log").read_text())
+
+    # -- the job and the tests
+
+    def test_run_passes_words_on_and_returns_the_exit_code_of_the_job(self):
+        self.program("mpirun", 'echo "mpirun $*"; exit 7')
+        result = self.bootstrap("run", "--epochs", "1", RANKLAB_WITH_TORCH="OFF")
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertEqual(len(result.stdout.splitlines()), 1, "stdout belongs to the job")
+        self.assertRegex(result.stdout, "mpirun -n 2 .*build/release/bin/ranklab train "
+                         "--config .*configs/mnist/ddp2.ini --output .*results/ranklab.h5 --epochs 1$")
+        result = self.bootstrap("run", "--output", "mine.h5", "--config=my.ini", RANKLAB_WITH_TORCH="OFF")
+        self.assertTrue(result.stdout.endswith("ranklab train --output mine.h5 --config=my.ini\n"), result.stdout)
+
+    def test_test_passes_words_on_and_returns_the_exit_code_of_ctest(self):
+        self.program("ctest", 'echo "ctest $*"; exit 8')
+        result = self.bootstrap("test", "-L", "unit", RANKLAB_WITH_TORCH="OFF")
+        self.assertEqual(result.returncode, 8, result.stderr)
+        self.assertRegex(result.stdout, "^ctest --test-dir .*build/release --output-on-failure .*-L unit$")
+
+    def test_open_mpi_is_allowed_to_run_as_root_only_for_root(self):
+        self.program("mpirun", 'echo "root ${OMPI_ALLOW_RUN_AS_ROOT:-no} ${OMPI_ALLOW_RUN_AS_ROOT_CONFIRM:-no}"')
+        environment = {"RANKLAB_WITH_TORCH": "OFF", "RANKLAB_APT": "OFF"}
+        self.assertEqual(self.bootstrap("run", **environment).stdout, "root no no\n")
+        self.program("id", "echo 0")
+        self.assertEqual(self.bootstrap("run", **environment).stdout, "root 1 1\n")
+
+    def test_closed_stdin_and_a_strict_umask_do_no_harm(self):
+        command = f'umask 077; exec "{self.repo}/bootstrap" build <&-'
+        result = subprocess.run(["bash", "-c", command], env=self.environment | {"RANKLAB_WITH_TORCH": "OFF"},
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

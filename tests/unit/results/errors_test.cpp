@@ -1,0 +1,247 @@
+// What is no place for results, and files that are none: one sentence each, the agreed exit code, and
+// no byte changed.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include "base/error.hpp"
+#include "hdf5/file.hpp"
+#include "results/result_file.hpp"
+#include "unit/results/in_child.hpp"
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::results {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ExitCode;
+
+template <class Call>
+void expect_error(Call call, ExitCode code, const std::string& part) {
+    try {
+        call();
+        ADD_FAILURE() << "no error, where '" << part << "' was due";
+    } catch (const base::Error& error) {
+        const std::string sentence = error.what();
+        EXPECT_EQ(error.code(), code) << sentence;
+        EXPECT_NE(sentence.find(part), std::string::npos) << sentence;
+        EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+    }
+}
+
+void expect_no_output(const fs::path& path, ExitCode code, const std::string& part) {
+    expect_error([&] { ResultFile(path).prepare(1000); }, code, part);
+    expect_error([&] { ResultFile(path).append(sample_run()); }, code, part);
+}
+
+// Neither written to nor read, and left as it was.
+void expect_refused(const TempFolder& folder, const std::string& name, const std::string& part) {
+    const std::string before = bytes_of(folder / name);
+    expect_no_output(folder / name, ExitCode::wrong_data, part);
+    expect_error([&] { ResultFile(folder / name).runs(); }, ExitCode::wrong_data, part);
+    expect_error([&] { ResultFile(folder / name).read("x"); }, ExitCode::wrong_data, part);
+    EXPECT_TRUE(bytes_of(folder / name) == before);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{name});
+}
+
+TEST(Output, IsNoFolderNorDevice) {
+    const TempFolder folder;
+    expect_no_output(folder.path(), ExitCode::usage, "is a folder");
+    expect_no_output(folder / "", ExitCode::usage, "names a folder");
+    expect_no_output("/dev/full", ExitCode::usage, "/dev/full is a device");
+    EXPECT_FALSE(fs::exists("/dev/full.lock"));
+}
+
+TEST(Output, NeedsAPathThatCanBe) {
+    const TempFolder folder;
+    write_bytes(folder / "file", "x");
+    expect_no_output(folder / "file/r.h5", ExitCode::usage, "Not a directory");
+    expect_no_output(folder / std::string(300, 'n'), ExitCode::usage, "File name too long");
+}
+
+TEST(Reading, NeedsAFile) {
+    const TempFolder folder;
+    expect_error([&] { ResultFile(folder / "r.h5").runs(); }, ExitCode::usage, "there is no results file");
+    expect_error([&] { ResultFile(folder.path()).runs(); }, ExitCode::usage, "is a folder");
+    ResultFile(folder / "r.h5").append(sample_run());
+    for (const char* id : {"", "x", ".", "..", "a/b", "/runs"})
+        expect_error([&] { ResultFile(folder / "r.h5").read(id); }, ExitCode::usage, "has no run");
+}
+
+TEST(ForeignFile, IsRefused) {
+    const TempFolder folder;
+    write_bytes(folder / "text", "run,median\n1,2\n");
+    expect_refused(folder, "text", "this is not an HDF5 file");
+}
+
+TEST(EmptyFile, IsRefused) {
+    const TempFolder folder;
+    write_bytes(folder / "empty", "");
+    expect_refused(folder, "empty", "this is not an HDF5 file");
+}
+
+TEST(TruncatedFile, IsRefusedWhereverItWasCut) {
+    const TempFolder whole;
+    ResultFile(whole / "r.h5").append(sample_run());
+    const std::string bytes = bytes_of(whole / "r.h5");
+    for (std::size_t size = bytes.size() - 1; size > 100; size = size * 2 / 3) {
+        const TempFolder folder;
+        write_bytes(folder / "cut", bytes.substr(0, size));
+        expect_refused(folder, "cut", "damaged or cut short");
+    }
+}
+
+TEST(OtherHdf5File, IsRefused) {
+    const TempFolder folder;
+    hdf5::File::create(folder / "h5").close();
+    expect_refused(folder, "h5", "no ranklab_schema attribute");
+}
+
+TEST(OtherSchema, IsRefusedNamingBoth) {
+    const TempFolder folder;
+    {
+        hdf5::File file = hdf5::File::create(folder / "h5");
+        file.root().set_int("ranklab_schema", 7);
+        file.close();
+    }
+    expect_refused(folder, "h5", "results schema 7 and this ranklab reads and writes schema 1");
+}
+
+// Bytes overwritten anywhere: an error or a run, never a crash.
+TEST(DamagedFile, NeverCrashes) {
+    const TempFolder folder;
+    ResultFile(folder / "r.h5").append(sample_run());
+    const std::string bytes = bytes_of(folder / "r.h5");
+    int refused = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += 97) {
+        std::string damaged = bytes;
+        for (std::size_t i = at; i < std::min(at + 8, bytes.size()); ++i)
+            damaged[i] = static_cast<char>(0xff);
+        write_bytes(folder / "r.h5", damaged);
+        try {
+            ResultFile(folder / "r.h5").read_all();
+        } catch (const base::Error&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(refused, 10);
+}
+
+// Files above `bytes` cannot be written, as on a full disk; the signal is ignored as our programs do.
+void limit_file_size(rlim_t bytes) {
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::signal(SIGXFSZ, SIG_IGN);
+}
+
+TEST(FullDisk, IsNoticedBeforeTheWorkAndHarmsNothing) {
+    const TempFolder folder;
+    const fs::path path = folder / "r.h5";
+    ResultFile(path).append(sample_run());
+    const std::string before = bytes_of(path);
+    const int code = in_child([&] {
+        limit_file_size(100000);
+        expect_no_output(path, ExitCode::environment, "no room for the run");
+        expect_no_output(folder / "new.h5", ExitCode::environment, "no room for the run");
+        return testing::Test::HasFailure() ? 1 : 0;
+    });
+    EXPECT_EQ(code, 0);
+    EXPECT_TRUE(bytes_of(path) == before);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"r.h5"});
+}
+
+// HDF5 meets the full disk itself: an error, and the process ends in order (HDF5 has an exit handler).
+TEST(FullDisk, InTheMiddleOfHdf5IsAnErrorToo) {
+    const TempFolder folder;
+    const int code = in_child([&] {
+        limit_file_size(20000);
+        try {
+            hdf5::File file = hdf5::File::create(folder / "h5");
+            file.root().set_text("text", std::string(100000, 'x'));
+            file.close();
+        } catch (const base::Hdf5Error& error) {
+            const bool clear = std::string(error.what()).find("errno = 27") != std::string::npos;
+            std::exit(clear ? 0 : 2);
+        }
+        return 1;
+    });
+    EXPECT_EQ(code, 0);
+}
+
+constexpr int kCannotMount = 77;
+
+// A tmpfs on `folder` that only this process sees.
+bool mount_privately(const fs::path& folder, unsigned long flags, const char* options) {
+    return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+           ::mount("none", folder.c_str(), "tmpfs", flags, options) == 0;
+}
+
+TEST(FullDisk, OfRealBlocksHarmsNothing) {
+    const TempFolder folder;
+    const int code = in_child([&] {
+        if (!mount_privately(folder.path(), 0, "size=900k")) return kCannotMount;
+        ResultFile(folder / "r.h5").append(sample_run("first"));
+        const std::string before = bytes_of(folder / "r.h5");
+        write_bytes(folder / "filler", std::string(800000, 'x'));
+        expect_no_output(folder / "r.h5", ExitCode::environment, "no room for the run");
+        EXPECT_TRUE(bytes_of(folder / "r.h5") == before);
+        EXPECT_EQ(folder.names(), (std::vector<std::string>{"filler", "r.h5"}));
+        fs::remove(folder / "filler");
+        ResultFile(folder / "r.h5").append(sample_run("second"));
+        return testing::Test::HasFailure() ? 1 : 0;
+    });
+    if (code == kCannotMount) GTEST_SKIP() << "no right to mount a small file system";
+    EXPECT_EQ(code, 0);
+}
+
+TEST(ReadOnlyPlace, IsNamed) {
+    const TempFolder folder;
+    const int code = in_child([&] {
+        if (!mount_privately(folder.path(), 0, "size=900k")) return kCannotMount;
+        ResultFile(folder / "r.h5").append(sample_run());
+        if (::mount("none", folder.path().c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+            return kCannotMount;
+        expect_no_output(folder / "r.h5", ExitCode::environment, "read-only");
+        expect_no_output(folder / "new.h5", ExitCode::environment, "read-only");
+        expect_no_output(folder / "sub/new.h5", ExitCode::environment, "read-only");
+        EXPECT_EQ(ResultFile(folder / "r.h5").runs().size(), 1U);  // reading needs no lock
+        return testing::Test::HasFailure() ? 1 : 0;
+    });
+    if (code == kCannotMount) GTEST_SKIP() << "no right to mount a small file system";
+    EXPECT_EQ(code, 0);
+}
+
+TEST(ForbiddenPlace, IsNamed) {
+    const TempFolder folder;
+    const int code = in_child([&] {
+        fs::permissions(folder.path(), fs::perms(0555));
+        if (::geteuid() == 0 && ::seteuid(65534) != 0) return kCannotMount;
+        expect_no_output(folder / "r.h5", ExitCode::environment, "you may not write there");
+        expect_no_output(folder / "sub/r.h5", ExitCode::environment, "you may not write there");
+        return testing::Test::HasFailure() ? 1 : 0;
+    });
+    fs::permissions(folder.path(), fs::perms(0755));
+    if (code == kCannotMount) GTEST_SKIP() << "root cannot become another user here";
+    EXPECT_EQ(code, 0);
+}
+
+TEST(WriteProtectedFile, IsNotReplaced) {
+    const TempFolder folder;
+    ResultFile(folder / "r.h5").append(sample_run("first"));
+    const int code = in_child([&] {
+        fs::permissions(folder.path(), fs::perms(0777));
+        fs::permissions(folder / "r.h5", fs::perms(0444));
+        fs::permissions(folder / "r.h5.lock", fs::perms(0666));
+        if (::geteuid() == 0 && ::seteuid(65534) != 0) return kCannotMount;
+        expect_no_output(folder / "r.h5", ExitCode::environment, "you may not write there");
+        EXPECT_EQ(ResultFile(folder / "r.h5").runs().size(), 1U);
+        return testing::Test::HasFailure() ? 1 : 0;
+    });
+    if (code == kCannotMount) GTEST_SKIP() << "root cannot become another user here";
+    EXPECT_EQ(code, 0);
+}
+
+}  // namespace
+}  // namespace ranklab::results

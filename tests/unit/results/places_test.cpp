@@ -1,0 +1,93 @@
+#include "results/places.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/error.hpp"
+#include "results/file_lock.hpp"
+#include "results/staged_file.hpp"
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Resolve, FollowsLinksEvenToWhatIsNotThere) {
+    const TempFolder folder;
+    fs::create_symlink("second", folder / "first");
+    fs::create_symlink(folder / "third.h5", folder / "second");
+    EXPECT_EQ(resolve(folder / "first"), folder / "third.h5");
+    fs::create_symlink("circle", folder / "circle");
+    EXPECT_THROW(resolve(folder / "circle"), base::OptionError);
+    EXPECT_THROW(resolve(""), base::OptionError);
+    EXPECT_THROW(resolve("results/"), base::OptionError);
+    EXPECT_THROW(resolve(".."), base::OptionError);
+}
+
+TEST(ThrowErrno, TellsWrongPathsFromWrongPlaces) {
+    EXPECT_THROW(throw_errno("open", "a", ENAMETOOLONG), base::OptionError);
+    EXPECT_THROW(throw_errno("open", "a", ENOSPC), base::EnvironmentError);
+    try {
+        throw_errno("mkdir", "a/b", EROFS);
+    } catch (const base::Error& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "a/b: the file system is read-only; name a writable place with --output "
+                  "(mkdir: Read-only file system)");
+    }
+}
+
+TEST(StagedFile, ReplacesWithTheSamePermissions) {
+    const TempFolder folder;
+    const fs::path target = folder / "x";
+    write_bytes(target, "old");
+    fs::permissions(target, fs::perms(0640));
+    {
+        StagedFile staged(target);
+        staged.copy_target();
+        EXPECT_EQ(bytes_of(staged.path()), "old");
+        write_bytes(staged.path(), "new");
+        EXPECT_EQ(bytes_of(target), "old");
+        staged.commit();
+    }
+    EXPECT_EQ(bytes_of(target), "new");
+    EXPECT_EQ(fs::status(target).permissions(), fs::perms(0640));
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"x"});
+}
+
+TEST(StagedFile, GoesWhenNotCommitted) {
+    const TempFolder folder;
+    { StagedFile(folder / "x").reserve(1000); }
+    EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(StagedFile, NewFilesFollowTheUmask) {
+    const TempFolder folder;
+    const mode_t before = ::umask(027);
+    StagedFile(folder / "x").commit();
+    ::umask(before);
+    EXPECT_EQ(fs::status(folder / "x").permissions(), fs::perms(0640));
+}
+
+TEST(RemoveLeftovers, TakesOnlyItsOwn) {
+    const TempFolder folder;
+    for (const char* name : {".a.0123456789abcdef.tmp", ".a.h5.0123456789abcdef.tmp",
+                             ".a.0123456789abcde.tmp", "a.0123456789abcdef.tmp", ".a.0123456789abcdeX.tmp"})
+        write_bytes(folder / name, "");
+    remove_leftovers(folder / "a");
+    EXPECT_EQ(folder.names().size(), 4U);
+    EXPECT_FALSE(fs::exists(folder / ".a.0123456789abcdef.tmp"));
+}
+
+TEST(FileLock, SurvivesTheLockFileBeingTidiedAway) {
+    const TempFolder folder;
+    const FileLock first(folder / "x");
+    fs::remove(folder / "x.lock");
+    const FileLock second(folder / "x");  // would wait for ever on the old one
+    EXPECT_TRUE(fs::exists(folder / "x.lock"));
+}
+
+}  // namespace
+}  // namespace ranklab::results

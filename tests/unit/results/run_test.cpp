@@ -1,0 +1,41 @@
+#include "results/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::results {
+namespace {
+
+TEST(RunId, IsTheStartAndSixRandomDigits) {
+    const std::string id = make_run_id(1795256100);
+    EXPECT_TRUE(std::regex_match(id, std::regex("20261121T101500Z-[0-9a-f]{6}"))) << id;
+}
+
+TEST(RunId, DoesNotRepeatWithinASecond) {
+    std::set<std::string> ids;
+    for (int i = 0; i < 100; ++i) ids.insert(make_run_id(0));
+    EXPECT_GE(ids.size(), 99U);  // of 2^24: two alike among 100 happen once in 3,400 times
+}
+
+TEST(Run, FindsByName) {
+    const StoredRun run = sample_run();
+    ASSERT_NE(run.find("step_time_s"), nullptr);
+    EXPECT_EQ(run.find("step_time_s")->unit, "s");
+    EXPECT_EQ(run.find("nothing"), nullptr);
+    ASSERT_NE(run.find_table("epochs"), nullptr);
+    EXPECT_EQ(run.find_table("nothing"), nullptr);
+}
+
+TEST(Kind, HasItsName) {
+    EXPECT_EQ(kind_name(Kind::cost), "cost");
+    EXPECT_EQ(kind_name(Kind::rate), "rate");
+    EXPECT_EQ(kind_name(Kind::ratio), "ratio");
+    EXPECT_EQ(kind_name(Kind::count), "count");
+}
+
+}  // namespace
+}  // namespace ranklab::results
