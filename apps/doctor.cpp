@@ -1,3 +1,5 @@
 #include "app/programs.hpp"
 
-int main(int argc, char** argv) { return ranklab::app::run_doctor(argc, argv); }
+int main(int argc, char** argv) {
+    return ranklab::app::run_doctor(argc, argv);
+}

@@ -15,14 +15,18 @@ void describe_help(options::Schema& schema) {
 
 void describe_common(options::Schema& schema) {
     schema.section("Common")
-        .text("config", "FILE", std::nullopt, "INI file of these options (key = value); the command line wins over it")
-        .text("output", "FILE", "results/ranklab.h5", "the shared results file, to which the run is added; none for none")
+        .text("config", "FILE", std::nullopt,
+              "INI file of these options (key = value); the command line wins over it")
+        .text("output", "FILE", "results/ranklab.h5",
+              "the shared results file, to which the run is added; none for none")
         .text("label", "TEXT", "", "a name to find the run by")
         .integer("warmup", 0, std::nullopt, "steps recorded but not counted (default: min(10, steps/10))")
         .integer("seed", 0, "1", "of weights, order and dropout")
-        .integer("threads", 1, std::nullopt, "compute threads per rank (default: the cores of the rank's cpuset)")
+        .integer("threads", 1, std::nullopt,
+                 "compute threads per rank (default: the cores of the rank's cpuset)")
         .real("time-limit", 0.001, std::nullopt, "seconds after which the work ends early, with exit code 6")
-        .integer("expect-ranks", 1, std::nullopt, "refuse to run (exit code 5) unless MPI connects this many ranks")
+        .integer("expect-ranks", 1, std::nullopt,
+                 "refuse to run (exit code 5) unless MPI connects this many ranks")
         .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
         .flag("dry-run", "print the effective configuration and do no work")
         .flag("quiet", "no header, no progress: the summary alone")
@@ -36,15 +40,21 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
     }
     if (!options.flag("help")) return false;
     if (speaks_for_job()) {
-        fmt::print("Usage: ranklab {} {}\n\n{}\n\nExamples:\n{}\n{}"
-                   "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 5 environment or launch guard, 6 time limit.\n",
-                   text.command, text.usage, text.summary, text.examples, schema.help());
+        fmt::print(
+            "Usage: ranklab {} {}\n\n{}\n\nExamples:\n{}\n{}"
+            "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 5 environment or "
+            "launch guard, 6 time limit.\n",
+            text.command, text.usage, text.summary, text.examples, schema.help());
     }
     return true;
 }
 
-std::vector<std::string> arguments_of(int argc, char** argv) { return {argv + std::min(argc, 1), argv + argc}; }
+std::vector<std::string> arguments_of(int argc, char** argv) {
+    return {argv + std::min(argc, 1), argv + argc};
+}
 
-bool speaks_for_job() { return comm::read_launcher().rank.value_or(0) == 0; }
+bool speaks_for_job() {
+    return comm::read_launcher().rank.value_or(0) == 0;
+}
 
 }  // namespace ranklab::app

@@ -15,8 +15,8 @@ void describe_common(options::Schema& schema);
 void describe_help(options::Schema& schema);
 
 struct ProgramText {
-    std::string command;   ///< "train"
-    std::string usage;     ///< what follows "ranklab train" in the usage line
+    std::string command;  ///< "train"
+    std::string usage;    ///< what follows "ranklab train" in the usage line
     std::string summary;
     std::string examples;  ///< indented command lines
 };
@@ -26,7 +26,8 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
 
 std::vector<std::string> arguments_of(int argc, char** argv);
 
-/// True where this process should speak for the job before MPI is up: rank 0 by the launcher's word, or no launcher.
+/// True where this process should speak for the job before MPI is up: rank 0 by the launcher's word, or no
+/// launcher.
 bool speaks_for_job();
 
 }  // namespace ranklab::app

@@ -41,15 +41,18 @@ std::vector<results::Fact> collect_context(const std::string& output_file) {
     };
     const auto launcher = comm::read_launcher();
     facts.push_back({"process", "launcher", launcher.name.empty() ? "none seen" : launcher.name});
-    if (output_file != "none") facts.push_back({"output", "file_system", monitor::file_system_of(output_file)});
+    if (output_file != "none")
+        facts.push_back({"output", "file_system", monitor::file_system_of(output_file)});
     for (const auto& [key, value] : monitor::host_facts()) facts.push_back({"host", key, value});
-    for (const auto& [key, value] : monitor::allowed_environment()) facts.push_back({"environment", key, value});
+    for (const auto& [key, value] : monitor::allowed_environment())
+        facts.push_back({"environment", key, value});
     return facts;
 }
 
 std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& placements) {
     std::vector<results::HostRow> rows;
-    for (const auto& p : placements) rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), "cpu"});
+    for (const auto& p : placements)
+        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), "cpu"});
     return rows;
 }
 
@@ -58,22 +61,25 @@ std::string placement_header(const std::vector<monitor::Placement>& placements) 
     std::set<std::string> shapes;
     for (const auto& p : placements) {
         hosts[p.host].push_back(&p);
-        shapes.insert(fmt::format("{} thread{} on {} core{}", p.threads, p.threads == 1 ? "" : "s", p.cores, p.cores == 1 ? "" : "s"));
+        shapes.insert(fmt::format("{} thread{} on {} core{}", p.threads, p.threads == 1 ? "" : "s", p.cores,
+                                  p.cores == 1 ? "" : "s"));
     }
-    std::string text = fmt::format("# ranks: {} on {} node{}, each {}\n", placements.size(), hosts.size(), hosts.size() == 1 ? "" : "s",
-                                   base::join({shapes.begin(), shapes.end()}, " or "));
+    std::string text =
+        fmt::format("# ranks: {} on {} node{}, each {}\n", placements.size(), hosts.size(),
+                    hosts.size() == 1 ? "" : "s", base::join({shapes.begin(), shapes.end()}, " or "));
     constexpr std::size_t kMostHosts = 8;
     std::size_t shown = 0;
     for (const auto& [host, ranks] : hosts) {
-        if (shown++ == kMostHosts) return text + fmt::format("#   ... and {} more nodes\n", hosts.size() - kMostHosts);
+        if (shown++ == kMostHosts)
+            return text + fmt::format("#   ... and {} more nodes\n", hosts.size() - kMostHosts);
         std::vector<int> ids;
         std::set<int> cpus;
         for (const auto* p : ranks) {
             ids.push_back(p->rank);
             cpus.insert(p->cpus.begin(), p->cpus.end());
         }
-        text += fmt::format("#   {}: rank{} {}, cpus {}\n", host, ids.size() == 1 ? "" : "s", base::compact_ranges(ids),
-                            base::compact_ranges({cpus.begin(), cpus.end()}));
+        text += fmt::format("#   {}: rank{} {}, cpus {}\n", host, ids.size() == 1 ? "" : "s",
+                            base::compact_ranges(ids), base::compact_ranges({cpus.begin(), cpus.end()}));
     }
     return text;
 }

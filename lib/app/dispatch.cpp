@@ -31,22 +31,27 @@ constexpr Command kCommands[] = {
 };
 
 void print_help() {
-    fmt::print("Usage: ranklab COMMAND [options]\n\nMeasures how a cluster computes, communicates and writes, on real work.\n\nCommands:\n");
+    fmt::print(
+        "Usage: ranklab COMMAND [options]\n\nMeasures how a cluster computes, communicates and writes, on "
+        "real work.\n\nCommands:\n");
     for (const auto& command : kCommands) fmt::print("  {:<8} {}\n", command.name, command.summary);
-    fmt::print("\nranklab COMMAND --help says more. To begin with:\n"
-               "  mpirun -n 2 ranklab doctor\n"
-               "  mpirun -n 2 ranklab train --batch-size 32 --steps 200\n"
-               "  ranklab report results/ranklab.h5\n");
+    fmt::print(
+        "\nranklab COMMAND --help says more. To begin with:\n"
+        "  mpirun -n 2 ranklab doctor\n"
+        "  mpirun -n 2 ranklab train --batch-size 32 --steps 200\n"
+        "  ranklab report results/ranklab.h5\n");
 }
 
 [[noreturn]] void replace_by(const std::string& name, char** argv) {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / ("ranklab-" + name);
     if (!fs::exists(program)) {
-        throw base::EnvironmentError(fmt::format("{} is not there: this build was made without it (train needs LibTorch: RANKLAB_WITH_TORCH)",
-                                                 program.string()));
+        throw base::EnvironmentError(fmt::format(
+            "{} is not there: this build was made without it (train needs LibTorch: RANKLAB_WITH_TORCH)",
+            program.string()));
     }
     execv(program.c_str(), argv);
-    throw base::EnvironmentError(fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
+    throw base::EnvironmentError(
+        fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
 }
 
 }  // namespace
@@ -68,8 +73,9 @@ int dispatch(int argc, char** argv) {
             names.emplace_back(command.name);
         }
         const auto near = base::nearest(word, names);
-        throw base::OptionError(fmt::format("unknown command '{}'{}", word,
-                                            near ? fmt::format("; did you mean {}?", *near) : "; ranklab --help lists them all"));
+        throw base::OptionError(
+            fmt::format("unknown command '{}'{}", word,
+                        near ? fmt::format("; did you mean {}?", *near) : "; ranklab --help lists them all"));
     });
 }
 

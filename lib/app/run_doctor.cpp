@@ -15,16 +15,18 @@ namespace ranklab::app {
 namespace {
 
 const ProgramText kText{"doctor", "[options]",
-                        "Says where each rank sits, what libraries and GPUs there are, what is wrong with the launch and how to mend it.",
+                        "Says where each rank sits, what libraries and GPUs there are, what is wrong with "
+                        "the launch and how to mend it.",
                         "  ranklab doctor                      this process alone\n"
                         "  mpirun -n 2 ranklab doctor          as the job would be started\n"
                         "  srun -n 8 ranklab doctor --threads 4\n"};
 
 void print_ranks(const std::vector<monitor::Placement>& placements) {
-    fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", "rank", "local", "host", "cores", "threads", "cpus", "GPUs");
+    fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", "rank", "local", "host", "cores", "threads",
+               "cpus", "GPUs");
     for (const auto& p : placements) {
-        fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", p.rank, p.local_rank, p.host, p.cores, p.threads,
-                   base::compact_ranges(p.cpus), p.gpus);
+        fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", p.rank, p.local_rank, p.host, p.cores,
+                   p.threads, base::compact_ranges(p.cpus), p.gpus);
     }
 }
 
@@ -65,7 +67,8 @@ int run_doctor(int argc, char** argv) {
     prepare_process();
     options::Schema schema;
     schema.section("Options")
-        .integer("threads", 1, std::nullopt, "threads per rank that the job will use (default: the cores of the cpuset)")
+        .integer("threads", 1, std::nullopt,
+                 "threads per rank that the job will use (default: the cores of the cpuset)")
         .integer("expect-ranks", 1, std::nullopt, "how many ranks the job should have")
         .flag("quiet", "findings alone are what counts; kept for scripts");
     describe_help(schema);

@@ -31,11 +31,13 @@ struct Job {
     std::string command_line;
 };
 
-// Command line > config file > default, merged on rank 0 and broadcast: a config file need be only where rank 0 is.
+// Command line > config file > default, merged on rank 0 and broadcast: a config file need be only where rank
+// 0 is.
 void settle_options(Job& job) {
     auto& control = job.session.control();
     comm::together(control, [&] {
-        if (control.rank() == 0 && job.options.has("config")) job.options.read_config(job.options.text("config"));
+        if (control.rank() == 0 && job.options.has("config"))
+            job.options.read_config(job.options.text("config"));
     });
     job.options.adopt(comm::broadcast_text(control, job.options.serialise(), 0));
 }
@@ -54,7 +56,8 @@ void print_settings(const std::vector<results::Setting>& settings) {
 // The launch guard: what is fatal throws, the rest becomes warnings of the run.
 std::vector<std::string> guard_launch(Job& job, const std::vector<monitor::Placement>& placements) {
     std::vector<std::string> warnings;
-    const int expected = job.options.has("expect-ranks") ? static_cast<int>(job.options.integer("expect-ranks")) : 0;
+    const int expected =
+        job.options.has("expect-ranks") ? static_cast<int>(job.options.integer("expect-ranks")) : 0;
     const auto findings = job.session.check_launch(placements, expected);
     comm::together(job.session.control(), [&] {
         for (const auto& finding : findings) {
@@ -67,7 +70,8 @@ std::vector<std::string> guard_launch(Job& job, const std::vector<monitor::Place
 
 // Samples of about ten measurements and a margin for the rest.
 std::uint64_t expected_bytes(const Job& job, int ranks) {
-    const std::uint64_t steps = job.options.has("steps") ? static_cast<std::uint64_t>(job.options.integer("steps")) : 10000;
+    const std::uint64_t steps =
+        job.options.has("steps") ? static_cast<std::uint64_t>(job.options.integer("steps")) : 10000;
     return steps * static_cast<std::uint64_t>(ranks) * 10 * sizeof(double) + (1U << 18U);
 }
 
@@ -75,7 +79,8 @@ void prepare_output(Job& job) {
     auto& control = job.session.control();
     comm::together(control, [&] {
         if (control.rank() == 0 && job.options.text("output") != "none") {
-            results::ResultFile(job.options.text("output")).prepare(expected_bytes(job, control.world_size()));
+            results::ResultFile(job.options.text("output"))
+                .prepare(expected_bytes(job, control.world_size()));
         }
     });
 }
@@ -88,12 +93,13 @@ void store(const results::Run& run, const std::string& output) {
     } catch (base::Error& error) {
         const auto rescue = results::write_rescue(run);
         throw base::EnvironmentError(
-            fmt::format("{}; the run was not lost: it is in {} (ranklab report reads it)", error.what(), rescue.string()));
+            fmt::format("{}; the run was not lost: it is in {} (ranklab report reads it)", error.what(),
+                        rescue.string()));
     }
 }
 
-void complete(results::Run& run, const Job& job, const std::vector<monitor::Placement>& placements, std::int64_t started,
-              std::chrono::steady_clock::time_point start) {
+void complete(results::Run& run, const Job& job, const std::vector<monitor::Placement>& placements,
+              std::int64_t started, std::chrono::steady_clock::time_point start) {
     run.id = results::make_run_id(started);
     run.command = job.experiment.command();
     run.argv = job.command_line;
@@ -106,7 +112,9 @@ void complete(results::Run& run, const Job& job, const std::vector<monitor::Plac
     const auto context = collect_context(job.options.text("output"));
     run.context.insert(run.context.begin(), context.begin(), context.end());
     run.hosts = host_rows(placements);
-    if (build_type() != "Release") run.warnings.push_back("this is a " + build_type() + " build: its times are not those of a Release build");
+    if (build_type() != "Release")
+        run.warnings.push_back("this is a " + build_type() +
+                               " build: its times are not those of a Release build");
 }
 
 void print_result(const results::Run& run, const std::string& output) {
@@ -114,7 +122,8 @@ void print_result(const results::Run& run, const std::string& output) {
     if (output == "none") {
         fmt::print("\nNot stored (--output none).\n");
     } else {
-        fmt::print("\nStored as {} in {}\nNext: ranklab report {} --run {}\n", run.id, output, base::shell_quote({output}), run.id);
+        fmt::print("\nStored as {} in {}\nNext: ranklab report {} --run {}\n", run.id, output,
+                   base::shell_quote({output}), run.id);
     }
     std::fflush(stdout);
 }
@@ -123,12 +132,16 @@ int work(Job& job) {
     auto& session = job.session;
     auto& control = session.control();
     const auto start = std::chrono::steady_clock::now();
-    const auto started = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const auto started =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
     settle_options(job);
     const int threads = job.options.has("threads") ? static_cast<int>(job.options.integer("threads")) : 0;
     const auto placements = session.gather_placements(threads);
     const auto warnings = guard_launch(job, placements);
-    if (threads == 0) job.options.resolve("threads", fmt::format("{}", placements[static_cast<std::size_t>(control.rank())].threads));
+    if (threads == 0)
+        job.options.resolve("threads",
+                            fmt::format("{}", placements[static_cast<std::size_t>(control.rank())].threads));
     std::vector<results::Setting> extra;
     comm::together(control, [&] { extra = job.experiment.resolve(job.options, control.world_size()); });
 
@@ -174,8 +187,8 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
     describe_help(schema);
     std::optional<options::Options> parsed;
     const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };
-    // A slip in the options of a lone process needs no MPI. In a job the ranks must agree to leave, or the launcher
-    // would kill rank 0 before it has spoken.
+    // A slip in the options of a lone process needs no MPI. In a job the ranks must agree to leave, or the
+    // launcher would kill rank 0 before it has spoken.
     const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
     const auto early = [&] {
         parse();
@@ -207,7 +220,8 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
             });
             std::vector<std::string> words(argv, argv + argc);
             words[0] = "ranklab " + experiment.command();
-            const std::string line = words[0] + (argc > 1 ? " " + base::shell_quote({words.begin() + 1, words.end()}) : "");
+            const std::string line =
+                words[0] + (argc > 1 ? " " + base::shell_quote({words.begin() + 1, words.end()}) : "");
             Job job{session, experiment, *parsed, line};
             return work(job);
         });

@@ -14,10 +14,11 @@
 namespace ranklab::app {
 namespace {
 
-const ProgramText kText{"report", "FILE [options]", "Shows what a results file holds: for a person, or for a program.",
-                        "  ranklab report results/ranklab.h5                    the runs, and the last one whole\n"
-                        "  ranklab report results/ranklab.h5 --run ID           one run\n"
-                        "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"};
+const ProgramText kText{
+    "report", "FILE [options]", "Shows what a results file holds: for a person, or for a program.",
+    "  ranklab report results/ranklab.h5                    the runs, and the last one whole\n"
+    "  ranklab report results/ranklab.h5 --run ID           one run\n"
+    "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"};
 
 std::vector<results::Run> chosen_runs(const results::ResultFile& file, const options::Options& options) {
     if (options.has("run")) return {file.read(options.text("run"), results::Detail::summaries)};
@@ -25,22 +26,26 @@ std::vector<results::Run> chosen_runs(const results::ResultFile& file, const opt
 }
 
 std::string text_of(const results::ResultFile& file, const options::Options& options) {
-    if (options.has("run")) return report::run_text(file.read(options.text("run"), results::Detail::summaries));
+    if (options.has("run"))
+        return report::run_text(file.read(options.text("run"), results::Detail::summaries));
     const auto headers = file.runs();
     std::string text = report::runs_text(headers, file.path().string());
-    if (!headers.empty()) text += "\n" + report::run_text(file.read(headers.back().id, results::Detail::summaries));
+    if (!headers.empty())
+        text += "\n" + report::run_text(file.read(headers.back().id, results::Detail::summaries));
     return text;
 }
 
 int show(const options::Options& options) {
-    if (options.positional().empty()) throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
+    if (options.positional().empty())
+        throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
     const results::ResultFile file(options.positional().front());
     const std::string& format = options.text("format");
     const std::string text = format == "json"  ? report::runs_json(chosen_runs(file, options))
                              : format == "csv" ? report::runs_csv(chosen_runs(file, options))
                                                : text_of(file, options);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-        throw base::EnvironmentError("the report could not be written to stdout; is its disk full or the pipe closed?");
+        throw base::EnvironmentError(
+            "the report could not be written to stdout; is its disk full or the pipe closed?");
     }
     return 0;
 }

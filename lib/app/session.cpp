@@ -23,7 +23,9 @@ namespace {
 constexpr int kKeepBytes = 1 << 30;
 
 // A library's what() may be a page of backtrace: its first line is the sentence.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
 
 int code_of_current_exception() {
     try {
@@ -57,7 +59,8 @@ Session::Session() : exit_plane_(mpi_.control().split(0, mpi_.control().rank()))
 }
 
 std::vector<monitor::Placement> Session::gather_placements(int threads) {
-    const auto mine = monitor::own_placement(control().rank(), control().local_rank(), threads, version_line(), gpu_text());
+    const auto mine =
+        monitor::own_placement(control().rank(), control().local_rank(), threads, version_line(), gpu_text());
     std::vector<monitor::Placement> placements;
     for (const auto& text : comm::gather_texts(control(), mine.serialise())) {
         placements.push_back(monitor::Placement::deserialise(text));
@@ -65,11 +68,13 @@ std::vector<monitor::Placement> Session::gather_placements(int threads) {
     return placements;
 }
 
-std::vector<monitor::Finding> Session::check_launch(const std::vector<monitor::Placement>& placements, int expected) {
+std::vector<monitor::Finding> Session::check_launch(const std::vector<monitor::Placement>& placements,
+                                                    int expected) {
     const auto launcher = comm::read_launcher();
     std::vector<monitor::Finding> findings = monitor::check_placements(placements);
-    const auto connected = monitor::check_connected(control().world_size(), launcher.name, launcher.world_size,
-                                                    expected > 0 ? std::optional(expected) : std::nullopt);
+    const auto connected =
+        monitor::check_connected(control().world_size(), launcher.name, launcher.world_size,
+                                 expected > 0 ? std::optional(expected) : std::nullopt);
     if (connected) findings.insert(findings.begin(), *connected);
     return findings;
 }
@@ -85,7 +90,8 @@ int Session::conclude(const std::function<int()>& work) {
     // A rank that is done waits for those that work; one that failed gives the others a moment to fail too.
     constexpr double kPatienceOfTheDone = 3600;
     constexpr double kPatienceOfTheFailed = 5;
-    const auto agreed = comm::agree_on_exit(*exit_plane_, code, code == 0 ? kPatienceOfTheDone : kPatienceOfTheFailed);
+    const auto agreed =
+        comm::agree_on_exit(*exit_plane_, code, code == 0 ? kPatienceOfTheDone : kPatienceOfTheFailed);
     if (agreed) return *agreed;
     base::log::error("the other ranks did not come to the end, so the job is ended for all");
     comm::MpiEnvironment::abort(code == 0 ? static_cast<int>(base::ExitCode::environment) : code);
@@ -107,6 +113,8 @@ void prepare_process() {
     mallopt(M_TRIM_THRESHOLD, kKeepBytes);
 }
 
-std::string allocator_settings() { return fmt::format("glibc mallopt: mmap and trim thresholds {} MiB", kKeepBytes >> 20); }
+std::string allocator_settings() {
+    return fmt::format("glibc mallopt: mmap and trim thresholds {} MiB", kKeepBytes >> 20);
+}
 
 }  // namespace ranklab::app

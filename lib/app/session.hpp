@@ -21,10 +21,11 @@ class Session {
     /// Gathers every rank's place. Collective. `threads` 0: one per core of the cpuset.
     std::vector<monitor::Placement> gather_placements(int threads);
     /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
-    std::vector<monitor::Finding> check_launch(const std::vector<monitor::Placement>& placements, int expected);
+    std::vector<monitor::Finding> check_launch(const std::vector<monitor::Placement>& placements,
+                                               int expected);
 
-    /// Runs `work` on every rank: the only catch of an MPI program. Its error becomes one line on stderr and an
-    /// exit code; the ranks then agree on the largest code. If the others do not come (they wait inside a
+    /// Runs `work` on every rank: the only catch of an MPI program. Its error becomes one line on stderr and
+    /// an exit code; the ranks then agree on the largest code. If the others do not come (they wait inside a
     /// collective that this rank left, or are dead), the job is ended.
     int conclude(const std::function<int()>& work);
 
@@ -36,7 +37,8 @@ class Session {
 /// The same for a program without MPI.
 int guarded(const std::function<int()>& work);
 
-/// What every program does first: write errors come as errors, not as signals; the allocator keeps big blocks.
+/// What every program does first: write errors come as errors, not as signals; the allocator keeps big
+/// blocks.
 void prepare_process();
 /// What prepare_process did to the allocator, for the run's context.
 std::string allocator_settings();

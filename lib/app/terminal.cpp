@@ -24,17 +24,22 @@ constexpr int kBarWidth = 30;
 TerminalProgress::TerminalProgress(bool speaks)
     : speaks_(speaks), terminal_(isatty(STDERR_FILENO) != 0), start_(Clock::now()), last_shown_(start_) {}
 
-void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit, std::string_view note) {
+void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
+                              std::string_view note) {
     beats_.fetch_add(1, std::memory_order_relaxed);
     if (!speaks_) return;
     const auto now = Clock::now();
     if (done == 1) start_ = now;  // the first step is slow: it must not bend the time left
-    if (now - last_shown_ < (terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines)) && done != total) return;
+    if (now - last_shown_ < (terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines)) &&
+        done != total)
+        return;
     if (!terminal_ && done == total && now - start_ < kBetweenLines) return;
     last_shown_ = now;
-    const double per_unit = std::chrono::duration<double>(now - start_).count() / static_cast<double>(std::max<std::int64_t>(1, done - 1));
+    const double per_unit = std::chrono::duration<double>(now - start_).count() /
+                            static_cast<double>(std::max<std::int64_t>(1, done - 1));
     const std::string left = base::human_duration(per_unit * static_cast<double>(total - done));
-    const std::string text = fmt::format("{}/{} steps  {:.0f} {}  {}  {} left", done, total, rate, rate_unit, note, left);
+    const std::string text =
+        fmt::format("{}/{} steps  {:.0f} {}  {}  {} left", done, total, rate, rate_unit, note, left);
     if (terminal_) {
         const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(1, total));
         fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {}", "", filled, "", kBarWidth - filled, text);
@@ -81,9 +86,11 @@ void Watchdog::watch() {
     while (!wake_.wait_for(lock, std::chrono::duration<double>(seconds_), [this] { return stop_; })) {
         const std::int64_t now = progress_.beats();
         if (now == seen) {
-            base::log::error(fmt::format("no progress for {:.0f} s while {} ({} beats so far): another rank may be stopped or lost; the job is "
-                                         "ended (--stall-timeout)",
-                                         seconds_, progress_.last_activity(), now));
+            base::log::error(
+                fmt::format("no progress for {:.0f} s while {} ({} beats so far): another rank may be "
+                            "stopped or lost; the job is "
+                            "ended (--stall-timeout)",
+                            seconds_, progress_.last_activity(), now));
             comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
         }
         seen = now;

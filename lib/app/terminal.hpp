@@ -12,13 +12,14 @@
 
 namespace ranklab::app {
 
-/// On stderr: a bar with rate and time left on a terminal, plain lines every few seconds otherwise; silent on the ranks
-/// that do not speak. Every call counts as a heartbeat.
+/// On stderr: a bar with rate and time left on a terminal, plain lines every few seconds otherwise; silent on
+/// the ranks that do not speak. Every call counts as a heartbeat.
 class TerminalProgress final : public base::ProgressSink {
   public:
     explicit TerminalProgress(bool speaks);
 
-    void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit, std::string_view note) override;
+    void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
+                std::string_view note) override;
     void activity(std::string_view what) override;
     void finish() override;
 
@@ -37,7 +38,8 @@ class TerminalProgress final : public base::ProgressSink {
     Clock::time_point last_shown_;
 };
 
-/// Ends the job (exit code 5, MPI_Abort) when no heartbeat came for `seconds`: ranks that disagree would wait forever.
+/// Ends the job (exit code 5, MPI_Abort) when no heartbeat came for `seconds`: ranks that disagree would wait
+/// forever.
 class Watchdog {
   public:
     Watchdog(const TerminalProgress& progress, double seconds);

@@ -14,7 +14,8 @@ std::string& tag() {
 
 spdlog::logger& logger() {
     static auto instance = [] {
-        auto created = std::make_shared<spdlog::logger>("ranklab", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        auto created =
+            std::make_shared<spdlog::logger>("ranklab", std::make_shared<spdlog::sinks::stderr_sink_mt>());
         created->set_pattern("%v");
         created->flush_on(spdlog::level::trace);
         return created;
@@ -29,10 +30,20 @@ void write(std::string_view severity, std::string_view message) {
 
 }  // namespace
 
-void set_rank(int rank, std::string_view host) { tag() = fmt::format("rank {} on {}", rank, host); }
-std::string where() { return tag(); }
-void info(std::string_view message) { write("", message); }
-void warn(std::string_view message) { write("warning: ", message); }
-void error(std::string_view message) { write("", message); }
+void set_rank(int rank, std::string_view host) {
+    tag() = fmt::format("rank {} on {}", rank, host);
+}
+std::string where() {
+    return tag();
+}
+void info(std::string_view message) {
+    write("", message);
+}
+void warn(std::string_view message) {
+    write("warning: ", message);
+}
+void error(std::string_view message) {
+    write("", message);
+}
 
 }  // namespace ranklab::base::log

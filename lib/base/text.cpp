@@ -68,9 +68,11 @@ std::string trim(std::string_view text) {
 std::string shell_quote(const std::vector<std::string>& arguments) {
     std::vector<std::string> quoted;
     for (const auto& argument : arguments) {
-        const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
-            return std::isalnum(c) != 0 || std::string_view("-_./=:,+%@").find(char(c)) != std::string_view::npos;
-        });
+        const bool plain =
+            !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
+                return std::isalnum(c) != 0 ||
+                       std::string_view("-_./=:,+%@").find(char(c)) != std::string_view::npos;
+            });
         if (plain) {
             quoted.push_back(argument);
             continue;

@@ -1,5 +1,6 @@
 // A move-only owner of a C library's handle. Traits name the type, the empty value and the close:
-//   struct FileTraits { using type = hid_t; static constexpr type empty = -1; static void close(type) noexcept; };
+//   struct FileTraits { using type = hid_t; static constexpr type empty = -1; static void close(type)
+//   noexcept; };
 // close must not throw; it logs.
 #pragma once
 

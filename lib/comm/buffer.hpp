@@ -26,8 +26,8 @@ struct BufferView {
 
 template <class T>
 constexpr DType dtype_of() {
-    static_assert(sizeof(T) == 1 || std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
-                  std::is_same_v<T, std::int64_t>);
+    static_assert(sizeof(T) == 1 || std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                  std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>);
     if constexpr (std::is_same_v<T, float>) return DType::f32;
     if constexpr (std::is_same_v<T, double>) return DType::f64;
     if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
@@ -38,7 +38,8 @@ constexpr DType dtype_of() {
 /// A view of contiguous host memory; read-only where the collective only sends it.
 template <class T, std::size_t N>
 BufferView view(std::span<T, N> values) {
-    return {const_cast<void*>(static_cast<const void*>(values.data())), values.size(), dtype_of<std::remove_const_t<T>>()};
+    return {const_cast<void*>(static_cast<const void*>(values.data())), values.size(),
+            dtype_of<std::remove_const_t<T>>()};
 }
 
 }  // namespace ranklab::comm

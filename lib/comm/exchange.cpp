@@ -25,7 +25,8 @@ std::vector<std::string> gather_texts(Communicator& control, const std::string& 
     control.allgather(view(std::span(padded)), view(std::span(all)));
 
     std::vector<std::string> texts;
-    for (std::size_t r = 0; r < ranks; ++r) texts.emplace_back(all.data() + r * width, static_cast<std::size_t>(lengths[r]));
+    for (std::size_t r = 0; r < ranks; ++r)
+        texts.emplace_back(all.data() + r * width, static_cast<std::size_t>(lengths[r]));
     return texts;
 }
 

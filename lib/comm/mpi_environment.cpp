@@ -16,7 +16,8 @@ void mpi_check(int rc, const char* call) {
     char text[MPI_MAX_ERROR_STRING] = "unknown error";
     int length = 0;
     MPI_Error_string(rc, text, &length);
-    throw base::MpiError(fmt::format("{} failed: {}; another rank may have died, look for its message", call, text));
+    throw base::MpiError(
+        fmt::format("{} failed: {}; another rank may have died, look for its message", call, text));
 }
 
 MpiEnvironment::MpiEnvironment() {
@@ -24,7 +25,9 @@ MpiEnvironment::MpiEnvironment() {
     mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_SERIALIZED) {
         MPI_Finalize();
-        throw base::MpiError("this MPI library gives no thread support (MPI_THREAD_SERIALIZED is needed); build it with threads");
+        throw base::MpiError(
+            "this MPI library gives no thread support (MPI_THREAD_SERIALIZED is needed); build it with "
+            "threads");
     }
     MPI_Comm duplicate = MPI_COMM_NULL;
     mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &duplicate), "MPI_Comm_dup");

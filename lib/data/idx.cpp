@@ -43,15 +43,19 @@ class IdxReader {
 
     std::uint32_t read_header_word() {
         std::array<unsigned char, 4> bytes{};
-        if (read_some(bytes.data(), bytes.size()) != bytes.size()) fail("is too short for an idx header; copy the file again");
-        return std::uint32_t{bytes[0]} << 24U | std::uint32_t{bytes[1]} << 16U | std::uint32_t{bytes[2]} << 8U | bytes[3];
+        if (read_some(bytes.data(), bytes.size()) != bytes.size())
+            fail("is too short for an idx header; copy the file again");
+        return std::uint32_t{bytes[0]} << 24U | std::uint32_t{bytes[1]} << 16U |
+               std::uint32_t{bytes[2]} << 8U | bytes[3];
     }
 
     void expect_magic(std::uint32_t expected, const char* kind) {
         const std::uint32_t magic = read_header_word();
         if (magic == expected) return;
-        fail(fmt::format("starts with 0x{:08x}, not 0x{:08x}: it is no idx file of {}; check that the files are not mixed up", magic,
-                         expected, kind));
+        fail(
+            fmt::format("starts with 0x{:08x}, not 0x{:08x}: it is no idx file of {}; check that the files "
+                        "are not mixed up",
+                        magic, expected, kind));
     }
 
     // Exactly `count` bytes and not one more. Read in pieces: a hostile header must not allocate.
@@ -64,13 +68,15 @@ class IdxReader {
             body.resize(begin + wanted);
             const std::size_t got = read_some(body.data() + begin, wanted);
             if (got != wanted) {
-                fail(fmt::format("is truncated: its header promises {} bytes of data, it holds {}; copy the file again", count,
-                                 begin + got));
+                fail(fmt::format(
+                    "is truncated: its header promises {} bytes of data, it holds {}; copy the file again",
+                    count, begin + got));
             }
         }
         std::uint8_t extra = 0;
         if (read_some(&extra, 1) != 0) {
-            fail(fmt::format("has more than the {} bytes of data its header promises; copy the file again", count));
+            fail(fmt::format("has more than the {} bytes of data its header promises; copy the file again",
+                             count));
         }
         return body;
     }
@@ -81,12 +87,14 @@ class IdxReader {
         if (got >= 0) {
             int code = Z_OK;
             const char* text = gzerror(file_.get(), &code);
-            if (code == Z_OK || code == Z_BUF_ERROR || code == Z_STREAM_END) return static_cast<std::size_t>(got);
+            if (code == Z_OK || code == Z_BUF_ERROR || code == Z_STREAM_END)
+                return static_cast<std::size_t>(got);
             fail(fmt::format("cannot be unpacked: {}; copy the file again", text));
         }
         int code = Z_OK;
         const std::string text = gzerror(file_.get(), &code);
-        fail(fmt::format("cannot be read: {}; copy the file again", code == Z_ERRNO ? std::strerror(errno) : text));
+        fail(fmt::format("cannot be read: {}; copy the file again",
+                         code == Z_ERRNO ? std::strerror(errno) : text));
     }
 
     fs::path path_;
@@ -109,12 +117,14 @@ IdxImages read_idx_images(const fs::path& file) {
     images.count = reader.read_header_word();
     images.rows = reader.read_header_word();
     images.columns = reader.read_header_word();
-    if (images.count == 0 || images.rows == 0 || images.columns == 0 || images.rows > 65535 || images.columns > 65535) {
-        reader.fail(fmt::format("claims {} images of {} x {}: that is no usable set; copy the file again", images.count, images.rows,
-                                images.columns));
+    if (images.count == 0 || images.rows == 0 || images.columns == 0 || images.rows > 65535 ||
+        images.columns > 65535) {
+        reader.fail(fmt::format("claims {} images of {} x {}: that is no usable set; copy the file again",
+                                images.count, images.rows, images.columns));
     }
-    images.pixels = reader.read_body(static_cast<std::uint64_t>(images.count) * static_cast<std::uint64_t>(images.rows) *
-                                     static_cast<std::uint64_t>(images.columns));
+    images.pixels =
+        reader.read_body(static_cast<std::uint64_t>(images.count) * static_cast<std::uint64_t>(images.rows) *
+                         static_cast<std::uint64_t>(images.columns));
     return images;
 }
 
@@ -124,21 +134,26 @@ std::vector<std::uint8_t> read_idx_labels(const fs::path& file) {
     return reader.read_body(reader.read_header_word());
 }
 
-ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file, const ImageShape& shape, std::int64_t classes) {
+ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file, const ImageShape& shape,
+                      std::int64_t classes) {
     IdxImages images = read_idx_images(images_file);
     if (images.rows != shape.height || images.columns != shape.width) {
-        throw base::DataError(fmt::format("{} has images of {} x {}, the model takes {} x {}; choose another --data", images_file.string(),
-                                          images.rows, images.columns, shape.height, shape.width));
+        throw base::DataError(
+            fmt::format("{} has images of {} x {}, the model takes {} x {}; choose another --data",
+                        images_file.string(), images.rows, images.columns, shape.height, shape.width));
     }
     ImageSet set{shape, classes, std::move(images.pixels), read_idx_labels(labels_file)};
     if (set.size() != images.count) {
-        throw base::DataError(fmt::format("{} has {} images but {} has {} labels; the files do not belong together", images_file.string(),
-                                          images.count, labels_file.string(), set.size()));
+        throw base::DataError(
+            fmt::format("{} has {} images but {} has {} labels; the files do not belong together",
+                        images_file.string(), images.count, labels_file.string(), set.size()));
     }
-    const auto bad = std::find_if(set.labels.begin(), set.labels.end(), [&](std::uint8_t l) { return l >= classes; });
+    const auto bad =
+        std::find_if(set.labels.begin(), set.labels.end(), [&](std::uint8_t l) { return l >= classes; });
     if (bad != set.labels.end()) {
-        throw base::DataError(fmt::format("{}: label {} of sample {} is not in 0..{}; the file is damaged or of another data set",
-                                          labels_file.string(), *bad, bad - set.labels.begin(), classes - 1));
+        throw base::DataError(fmt::format(
+            "{}: label {} of sample {} is not in 0..{}; the file is damaged or of another data set",
+            labels_file.string(), *bad, bad - set.labels.begin(), classes - 1));
     }
     return set;
 }
@@ -147,18 +162,20 @@ DataSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::i
     const auto set = [&](const char* images, const char* labels) {
         return read_idx_set(plain_or_gz(folder, images), plain_or_gz(folder, labels), shape, classes);
     };
-    return {set("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), set("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
-            folder.string()};
+    return {set("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
+            set("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"), folder.string()};
 }
 
-fs::path find_idx_folder(const std::vector<fs::path>& folders, const std::string& what, const std::string& how_to_get) {
+fs::path find_idx_folder(const std::vector<fs::path>& folders, const std::string& what,
+                         const std::string& how_to_get) {
     std::vector<std::string> names;
     for (const auto& folder : folders) {
         if (fs::exists(plain_or_gz(folder, "train-images-idx3-ubyte"))) return folder;
         names.push_back(folder.string());
     }
-    throw base::DataError(fmt::format("no {} found: there is no train-images-idx3-ubyte or train-images-idx3-ubyte.gz in {}; {}", what,
-                                      base::join(names, ", "), how_to_get));
+    throw base::DataError(fmt::format(
+        "no {} found: there is no train-images-idx3-ubyte or train-images-idx3-ubyte.gz in {}; {}", what,
+        base::join(names, ", "), how_to_get));
 }
 
 }  // namespace ranklab::data

@@ -23,14 +23,14 @@ IdxImages read_idx_images(const std::filesystem::path& file);
 std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& file);
 
 /// One set from an image and a label file; checks shape, equal counts and that labels are below `classes`.
-ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem::path& labels, const ImageShape& shape,
-                      std::int64_t classes);
+ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem::path& labels,
+                      const ImageShape& shape, std::int64_t classes);
 
 /// The four files of MNIST and its kin in `folder`, each plain or with .gz.
 DataSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape, std::int64_t classes);
 
 /// The first of `folders` that holds the training images; throws DataError naming all of them otherwise.
-std::filesystem::path find_idx_folder(const std::vector<std::filesystem::path>& folders, const std::string& what,
-                                      const std::string& how_to_get);
+std::filesystem::path find_idx_folder(const std::vector<std::filesystem::path>& folders,
+                                      const std::string& what, const std::string& how_to_get);
 
 }  // namespace ranklab::data

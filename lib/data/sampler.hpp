@@ -12,8 +12,8 @@ namespace ranklab::data {
 /// exact: every sample once; ranks may differ by one, the mean over ranks is weighted.
 enum class Sharding { pad, exact };
 
-/// torch.randperm(n) after torch.manual_seed(seed), on the CPU: Fisher-Yates with mt19937, element i swapped with
-/// i + (random % (n - i)). Checked against PyTorch by tests/oracle. n < 2^32/20, as there.
+/// torch.randperm(n) after torch.manual_seed(seed), on the CPU: Fisher-Yates with mt19937, element i swapped
+/// with i + (random % (n - i)). Checked against PyTorch by tests/oracle. n < 2^32/20, as there.
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
 class Sampler {

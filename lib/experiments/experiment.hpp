@@ -1,4 +1,5 @@
-// What every program's work looks like to app: options in, Run out. Experiments read no argv and print nothing.
+// What every program's work looks like to app: options in, Run out. Experiments read no argv and print
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +37,13 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
-    /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks, no work.
-    /// Returns what a dry run shows beside the options ("parameters").
+    /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
+    /// no work. Returns what a dry run shows beside the options ("parameters").
     virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;
 
     /// Does it. The Run holds config-independent parts: measurements, tables, warnings, verdict; the same on
-    /// all ranks, complete on rank 0. A failed verification is a Run with valid = false and an exit code, its reason first
-    /// among the warnings; what makes the work impossible throws.
+    /// all ranks, complete on rank 0. A failed verification is a Run with valid = false and an exit code, its
+    /// reason first among the warnings; what makes the work impossible throws.
     virtual results::Run run(const Surroundings& surroundings) = 0;
 };
 

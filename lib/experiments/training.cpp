@@ -12,6 +12,7 @@
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "data/distribute.hpp"
+#include "experiments/parameter_file.hpp"
 #include "experiments/training_loop.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
@@ -35,13 +36,18 @@ std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
 
 data::DataRequest data_request(const TrainingOptions& options) {
     const auto input = entry_of(nn::models(), options.model).input;
-    return {.shape = {input.channels, input.height, input.width}, .classes = input.classes, .directory = options.data_directory,
+    return {.shape = {input.channels, input.height, input.width},
+            .classes = input.classes,
+            .directory = options.data_directory,
             .seed = options.seed};
 }
 
-measure::Schedule make_schedule(options::Options& all, const TrainingOptions& options, std::int64_t steps_per_epoch) {
-    if (options.steps > 0) return measure::schedule_steps(options.steps, all.integer("warmup"), steps_per_epoch);
-    if (!all.is_set("warmup")) all.resolve("warmup", fmt::format("{}", measure::default_warmup(options.epochs * steps_per_epoch)));
+measure::Schedule make_schedule(options::Options& all, const TrainingOptions& options,
+                                std::int64_t steps_per_epoch) {
+    if (options.steps > 0)
+        return measure::schedule_steps(options.steps, all.integer("warmup"), steps_per_epoch);
+    if (!all.is_set("warmup"))
+        all.resolve("warmup", fmt::format("{}", measure::default_warmup(options.epochs * steps_per_epoch)));
     return measure::schedule_epochs(options.epochs, all.integer("warmup"), steps_per_epoch);
 }
 
@@ -57,13 +63,16 @@ void add_context(results::Run& run, const data::DataSets& sets, const nn::Model&
 }  // namespace
 
 std::string Training::examples() const {
-    return "  ranklab train --steps 200                                   one rank, Fashion-MNIST, the published network\n"
+    return "  ranklab train --steps 200                                   one rank, Fashion-MNIST, the "
+           "published network\n"
            "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global batch 64\n"
            "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration under Slurm\n"
            "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
 }
 
-void Training::describe(options::Schema& schema) const { describe_training(schema); }
+void Training::describe(options::Schema& schema) const {
+    describe_training(schema);
+}
 
 std::vector<Listing> Training::listings() const {
     std::vector<Listing> lists;
@@ -89,8 +98,13 @@ std::vector<results::Setting> Training::resolve(options::Options& options, int w
 results::Run Training::run(const Surroundings& around) {
     comm::Communicator& control = around.control;
     const auto options = settle_training(around.options, control.world_size());
-    at::set_num_threads(options.threads > 0 ? options.threads : std::max(1, monitor::cores_in(monitor::cpuset())));
+    at::set_num_threads(options.threads > 0 ? options.threads
+                                            : std::max(1, monitor::cores_in(monitor::cpuset())));
 
+    comm::together(control, [&] {
+        if (control.rank() == 0 && !options.save_parameters.empty())
+            check_parameter_file(options.save_parameters);
+    });
     around.progress.activity("reading data");
     const auto source = entry_of(data::sources(), options.data);
     const auto sets = data::load_on_all(control, source, data_request(options));
@@ -101,13 +115,23 @@ results::Run Training::run(const Surroundings& around) {
     // From here on the ranks draw different numbers (dropout); rank 0 goes on as a single rank would.
     if (control.rank() > 0) torch::manual_seed(options.seed + static_cast<std::uint64_t>(control.rank()));
 
-    data::Sampler sampler({.samples = sets.train.size(), .rank = control.rank(), .world_size = control.world_size(), .batch = options.local_batch,
-                           .sharding = options.sharding, .shuffle = options.shuffle, .seed = options.seed});
+    data::Sampler sampler({.samples = sets.train.size(),
+                           .rank = control.rank(),
+                           .world_size = control.world_size(),
+                           .batch = options.local_batch,
+                           .sharding = options.sharding,
+                           .shuffle = options.shuffle,
+                           .seed = options.seed});
     const auto schedule = make_schedule(around.options, options, sampler.steps_per_epoch());
 
-    TrainingLoop loop({options, sets, source, schedule, control, *data_plane, around.progress}, *model, sampler);
+    TrainingLoop loop({options, sets, source, schedule, control, *data_plane, around.progress}, *model,
+                      sampler);
     const auto verdicts = loop.run();
 
+    comm::together(control, [&] {
+        if (control.rank() == 0 && !options.save_parameters.empty())
+            write_parameter_file(options.save_parameters, *model);
+    });
     around.progress.activity("gathering timings");
     results::Run run;
     add_context(run, sets, *model);

@@ -8,7 +8,9 @@ namespace ranklab::experiments {
 class Training final : public Experiment {
   public:
     std::string command() const override { return "train"; }
-    std::string summary() const override { return "Trains a network on one or many ranks and times every phase of every step."; }
+    std::string summary() const override {
+        return "Trains a network on one or many ranks and times every phase of every step.";
+    }
     std::string examples() const override;
     void describe(options::Schema& schema) const override;
     std::vector<Listing> listings() const override;

@@ -13,15 +13,17 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-// Between steps the ranks agree every so often on whether to go on: often enough that a NaN ends the job soon, seldom
-// enough that it costs nothing. It stands outside the timed steps.
+// Between steps the ranks agree every so often on whether to go on: often enough that a NaN ends the job
+// soon, seldom enough that it costs nothing. It stands outside the timed steps.
 constexpr std::int64_t kStepsBetweenChecks = 25;
 
 double seconds_since(measure::Clock::time_point start) {
     return std::chrono::duration<double>(measure::Clock::now() - start).count();
 }
 
-torch::Dtype dtype_of(const TrainingOptions& options) { return options.precision == "fp64" ? torch::kDouble : torch::kFloat; }
+torch::Dtype dtype_of(const TrainingOptions& options) {
+    return options.precision == "fp64" ? torch::kDouble : torch::kFloat;
+}
 
 }  // namespace
 
@@ -54,7 +56,8 @@ std::vector<Verdict> TrainingLoop::run() {
         if (!goes_on || setup_.schedule.ends_epoch(step)) finish_epoch(step);
         if (!goes_on) break;
     }
-    if (train::SyncEntry entry = entry_of(train::gradient_syncs(), setup_.options.sync); entry.keeps_ranks_equal) {
+    if (train::SyncEntry entry = entry_of(train::gradient_syncs(), setup_.options.sync);
+        entry.keeps_ranks_equal) {
         compare_parameters("at the end");
     }
     record_.steps = recorder_.steps();
@@ -64,7 +67,9 @@ std::vector<Verdict> TrainingLoop::run() {
 void TrainingLoop::start_epoch(std::int64_t epoch) {
     sampler_.set_epoch(epoch);
     epoch_ = {.epoch = epoch + 1};
-    epoch_.lr = setup_.options.lr_schedule == "step" ? train::step_lr(setup_.options.lr, setup_.options.gamma, epoch) : setup_.options.lr;
+    epoch_.lr = setup_.options.lr_schedule == "step"
+                    ? train::step_lr(setup_.options.lr, setup_.options.gamma, epoch)
+                    : setup_.options.lr;
     optimizer_->set_lr(epoch_.lr);
 }
 
@@ -85,7 +90,8 @@ void TrainingLoop::do_step(std::int64_t step) {
     const std::int64_t global = sampler_.global_count(in_epoch);
     // Without synchronisation a rank trains alone: its own mean is the loss.
     const bool alone = setup_.control.world_size() == 1 || setup_.options.sync == "none";
-    const double loss = trainer_.train_step(tensors, alone ? 1.0 : static_cast<double>(batch_.count()) / static_cast<double>(global));
+    const double loss = trainer_.train_step(
+        tensors, alone ? 1.0 : static_cast<double>(batch_.count()) / static_cast<double>(global));
     recorder_.end_step();
 
     if (step == 0) record_.time_to_first_step_s = monitor::seconds_since_process_start();
@@ -95,13 +101,15 @@ void TrainingLoop::do_step(std::int64_t step) {
     record_.true_counts.push_back(sampler_.true_count(in_epoch));
     epoch_.steps += 1;
     epoch_.samples += record_.true_counts.back();
-    if (setup_.options.check_parameters == "step" && setup_.options.sync != "none") compare_parameters(fmt::format("after step {}", step + 1));
+    if (setup_.options.check_parameters == "step" && setup_.options.sync != "none")
+        compare_parameters(fmt::format("after step {}", step + 1));
     report_progress(step);
 }
 
 // True to go on. All ranks come to the same answer.
 bool TrainingLoop::check_between_steps(std::int64_t step) {
-    const bool due = (step + 1) % kStepsBetweenChecks == 0 || setup_.schedule.ends_epoch(step) || step + 1 == setup_.schedule.total;
+    const bool due = (step + 1) % kStepsBetweenChecks == 0 || setup_.schedule.ends_epoch(step) ||
+                     step + 1 == setup_.schedule.total;
     if (!due) return differing_.empty();
     const bool late = setup_.options.time_limit > 0 && seconds_since(start_) > setup_.options.time_limit;
     std::int64_t facts[] = {first_bad_step_, late ? 0 : 1};
@@ -109,7 +117,9 @@ bool TrainingLoop::check_between_steps(std::int64_t step) {
     if (facts[0] != kNever) {
         const auto bad = comm::gather_values(setup_.control, static_cast<double>(first_bad_step_));
         const auto rank = std::min_element(bad.begin(), bad.end()) - bad.begin();
-        bad_loss_ = fmt::format("the loss is not a number from step {} on (first on rank {}); lower --lr, or check the data", facts[0] + 1, rank);
+        bad_loss_ = fmt::format(
+            "the loss is not a number from step {} on (first on rank {}); lower --lr, or check the data",
+            facts[0] + 1, rank);
         return false;
     }
     record_.hit_time_limit = facts[1] == 0 && step + 1 < setup_.schedule.total;
@@ -141,14 +151,16 @@ void TrainingLoop::evaluate_epoch(EpochRow& row) {
 void TrainingLoop::compare_parameters(const std::string& when) {
     ++comparisons_;
     const auto hash = static_cast<std::int64_t>(train::parameter_hash(model_));
-    std::int64_t extremes[] = {hash, ~hash};  // the minimum of the complement is the complement of the maximum
+    std::int64_t extremes[] = {hash,
+                               ~hash};  // the minimum of the complement is the complement of the maximum
     setup_.control.allreduce(comm::view(std::span(extremes)), comm::ReduceOp::min);
     if (extremes[0] != ~extremes[1] && differing_.empty()) differing_ = when;
 }
 
 void TrainingLoop::report_progress(std::int64_t step) {
     const double seconds = seconds_since(start_);
-    const double samples = static_cast<double>(setup_.options.local_batch * setup_.control.world_size() * (step + 1));
+    const double samples =
+        static_cast<double>(setup_.options.local_batch * setup_.control.world_size() * (step + 1));
     const double loss = record_.loss_sums.back() / std::max<double>(1.0, static_cast<double>(batch_.count()));
     setup_.progress.update(step + 1, setup_.schedule.total, samples / seconds, "samples/s",
                            fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
@@ -160,10 +172,15 @@ std::vector<Verdict> TrainingLoop::verdicts() const {
     if (setup_.control.world_size() == 1) {
         list.push_back({"parameters equal on all ranks", "not verified", "there is one rank"});
     } else if (!differing_.empty()) {
-        list.push_back({"parameters equal on all ranks", "failed", fmt::format("they differ {}; the MPI library's allreduce or a node's memory may be at fault", differing_)});
+        list.push_back(
+            {"parameters equal on all ranks", "failed",
+             fmt::format("they differ {}; the MPI library's allreduce or a node's memory may be at fault",
+                         differing_)});
     } else {
         list.push_back({"parameters equal on all ranks", equal_by_design ? "passed" : "not verified",
-                        equal_by_design ? fmt::format("bit by bit, {} times", comparisons_) : std::string("equal at the start; sync none lets ranks drift apart")});
+                        equal_by_design
+                            ? fmt::format("bit by bit, {} times", comparisons_)
+                            : std::string("equal at the start; sync none lets ranks drift apart")});
     }
     list.push_back({"loss is a number", bad_loss_.empty() ? "passed" : "failed",
                     bad_loss_.empty() ? fmt::format("in {} steps", record_.loss_sums.size()) : bad_loss_});
@@ -171,7 +188,9 @@ std::vector<Verdict> TrainingLoop::verdicts() const {
         list.push_back({"test samples counted once", "not verified", "no evaluation was made"});
     } else {
         const bool right = evaluated_samples_ == setup_.sets.test.size();
-        list.push_back({"test samples counted once", right ? "passed" : "failed", fmt::format("{} of {} test samples were evaluated", evaluated_samples_, setup_.sets.test.size())});
+        list.push_back({"test samples counted once", right ? "passed" : "failed",
+                        fmt::format("{} of {} test samples were evaluated", evaluated_samples_,
+                                    setup_.sets.test.size())});
     }
     return list;
 }

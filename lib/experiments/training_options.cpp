@@ -20,33 +20,46 @@ void describe_work(options::Schema& schema) {
     schema.section("What is trained")
         .choice("model", names_of(nn::models()), "mnist-cnn", "the network")
         .choice("data", names_of(data::sources()), std::nullopt, "the data set (default: the model's own)")
-        .text("data-dir", "DIR", std::nullopt, "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
-        .integer("batch-size", 1, std::nullopt, "samples per rank and step (default: the model's, 64 for mnist-cnn)")
-        .integer("global-batch-size", 1, std::nullopt, "samples of all ranks per step, instead of --batch-size")
+        .text("data-dir", "DIR", std::nullopt,
+              "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
+        .integer("batch-size", 1, std::nullopt,
+                 "samples per rank and step (default: the model's, 64 for mnist-cnn)")
+        .integer("global-batch-size", 1, std::nullopt,
+                 "samples of all ranks per step, instead of --batch-size")
         .integer("epochs", 1, std::nullopt, "whole passes over the training samples (default: 1)")
-        .integer("steps", 1, std::nullopt, "counted steps, instead of --epochs; the warm-up comes before them")
-        .choice("optimizer", names_of(train::optimizers()), std::nullopt, "(default: the model's, adadelta for mnist-cnn)")
+        .integer("steps", 1, std::nullopt,
+                 "counted steps, instead of --epochs; the warm-up comes before them")
+        .choice("optimizer", names_of(train::optimizers()), std::nullopt,
+                "(default: the model's, adadelta for mnist-cnn)")
         .real("lr", 0, std::nullopt, "learning rate (default: the model's or the optimizer's)")
-        .choice("lr-schedule", {"none", "step"}, std::nullopt, "step: lr times gamma^epoch (default: the model's)")
-        .real("gamma", 0, std::nullopt, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
+        .choice("lr-schedule", {"none", "step"}, std::nullopt,
+                "step: lr times gamma^epoch (default: the model's)")
+        .real("gamma", 0, std::nullopt,
+              "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
         .real("momentum", 0, "0", "of --optimizer sgd")
         .choice("precision", {"fp32", "fp64"}, "fp32", "type of parameters and arithmetic")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
         .choice("shuffle", {"on", "off"}, "on", "a new order each epoch, by seed + epoch")
         .choice("sharding", {"pad", "exact"}, "pad",
-                "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample once, weighted mean");
+                "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample "
+                "once, weighted mean");
 }
 
 void describe_way(options::Schema& schema) {
     schema.section("How it is spread")
         .choice("mode", {"single", "ddp"}, std::nullopt, "(default: single at one rank, ddp above)")
-        .choice("sync", names_of(train::gradient_syncs()), std::nullopt, "how gradients are reduced (default: none for single, flat for ddp)")
+        .choice("sync", names_of(train::gradient_syncs()), std::nullopt,
+                "how gradients are reduced (default: none for single, flat for ddp)")
         .choice("backend", names_of(comm::backends()), "mpi", "what carries the gradients")
         .choice("device", {"auto", "cpu"}, "auto", "where it computes");
     schema.section("What is checked")
-        .choice("evaluate", {"epoch", "end", "off"}, "epoch", "when the test samples are evaluated; a run of --steps does so at its end")
+        .choice("evaluate", {"epoch", "end", "off"}, "epoch",
+                "when the test samples are evaluated; a run of --steps does so at its end")
         .integer("eval-batch-size", 1, "1000", "samples per evaluation batch and rank")
-        .choice("check-parameters", {"step", "end"}, "end", "when the parameters of all ranks are compared, bit by bit");
+        .choice("check-parameters", {"step", "end"}, "end",
+                "when the parameters of all ranks are compared, bit by bit")
+        .text("save-parameters", "FILE", std::nullopt,
+              "rank 0 writes the final parameters here (HDF5, float64, by name)");
 }
 
 void settle_default(options::Options& options, const std::string& name, const std::string& value) {
@@ -69,9 +82,10 @@ void settle_batch(options::Options& options, int world_size) {
     if (options.is_set("global-batch-size")) {
         const auto global = options.integer("global-batch-size");
         if (global % world_size != 0) {
-            throw base::OptionError(fmt::format("--global-batch-size {} does not divide by {} ranks; use {} or {}", global, world_size,
-                                                std::max<std::int64_t>(1, global / world_size) * world_size,
-                                                (global / world_size + 1) * world_size));
+            throw base::OptionError(
+                fmt::format("--global-batch-size {} does not divide by {} ranks; use {} or {}", global,
+                            world_size, std::max<std::int64_t>(1, global / world_size) * world_size,
+                            (global / world_size + 1) * world_size));
         }
         options.resolve("batch-size", fmt::format("{}", global / world_size));
     } else {
@@ -85,13 +99,15 @@ void settle_mode(options::Options& options, int world_size) {
     settle_default(options, "mode", world_size == 1 ? "single" : "ddp");
     const bool single = options.text("mode") == "single";
     if (single && world_size > 1) {
-        throw base::OptionError(fmt::format("--mode single is one rank's, but {} were started; use --mode ddp, or start one", world_size));
+        throw base::OptionError(fmt::format(
+            "--mode single is one rank's, but {} were started; use --mode ddp, or start one", world_size));
     }
     settle_default(options, "sync", single ? "none" : "flat");
     if (single && options.text("sync") != "none") {
-        throw base::OptionError(fmt::format("--mode single has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
-                                            "one rank too) or leave --sync out",
-                                            options.text("sync")));
+        throw base::OptionError(fmt::format(
+            "--mode single has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
+            "one rank too) or leave --sync out",
+            options.text("sync")));
     }
     if (options.text("backend") == "self" && world_size > 1) {
         throw base::OptionError("--backend self serves one rank; use --backend mpi");
@@ -125,6 +141,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     TrainingOptions o;
     o.model = options.text("model");
     o.data = options.text("data");
+    o.save_parameters = options.has("save-parameters") ? options.text("save-parameters") : "";
     o.data_directory = options.has("data-dir") ? options.text("data-dir") : "";
     o.mode = options.text("mode");
     o.sync = options.text("sync");

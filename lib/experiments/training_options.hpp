@@ -14,7 +14,8 @@
 namespace ranklab::experiments {
 
 struct TrainingOptions {
-    std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule, check_parameters, evaluate;
+    std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
+        check_parameters, evaluate, save_parameters;
     std::int64_t local_batch = 0;
     std::int64_t evaluation_batch = 1000;
     std::int64_t steps = 0;   ///< 0: whole epochs
@@ -24,13 +25,14 @@ struct TrainingOptions {
     bool shuffle = true;
     bool dropout = true;
     std::uint64_t seed = 1;
-    int threads = 0;  ///< 0: the cores of the cpuset
+    int threads = 0;        ///< 0: the cores of the cpuset
     double time_limit = 0;  ///< seconds; 0: none
 };
 
 void describe_training(options::Schema& schema);
 
-/// Settles defaults (of the model's document, of the number of ranks) into `options`; OptionError for what cannot be.
+/// Settles defaults (of the model's document, of the number of ranks) into `options`; OptionError for what
+/// cannot be.
 TrainingOptions settle_training(options::Options& options, int world_size);
 
 /// The catalogue's entry of that name; the name was checked by the schema.

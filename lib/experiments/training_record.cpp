@@ -31,17 +31,32 @@ Measurement per_step(const std::string& name, const RankSamples& all, std::size_
 
 Measurement one_column(const std::string& name, const std::string& unit, Kind kind, const std::string& axis,
                        const std::string& reduction, std::vector<double> samples) {
-    Measurement m{.name = name, .unit = unit, .kind = kind, .rank_reduction = reduction, .axis = axis, .columns = 1,
-                  .samples = std::move(samples), .warmup = {}, .summary = {}};
+    Measurement m{.name = name,
+                  .unit = unit,
+                  .kind = kind,
+                  .rank_reduction = reduction,
+                  .axis = axis,
+                  .columns = 1,
+                  .samples = std::move(samples),
+                  .warmup = {},
+                  .summary = {}};
     m.summary = stats::summarise(m.samples);
     return m;
 }
 
 // One value per rank of the whole run; the summary is of their maximum.
-Measurement per_rank(const std::string& name, const std::string& unit, Kind kind, comm::Communicator& control, double mine) {
+Measurement per_rank(const std::string& name, const std::string& unit, Kind kind, comm::Communicator& control,
+                     double mine) {
     const RankSamples all = measure::gather_columns(control, {mine});
-    return {.name = name, .unit = unit, .kind = kind, .rank_reduction = "max", .axis = "run", .columns = all.ranks,
-            .samples = all.values, .warmup = {}, .summary = stats::summarise(all.max_over_ranks())};
+    return {.name = name,
+            .unit = unit,
+            .kind = kind,
+            .rank_reduction = "max",
+            .axis = "run",
+            .columns = all.ranks,
+            .samples = all.values,
+            .warmup = {},
+            .summary = stats::summarise(all.max_over_ranks())};
 }
 
 std::string phase_measurement(std::size_t phase) {
@@ -71,13 +86,22 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record, comm
     }
     if (run.valid && warmup < record.steps.size()) {
         const auto costs = gathered.step.rows_from(warmup, gathered.step.rows()).max_over_ranks();
-        const std::vector<double> counts(record.true_counts.begin() + static_cast<std::ptrdiff_t>(warmup), record.true_counts.end());
-        Measurement rate{.name = "throughput_samples_per_s", .unit = "samples/s", .kind = Kind::rate, .rank_reduction = "sum", .axis = "step",
-                         .columns = 1, .samples = {}, .warmup = {}, .summary = stats::summarise_rate(counts, costs)};
+        const std::vector<double> counts(record.true_counts.begin() + static_cast<std::ptrdiff_t>(warmup),
+                                         record.true_counts.end());
+        Measurement rate{.name = "throughput_samples_per_s",
+                         .unit = "samples/s",
+                         .kind = Kind::rate,
+                         .rank_reduction = "sum",
+                         .axis = "step",
+                         .columns = 1,
+                         .samples = {},
+                         .warmup = {},
+                         .summary = stats::summarise_rate(counts, costs)};
         for (std::size_t i = 0; i < costs.size(); ++i) rate.samples.push_back(counts[i] / costs[i]);
         run.measurements.push_back(std::move(rate));
     }
-    run.measurements.push_back(one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(gathered, warmup)}));
+    run.measurements.push_back(
+        one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(gathered, warmup)}));
 }
 
 std::vector<double> global_losses(const TrainingRecord& record, comm::Communicator& control) {
@@ -88,8 +112,9 @@ std::vector<double> global_losses(const TrainingRecord& record, comm::Communicat
 
 void add_losses(results::Run& run, const TrainingRecord& record, const std::vector<double>& losses) {
     const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), losses.size());
-    auto m = one_column("train_loss", "1", Kind::ratio, "step", "mean",
-                        std::vector<double>(losses.begin() + static_cast<std::ptrdiff_t>(warmup), losses.end()));
+    auto m =
+        one_column("train_loss", "1", Kind::ratio, "step", "mean",
+                   std::vector<double>(losses.begin() + static_cast<std::ptrdiff_t>(warmup), losses.end()));
     m.warmup.assign(losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(warmup));
     run.measurements.push_back(std::move(m));
     std::vector<double> validation_loss;
@@ -99,16 +124,25 @@ void add_losses(results::Run& run, const TrainingRecord& record, const std::vect
         validation_loss.push_back(epoch.validation_loss);
         accuracy.push_back(epoch.validation_accuracy);
     }
-    run.measurements.push_back(one_column("validation_loss", "1", Kind::ratio, "epoch", "mean", std::move(validation_loss)));
-    run.measurements.push_back(one_column("validation_accuracy", "1", Kind::ratio, "epoch", "sum/sum", std::move(accuracy)));
+    run.measurements.push_back(
+        one_column("validation_loss", "1", Kind::ratio, "epoch", "mean", std::move(validation_loss)));
+    run.measurements.push_back(
+        one_column("validation_accuracy", "1", Kind::ratio, "epoch", "sum/sum", std::move(accuracy)));
 }
 
-void add_epochs(results::Run& run, const TrainingRecord& record, const std::vector<double>& losses, comm::Communicator& control) {
+void add_epochs(results::Run& run, const TrainingRecord& record, const std::vector<double>& losses,
+                comm::Communicator& control) {
     std::vector<double> mine;
     for (const auto& epoch : record.epochs) mine.push_back(epoch.time_s);
     const RankSamples times = measure::gather_columns(control, mine);
-    run.measurements.push_back({.name = "epoch_time_s", .unit = "s", .kind = Kind::cost, .rank_reduction = "max", .axis = "epoch",
-                                .columns = times.ranks, .samples = times.values, .warmup = {},
+    run.measurements.push_back({.name = "epoch_time_s",
+                                .unit = "s",
+                                .kind = Kind::cost,
+                                .rank_reduction = "max",
+                                .axis = "epoch",
+                                .columns = times.ranks,
+                                .samples = times.values,
+                                .warmup = {},
                                 .summary = stats::summarise(times.max_over_ranks())});
 
     std::vector<std::int64_t> epoch, steps, of, samples;
@@ -131,13 +165,21 @@ void add_epochs(results::Run& run, const TrainingRecord& record, const std::vect
         validation_loss.push_back(row.evaluated ? row.validation_loss : stats::kNone);
         accuracy.push_back(row.evaluated ? row.validation_accuracy : stats::kNone);
         if (row.steps < record.schedule.steps_per_epoch) {
-            run.warnings.push_back(fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s is of that part", row.epoch, row.steps,
-                                               record.schedule.steps_per_epoch));
+            run.warnings.push_back(
+                fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s is of that part",
+                            row.epoch, row.steps, record.schedule.steps_per_epoch));
         }
     }
     run.tables.push_back({"epochs",
-                          {{"epoch", epoch}, {"steps", steps}, {"steps_per_epoch", of}, {"samples", samples}, {"time_s", times.max_over_ranks()},
-                           {"lr", lr}, {"train_loss", loss}, {"validation_loss", validation_loss}, {"validation_accuracy", accuracy}}});
+                          {{"epoch", epoch},
+                           {"steps", steps},
+                           {"steps_per_epoch", of},
+                           {"samples", samples},
+                           {"time_s", times.max_over_ranks()},
+                           {"lr", lr},
+                           {"train_loss", loss},
+                           {"validation_loss", validation_loss},
+                           {"validation_accuracy", accuracy}}});
 }
 
 void add_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
@@ -156,20 +198,24 @@ void add_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
 
 }  // namespace
 
-void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts, comm::Communicator& control) {
+void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
+              comm::Communicator& control) {
     add_verdicts(run, verdicts);
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
-        run.warnings.insert(run.warnings.begin(), fmt::format("the time limit ended the run after {} of {} steps", record.steps.size(),
-                                                              record.schedule.total));
+        run.warnings.insert(run.warnings.begin(),
+                            fmt::format("the time limit ended the run after {} of {} steps",
+                                        record.steps.size(), record.schedule.total));
     }
     const auto losses = global_losses(record, control);
     add_step_measurements(run, record, control);
     add_epochs(run, record, losses, control);
     add_losses(run, record, losses);
-    run.measurements.push_back(per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
-    run.measurements.push_back(per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(monitor::peak_rss_bytes())));
+    run.measurements.push_back(
+        per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
+    run.measurements.push_back(
+        per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(monitor::peak_rss_bytes())));
     run.measurements.push_back(per_rank("threads", "1", Kind::count, control, monitor::thread_count()));
 }
 

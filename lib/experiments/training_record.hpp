@@ -13,10 +13,10 @@
 namespace ranklab::experiments {
 
 struct EpochRow {
-    std::int64_t epoch = 0;         ///< from 1, as the original counts
-    std::int64_t steps = 0;         ///< that ran; fewer than steps_per_epoch is a subset
-    std::int64_t samples = 0;       ///< true count of all ranks
-    double time_s = 0;              ///< wall time of its steps on this rank, without the evaluation
+    std::int64_t epoch = 0;    ///< from 1, as the original counts
+    std::int64_t steps = 0;    ///< that ran; fewer than steps_per_epoch is a subset
+    std::int64_t samples = 0;  ///< true count of all ranks
+    double time_s = 0;         ///< wall time of its steps on this rank, without the evaluation
     double lr = 0;
     bool evaluated = false;
     double validation_loss = 0;
@@ -42,6 +42,7 @@ struct Verdict {
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
-void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts, comm::Communicator& control);
+void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
+              comm::Communicator& control);
 
 }  // namespace ranklab::experiments

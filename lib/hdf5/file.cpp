@@ -63,8 +63,7 @@ Group File::root() const {
 }
 
 void File::close() {
-    check(H5Fflush(id_.get(), H5F_SCOPE_LOCAL), "H5Fflush", path_);  // the last moment to say what went wrong
-    id_.reset();
+    check(H5Fclose(id_.release()), "H5Fclose", path_);
 }
 
 }  // namespace ranklab::hdf5

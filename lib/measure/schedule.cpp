@@ -11,13 +11,17 @@ namespace {
 
 void check(std::int64_t warmup, std::int64_t steps) {
     if (warmup < steps) return;
-    throw base::OptionError(fmt::format(
-        "--warmup {} leaves nothing to measure of {} steps; give more --steps (or --epochs) or a smaller --warmup", warmup, steps));
+    throw base::OptionError(
+        fmt::format("--warmup {} leaves nothing to measure of {} steps; give more --steps (or --epochs) or a "
+                    "smaller --warmup",
+                    warmup, steps));
 }
 
 }  // namespace
 
-std::int64_t default_warmup(std::int64_t steps) { return std::min<std::int64_t>(10, steps / 10); }
+std::int64_t default_warmup(std::int64_t steps) {
+    return std::min<std::int64_t>(10, steps / 10);
+}
 
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch) {
     check(warmup, steps);

@@ -35,7 +35,8 @@ std::string proc_value(const std::string& path, std::string_view key) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         const auto colon = line.find(':');
-        if (colon != std::string::npos && base::trim(line.substr(0, colon)) == key) return base::trim(line.substr(colon + 1));
+        if (colon != std::string::npos && base::trim(line.substr(0, colon)) == key)
+            return base::trim(line.substr(colon + 1));
     }
     return kUnknown;
 }
@@ -119,12 +120,14 @@ std::string file_system_of(const std::filesystem::path& path) {
     struct statfs info {};
     if (statfs(place.c_str(), &info) != 0) return kUnknown;
     const auto magic = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL;
-    const auto found = std::find_if(kFileSystems.begin(), kFileSystems.end(), [&](const Magic& m) { return m.number == magic; });
+    const auto found = std::find_if(kFileSystems.begin(), kFileSystems.end(),
+                                    [&](const Magic& m) { return m.number == magic; });
     return found == kFileSystems.end() ? fmt::format("type 0x{:X}", magic) : std::string(found->name);
 }
 
 std::vector<std::pair<std::string, std::string>> allowed_environment() {
-    static constexpr std::array<std::string_view, 6> kPrefixes{"OMP_", "NCCL_", "UCX_", "OMPI_MCA_", "HDF5_", "SLURM_"};
+    static constexpr std::array<std::string_view, 6> kPrefixes{"OMP_",      "NCCL_", "UCX_",
+                                                               "OMPI_MCA_", "HDF5_", "SLURM_"};
     std::vector<std::pair<std::string, std::string>> facts;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
@@ -132,7 +135,8 @@ std::vector<std::pair<std::string, std::string>> allowed_environment() {
         if (equals == std::string_view::npos) continue;
         const auto name = text.substr(0, equals);
         const bool allowed = name == "CUDA_VISIBLE_DEVICES" ||
-                             std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](auto p) { return name.substr(0, p.size()) == p; });
+                             std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                                         [&](auto p) { return name.substr(0, p.size()) == p; });
         if (allowed) facts.emplace_back(name, text.substr(equals + 1));
     }
     std::sort(facts.begin(), facts.end());

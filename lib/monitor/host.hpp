@@ -17,15 +17,16 @@ std::vector<int> cpuset();
 /// not there, every CPU is a core).
 int cores_in(const std::vector<int>& cpus);
 
-/// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown" where the system
-/// does not say.
+/// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown" where the
+/// system does not say.
 std::vector<std::pair<std::string, std::string>> host_facts();
 
-/// The type of the file system that holds `path` (or its nearest existing parent): "ext4", "tmpfs", "lustre"...
+/// The type of the file system that holds `path` (or its nearest existing parent): "ext4", "tmpfs",
+/// "lustre"...
 std::string file_system_of(const std::filesystem::path& path);
 
-/// Name and value of the environment variables that may be stored (OMP_* NCCL_* UCX_* OMPI_MCA_* HDF5_* SLURM_*
-/// CUDA_VISIBLE_DEVICES): never the whole environment, which holds secrets.
+/// Name and value of the environment variables that may be stored (OMP_* NCCL_* UCX_* OMPI_MCA_* HDF5_*
+/// SLURM_* CUDA_VISIBLE_DEVICES): never the whole environment, which holds secrets.
 std::vector<std::pair<std::string, std::string>> allowed_environment();
 
 }  // namespace ranklab::monitor

@@ -25,10 +25,13 @@ void check_threads(const std::vector<Placement>& placements, std::vector<Finding
     }
     for (const auto& [counts, ranks] : crowded) {
         const auto [threads, cores] = counts;
-        findings.push_back({false, fmt::format("{}: {} threads, but the cpuset holds {} core{} (Open MPI binds each rank to one core "
-                                               "at 2 ranks or fewer); start with mpirun --map-by slot:PE={} --bind-to core, with srun "
-                                               "--cpus-per-task={}, or use --threads {}",
-                                               rank_list(ranks), threads, cores, cores == 1 ? "" : "s", threads, threads, cores)});
+        findings.push_back(
+            {false,
+             fmt::format(
+                 "{}: {} threads, but the cpuset holds {} core{} (Open MPI binds each rank to one core "
+                 "at 2 ranks or fewer); start with mpirun --map-by slot:PE={} --bind-to core, with srun "
+                 "--cpus-per-task={}, or use --threads {}",
+                 rank_list(ranks), threads, cores, cores == 1 ? "" : "s", threads, threads, cores)});
     }
 }
 
@@ -47,18 +50,23 @@ void check_sharing(const std::vector<Placement>& placements, std::vector<Finding
     }
     for (const auto& [host, node] : nodes) {
         if (node.ranks.size() < 2 || node.threads <= static_cast<int>(node.cpus.size())) continue;
-        findings.push_back({false, fmt::format("{}: {} run {} threads on {} CPUs, so they wait for each other; use fewer ranks per node "
-                                               "or --threads {}",
-                                               host, rank_list(node.ranks), node.threads, node.cpus.size(),
-                                               std::max<std::size_t>(1, node.cpus.size() / node.ranks.size()))});
+        findings.push_back(
+            {false,
+             fmt::format(
+                 "{}: {} run {} threads on {} CPUs, so they wait for each other; use fewer ranks per node "
+                 "or --threads {}",
+                 host, rank_list(node.ranks), node.threads, node.cpus.size(),
+                 std::max<std::size_t>(1, node.cpus.size() / node.ranks.size()))});
     }
 }
 
 void check_builds(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
     for (const auto& p : placements) {
         if (p.build == placements.front().build) continue;
-        findings.push_back({true, fmt::format("rank {} on {} runs {}, rank 0 runs {}: install the same program on every node", p.rank,
-                                              p.host, p.build, placements.front().build)});
+        findings.push_back(
+            {true,
+             fmt::format("rank {} on {} runs {}, rank 0 runs {}: install the same program on every node",
+                         p.rank, p.host, p.build, placements.front().build)});
         return;
     }
 }
@@ -69,8 +77,8 @@ std::string Placement::serialise() const {
     std::vector<std::string> cpu_texts;
     for (const int cpu : cpus) cpu_texts.push_back(fmt::format("{}", cpu));
     const std::string cpu_list = base::join(cpu_texts, ",");
-    return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}", kFieldEnd, rank, local_rank, host, cpu_list, cores, threads,
-                       build, gpus);
+    return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}", kFieldEnd, rank, local_rank, host,
+                       cpu_list, cores, threads, build, gpus);
 }
 
 Placement Placement::deserialise(const std::string& text) {
@@ -89,26 +97,36 @@ Placement Placement::deserialise(const std::string& text) {
     return p;
 }
 
-Placement own_placement(int rank, int local_rank, int threads, const std::string& build, const std::string& gpus) {
-    Placement p{.rank = rank, .local_rank = local_rank, .host = host_name(), .cpus = cpuset(), .build = build, .gpus = gpus};
+Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
+                        const std::string& gpus) {
+    Placement p{.rank = rank,
+                .local_rank = local_rank,
+                .host = host_name(),
+                .cpus = cpuset(),
+                .build = build,
+                .gpus = gpus};
     p.cores = cores_in(p.cpus);
     p.threads = threads > 0 ? threads : std::max(1, p.cores);
     return p;
 }
 
-std::optional<Finding> check_connected(int world_size, const std::string& launcher, std::optional<int> launched,
-                                       std::optional<int> expected) {
+std::optional<Finding> check_connected(int world_size, const std::string& launcher,
+                                       std::optional<int> launched, std::optional<int> expected) {
     if (expected) {
         if (*expected == world_size) return std::nullopt;
-        return Finding{true, fmt::format("--expect-ranks {} was asked for, but MPI connects {} rank{}; check the launcher's count and that "
+        return Finding{true, fmt::format("--expect-ranks {} was asked for, but MPI connects {} rank{}; check "
+                                         "the launcher's count and that "
                                          "it belongs to the MPI library of this build",
                                          *expected, world_size, world_size == 1 ? "" : "s")};
     }
     if (!launched || *launched == world_size) return std::nullopt;
-    return Finding{true, fmt::format("{} speaks of {} processes, but MPI connects {} rank{}: they would each run alone and print wrong "
-                                     "numbers; start with the launcher of this build's MPI library (srun --mpi=pmix, or its own mpirun), "
-                                     "or say --expect-ranks {} if this is meant",
-                                     launcher, *launched, world_size, world_size == 1 ? "" : "s", world_size)};
+    return Finding{true,
+                   fmt::format("{} speaks of {} processes, but MPI connects {} rank{}: they would each run "
+                               "alone and print wrong "
+                               "numbers; start with the launcher of this build's MPI library (srun "
+                               "--mpi=pmix, or its own mpirun), "
+                               "or say --expect-ranks {} if this is meant",
+                               launcher, *launched, world_size, world_size == 1 ? "" : "s", world_size)};
 }
 
 std::vector<Finding> check_placements(const std::vector<Placement>& placements) {

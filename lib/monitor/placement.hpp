@@ -24,17 +24,19 @@ struct Placement {
 };
 
 /// This rank's place; `threads` 0 means one per core of the cpuset.
-Placement own_placement(int rank, int local_rank, int threads, const std::string& build, const std::string& gpus);
+Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
+                        const std::string& gpus);
 
 struct Finding {
-    bool fatal = false;  ///< the job must not run: exit 5
+    bool fatal = false;    ///< the job must not run: exit 5
     std::string sentence;  ///< what is wrong and how to mend it
 };
 
 /// What the launcher started against what MPI connected. The finding is fatal: N processes that do not know
-/// of each other would each print plausible numbers. `expected` is --expect-ranks, which overrules the launcher.
-std::optional<Finding> check_connected(int world_size, const std::string& launcher, std::optional<int> launched,
-                                       std::optional<int> expected);
+/// of each other would each print plausible numbers. `expected` is --expect-ranks, which overrules the
+/// launcher.
+std::optional<Finding> check_connected(int world_size, const std::string& launcher,
+                                       std::optional<int> launched, std::optional<int> expected);
 
 /// Threads against cpusets, ranks that share cores, programs that differ.
 std::vector<Finding> check_placements(const std::vector<Placement>& placements);

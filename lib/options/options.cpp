@@ -59,14 +59,15 @@ void check_value(const Option& option, const std::string& value, const std::stri
     if (option.type == Type::integer) {
         std::int64_t number = 0;
         if (!parse_number(value, number) || static_cast<double>(number) < option.minimum) {
-            throw base::OptionError(
-                fmt::format("{} must be a whole number of at least {:.0f}, not '{}'", source, option.minimum, value));
+            throw base::OptionError(fmt::format("{} must be a whole number of at least {:.0f}, not '{}'",
+                                                source, option.minimum, value));
         }
     }
     if (option.type == Type::real) {
         double number = 0;
         if (!parse_number(value, number) || number < option.minimum) {
-            throw base::OptionError(fmt::format("{} must be a number of at least {}, not '{}'", source, option.minimum, value));
+            throw base::OptionError(
+                fmt::format("{} must be a number of at least {}, not '{}'", source, option.minimum, value));
         }
     }
 }
@@ -77,14 +78,17 @@ void check_value(const Option& option, const std::string& value, const std::stri
         throw;
     } catch (const po::unknown_option& error) {
         const std::string name = bare(error.get_option_name());
-        throw base::OptionError(
-            fmt::format("{}unknown {} {}{}{}", where, *dashes != 0 ? "option" : "key", dashes, name, did_you_mean(schema, name, dashes)));
+        throw base::OptionError(fmt::format("{}unknown {} {}{}{}", where, *dashes != 0 ? "option" : "key",
+                                            dashes, name, did_you_mean(schema, name, dashes)));
     } catch (const po::multiple_occurrences& error) {
-        throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where, dashes, bare(error.get_option_name())));
+        throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where, dashes,
+                                            bare(error.get_option_name())));
     } catch (const po::error_with_option_name& error) {
-        throw base::OptionError(fmt::format("{}{}{} has no usable value; --help shows what it takes", where, dashes, bare(error.get_option_name())));
+        throw base::OptionError(fmt::format("{}{}{} has no usable value; --help shows what it takes", where,
+                                            dashes, bare(error.get_option_name())));
     } catch (const po::error& error) {
-        throw base::OptionError(fmt::format("{}{}; --help shows how options are written", where, error.what()));
+        throw base::OptionError(
+            fmt::format("{}{}; --help shows how options are written", where, error.what()));
     }
 }
 
@@ -108,8 +112,9 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
         rethrow_as_sentence(schema, "", "--");
     }
     if (words.size() > schema.most_positional()) {
-        throw base::OptionError(fmt::format("'{}' is not expected here; options start with --, and --help lists them",
-                                            words[schema.most_positional()]));
+        throw base::OptionError(
+            fmt::format("'{}' is not expected here; options start with --, and --help lists them",
+                        words[schema.most_positional()]));
     }
     for (const auto& option : schema.all()) {
         if (values[option.name].empty() || values[option.name].defaulted()) continue;
@@ -127,9 +132,10 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
 void Options::read_config(const std::string& path) {
     std::ifstream file(path);
     if (!file || file.peek() == std::ifstream::traits_type::eof()) {
-        throw base::OptionError(fmt::format("cannot read the config file '{}' (or it is empty); --config takes an INI file "
-                                            "such as configs/mnist/serial.ini",
-                                            path));
+        throw base::OptionError(
+            fmt::format("cannot read the config file '{}' (or it is empty); --config takes an INI file "
+                        "such as configs/mnist/serial.ini",
+                        path));
     }
     const auto description = boost_description(schema_);
     po::variables_map values;
@@ -139,9 +145,11 @@ void Options::read_config(const std::string& path) {
         rethrow_as_sentence(schema_, path + ": ", "");
     }
     for (const auto& option : schema_.all()) {
-        if (values[option.name].empty() || values[option.name].defaulted() || user_.count(option.name) != 0) continue;
-        const std::string value = option.type == Type::flag ? (values[option.name].as<bool>() ? "true" : "false")
-                                                            : values[option.name].as<std::string>();
+        if (values[option.name].empty() || values[option.name].defaulted() || user_.count(option.name) != 0)
+            continue;
+        const std::string value = option.type == Type::flag
+                                      ? (values[option.name].as<bool>() ? "true" : "false")
+                                      : values[option.name].as<std::string>();
         set(option.name, value, fmt::format("{}: {}", path, option.name));
     }
 }
@@ -151,7 +159,9 @@ void Options::set(const std::string& name, std::string value, const std::string&
     user_[name] = std::move(value);
 }
 
-bool Options::is_set(const std::string& name) const { return user_.count(name) != 0; }
+bool Options::is_set(const std::string& name) const {
+    return user_.count(name) != 0;
+}
 
 bool Options::has(const std::string& name) const {
     const Option* option = schema_.find(name);
@@ -162,29 +172,35 @@ const std::string& Options::text(const std::string& name) const {
     if (const auto found = user_.find(name); found != user_.end()) return found->second;
     if (const auto found = resolved_.find(name); found != resolved_.end()) return found->second;
     const Option* option = schema_.find(name);
-    if (option == nullptr || !option->fallback) throw base::Error(fmt::format("internal: option '{}' has no value", name));
+    if (option == nullptr || !option->fallback)
+        throw base::Error(fmt::format("internal: option '{}' has no value", name));
     return *option->fallback;
 }
 
 std::int64_t Options::integer(const std::string& name) const {
     std::int64_t value = 0;
-    if (!parse_number(text(name), value)) throw base::Error(fmt::format("internal: option '{}' is no integer", name));
+    if (!parse_number(text(name), value))
+        throw base::Error(fmt::format("internal: option '{}' is no integer", name));
     return value;
 }
 
 double Options::real(const std::string& name) const {
     double value = 0;
-    if (!parse_number(text(name), value)) throw base::Error(fmt::format("internal: option '{}' is no number", name));
+    if (!parse_number(text(name), value))
+        throw base::Error(fmt::format("internal: option '{}' is no number", name));
     return value;
 }
 
-bool Options::flag(const std::string& name) const { return text(name) == "true"; }
+bool Options::flag(const std::string& name) const {
+    return text(name) == "true";
+}
 
 void Options::prefer_one_of(const std::string& one, const std::string& other) {
     if (!is_set(one) || !is_set(other)) return;
     const bool one_here = from_command_line_.count(one) != 0;
     const bool other_here = from_command_line_.count(other) != 0;
-    if (one_here == other_here) throw base::OptionError(fmt::format("--{} and --{} are both given; give one of them", one, other));
+    if (one_here == other_here)
+        throw base::OptionError(fmt::format("--{} and --{} are both given; give one of them", one, other));
     user_.erase(one_here ? other : one);
 }
 

@@ -28,9 +28,12 @@ struct Option {
 class Schema {
   public:
     Schema& section(std::string title);
-    Schema& text(std::string name, std::string placeholder, std::optional<std::string> fallback, std::string help);
-    Schema& choice(std::string name, std::vector<std::string> choices, std::optional<std::string> fallback, std::string help);
-    Schema& integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback, std::string help);
+    Schema& text(std::string name, std::string placeholder, std::optional<std::string> fallback,
+                 std::string help);
+    Schema& choice(std::string name, std::vector<std::string> choices, std::optional<std::string> fallback,
+                   std::string help);
+    Schema& integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback,
+                    std::string help);
     Schema& real(std::string name, double minimum, std::optional<std::string> fallback, std::string help);
     Schema& flag(std::string name, std::string help);
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
@@ -50,7 +53,8 @@ class Schema {
     std::size_t most_positional_ = 0;
 };
 
-/// The values of one run. Access to a name that the schema lacks, or to an unset value, is a bug (throws Error).
+/// The values of one run. Access to a name that the schema lacks, or to an unset value, is a bug (throws
+/// Error).
 class Options {
   public:
     /// Reads argv[1..]. Throws OptionError for an unknown option (naming the nearest right one), a missing or
@@ -69,11 +73,12 @@ class Options {
     bool flag(const std::string& name) const;
     const std::vector<std::string>& positional() const { return positional_; }
 
-    /// Two options of which one is given. The command line's wins over the config file's, which is then dropped; throws
-    /// OptionError if both come from the same place.
+    /// Two options of which one is given. The command line's wins over the config file's, which is then
+    /// dropped; throws OptionError if both come from the same place.
     void prefer_one_of(const std::string& one, const std::string& other);
 
-    /// Gives an option that the user left open its resolved value, so that the effective configuration shows it.
+    /// Gives an option that the user left open its resolved value, so that the effective configuration shows
+    /// it.
     void resolve(const std::string& name, std::string value);
 
     /// All options with a value, in the schema's order: the effective configuration.

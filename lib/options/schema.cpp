@@ -20,31 +20,61 @@ Schema& Schema::section(std::string title) {
     return *this;
 }
 
-Schema& Schema::text(std::string name, std::string placeholder, std::optional<std::string> fallback, std::string help) {
-    return add({.name = std::move(name), .placeholder = std::move(placeholder), .help = std::move(help),
-                .type = Type::text, .fallback = std::move(fallback), .choices = {}, .section = {}});
+Schema& Schema::text(std::string name, std::string placeholder, std::optional<std::string> fallback,
+                     std::string help) {
+    return add({.name = std::move(name),
+                .placeholder = std::move(placeholder),
+                .help = std::move(help),
+                .type = Type::text,
+                .fallback = std::move(fallback),
+                .choices = {},
+                .section = {}});
 }
 
-Schema& Schema::choice(std::string name, std::vector<std::string> choices, std::optional<std::string> fallback,
-                       std::string help) {
+Schema& Schema::choice(std::string name, std::vector<std::string> choices,
+                       std::optional<std::string> fallback, std::string help) {
     std::string placeholder = base::join(choices, "|");
-    return add({.name = std::move(name), .placeholder = std::move(placeholder), .help = std::move(help),
-                .type = Type::choice, .fallback = std::move(fallback), .choices = std::move(choices), .section = {}});
+    return add({.name = std::move(name),
+                .placeholder = std::move(placeholder),
+                .help = std::move(help),
+                .type = Type::choice,
+                .fallback = std::move(fallback),
+                .choices = std::move(choices),
+                .section = {}});
 }
 
-Schema& Schema::integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback, std::string help) {
-    return add({.name = std::move(name), .placeholder = "N", .help = std::move(help), .type = Type::integer,
-                .fallback = std::move(fallback), .choices = {}, .minimum = static_cast<double>(minimum), .section = {}});
+Schema& Schema::integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback,
+                        std::string help) {
+    return add({.name = std::move(name),
+                .placeholder = "N",
+                .help = std::move(help),
+                .type = Type::integer,
+                .fallback = std::move(fallback),
+                .choices = {},
+                .minimum = static_cast<double>(minimum),
+                .section = {}});
 }
 
-Schema& Schema::real(std::string name, double minimum, std::optional<std::string> fallback, std::string help) {
-    return add({.name = std::move(name), .placeholder = "X", .help = std::move(help), .type = Type::real,
-                .fallback = std::move(fallback), .choices = {}, .minimum = minimum, .section = {}});
+Schema& Schema::real(std::string name, double minimum, std::optional<std::string> fallback,
+                     std::string help) {
+    return add({.name = std::move(name),
+                .placeholder = "X",
+                .help = std::move(help),
+                .type = Type::real,
+                .fallback = std::move(fallback),
+                .choices = {},
+                .minimum = minimum,
+                .section = {}});
 }
 
 Schema& Schema::flag(std::string name, std::string help) {
-    return add({.name = std::move(name), .placeholder = {}, .help = std::move(help), .type = Type::flag,
-                .fallback = "false", .choices = {}, .section = {}});
+    return add({.name = std::move(name),
+                .placeholder = {},
+                .help = std::move(help),
+                .type = Type::flag,
+                .fallback = "false",
+                .choices = {},
+                .section = {}});
 }
 
 Schema& Schema::positional(std::string placeholder, std::size_t most) {
@@ -54,7 +84,8 @@ Schema& Schema::positional(std::string placeholder, std::size_t most) {
 }
 
 const Option* Schema::find(const std::string& name) const {
-    const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+    const auto found =
+        std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
     return found == options_.end() ? nullptr : &*found;
 }
 
@@ -67,7 +98,8 @@ std::string Schema::help() const {
         for (; i < options_.size() && options_[i].section == options_[begin].section; ++i) {
             const Option& option = options_[i];
             std::string help = option.help;
-            if (option.type != Type::flag && option.fallback) help += fmt::format(" (default: {})", *option.fallback);
+            if (option.type != Type::flag && option.fallback)
+                help += fmt::format(" (default: {})", *option.fallback);
             if (option.type == Type::flag) {
                 list.add_options()(option.name.c_str(), help.c_str());
             } else {

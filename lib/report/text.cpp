@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "report/text_table.hpp"
@@ -63,7 +65,10 @@ std::string share(const Run& run, const Measurement& m) {
 
 template <class Wanted>
 std::string measurement_table(const Run& run, const char* title, Wanted wanted) {
-    TextTable table({title, "<unit", "n", "median", "95% interval", "p95", "p99", "min", "max", "share"});
+    const bool phases = std::string_view(title) == "phase";
+    std::vector<std::string> heads{title, "<unit", "n", "median", "95% interval", "p95", "p99", "min", "max"};
+    if (phases) heads.emplace_back("share");
+    TextTable table(std::move(heads));
     for (const auto& m : run.measurements) {
         const stats::Summary& s = m.summary;
         if (wanted(m))

@@ -17,7 +17,7 @@ class TextTable {
     /// column flush left too.
     explicit TextTable(std::vector<std::string> heads);
 
-    /// As many cells as heads.
+    /// Cells beyond the heads are left out, missing ones are blank.
     void add(std::vector<std::string> cells);
     bool empty() const { return rows_.size() == 1; }
     /// The heads and the rows, each line indented by two.

@@ -18,10 +18,12 @@ class GradientSync {
 
     /// Once, before the first step. The tensors share storage with the model's.
     virtual void attach(std::vector<torch::Tensor> parameters) = 0;
-    /// Before each backward: gradients are empty or zero after it. With sync = false, which accumulates, they stay.
+    /// Before each backward: gradients are empty or zero after it. With sync = false, which accumulates, they
+    /// stay.
     virtual void begin_step(bool sync) = 0;
-    /// After backward: when it returns, every parameter's gradient is the sum over ranks. The trainer has weighted
-    /// each rank's loss by its share of the global batch, so that the sum is the mean over all samples.
+    /// After backward: when it returns, every parameter's gradient is the sum over ranks. The trainer has
+    /// weighted each rank's loss by its share of the global batch, so that the sum is the mean over all
+    /// samples.
     virtual void finish() = 0;
 };
 

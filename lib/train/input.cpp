@@ -10,9 +10,10 @@ void look_up(const torch::Tensor& table, const std::vector<std::uint8_t>& bytes,
     const T* const values = table.const_data_ptr<T>();
     T* const to = out.mutable_data_ptr<T>();
     const std::uint8_t* const from = bytes.data();
-    at::parallel_for(0, static_cast<std::int64_t>(bytes.size()), 1 << 15, [=](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) to[i] = values[from[i]];
-    });
+    at::parallel_for(0, static_cast<std::int64_t>(bytes.size()), 1 << 15,
+                     [=](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t i = begin; i < end; ++i) to[i] = values[from[i]];
+                     });
 }
 
 }  // namespace
@@ -23,7 +24,8 @@ Normalizer::Normalizer(double mean, double std, torch::Dtype dtype) {
 
 TensorBatch Normalizer::operator()(const data::Batch& batch, const data::ImageShape& shape) const {
     TensorBatch tensors;
-    tensors.images = torch::empty({batch.count(), shape.channels, shape.height, shape.width}, table_.options());
+    tensors.images =
+        torch::empty({batch.count(), shape.channels, shape.height, shape.width}, table_.options());
     if (table_.scalar_type() == torch::kDouble) {
         look_up<double>(table_, batch.images, tensors.images);
     } else {

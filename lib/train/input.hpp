@@ -15,8 +15,8 @@ struct TensorBatch {
     std::int64_t count() const { return targets.size(0); }
 };
 
-/// PyTorch's ToTensor and Normalize: (byte / 255 - mean) / std in the type that computes. There are 256 possible
-/// results, so they are computed once and looked up: the same bits, one pass.
+/// PyTorch's ToTensor and Normalize: (byte / 255 - mean) / std in the type that computes. There are 256
+/// possible results, so they are computed once and looked up: the same bits, one pass.
 class Normalizer {
   public:
     Normalizer(double mean, double std, torch::Dtype dtype);

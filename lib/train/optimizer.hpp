@@ -27,7 +27,8 @@ struct OptimizerEntry {
     std::string name;
     std::string summary;
     double default_lr = 0.01;  ///< where the model's document names another optimizer
-    std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters, const OptimizerConfig&)> make;
+    std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters, const OptimizerConfig&)>
+        make;
 };
 
 /// Generated: all optimizers, in CMake's order.

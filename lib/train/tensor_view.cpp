@@ -9,12 +9,19 @@ namespace {
 
 comm::DType dtype_of(const torch::Tensor& tensor) {
     switch (tensor.scalar_type()) {
-        case torch::kFloat: return comm::DType::f32;
-        case torch::kDouble: return comm::DType::f64;
-        case torch::kLong: return comm::DType::i64;
-        case torch::kInt: return comm::DType::i32;
-        case torch::kByte: return comm::DType::u8;
-        default: throw base::Error(fmt::format("a tensor of type {} cannot be communicated", c10::toString(tensor.scalar_type())));
+        case torch::kFloat:
+            return comm::DType::f32;
+        case torch::kDouble:
+            return comm::DType::f64;
+        case torch::kLong:
+            return comm::DType::i64;
+        case torch::kInt:
+            return comm::DType::i32;
+        case torch::kByte:
+            return comm::DType::u8;
+        default:
+            throw base::Error(fmt::format("a tensor of type {} cannot be communicated",
+                                          c10::toString(tensor.scalar_type())));
     }
 }
 

@@ -49,7 +49,8 @@ EvaluationSums evaluate(nn::Model& model, const data::ImageSet& set, data::Part 
         data::gather_batch(set, indices, batch);
         const TensorBatch tensors = normalize(batch, set.shape);
         const torch::Tensor output = model.forward(tensors.images);
-        sums.loss += model.loss(output, tensors.targets).item<double>() * static_cast<double>(tensors.count());
+        sums.loss +=
+            model.loss(output, tensors.targets).item<double>() * static_cast<double>(tensors.count());
         sums.correct += output.argmax(1).eq(tensors.targets).sum().item<std::int64_t>();
         sums.count += tensors.count();
     }

@@ -17,10 +17,10 @@ class Trainer {
     /// Keeps references: all must outlive it. Attaches `sync` to the model's parameters.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases);
 
-    /// forward, backward, sync, optimizer on this rank's batch, which may be empty. `weight` is this rank's share of the
-    /// global batch (its samples / all samples): the loss is scaled by it, so that the sum of gradients over
-    /// ranks is the gradient of the mean over all samples.
-    /// Returns the local mean loss, unscaled; 0 for an empty batch.
+    /// forward, backward, sync, optimizer on this rank's batch, which may be empty. `weight` is this rank's
+    /// share of the global batch (its samples / all samples): the loss is scaled by it, so that the sum of
+    /// gradients over ranks is the gradient of the mean over all samples. Returns the local mean loss,
+    /// unscaled; 0 for an empty batch.
     double train_step(const TensorBatch& batch, double weight);
 
   private:

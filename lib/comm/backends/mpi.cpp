@@ -13,20 +13,28 @@ namespace {
 
 MPI_Datatype mpi_type(DType dtype) {
     switch (dtype) {
-        case DType::u8: return MPI_UINT8_T;
-        case DType::i32: return MPI_INT32_T;
-        case DType::i64: return MPI_INT64_T;
-        case DType::f32: return MPI_FLOAT;
-        case DType::f64: return MPI_DOUBLE;
+        case DType::u8:
+            return MPI_UINT8_T;
+        case DType::i32:
+            return MPI_INT32_T;
+        case DType::i64:
+            return MPI_INT64_T;
+        case DType::f32:
+            return MPI_FLOAT;
+        case DType::f64:
+            return MPI_DOUBLE;
     }
     throw base::MpiError("internal: an element type that the MPI backend does not know");
 }
 
 MPI_Op mpi_op(ReduceOp op) {
     switch (op) {
-        case ReduceOp::sum: return MPI_SUM;
-        case ReduceOp::min: return MPI_MIN;
-        case ReduceOp::max: return MPI_MAX;
+        case ReduceOp::sum:
+            return MPI_SUM;
+        case ReduceOp::min:
+            return MPI_MIN;
+        case ReduceOp::max:
+            return MPI_MAX;
     }
     throw base::MpiError("internal: a reduction that the MPI backend does not know");
 }
@@ -34,7 +42,8 @@ MPI_Op mpi_op(ReduceOp op) {
 // MPI's counts are int: a longer buffer is one the caller has to cut.
 int mpi_count(std::size_t count) {
     if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-        throw base::MpiError("a buffer has more elements than MPI's int counts can say; use smaller buckets or files");
+        throw base::MpiError(
+            "a buffer has more elements than MPI's int counts can say; use smaller buckets or files");
     }
     return static_cast<int>(count);
 }
@@ -86,11 +95,14 @@ class MpiRequest final : public Request::State {
 
 std::size_t size_of(DType dtype) {
     switch (dtype) {
-        case DType::u8: return 1;
+        case DType::u8:
+            return 1;
         case DType::i32:
-        case DType::f32: return 4;
+        case DType::f32:
+            return 4;
         case DType::i64:
-        case DType::f64: return 8;
+        case DType::f64:
+            return 8;
     }
     throw base::Error("internal: an element type of unknown size");
 }
@@ -100,7 +112,8 @@ MpiCommunicator::MpiCommunicator(MPI_Comm comm) : comm_(comm) {
     mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     mpi_check(MPI_Comm_size(comm_, &world_size_), "MPI_Comm_size");
     MPI_Comm node = MPI_COMM_NULL;
-    mpi_check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    mpi_check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+              "MPI_Comm_split_type");
     MPI_Comm_rank(node, &local_rank_);
     MPI_Comm_size(node, &local_size_);
     MPI_Comm_free(&node);
@@ -110,7 +123,9 @@ MpiCommunicator::~MpiCommunicator() {
     if (MPI_Comm_free(&comm_) != MPI_SUCCESS) base::log::warn("MPI_Comm_free failed");
 }
 
-void MpiCommunicator::barrier() { mpi_check(MPI_Barrier(comm_), "MPI_Barrier"); }
+void MpiCommunicator::barrier() {
+    mpi_check(MPI_Barrier(comm_), "MPI_Barrier");
+}
 
 void MpiCommunicator::broadcast(BufferView buffer, int root) {
     in_pieces(buffer, [&](void* data, int count) {
@@ -120,15 +135,16 @@ void MpiCommunicator::broadcast(BufferView buffer, int root) {
 
 void MpiCommunicator::allreduce(BufferView buffer, ReduceOp op) {
     in_pieces(buffer, [&](void* data, int count) {
-        mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, count, mpi_type(buffer.dtype), mpi_op(op), comm_), "MPI_Allreduce");
+        mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, count, mpi_type(buffer.dtype), mpi_op(op), comm_),
+                  "MPI_Allreduce");
     });
 }
 
 Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
     need_host(buffer);
     MPI_Request request = MPI_REQUEST_NULL;
-    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), mpi_op(op),
-                             comm_, &request),
+    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype),
+                             mpi_op(op), comm_, &request),
               "MPI_Iallreduce");
     return Request(std::make_unique<MpiRequest>(request));
 }
@@ -142,8 +158,8 @@ void MpiCommunicator::allgather(BufferView send, BufferView receive) {
 
 void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
     need_host(send);
-    mpi_check(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count), mpi_type(send.dtype),
-                                       mpi_op(op), comm_),
+    mpi_check(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count),
+                                       mpi_type(send.dtype), mpi_op(op), comm_),
               "MPI_Reduce_scatter_block");
 }
 

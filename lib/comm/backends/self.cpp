@@ -36,10 +36,13 @@ BackendEntry self_entry() {
             .summary = "one rank alone, no library in the way",
             .refuses =
                 [](const Communicator& control) {
-                    return control.world_size() == 1 ? std::string()
-                                                     : std::string("backend 'self' serves one rank; use --backend mpi");
+                    return control.world_size() == 1
+                               ? std::string()
+                               : std::string("backend 'self' serves one rank; use --backend mpi");
                 },
-            .make = [](Communicator&) -> std::unique_ptr<Communicator> { return std::make_unique<SelfCommunicator>(); }};
+            .make = [](Communicator&) -> std::unique_ptr<Communicator> {
+                return std::make_unique<SelfCommunicator>();
+            }};
 }
 
 }  // namespace ranklab::comm

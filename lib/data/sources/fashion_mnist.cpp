@@ -16,7 +16,9 @@ DataSets load(const DataRequest& request) {
         if (const char* root = std::getenv("RANKLAB_DATA"); root != nullptr && *root != '\0') add_root(root);
         folders.emplace_back("/usr/share/datasets/fashion-mnist");  // Debian's dataset-fashion-mnist
     }
-    const auto folder = find_idx_folder(folders, "Fashion-MNIST", "install Debian's dataset-fashion-mnist, or name the folder with --data-dir or RANKLAB_DATA");
+    const auto folder = find_idx_folder(
+        folders, "Fashion-MNIST",
+        "install Debian's dataset-fashion-mnist, or name the folder with --data-dir or RANKLAB_DATA");
     return read_idx_folder(folder, request.shape, request.classes);
 }
 
@@ -24,8 +26,11 @@ DataSets load(const DataRequest& request) {
 
 // The normalisation is MNIST's: the workload keeps it for the drop-in set, and so does its PyTorch peer.
 SourceEntry fashion_mnist_entry() {
-    return {.name = "fashion-mnist", .summary = "Fashion-MNIST: 60,000 + 10,000 images of 28 x 28 in idx files", .pixel_mean = 0.1307,
-            .pixel_std = 0.3081, .load = load};
+    return {.name = "fashion-mnist",
+            .summary = "Fashion-MNIST: 60,000 + 10,000 images of 28 x 28 in idx files",
+            .pixel_mean = 0.1307,
+            .pixel_std = 0.3081,
+            .load = load};
 }
 
 }  // namespace ranklab::data

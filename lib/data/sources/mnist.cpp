@@ -11,17 +11,23 @@ DataSets load(const DataRequest& request) {
         for (const char* below : {"", "mnist", "MNIST/raw"}) folders.push_back(root / below);
     };
     if (!request.directory.empty()) add_root(request.directory);
-    if (const char* root = std::getenv("RANKLAB_DATA"); request.directory.empty() && root != nullptr && *root != '\0') add_root(root);
+    if (const char* root = std::getenv("RANKLAB_DATA");
+        request.directory.empty() && root != nullptr && *root != '\0')
+        add_root(root);
     if (folders.empty()) folders.emplace_back("data/MNIST/raw");
-    const auto folder = find_idx_folder(folders, "MNIST", "name the folder that holds the four idx files with --data-dir or RANKLAB_DATA");
+    const auto folder = find_idx_folder(
+        folders, "MNIST", "name the folder that holds the four idx files with --data-dir or RANKLAB_DATA");
     return read_idx_folder(folder, request.shape, request.classes);
 }
 
 }  // namespace
 
 SourceEntry mnist_entry() {
-    return {.name = "mnist", .summary = "MNIST: 60,000 + 10,000 digits of 28 x 28 in idx files", .pixel_mean = 0.1307,
-            .pixel_std = 0.3081, .load = load};
+    return {.name = "mnist",
+            .summary = "MNIST: 60,000 + 10,000 digits of 28 x 28 in idx files",
+            .pixel_mean = 0.1307,
+            .pixel_std = 0.3081,
+            .load = load};
 }
 
 }  // namespace ranklab::data

@@ -7,12 +7,13 @@
 namespace ranklab::data {
 namespace {
 
-// Each class is a fixed random pattern of coarse blocks; a sample is its class's pattern under noise. So there is
-// something to learn, and a seed gives the same bytes everywhere (mt19937's numbers are fixed by the standard;
-// its distributions are not, so none is used).
+// Each class is a fixed random pattern of coarse blocks; a sample is its class's pattern under noise. So
+// there is something to learn, and a seed gives the same bytes everywhere (mt19937's numbers are fixed by the
+// standard; its distributions are not, so none is used).
 class Generator {
   public:
-    Generator(const DataRequest& request) : request_(request), pixels_(static_cast<std::size_t>(request.shape.bytes())) {
+    Generator(const DataRequest& request)
+        : request_(request), pixels_(static_cast<std::size_t>(request.shape.bytes())) {
         std::mt19937_64 random(request.seed);
         patterns_.resize(pixels_ * static_cast<std::size_t>(request.classes));
         constexpr std::int64_t kBlock = 4;
@@ -62,14 +63,18 @@ class Generator {
 
 DataSets load(const DataRequest& request) {
     const Generator generator(request);
-    return {generator.make(request.synthetic_train, 1), generator.make(request.synthetic_test, 2), "made in memory"};
+    return {generator.make(request.synthetic_train, 1), generator.make(request.synthetic_test, 2),
+            "made in memory"};
 }
 
 }  // namespace
 
 SourceEntry synthetic_entry() {
-    return {.name = "synthetic", .summary = "class patterns under noise, of the model's shape, made in memory", .pixel_mean = 0.5,
-            .pixel_std = 0.25, .load = load};
+    return {.name = "synthetic",
+            .summary = "class patterns under noise, of the model's shape, made in memory",
+            .pixel_mean = 0.5,
+            .pixel_std = 0.25,
+            .load = load};
 }
 
 }  // namespace ranklab::data

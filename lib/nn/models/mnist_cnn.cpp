@@ -53,7 +53,12 @@ ModelEntry mnist_cnn_entry() {
     return {.name = "mnist-cnn",
             .summary = "two convolutions, two linear layers, 1,199,882 parameters (PyTorch's MNIST example)",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
-            .defaults = {.data = "fashion-mnist", .optimizer = "adadelta", .lr = 1.0, .lr_schedule = "step", .gamma = 0.7, .batch_size = 64},
+            .defaults = {.data = "fashion-mnist",
+                         .optimizer = "adadelta",
+                         .lr = 1.0,
+                         .lr_schedule = "step",
+                         .gamma = 0.7,
+                         .batch_size = 64},
             .make = [](const ModelConfig& config) { return std::make_shared<MnistCnn>(config); }};
 }
 

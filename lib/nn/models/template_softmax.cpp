@@ -13,7 +13,8 @@ class TemplateSoftmax final : public Model {
     // 1. Register every module: what is not registered is not trained, not synchronised and not counted.
     explicit TemplateSoftmax(const ModelConfig& config) {
         const auto& in = config.input;
-        linear_ = register_module("linear", torch::nn::Linear(in.channels * in.height * in.width, in.classes));
+        linear_ =
+            register_module("linear", torch::nn::Linear(in.channels * in.height * in.width, in.classes));
     }
 
     // 2. images [N, channels, height, width] -> [N, classes].
@@ -32,12 +33,18 @@ class TemplateSoftmax final : public Model {
 
 }  // namespace
 
-// 4. The function's name is the file's name + _entry. The input's shape tells `--data synthetic` what to make.
+// 4. The function's name is the file's name + _entry. The input's shape tells `--data synthetic` what to
+// make.
 ModelEntry template_softmax_entry() {
     return {.name = "template-softmax",
             .summary = "softmax regression: the template to copy when adding a model",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
-            .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.05, .lr_schedule = "none", .gamma = 1.0, .batch_size = 64},
+            .defaults = {.data = "synthetic",
+                         .optimizer = "sgd",
+                         .lr = 0.05,
+                         .lr_schedule = "none",
+                         .gamma = 1.0,
+                         .batch_size = 64},
             .make = [](const ModelConfig& config) { return std::make_shared<TemplateSoftmax>(config); }};
 }
 

@@ -8,7 +8,8 @@ namespace ranklab::train {
 namespace {
 
 // Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it; LibTorch's C++ API has none.
-//   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;  u = rho u + (1 - rho) d^2;  p = p - lr d
+//   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;  u = rho u + (1 - rho) d^2;  p = p - lr
+//   d
 // One pass over memory per parameter, where the tensor formula makes eight.
 class Adadelta final : public Optimizer {
   public:
@@ -71,7 +72,8 @@ OptimizerEntry adadelta_entry() {
     return {.name = "adadelta",
             .summary = "Adadelta, rho 0.9, eps 1e-6",
             .default_lr = 1.0,
-            .make = [](std::vector<torch::Tensor> parameters, const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
+            .make = [](std::vector<torch::Tensor> parameters,
+                       const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
                 return std::make_unique<Adadelta>(std::move(parameters), config.lr);
             }};
 }

@@ -25,7 +25,8 @@ OptimizerEntry sgd_entry() {
     return {.name = "sgd",
             .summary = "LibTorch's stochastic gradient descent, with --momentum",
             .default_lr = 0.01,
-            .make = [](std::vector<torch::Tensor> parameters, const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
+            .make = [](std::vector<torch::Tensor> parameters,
+                       const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
                 return std::make_unique<Sgd>(std::move(parameters), config);
             }};
 }

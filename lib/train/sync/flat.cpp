@@ -15,11 +15,14 @@ class FlatSync final : public GradientSync {
         std::int64_t total = 0;
         for (const auto& parameter : parameters_) {
             if (parameter.scalar_type() != parameters_.front().scalar_type()) {
-                throw base::OptionError("--sync flat needs parameters of one type; use --sync per-parameter for this model");
+                throw base::OptionError(
+                    "--sync flat needs parameters of one type; use --sync per-parameter for this model");
             }
             total += parameter.numel();
         }
-        buffer_ = torch::zeros({total}, parameters_.empty() ? torch::TensorOptions() : parameters_.front().options().requires_grad(false));
+        buffer_ =
+            torch::zeros({total}, parameters_.empty() ? torch::TensorOptions()
+                                                      : parameters_.front().options().requires_grad(false));
         std::int64_t begin = 0;
         for (const auto& parameter : parameters_) {
             parameter.mutable_grad() = buffer_.narrow(0, begin, parameter.numel()).view_as(parameter);
@@ -43,7 +46,9 @@ SyncEntry flat_entry() {
     return {.name = "flat",
             .summary = "one blocking allreduce of all gradients after backward (the reference)",
             .keeps_ranks_equal = true,
-            .make = [](comm::Communicator& comm) -> std::unique_ptr<GradientSync> { return std::make_unique<FlatSync>(comm); }};
+            .make = [](comm::Communicator& comm) -> std::unique_ptr<GradientSync> {
+                return std::make_unique<FlatSync>(comm);
+            }};
 }
 
 }  // namespace ranklab::train

@@ -22,7 +22,9 @@ SyncEntry none_entry() {
     return {.name = "none",
             .summary = "no communication: each rank trains alone (the compute part of a step)",
             .keeps_ranks_equal = false,
-            .make = [](comm::Communicator&) -> std::unique_ptr<GradientSync> { return std::make_unique<NoSync>(); }};
+            .make = [](comm::Communicator&) -> std::unique_ptr<GradientSync> {
+                return std::make_unique<NoSync>();
+            }};
 }
 
 }  // namespace ranklab::train

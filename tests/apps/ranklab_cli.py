@@ -1,0 +1,282 @@
+"""What the whole-program tests share: starting programs and MPI jobs with a time limit, telling the launcher's
+noise from what ranklab says, and making the files that go in. Plain Python: h5py and numpy are the tests' own affair.
+"""
+
+import ctypes
+import gzip
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+from dataclasses import dataclass
+
+SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
+BIN = pathlib.Path(os.environ.get("RANKLAB_BIN") or SOURCE / "build" / "release" / "bin")
+RANKLAB = BIN / "ranklab"
+HAS_TRAIN = (BIN / "ranklab-train").exists()
+needs_train = unittest.skipUnless(HAS_TRAIN, "this build has no ranklab-train (RANKLAB_WITH_TORCH=OFF)")
+
+IDX_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+IMAGES_MAGIC, LABELS_MAGIC = 0x803, 0x801
+
+# The same as RANKLAB_TEST_ENVIRONMENT of lib/cmake/RanklabTests.cmake, so that a test file runs by hand too.
+_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+@dataclass
+class Result:
+    """What a program left behind. `said` is its stderr, line by line, without the launcher's own blocks."""
+
+    command: list
+    code: int
+    stdout: str
+    stderr: str
+    seconds: float
+    max_rss: int  # bytes, of the largest process of the job that has ended
+
+    @property
+    def said(self):
+        return said_lines(self.stderr)
+
+    def __str__(self):
+        return (f"$ {' '.join(map(str, self.command))}\nexit code {self.code} after {self.seconds:.1f} s\n"
+                f"--- stdout ---\n{self.stdout[-3000:]}\n--- stderr ---\n{self.stderr[-3000:]}")
+
+
+def said_lines(stderr):
+    """stderr without Open MPI's blocks between dashed lines and its one-liners about them."""
+    lines, in_block = [], False
+    for line in stderr.splitlines():
+        if re.fullmatch(r"-{60,}", line):
+            in_block = not in_block
+        elif not in_block and line.strip() and not re.match(r"\[[^\]]+:\d+\] ", line):
+            lines.append(line)
+    return lines
+
+
+def environment(**changes):
+    """The tests' environment with changes; a value of None takes the name away."""
+    env = dict(_ENVIRONMENT, **os.environ)
+    for name, value in changes.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = str(value)
+    return env
+
+
+class Job:
+    """A started program; `finish` waits for it and gives the Result. Nothing of it outlives the test."""
+
+    def __init__(self, command, cwd=None, env=None):
+        self.command = [str(word) for word in command]
+        self._stdout, self._stderr = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        self._start = time.monotonic()
+        self.process = subprocess.Popen(self.command, cwd=cwd, env=env or environment(), stdin=subprocess.DEVNULL,
+                                        stdout=self._stdout, stderr=self._stderr, start_new_session=True)
+
+    def finish(self, timeout=60):
+        deadline = time.monotonic() + timeout
+        usage = None
+        while self.process.returncode is None:
+            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+            if pid:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() > deadline:
+                self.kill()
+                raise AssertionError(f"still running after {timeout} s:\n{self._result(usage)}")
+            else:
+                time.sleep(0.005)
+        return self._result(usage)
+
+    def _result(self, usage):
+        def text(file):
+            file.seek(0)
+            return file.read().decode(errors="replace")
+
+        return Result(self.command, self.process.returncode, text(self._stdout), text(self._stderr),
+                      time.monotonic() - self._start, usage.ru_maxrss * 1024 if usage else 0)
+
+    def ranks(self):
+        """{rank: pid} of the processes of this job that an Open MPI rank runs in."""
+        found = {}
+        for pid in descendants(self.process.pid):
+            try:
+                env = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+                comm = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+            except OSError:
+                continue
+            rank = [e.partition(b"=")[2] for e in env if e.startswith(b"OMPI_COMM_WORLD_RANK=")]
+            if rank and comm.startswith("ranklab-"):
+                found[int(rank[0])] = pid
+        return found
+
+    def wait_until(self, condition, timeout=30):
+        """Until condition(stderr so far) is true; the job must be alive all the while."""
+        deadline = time.monotonic() + timeout
+        while True:
+            text = os.pread(self._stderr.fileno(), 1 << 20, 0).decode(errors="replace")
+            value = condition(text)
+            if value:
+                return value
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"what was waited for did not come:\n{self._result(None)}")
+            time.sleep(0.02)
+
+    def kill(self):
+        """Ends what is left of the job: its own processes, by their ids."""
+        for pid in [*descendants(self.process.pid), self.process.pid]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if self.process.returncode is None:
+            self.process.wait(10)
+
+
+def descendants(pid):
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            for child in task.read_text().split():
+                found += [*descendants(int(child)), int(child)]
+        except OSError:
+            continue
+    return found
+
+
+def run(*command, timeout=60, cwd=None, env=None):
+    return Job(command, cwd=cwd, env=env).finish(timeout)
+
+
+def mpirun_words(ranks, *options):
+    words = ["mpirun", "-n", ranks, *options]
+    return words + (["--oversubscribe"] if ranks > 2 else [])
+
+
+def mpirun(ranks, *command, timeout=90, cwd=None, env=None, options=()):
+    return run(*mpirun_words(ranks, *options), *command, timeout=timeout, cwd=cwd, env=env)
+
+
+def ranklab(*arguments, ranks=1, **how):
+    """`ranklab …` alone at one rank, under mpirun above."""
+    if ranks == 1:
+        return run(RANKLAB, *arguments, **how)
+    return mpirun(ranks, RANKLAB, *arguments, **how)
+
+
+def train(*arguments, ranks=1, **how):
+    """A training run that is over at once: a 7,850-parameter model, one thread a rank; arguments may overrule."""
+    words = list(map(str, arguments))
+    given = {word.split("=")[0] for word in words}
+    for name, value in (("--model", "template-softmax"), ("--data", "synthetic"), ("--threads", "1")):
+        if name not in given:
+            words += [name, value]
+    return ranklab("train", *words, ranks=ranks, **how)
+
+
+def idx_bytes(n, shape=(28, 28), classes=10, seed=0):
+    """(images file, labels file) as bytes. Each class has a brightness of its own, so that there is something to learn."""
+    source = random.Random(seed)
+    labels = bytes(source.randrange(classes) for _ in range(n))
+    pixels = shape[0] * shape[1]
+    body = b"".join(bytes((b // 2 + 12 * label) % 256 for b in source.randbytes(pixels)) for label in labels)
+    return (struct.pack(">IIII", IMAGES_MAGIC, n, *shape) + body, struct.pack(">II", LABELS_MAGIC, n) + labels)
+
+
+def make_idx(folder, n_train=64, n_test=32, gz=False, seed=0, shape=(28, 28)):
+    """Writes the four idx files of a data set like MNIST's into folder, which it makes, and returns the folder."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = (*idx_bytes(n_train, shape, seed=seed), *idx_bytes(n_test, shape, seed=seed + 1))
+    for name, content in zip(IDX_FILES, contents):
+        if gz:
+            (folder / f"{name}.gz").write_bytes(gzip.compress(content, 1))
+        else:
+            (folder / name).write_bytes(content)
+    return folder
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+MS_RDONLY, MS_REMOUNT, MS_BIND, MNT_DETACH = 1, 32, 4096, 2
+
+
+def _mount(source, target, kind, flags, data):
+    encode = lambda text: None if text is None else str(text).encode()
+    if _libc.mount(encode(source), encode(target), encode(kind), flags, encode(data)) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(target))
+
+
+class Case(unittest.TestCase):
+    """A test with a scratch folder of its own, where the programs run."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def start(self, *command, env=None):
+        job = Job(command, cwd=self.folder, env=env)
+        self.addCleanup(job.kill)
+        return job
+
+    def names(self):
+        """Every file below the scratch folder, lock files of results aside."""
+        return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*") if p.is_file() and p.suffix != ".lock")
+
+    def mount_small_tmpfs(self, size, name="small"):
+        """A file system of `size` bytes of our own, unmounted after the test; skips where that is not allowed."""
+        place = self.folder / name
+        place.mkdir()
+        try:
+            _mount("tmpfs", place, "tmpfs", 0, f"size={size}")
+        except OSError as error:
+            self.skipTest(f"a tmpfs cannot be mounted here ({error}): run as root to test full disks")
+        self.addCleanup(_libc.umount2, str(place).encode(), MNT_DETACH)
+        return place
+
+    def make_read_only(self, folder):
+        """So that root cannot write either: a read-only bind mount; for others the mode does."""
+        if os.geteuid() != 0:
+            folder.chmod(0o555)
+            self.addCleanup(folder.chmod, 0o755)
+            return
+        try:
+            _mount(folder, folder, None, MS_BIND, None)
+            self.addCleanup(_libc.umount2, str(folder).encode(), MNT_DETACH)
+            _mount(folder, folder, None, MS_BIND | MS_REMOUNT | MS_RDONLY, None)
+        except OSError as error:
+            self.skipTest(f"nothing can be mounted read-only here ({error})")
+
+    def assertCode(self, result, code):
+        self.assertEqual(result.code, code, str(result))
+
+    def assertSays(self, result, code, *parts):
+        """The agreed exit code and one sentence on stderr that holds all parts; no backtrace, nothing twice."""
+        self.assertCode(result, code)
+        said = [line for line in result.said if not line.startswith("warning: ")]
+        self.assertEqual(len(said), 1, f"not one sentence: {said}\n{result}")
+        for part in parts:
+            self.assertIn(str(part), said[0], str(result))
+        for trace in ("terminate called", "Traceback", "what():", "frame #", "Segmentation", "Exception raised from"):
+            self.assertNotIn(trace, result.stderr, str(result))
+
+
+def main():
+    unittest.main(verbosity=2)

@@ -1,0 +1,85 @@
+"""tests/mpi_main.cpp must notice a failure on any rank: a test main that does not would make every
+multi-rank test worthless. Runs the tests of faulty_tests.cpp, which fail on purpose."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+MPIEXEC = os.environ.get("RANKLAB_MPIEXEC") or shutil.which("mpirun")
+PROGRAM = pathlib.Path(os.environ.get("RANKLAB_BIN", "")).parent / "tests" / "mpi_main_faulty"
+
+
+def run(ranks, test, expect=None):
+    """Exit code, stdout, stderr and seconds of the named faulty test."""
+    command = [MPIEXEC, "-n", str(ranks), str(PROGRAM), f"--gtest_filter=Faulty.{test}", "--gtest_color=no"]
+    command.append(f"--expect-ranks={expect or ranks}")
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - start
+
+
+class MpiMainTest(unittest.TestCase):
+    def test_all_ranks_pass(self):
+        code, out, err, _ = run(2, "Passes")
+        self.assertEqual(code, 0, out + err)
+        self.assertEqual(out.count("[  PASSED  ] 1 test."), 1, "rank 0 alone prints:\n" + out)
+
+    def test_a_failure_on_rank_1_alone_fails_the_job(self):
+        code, out, err, _ = run(3, "FailsOnRank1")
+        self.assertNotEqual(code, 0)
+        self.assertIn("Faulty.FailsOnRank1 failed on rank(s) 1\n", out)
+        self.assertIn("[  FAILED  ] Faulty.FailsOnRank1", out)
+        self.assertIn("rank 1: ", err)
+        self.assertIn("only rank 1 sees this", err)
+        self.assertNotIn("rank 2:", err, "rank 2 passed and has nothing to say")
+
+    def test_a_failure_on_rank_0_is_tagged_too(self):
+        code, out, err, _ = run(2, "FailsOnRank0")
+        self.assertNotEqual(code, 0)
+        self.assertIn("failed on rank(s) 0\n", out)
+        self.assertNotIn("rank 1:", err)
+
+    def test_an_exception_on_rank_1(self):
+        code, out, err, _ = run(2, "Rank1Throws")
+        self.assertNotEqual(code, 0)
+        self.assertIn("failed on rank(s) 1\n", out)
+        self.assertIn("thrown on rank 1 alone", err)
+
+    def test_a_rank_that_leaves_a_collective_does_not_hang_the_job(self):
+        code, _, err, seconds = run(2, "Rank1LeavesTheOthersInACollective")
+        self.assertNotEqual(code, 0)
+        self.assertIn("rank 1 left early", err)
+        self.assertIn("not all ranks came to the end of Faulty.Rank1LeavesTheOthersInACollective", err)
+        self.assertLess(seconds, 40)
+
+    def test_a_killed_rank_ends_the_job(self):
+        code, _, _, seconds = run(2, "Rank1IsKilled")
+        self.assertNotEqual(code, 0)
+        self.assertLess(seconds, 20)
+
+    def test_a_rank_that_exits_with_0_ends_the_job(self):
+        code, _, _, seconds = run(2, "Rank1Exits")
+        self.assertNotEqual(code, 0)
+        self.assertLess(seconds, 20)
+
+    def test_a_wrong_number_of_ranks_is_refused(self):
+        code, out, err, _ = run(1, "Passes", expect=2)
+        self.assertNotEqual(code, 0)
+        self.assertIn("was started for 2 ranks, but MPI connects 1;", err)
+        self.assertNotIn("PASSED", out)
+
+    def test_a_number_that_is_none_is_refused(self):
+        code, _, err, _ = run(1, "Passes", expect="two")
+        self.assertNotEqual(code, 0)
+        self.assertIn("MPI connects 1", err)
+
+
+if __name__ == "__main__":
+    if not MPIEXEC or not PROGRAM.exists():
+        print(f"skipped: no mpirun, or {PROGRAM} is not built")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,161 @@
+// The main of tests that run as several ranks (ranklab_add_mpi_test). A test passes if it passes on every
+// rank: after each one the verdicts are combined, over a communicator that no test touches. Rank 0 prints
+// what GoogleTest prints; another rank prints only its failures, tagged. All ranks exit with one code.
+//
+//   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single ranks tests nothing
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "comm/mpi_environment.hpp"
+#include "mpi_world.hpp"
+
+namespace ranklab::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long a rank waits for the others at a test's end. One that failed has likely left them in a collective.
+constexpr std::chrono::seconds kPatience{90};
+constexpr std::chrono::seconds kPatienceOfFailed{20};
+
+comm::Communicator* world_of_tests = nullptr;
+
+std::string name_of(const ::testing::TestInfo& test) {
+    return fmt::format("{}.{}", test.test_suite_name(), test.name());
+}
+
+// Combines the verdicts. A rank whose own part passed fails too, so that all print and exit alike.
+class Jury final : public ::testing::EmptyTestEventListener {
+  public:
+    Jury(comm::Communicator& verdicts, bool& quiet) : verdicts_(verdicts), quiet_(quiet) {}
+
+    void OnTestEnd(const ::testing::TestInfo& test) override {
+        const auto failed = failed_ranks(test);
+        if (failed.empty()) return;
+        quiet_ = true;
+        ADD_FAILURE() << name_of(test) << " failed on rank(s) " << base::compact_ranges(failed);
+        quiet_ = false;
+    }
+
+  private:
+    std::vector<int> failed_ranks(const ::testing::TestInfo& test) {
+        const bool mine = test.result()->Failed();
+        std::vector<std::int32_t> flags(static_cast<std::size_t>(verdicts_.world_size()), 0);
+        flags[static_cast<std::size_t>(verdicts_.rank())] = mine ? 1 : 0;
+        comm::Request request =
+            verdicts_.start_allreduce(comm::view(std::span(flags)), comm::ReduceOp::sum);
+        const auto patience = mine ? kPatienceOfFailed : kPatience;
+        const auto deadline = Clock::now() + patience;
+        while (!request.test()) {
+            if (Clock::now() > deadline) give_up(test, patience);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        std::vector<int> failed;
+        for (std::size_t rank = 0; rank < flags.size(); ++rank) {
+            if (flags[rank] != 0) failed.push_back(static_cast<int>(rank));
+        }
+        return failed;
+    }
+
+    [[noreturn]] void give_up(const ::testing::TestInfo& test, std::chrono::seconds patience) const {
+        fmt::print(stderr, "rank {}: not all ranks came to the end of {} within {} s of this one; the job is ended\n",
+                   verdicts_.rank(), name_of(test), patience.count());
+        comm::MpiEnvironment::abort(1);
+    }
+
+    comm::Communicator& verdicts_;
+    bool& quiet_;  // set while this rank fails for another one's sake
+};
+
+// In place of GoogleTest's printer on ranks above 0: own failures only.
+class FailuresOnly final : public ::testing::EmptyTestEventListener {
+  public:
+    FailuresOnly(int rank, const bool& quiet) : rank_(rank), quiet_(quiet) {}
+
+    void OnTestPartResult(const ::testing::TestPartResult& part) override {
+        if (!part.failed() || quiet_) return;
+        const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+        const std::string where = part.file_name() == nullptr
+                                      ? "unknown place"
+                                      : fmt::format("{}:{}", part.file_name(), part.line_number());
+        fmt::print(stderr, "rank {}: {}: Failure in {}\n{}\n", rank_, where,
+                   test == nullptr ? "the set-up" : name_of(*test), part.message());
+    }
+
+  private:
+    int rank_;
+    const bool& quiet_;
+};
+
+// nullopt: not asked for. -1: asked for with something that is no number.
+std::optional<int> expected_ranks(int argc, char** argv) {
+    constexpr std::string_view kFlag = "--expect-ranks=";
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        if (argument.substr(0, kFlag.size()) != kFlag) continue;
+        const auto text = argument.substr(kFlag.size());
+        int ranks = -1;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
+        return error == std::errc() && end == text.data() + text.size() ? ranks : -1;
+    }
+    return std::nullopt;
+}
+
+void install_listeners(comm::Communicator& verdicts, bool& quiet) {
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    if (verdicts.rank() != 0) {
+        delete listeners.Release(listeners.default_result_printer());
+        listeners.Append(new FailuresOnly(verdicts.rank(), quiet));
+        GTEST_FLAG_SET(output, "");  // one rank writes the XML file
+    }
+    // Last, so that it is the first to see a test end: the printer then prints the verdict of all.
+    listeners.Append(new Jury(verdicts, quiet));
+    // Shuffled by the clock, the ranks would run different tests.
+    if (GTEST_FLAG_GET(shuffle) && GTEST_FLAG_GET(random_seed) == 0) GTEST_FLAG_SET(random_seed, 1);
+}
+
+int run_on_all(comm::Communicator& world, std::optional<int> expected) {
+    if (expected && *expected != world.world_size()) {
+        fmt::print(stderr,
+                   "rank {}: this test was started for {} ranks, but MPI connects {}; start it with the mpirun of the "
+                   "MPI library it was built with\n",
+                   world.rank(), *expected, world.world_size());
+        return 1;
+    }
+    world_of_tests = &world;
+    const auto verdicts = world.split(0, world.rank());
+    bool quiet = false;
+    install_listeners(*verdicts, quiet);
+    const int code = RUN_ALL_TESTS();
+    return comm::agree_on_exit(*verdicts, code, 60).value_or(1);
+}
+
+}  // namespace
+
+comm::Communicator& world() { return *world_of_tests; }
+
+}  // namespace ranklab::testing
+
+int main(int argc, char** argv) {
+    ::testing::InitGoogleTest(&argc, argv);
+    try {
+        ranklab::comm::MpiEnvironment mpi;
+        return ranklab::testing::run_on_all(mpi.control(), ranklab::testing::expected_ranks(argc, argv));
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "the test program failed outside of its tests: {}\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,108 @@
+#include "report/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using results::RunHeader;
+using results::sample_run;
+using results::StoredRun;
+
+bool has_line(const std::string& text, const std::string& line) {
+    return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(RunText, HasTheRateLines) {
+    const std::string text = run_text(sample_run());  // 3200, interval 3100 .. 3250, 2 ranks
+    EXPECT_TRUE(has_line(text, "Img/sec per rank: 1600.0 +- 50.0")) << text;
+    EXPECT_TRUE(has_line(text, "Total img/sec on 2 rank(s): 3200.0 +- 100.0")) << text;
+}
+
+TEST(RunText, SaysWhereThereIsNoInterval) {
+    StoredRun run = sample_run();
+    run.measurements[1] = results::throughput(0.0123456, stats::kNone, stats::kNone, 3);
+    const std::string text = run_text(run);
+    EXPECT_TRUE(has_line(text, "Img/sec per rank: 0.006173 +- n/a (n < 6)")) << text;
+    EXPECT_TRUE(has_line(text, "Total img/sec on 2 rank(s): 0.01235 +- n/a (n < 6)")) << text;
+}
+
+TEST(RunText, TellsWhatAPersonAsksFirst) {
+    const std::string text = run_text(sample_run());
+    for (const char* part :
+         {"run 20261121T101500Z-3f9a1c", "train", "2026-11-21T10:15:00Z, 12.2 s",
+          "2 rank(s) on 1 host(s): node01 (ranks 0-1); cpu", "test accuracy 89.12 %", "peak memory   1.0 GiB",
+          "threads       2", "parameters equal", "warning: 2 ranks share a core"})
+        EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+}
+
+TEST(RunText, ShowsPhasesWithTheirShare) {
+    StoredRun run = sample_run();
+    results::Measurement forward = run.measurements[0];
+    forward.name = "forward_time_s";
+    forward.summary.mean /= 4;
+    run.measurements.push_back(forward);
+    const std::string text = run_text(run);
+    EXPECT_TRUE(std::regex_search(
+        text, std::regex("phase +unit +n +median +95% interval +p95 +p99 +min +max +share")))
+        << text;
+    EXPECT_TRUE(std::regex_search(text, std::regex("forward_time_s +s +20 .* max .* 25.0 %"))) << text;
+}
+
+TEST(RunText, OfAnInvalidRunShowsNoRates) {
+    StoredRun run = sample_run();
+    run.valid = false;
+    run.exit_code = 3;
+    run.warnings = {"the loss is NaN at step 7"};
+    const std::string text = run_text(run);
+    EXPECT_TRUE(contains(text, "INVALID (exit code 3)")) << text;
+    EXPECT_TRUE(contains(text, "  - the loss is NaN at step 7")) << text;
+    EXPECT_FALSE(contains(text, "mg/sec")) << text;
+    EXPECT_FALSE(contains(text, "throughput")) << text;
+}
+
+TEST(RunText, OfAnEmptyRunIsShort) {
+    const std::string text = run_text({});
+    EXPECT_TRUE(contains(text, "where         unknown")) << text;
+    EXPECT_FALSE(contains(text, "nan")) << text;
+}
+
+TEST(RunText, LetsNoControlCharacterThrough) {
+    StoredRun run = sample_run();
+    run.label = "\x1b[31mred\a";
+    run.warnings = {"a\nb\x1b]0;title"};
+    run.measurements[0].name = "step\x1b_time";
+    run.hosts[0].host = "\x1b";
+    for (const char c : run_text(run)) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20U);
+}
+
+TEST(RunText, CutsLongTables) {
+    StoredRun run = sample_run();
+    run.tables = {{"many", {{"n", std::vector<std::int64_t>(100, 7)}}}};
+    EXPECT_TRUE(contains(run_text(run), "and 88 more rows")) << run_text(run);
+}
+
+TEST(RunsText, ListsAndSaysWhatToType) {
+    const std::vector<RunHeader> runs{{"first", "train", "größer", "2026-11-21T10:15:00Z", true, 0},
+                                      {"second", "io", "b", "2026-11-21T10:16:00Z", false, 3}};
+    const std::string text = runs_text(runs, "r.h5");
+    EXPECT_TRUE(has_line(text, "  run     command  started (UTC)         valid        label")) << text;
+    EXPECT_TRUE(has_line(text, "  first   train    2026-11-21T10:15:00Z  yes          größer")) << text;
+    EXPECT_TRUE(has_line(text, "  second  io       2026-11-21T10:16:00Z  INVALID (3)  b")) << text;
+    EXPECT_TRUE(has_line(text, "2 run(s). To see one: ranklab report r.h5 --run second")) << text;
+}
+
+TEST(RunsText, OfNoRunsSaysSo) {
+    EXPECT_TRUE(contains(runs_text({}, "r.h5"), "r.h5 holds no runs yet"));
+}
+
+}  // namespace
+}  // namespace ranklab::report
