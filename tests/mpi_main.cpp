@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 // How long a rank waits for the others at a test's end. One that failed has likely left them in a collective.
 constexpr std::chrono::seconds kPatience{90};
-constexpr std::chrono::seconds kPatienceOfFailed{20};
+constexpr std::chrono::seconds kPatienceOfFailed{10};
 
 comm::Communicator* world_of_tests = nullptr;
 
@@ -128,6 +128,10 @@ void install_listeners(comm::Communicator& verdicts, bool& quiet) {
 }
 
 int run_on_all(comm::Communicator& world, std::optional<int> expected) {
+    if (expected && *expected < 1) {
+        fmt::print(stderr, "--expect-ranks=N takes a whole number of ranks\n");
+        return 1;
+    }
     if (expected && *expected != world.world_size()) {
         fmt::print(stderr,
                    "rank {}: this test was started for {} ranks, but MPI connects {}; start it with the mpirun of the "
@@ -139,8 +143,9 @@ int run_on_all(comm::Communicator& world, std::optional<int> expected) {
     const auto verdicts = world.split(0, world.rank());
     bool quiet = false;
     install_listeners(*verdicts, quiet);
-    const int code = RUN_ALL_TESTS();
-    return comm::agree_on_exit(*verdicts, code, 60).value_or(1);
+    const auto code = comm::agree_on_exit(*verdicts, RUN_ALL_TESTS(), 60);
+    if (!code) comm::MpiEnvironment::abort(1);
+    return *code;
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ bool is_hdf5(const std::filesystem::path& path) {
 }
 
 std::string library_version() {
+    initialise();
     unsigned major = 0;
     unsigned minor = 0;
     unsigned release = 0;

@@ -14,12 +14,13 @@ class HelpTest(Case):
     def test_help_and_version_of_every_program(self):
         for name in present(PROGRAMS):
             for option, start in (("--help", f"Usage: ranklab {name}"), ("--version", "ranklab ")):
-                for command in ((cli.RANKLAB, name), (cli.BIN / f"ranklab-{name}",)):
-                    with self.subTest(name=name, option=option, program=command[0].name):
-                        result = cli.run(*command, option, cwd=self.folder)
+                with self.subTest(name=name, option=option):
+                    results = [cli.run(*command, option, cwd=self.folder) for command in ((cli.RANKLAB, name), (cli.BIN / f"ranklab-{name}",))]
+                    for result in results:
                         self.assertCode(result, 0)
                         self.assertTrue(result.stdout.startswith(start), str(result))
                         self.assertEqual(result.stderr, "")
+                    self.assertEqual(results[0].stdout, results[1].stdout)
         self.assertEqual(self.names(), [], "help and version do no work")
 
     def test_help_of_the_dispatcher_names_every_command(self):
@@ -30,14 +31,12 @@ class HelpTest(Case):
         self.assertCode(ranklab("--version", cwd=self.folder), 0)
 
     def test_help_and_version_are_printed_once_by_a_job(self):
-        for words in (["--help"], ["--version"], *([name, option] for name in present(PROGRAMS) for option in ("--help", "--version"))):
-            if words[0] == "report":
-                continue  # not an MPI program
+        cases = [[], *([name] for name in present(("train", "doctor")))]
+        cases = [[*words, option] for words in cases for option in ("--help", "--version")]
+        for words, job in zip(cases, cli.several(lambda words: ranklab(*words, ranks=2, cwd=self.folder), cases)):
             with self.subTest(words=words):
-                alone = ranklab(*words, cwd=self.folder)
-                job = ranklab(*words, ranks=2, cwd=self.folder)
                 self.assertCode(job, 0)
-                self.assertEqual(job.stdout, alone.stdout)
+                self.assertEqual(job.stdout, ranklab(*words).stdout)
 
     def test_help_says_the_exit_codes_and_examples(self):
         for name in present(("train", "doctor", "report")):
@@ -142,9 +141,9 @@ class BadOptionTest(Case):
     )
 
     def check(self, ranks, cases):
-        for words, parts in cases:
+        results = cli.several(lambda case: ranklab("train", *case[0], ranks=ranks, cwd=self.folder), cases)
+        for (words, parts), result in zip(cases, results):
             with self.subTest(ranks=ranks, words=words):
-                result = ranklab("train", *words, ranks=ranks, cwd=self.folder)
                 self.assertSays(result, 2, *parts)
                 self.assertEqual(result.stdout, "", "an error is no report")
 
@@ -211,8 +210,6 @@ class ConfigTest(Case):
                 with self.subTest(text=text[:30], ranks=ranks):
                     result = ranklab("train", "--config", config, ranks=ranks, cwd=self.folder)
                     self.assertSays(result, 2, *([] if "--steps" in parts else [config]), *parts)
-                    self.assertTrue(result.stderr.isprintable() or "\n" in result.stderr)
-                    self.assertNotIn("\x00", result.stderr)
 
     def test_missing_empty_and_folder_configs(self):
         self.config("", "empty.ini")

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
@@ -102,7 +103,10 @@ class Job:
                 raise AssertionError(f"still running after {timeout} s:\n{self._result(usage)}")
             else:
                 time.sleep(0.005)
-        return self._result(usage)
+        result = self._result(usage)
+        self._stdout.close()
+        self._stderr.close()
+        return result
 
     def _result(self, usage):
         def text(file):
@@ -162,6 +166,12 @@ def descendants(pid):
 
 def run(*command, timeout=60, cwd=None, env=None):
     return Job(command, cwd=cwd, env=env).finish(timeout)
+
+
+def several(function, cases):
+    """[function(case) …], a few at a time: starting an MPI job is mostly waiting."""
+    with ThreadPoolExecutor(3) as pool:
+        return list(pool.map(function, cases))
 
 
 def mpirun_words(ranks, *options):
@@ -272,6 +282,7 @@ class Case(unittest.TestCase):
         self.assertCode(result, code)
         said = [line for line in result.said if not line.startswith("warning: ")]
         self.assertEqual(len(said), 1, f"not one sentence: {said}\n{result}")
+        self.assertTrue(said[0].isprintable(), f"not fit for a terminal: {said[0]!r}")
         for part in parts:
             self.assertIn(str(part), said[0], str(result))
         for trace in ("terminate called", "Traceback", "what():", "frame #", "Segmentation", "Exception raised from"):

@@ -1,0 +1,76 @@
+#include "comm/launcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace ranklab::comm {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+LauncherView read(const Variables& variables) {
+    return read_launcher([&](const char* name) -> const char* {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+    });
+}
+
+void expect_view(const LauncherView& view, const std::string& name, int size, int rank) {
+    EXPECT_NE(view.name.find(name), std::string::npos) << "it is said to be: " << view.name;
+    EXPECT_EQ(view.world_size, size);
+    EXPECT_EQ(view.rank, rank);
+}
+
+void expect_none(const LauncherView& view) {
+    EXPECT_EQ(view.name, "");
+    EXPECT_EQ(view.world_size, std::nullopt);
+    EXPECT_EQ(view.rank, std::nullopt);
+}
+
+TEST(Launcher, NoneIsSeenInAPlainShell) {
+    expect_none(read({}));
+    expect_none(read({{"HOME", "/root"}, {"OMP_NUM_THREADS", "4"}}));
+}
+
+TEST(Launcher, OpenMpi) { expect_view(read({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}), "Open MPI", 4, 3); }
+
+TEST(Launcher, Pmi) { expect_view(read({{"PMI_SIZE", "2"}, {"PMI_RANK", "0"}}), "PMI", 2, 0); }
+
+TEST(Launcher, SlurmStep) {
+    expect_view(read({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "16"}}), "srun", 8, 5);
+}
+
+TEST(Launcher, AnOldSlurmStepKnowsTheJobsTasksOnly) {
+    expect_view(read({{"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "5"}}), "srun", 16, 5);
+}
+
+// sbatch sets SLURM_PROCID=0 and SLURM_NTASKS for the script itself: a program that the script starts without srun is
+// alone, and must not be taken for one of sixteen.
+TEST(Launcher, ABatchScriptIsNoLauncher) {
+    expect_none(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "0"}}));
+}
+
+TEST(Launcher, AnAllocationIsNoLauncher) { expect_none(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}})); }
+
+TEST(Launcher, TheNearestWins) {
+    Variables all{{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}};
+    expect_view(read(all), "srun", 1, 0);
+    all.insert({{"PMI_SIZE", "3"}, {"PMI_RANK", "2"}});
+    expect_view(read(all), "PMI", 3, 2);
+    all.insert({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "1"}});
+    expect_view(read(all), "Open MPI", 4, 1);
+}
+
+TEST(Launcher, GarbageIsPassedOver) {
+    for (const char* garbage : {"", "x", "4x", "-4", " 4", "4.0", "99999999999999999999", "0"}) {
+        expect_none(read({{"OMPI_COMM_WORLD_SIZE", garbage}, {"OMPI_COMM_WORLD_RANK", "0"}}));
+    }
+    expect_none(read({{"OMPI_COMM_WORLD_SIZE", "4"}}));
+    expect_none(read({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "one"}}));
+    // ... and the next launcher is asked.
+    expect_view(read({{"OMPI_COMM_WORLD_SIZE", "x"}, {"OMPI_COMM_WORLD_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}), "PMI", 2, 1);
+}
+
+}  // namespace
+}  // namespace ranklab::comm

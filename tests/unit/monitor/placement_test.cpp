@@ -1,0 +1,130 @@
+#include "monitor/placement.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "monitor/host.hpp"
+
+namespace ranklab::monitor {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// A rank with all CPUs of [first, first + count) and a core for each.
+Placement place(int rank, int first, int count, int threads, const std::string& host = "node01") {
+    Placement p{.rank = rank, .local_rank = rank, .host = host, .cpus = {}, .build = "ranklab 1", .gpus = "none"};
+    p.cpus.resize(static_cast<std::size_t>(count));
+    std::iota(p.cpus.begin(), p.cpus.end(), first);
+    p.cores = count;
+    p.threads = threads;
+    return p;
+}
+
+TEST(Connected, WhenTheCountsAgree) {
+    EXPECT_FALSE(check_connected(1, "", std::nullopt, std::nullopt));
+    EXPECT_FALSE(check_connected(8, "", std::nullopt, std::nullopt));
+    EXPECT_FALSE(check_connected(8, "Slurm's srun", 8, std::nullopt));
+    EXPECT_FALSE(check_connected(8, "Slurm's srun", 8, 8));
+}
+
+TEST(Connected, NotWhenTheLauncherStartedMore) {
+    const auto finding = check_connected(1, "Slurm's srun", 8, std::nullopt);
+    ASSERT_TRUE(finding);
+    EXPECT_TRUE(finding->fatal);
+    EXPECT_THAT(finding->sentence, AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"), HasSubstr("1 rank:"),
+                                         HasSubstr("--mpi=pmix"), HasSubstr("--expect-ranks 1")));
+}
+
+TEST(Connected, NotWhenMoreRanksThanTheLauncherStarted) { EXPECT_TRUE(check_connected(4, "Open MPI's mpirun", 2, std::nullopt)); }
+
+TEST(Connected, WhatIsExpectedOverrulesTheLauncher) {
+    EXPECT_FALSE(check_connected(1, "Slurm's srun", 8, 1)) << "meant so: no finding";
+    const auto finding = check_connected(1, "Slurm's srun", 1, 2);
+    ASSERT_TRUE(finding);
+    EXPECT_TRUE(finding->fatal);
+    EXPECT_THAT(finding->sentence, AllOf(HasSubstr("--expect-ranks 2"), HasSubstr("1 rank;")));
+    EXPECT_TRUE(check_connected(3, "", std::nullopt, 2));
+}
+
+TEST(Placements, GoodOnesHaveNoFindings) {
+    EXPECT_THAT(check_placements({}), IsEmpty());
+    EXPECT_THAT(check_placements({place(0, 0, 4, 4)}), IsEmpty());
+    EXPECT_THAT(check_placements({place(0, 0, 2, 2), place(1, 2, 2, 2)}), IsEmpty()) << "own cores";
+    EXPECT_THAT(check_placements({place(0, 0, 2, 1), place(1, 0, 2, 1)}), IsEmpty()) << "one cpuset, a CPU for each thread";
+    EXPECT_THAT(check_placements({place(0, 0, 2, 2, "a"), place(1, 0, 2, 2, "b")}), IsEmpty()) << "equal CPUs of two nodes";
+}
+
+TEST(Placements, MoreThreadsThanCoresAreNamedWithTheRemedy) {
+    const auto findings = check_placements({place(0, 0, 1, 2), place(1, 1, 1, 1)});
+    ASSERT_THAT(findings, SizeIs(::testing::Ge(1U)));
+    EXPECT_FALSE(findings.front().fatal);
+    EXPECT_THAT(findings.front().sentence,
+                AllOf(HasSubstr("rank 0: 2 threads"), HasSubstr("1 core "), HasSubstr("Open MPI binds each rank to one core"),
+                      HasSubstr("--map-by slot:PE=2"), HasSubstr("--cpus-per-task=2"), HasSubstr("--threads 1")));
+}
+
+TEST(Placements, OneSentenceForAllRanksWithTheSameTrouble) {
+    std::vector<Placement> placements;
+    for (int rank = 0; rank < 64; ++rank) placements.push_back(place(rank, rank, 1, 2));
+    const auto findings = check_placements(placements);
+    int about_cores = 0;
+    for (const auto& finding : findings) {
+        if (finding.sentence.find("Open MPI binds") == std::string::npos) continue;
+        ++about_cores;
+        EXPECT_THAT(finding.sentence, HasSubstr("ranks 0-63:"));
+    }
+    EXPECT_EQ(about_cores, 1);
+}
+
+TEST(Placements, RanksThatShareTooFewCpusAreNamed) {
+    const auto findings = check_placements({place(0, 0, 2, 2), place(1, 0, 2, 2), place(2, 0, 2, 2, "node02")});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_FALSE(findings[0].fatal);
+    EXPECT_THAT(findings[0].sentence, AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 CPUs"), HasSubstr("--threads 1")));
+}
+
+TEST(Placements, DifferingBuildsAreFatal) {
+    auto placements = std::vector<Placement>{place(0, 0, 1, 1), place(1, 1, 1, 1), place(2, 0, 1, 1, "node02")};
+    placements[2].build = "ranklab 2";
+    const auto findings = check_placements(placements);
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_TRUE(findings[0].fatal);
+    EXPECT_THAT(findings[0].sentence, AllOf(HasSubstr("rank 2 on node02 runs ranklab 2"), HasSubstr("ranklab 1")));
+}
+
+TEST(Placement, IsTheSameOnAnotherRank) {
+    for (const std::string host : {"node07", "", "node 7, rack b", "n\xC3\xB6" "de", "a;b|c:d\t", "node-07.cluster.example.org"}) {
+        Placement p = place(3, 2, 5, 4, host);
+        p.local_rank = 1;
+        p.gpus = "NVIDIA H200, NVIDIA H200";
+        p.build = "";
+        const auto copy = Placement::deserialise(p.serialise());
+        EXPECT_EQ(copy.rank, 3);
+        EXPECT_EQ(copy.local_rank, 1);
+        EXPECT_EQ(copy.host, host);
+        EXPECT_EQ(copy.cpus, p.cpus);
+        EXPECT_EQ(copy.cores, 5);
+        EXPECT_EQ(copy.threads, 4);
+        EXPECT_EQ(copy.build, "");
+        EXPECT_EQ(copy.gpus, p.gpus);
+    }
+    EXPECT_THAT(Placement::deserialise(place(0, 0, 0, 1).serialise()).cpus, IsEmpty());
+}
+
+TEST(OwnPlacement, TakesAThreadPerCoreUnlessTold) {
+    const auto p = own_placement(2, 1, 0, "build", "no GPU");
+    EXPECT_EQ(p.rank, 2);
+    EXPECT_EQ(p.local_rank, 1);
+    EXPECT_EQ(p.host, host_name());
+    EXPECT_EQ(p.cpus, cpuset());
+    EXPECT_EQ(p.threads, p.cores);
+    EXPECT_EQ(own_placement(0, 0, 3, "", "").threads, 3);
+}
+
+}  // namespace
+}  // namespace ranklab::monitor

@@ -1,0 +1,109 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "options/options.hpp"
+#include "sample_schema.hpp"
+#include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::options {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Config : public ::testing::Test {
+  protected:
+    Options read(const std::string& text, const std::vector<std::string>& arguments = {}) {
+        auto options = Options::parse(sample_schema(), arguments);
+        options.read_config(folder_.write("c.ini", text).string());
+        return options;
+    }
+    /// The sentence with which this text is refused; it must name the file.
+    std::string refusal(const std::string& text) {
+        const auto sentence = tests::thrown_sentence<base::OptionError>([&] { read(text); });
+        EXPECT_THAT(sentence, HasSubstr("c.ini"));
+        return sentence;
+    }
+
+    tests::TempFolder folder_;
+};
+
+TEST_F(Config, StandsBetweenTheCommandLineAndTheDefault) {
+    const auto options = read("# a comment\nsteps = 7\n  sync=none  # and one behind\n\nlr = 0.25\n", {"--steps", "9"});
+    EXPECT_EQ(options.integer("steps"), 9) << "command line";
+    EXPECT_EQ(options.text("sync"), "none") << "config file";
+    EXPECT_DOUBLE_EQ(options.real("lr"), 0.25) << "config file";
+    EXPECT_EQ(options.text("output"), "results/runs.h5") << "default";
+    EXPECT_TRUE(options.is_set("sync"));
+}
+
+TEST_F(Config, Flags) {
+    EXPECT_TRUE(read("dry-run = true\n").flag("dry-run"));
+    EXPECT_TRUE(read("dry-run = yes\n").flag("dry-run"));
+    EXPECT_FALSE(read("dry-run = false\n").flag("dry-run"));
+    EXPECT_TRUE(read("dry-run = false\n", {"--dry-run"}).flag("dry-run"));
+    EXPECT_THAT(refusal("dry-run = perhaps\n"), HasSubstr("dry-run"));
+}
+
+TEST_F(Config, AnUnknownKeyIsNamedWithTheNearest) {
+    EXPECT_THAT(refusal("stepps = 7\n"), AllOf(HasSubstr("unknown key stepps"), HasSubstr("did you mean steps?"), Not(HasSubstr("--steps"))));
+}
+
+TEST_F(Config, AKeyGivenTwiceIsRefused) {
+    EXPECT_THAT(refusal("steps = 1\nsteps = 2\n"), AllOf(HasSubstr("steps"), HasSubstr("more than once")));
+}
+
+TEST_F(Config, ABadValueNamesFileAndKey) {
+    EXPECT_THAT(refusal("steps = 1e9x\n"), AllOf(HasSubstr("steps"), HasSubstr("'1e9x'")));
+    EXPECT_THAT(refusal("lr = nan\n"), AllOf(HasSubstr("lr"), HasSubstr("'nan'")));
+    EXPECT_THAT(refusal("steps =\n"), HasSubstr("steps"));
+    EXPECT_THAT(refusal("sync = flt\n"), AllOf(HasSubstr("sync"), HasSubstr("did you mean flat?")));
+}
+
+// What the command line overrules is not looked at twice, but a key must exist all the same.
+TEST_F(Config, IsCheckedEvenWhereItIsOverruled) {
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { read("stepps = 7\n", {"--steps", "9"}); }), HasSubstr("stepps"));
+}
+
+TEST_F(Config, SectionsAreRefused) {
+    const auto sentence = refusal("[training]\nsteps = 7\n");
+    EXPECT_THAT(sentence, HasSubstr("section"));
+}
+
+TEST_F(Config, ALineWithoutAnEqualsSignIsRefused) { EXPECT_THAT(refusal("steps 7\n"), HasSubstr("steps 7")); }
+
+TEST_F(Config, BinaryGarbageIsRefused) {
+    std::string garbage = "\x89HDF\r\n\x1a\n";
+    for (int i = 0; i < 3000; ++i) garbage += static_cast<char>((i * 131) % 256);
+    const auto sentence = refusal(garbage);
+    EXPECT_LT(sentence.size(), 400U) << "the garbage is not poured onto the screen";
+    for (const char c : sentence) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20) << "a control character in: " << sentence;
+}
+
+TEST_F(Config, WhatIsNoReadableFileIsRefused) {
+    auto options = Options::parse(sample_schema(), {});
+    const auto refused = [&](const std::string& path) {
+        return tests::thrown_sentence<base::OptionError>([&] { options.read_config(path); });
+    };
+    EXPECT_THAT(refused((folder_ / "missing.ini").string()), HasSubstr("missing.ini"));
+    EXPECT_THAT(refused(folder_.path().string()), HasSubstr(folder_.path().string()));  // a folder
+    EXPECT_THAT(refused(folder_.write("empty.ini", "").string()), HasSubstr("empty.ini"));
+}
+
+TEST_F(Config, WindowsLineEndsAreTaken) { EXPECT_EQ(read("steps = 7\r\nsync = none\r\n").integer("steps"), 7); }
+
+TEST_F(Config, TheCommandLinesOneOfTwoWins) {
+    auto options = read("batch-size = 8\n", {"--global-batch-size", "16"});
+    options.prefer_one_of("batch-size", "global-batch-size");
+    EXPECT_FALSE(options.is_set("batch-size"));
+    EXPECT_EQ(options.integer("global-batch-size"), 16);
+
+    auto both = read("batch-size = 8\nglobal-batch-size = 16\n");
+    EXPECT_THROW(both.prefer_one_of("batch-size", "global-batch-size"), base::OptionError);
+}
+
+}  // namespace
+}  // namespace ranklab::options

@@ -1,0 +1,204 @@
+#include "options/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/error.hpp"
+#include "sample_schema.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::options {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+Options parse(const Words& arguments) { return Options::parse(sample_schema(), arguments); }
+std::string refusal(const Words& arguments) {
+    return tests::thrown_sentence<base::OptionError>([&] { parse(arguments); });
+}
+
+TEST(Options, DefaultsAreThere) {
+    const auto options = parse({});
+    EXPECT_EQ(options.text("sync"), "flat");
+    EXPECT_EQ(options.integer("steps"), 200);
+    EXPECT_DOUBLE_EQ(options.real("lr"), 0.5);
+    EXPECT_FALSE(options.flag("dry-run"));
+    EXPECT_TRUE(options.has("steps"));
+    EXPECT_FALSE(options.is_set("steps"));
+    EXPECT_FALSE(options.has("batch-size"));
+}
+
+TEST(Options, TheCommandLineOverrulesDefaults) {
+    const auto options = parse({"--sync", "none", "--steps=7", "--lr", "1e-3", "--dry-run", "--output", "a b.h5"});
+    EXPECT_EQ(options.text("sync"), "none");
+    EXPECT_EQ(options.integer("steps"), 7);
+    EXPECT_DOUBLE_EQ(options.real("lr"), 1e-3);
+    EXPECT_TRUE(options.flag("dry-run"));
+    EXPECT_EQ(options.text("output"), "a b.h5");
+    EXPECT_TRUE(options.is_set("steps"));
+}
+
+TEST(Options, AnUnknownOneIsNamedWithTheNearest) {
+    EXPECT_THAT(refusal({"--step", "3"}), AllOf(HasSubstr("--step"), HasSubstr("did you mean --steps?")));
+    EXPECT_THAT(refusal({"--batch_size=3"}), AllOf(HasSubstr("--batch_size;"), HasSubstr("did you mean --batch-size?")));
+    EXPECT_THAT(refusal({"--frobnicate"}), AllOf(HasSubstr("--frobnicate"), HasSubstr("--help")));
+}
+
+TEST(Options, NoAbbreviationIsGuessed) { EXPECT_THAT(refusal({"--out", "x"}), HasSubstr("unknown option --out")); }
+
+TEST(Options, GivenTwiceIsRefused) {
+    EXPECT_THAT(refusal({"--steps", "1", "--steps", "2"}), AllOf(HasSubstr("--steps"), HasSubstr("more than once")));
+    EXPECT_THAT(refusal({"--dry-run", "--dry-run"}), AllOf(HasSubstr("--dry-run"), HasSubstr("more than once")));
+}
+
+TEST(Options, AMissingValueIsNamed) {
+    EXPECT_THAT(refusal({"--steps"}), HasSubstr("--steps"));
+    EXPECT_THAT(refusal({"--output"}), HasSubstr("--output"));
+    EXPECT_THAT(refusal({"--dry-run=perhaps"}), HasSubstr("--dry-run"));
+}
+
+class BadInteger : public ::testing::TestWithParam<const char*> {};
+TEST_P(BadInteger, IsNamedWithItsOption) {
+    EXPECT_THAT(refusal({std::string("--steps=") + GetParam()}), HasSubstr("--steps"));
+}
+INSTANTIATE_TEST_SUITE_P(Options, BadInteger,
+                         ::testing::Values("", "0", "-1", "1.5", "1e9", "1e9x", "12abc", "nan", "inf", " 5", "5 ", "0x10",
+                                           "9223372036854775808", "99999999999999999999999999", "+5", "--"));
+
+class BadReal : public ::testing::TestWithParam<const char*> {};
+TEST_P(BadReal, IsNamedWithItsOption) {
+    EXPECT_THAT(refusal({std::string("--lr=") + GetParam()}), HasSubstr("--lr"));
+}
+INSTANTIATE_TEST_SUITE_P(Options, BadReal,
+                         ::testing::Values("", "-0.1", "nan", "-nan", "inf", "infinity", "1e400", "1e9x", "0,5", "1 2", "abc", "."));
+
+TEST(Options, TheValueIsInTheSentence) {
+    EXPECT_THAT(refusal({"--steps=1e9x"}), AllOf(HasSubstr("'1e9x'"), HasSubstr("at least 1")));
+    EXPECT_THAT(refusal({"--lr", "nan"}), HasSubstr("'nan'"));
+}
+
+TEST(Options, NumbersAtTheEdgeAreTaken) {
+    EXPECT_EQ(parse({"--steps=9223372036854775807"}).integer("steps"), std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(parse({"--steps=1"}).integer("steps"), 1);
+    EXPECT_DOUBLE_EQ(parse({"--lr=0"}).real("lr"), 0.0);
+    EXPECT_DOUBLE_EQ(parse({"--lr=1e300"}).real("lr"), 1e300);
+}
+
+// A negative number looks like a short option: it must be refused all the same, as a value or as an option.
+TEST(Options, ANegativeNumberWithABlankIsRefused) { EXPECT_FALSE(refusal({"--lr", "-1"}).empty()); }
+
+TEST(Options, AWrongChoiceListsAllAndNamesTheNearest) {
+    EXPECT_THAT(refusal({"--sync", "flatt"}),
+                AllOf(HasSubstr("--sync"), HasSubstr("none, per-parameter, flat"), HasSubstr("did you mean flat?")));
+    EXPECT_THAT(refusal({"--sync", "FLAT"}), HasSubstr("none, per-parameter, flat"));
+    EXPECT_THAT(refusal({"--sync", ""}), HasSubstr("none, per-parameter, flat"));
+}
+
+TEST(Options, WordsAreRefusedBeyondWhatTheSchemaTakes) {
+    EXPECT_THAT(refusal({"train"}), HasSubstr("'train'"));
+    Schema schema = sample_schema();
+    schema.positional("FILE", 2);
+    const auto options = Options::parse(schema, {"a.h5", "--steps", "3", "b.h5"});
+    EXPECT_EQ(options.positional(), (Words{"a.h5", "b.h5"}));
+    EXPECT_EQ(options.integer("steps"), 3);
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {"a", "b", "c"}); }),
+                HasSubstr("'c'"));
+}
+
+TEST(Options, AfterTwoDashesAllAreWords) {
+    Schema schema = sample_schema();
+    schema.positional("FILE", 2);
+    EXPECT_EQ(Options::parse(schema, {"--", "--steps", "-x"}).positional(), (Words{"--steps", "-x"}));
+}
+
+TEST(Options, TwoThatExcludeEachOther) {
+    auto one = parse({"--batch-size", "8"});
+    EXPECT_NO_THROW(one.prefer_one_of("batch-size", "global-batch-size"));
+    EXPECT_EQ(one.integer("batch-size"), 8);
+
+    auto both = parse({"--batch-size", "8", "--global-batch-size", "16"});
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { both.prefer_one_of("batch-size", "global-batch-size"); }),
+                AllOf(HasSubstr("--batch-size"), HasSubstr("--global-batch-size")));
+}
+
+TEST(Options, ResolvedValuesStandBehindTheUsers) {
+    auto options = parse({"--steps", "5"});
+    options.resolve("batch-size", "64");
+    options.resolve("steps", "99");
+    EXPECT_EQ(options.integer("batch-size"), 64);
+    EXPECT_FALSE(options.is_set("batch-size"));
+    EXPECT_EQ(options.integer("steps"), 5);
+    options.resolve("sync", "none");
+    EXPECT_EQ(options.text("sync"), "none") << "a resolved value stands before the default";
+}
+
+TEST(Options, TheEffectiveConfigurationHoldsAllThatHasAValue) {
+    auto options = parse({"--dry-run", "--steps=5"});
+    options.resolve("batch-size", "64");
+    Words lines;
+    for (const auto& entry : options.effective()) lines.push_back(entry.name + "=" + entry.value);
+    EXPECT_EQ(lines, (Words{"sync=flat", "steps=5", "batch-size=64", "lr=0.5", "output=results/runs.h5", "dry-run=true"}));
+}
+
+TEST(Options, AnotherRankAdoptsThem) {
+    const auto first = parse({"--output", "a b\n=c'\"", "--dry-run", "--steps=5", "--config", ""});
+    auto other = parse({"--lr", "3"});
+    other.adopt(first.serialise());
+    EXPECT_EQ(other.text("output"), "a b\n=c'\"");
+    EXPECT_EQ(other.text("config"), "");
+    EXPECT_TRUE(other.flag("dry-run"));
+    EXPECT_EQ(other.integer("steps"), 5);
+    EXPECT_DOUBLE_EQ(other.real("lr"), 0.5) << "what rank 0 was not given is not set here either";
+    EXPECT_EQ(other.serialise(), first.serialise());
+}
+
+TEST(Options, NothingSetIsAdoptedAsNothing) {
+    auto other = parse({"--steps=5"});
+    other.adopt(parse({}).serialise());
+    EXPECT_EQ(other.integer("steps"), 200);
+}
+
+// A wrong name in the program is a bug of ours, not a slip of the user's.
+TEST(Options, AccessToWhatIsNotThereIsAnInternalError) {
+    const auto options = parse({});
+    for (const char* name : {"batch-size", "no-such-option"}) {
+        try {
+            static_cast<void>(options.text(name));
+            ADD_FAILURE() << name << " has no value";
+        } catch (const base::Error& error) {
+            EXPECT_EQ(error.code(), base::ExitCode::internal);
+        }
+    }
+    EXPECT_THROW(static_cast<void>(options.integer("output")), base::Error);
+}
+
+TEST(Help, ShowsSectionsChoicesAndDefaults) {
+    const std::string help = sample_schema().help();
+    for (const char* part : {"What is done", "Where it goes", "--steps N", "(default: 200)", "none|per-parameter|flat",
+                             "(default: flat)", "(default: 0.5)", "--output FILE", "results/runs.h5", "--dry-run",
+                             "print the plan only"}) {
+        EXPECT_THAT(help, HasSubstr(part));
+    }
+    EXPECT_THAT(help, ::testing::Not(HasSubstr("(default: false)"))) << "a flag's default needs no words";
+}
+
+TEST(Help, FitsATerminal) {
+    for (const auto& line : [] {
+             Words lines;
+             std::string text = sample_schema().help();
+             for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+                 end = text.find('\n', at);
+                 lines.push_back(text.substr(at, end - at));
+             }
+             return lines;
+         }()) {
+        EXPECT_LE(line.size(), 100U) << line;
+    }
+}
+
+}  // namespace
+}  // namespace ranklab::options
