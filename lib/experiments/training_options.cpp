@@ -54,7 +54,7 @@ void describe_way(options::Schema& schema) {
         .choice("device", {"auto", "cpu"}, "auto", "where it computes");
     schema.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, "epoch",
-                "when the test samples are evaluated; a run of --steps does so at its end")
+                "epoch: after each epoch, and where a run of --steps ends; end: once")
         .integer("eval-batch-size", 1, "1000", "samples per evaluation batch and rank")
         .choice("check-parameters", {"step", "end"}, "end",
                 "when the parameters of all ranks are compared, bit by bit")

@@ -24,11 +24,12 @@ std::string library_text();
 template <class T>
 T check(T result, const char* call, std::string_view what,
         const std::source_location& place = std::source_location::current()) {
-    if constexpr (std::is_pointer_v<T>) {
-        if (result == nullptr) fail(call, what, place);
-    } else if constexpr (std::is_signed_v<T> || std::is_enum_v<T>) {
-        if (static_cast<long long>(result) < 0) fail(call, what, place);
-    }
+    bool failed = false;
+    if constexpr (std::is_pointer_v<T>)
+        failed = result == nullptr;
+    else if constexpr (!std::is_unsigned_v<T>)
+        failed = static_cast<long long>(result) < 0;
+    if (failed) fail(call, what, place);
     return result;
 }
 

@@ -132,21 +132,31 @@ std::string throughput(const Run& run) {
                        with_half_width(m->summary, 1));
 }
 
+// The last entry of a column of the table `epochs`, which is there when samples were not read.
+double last_epoch(const Run& run, const std::string& name) {
+    const results::Table* epochs = run.find_table("epochs");
+    if (epochs == nullptr) return stats::kNone;
+    for (const auto& column : epochs->columns) {
+        const auto* values = std::get_if<std::vector<double>>(&column.values);
+        if (column.name == name && values != nullptr && !values->empty()) return values->back();
+    }
+    return stats::kNone;
+}
+
 // The value after the last epoch; a median over epochs would be that of a half-trained model. Every
 // rank holds the same one.
-double last_value(const Measurement& m) {
-    return m.samples.size() < m.columns || m.samples.empty() ? m.summary.median
-                                                             : m.samples[m.samples.size() - m.columns];
+double last_value(const Run& run, const std::string& name) {
+    const Measurement* m = run.find(name);
+    if (m == nullptr) return stats::kNone;
+    if (!m->samples.empty() && m->samples.size() >= m->columns)
+        return m->samples[m->samples.size() - m->columns];
+    return m->summary.n == 1 ? m->summary.median : last_epoch(run, name);
 }
 
 std::string accuracy(const Run& run) {
-    const auto last = [&](const char* name) {
-        const Measurement* m = run.find(name);
-        return m == nullptr ? stats::kNone : last_value(*m);
-    };
     std::string text;
-    const double accuracy = last("validation_accuracy");
-    const double loss = last("validation_loss");
+    const double accuracy = last_value(run, "validation_accuracy");
+    const double loss = last_value(run, "validation_loss");
     if (!std::isnan(accuracy)) text += line("test accuracy", fmt::format("{:.2f} %", 100 * accuracy));
     if (!std::isnan(loss)) text += line("test loss", number(loss));
     return text;

@@ -161,7 +161,8 @@ void store(const hdf5::Group& runs, const Run& run) {
 }
 
 std::uint64_t stored_bytes_at_most(const Run& run) {
-    std::uint64_t bytes = 256 * 1024;  // the file's own housekeeping, which grows in blocks of up to 64 KiB
+    std::uint64_t bytes =
+        std::uint64_t{256} * 1024;  // the file's own housekeeping, which grows in blocks of up to 64 KiB
     bytes += run.argv.size() + run.label.size() + config_to_json(run.config).size() +
              context_to_json(run.context).size() + warnings_to_json(run.warnings).size();
     std::size_t longest = 0;

@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
+#include "comm/counts.hpp"
 #include "comm/mpi_check.hpp"
 
 namespace ranklab::comm {
@@ -151,6 +152,7 @@ Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
 
 void MpiCommunicator::allgather(BufferView send, BufferView receive) {
     need_host(send);
+    need_whole_of_parts(send, receive, world_size_, "allgather");
     const int count = mpi_count(send.count);
     const MPI_Datatype type = mpi_type(send.dtype);
     mpi_check(MPI_Allgather(send.data, count, type, receive.data, count, type, comm_), "MPI_Allgather");
@@ -158,6 +160,7 @@ void MpiCommunicator::allgather(BufferView send, BufferView receive) {
 
 void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
     need_host(send);
+    need_whole_of_parts(receive, send, world_size_, "reduce_scatter");
     mpi_check(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count),
                                        mpi_type(send.dtype), mpi_op(op), comm_),
               "MPI_Reduce_scatter_block");

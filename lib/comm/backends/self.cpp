@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "comm/backend.hpp"
+#include "comm/counts.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -19,8 +20,14 @@ class SelfCommunicator final : public Communicator {
     void broadcast(BufferView, int) override {}
     void allreduce(BufferView, ReduceOp) override {}
     Request start_allreduce(BufferView, ReduceOp) override { return {}; }
-    void allgather(BufferView send, BufferView receive) override { copy(send, receive); }
-    void reduce_scatter(BufferView send, BufferView receive, ReduceOp) override { copy(send, receive); }
+    void allgather(BufferView send, BufferView receive) override {
+        need_whole_of_parts(send, receive, 1, "allgather");
+        copy(send, receive);
+    }
+    void reduce_scatter(BufferView send, BufferView receive, ReduceOp) override {
+        need_whole_of_parts(receive, send, 1, "reduce_scatter");
+        copy(send, receive);
+    }
     std::unique_ptr<Communicator> split(int, int) override { return std::make_unique<SelfCommunicator>(); }
 
   private:

@@ -1,8 +1,7 @@
 #include "report/text.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <regex>
 
 #include "unit/results/sample_run.hpp"
 
@@ -44,6 +43,15 @@ TEST(RunText, TellsWhatAPersonAsksFirst) {
         EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
 }
 
+// Never the median over epochs.
+TEST(RunText, ShowsTheLastAccuracyWithOrWithoutSamples) {
+    StoredRun run = sample_run();
+    run.measurements[3].samples.clear();  // as read with Detail::summaries
+    EXPECT_FALSE(contains(run_text(run), "test accuracy")) << run_text(run);
+    run.tables[0].columns.push_back({"validation_accuracy", std::vector<double>{0.81, 0.8912}});
+    EXPECT_TRUE(contains(run_text(run), "test accuracy 89.12 %")) << run_text(run);
+}
+
 TEST(RunText, ShowsPhasesWithTheirShare) {
     StoredRun run = sample_run();
     results::Measurement forward = run.measurements[0];
@@ -51,10 +59,9 @@ TEST(RunText, ShowsPhasesWithTheirShare) {
     forward.summary.mean /= 4;
     run.measurements.push_back(forward);
     const std::string text = run_text(run);
-    EXPECT_TRUE(std::regex_search(
-        text, std::regex("phase +unit +n +median +95% interval +p95 +p99 +min +max +share")))
-        << text;
-    EXPECT_TRUE(std::regex_search(text, std::regex("forward_time_s +s +20 .* max .* 25.0 %"))) << text;
+    EXPECT_THAT(text,
+                testing::ContainsRegex("phase +unit +n +median +95% interval +p95 +p99 +min +max +share"));
+    EXPECT_THAT(text, testing::ContainsRegex("forward_time_s +s +20 .* max .* 25.0 %"));
 }
 
 TEST(RunText, OfAnInvalidRunShowsNoRates) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <random>
 #include <set>
 #include <thread>
@@ -61,13 +62,21 @@ std::set<std::string> told_before_kill(const fs::path& path, int round, std::chr
     return told;
 }
 
+// What one append takes on this machine, so that the kills fall where they should on any.
+std::int64_t append_microseconds(const fs::path& path) {
+    const auto start = std::chrono::steady_clock::now();
+    ResultFile(path).append(sample_run("timed"));
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
+        .count();
+}
+
 TEST(KilledWriter, LosesNothingStored) {
     const TempFolder folder;
     const fs::path path = folder / "r.h5";
     ResultFile(path).append(sample_run("before"));
     std::set<std::string> expected{"before"};
     std::mt19937 random(20261121);
-    std::uniform_int_distribution<int> microseconds(500, 40000);
+    std::uniform_int_distribution<std::int64_t> microseconds(500, 2000 + 6 * append_microseconds(path));
     int killed_writing = 0;
     for (int round = 0; round < 20; ++round) {
         expected.merge(told_before_kill(path, round, std::chrono::microseconds(microseconds(random))));

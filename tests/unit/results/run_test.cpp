@@ -1,8 +1,8 @@
 #include "results/run.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
 #include <set>
 
 #include "unit/results/sample_run.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 TEST(RunId, IsTheStartAndSixRandomDigits) {
     const std::string id = make_run_id(1795256100);
-    EXPECT_TRUE(std::regex_match(id, std::regex("20261121T101500Z-[0-9a-f]{6}"))) << id;
+    EXPECT_THAT(id, testing::MatchesRegex("20261121T101500Z-[0-9a-f]{6}"));
 }
 
 TEST(RunId, DoesNotRepeatWithinASecond) {
