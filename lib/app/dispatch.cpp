@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -42,6 +43,14 @@ void print_help() {
         "  ranklab report results/ranklab.h5\n");
 }
 
+// Started once per rank, a slip should be said once. The others wait a moment, since the launcher kills rank
+// 0 as soon as one of them has left with an error.
+void leave_speaking_to_rank_0() {
+    if (speaks_for_job()) return;
+    sleep(2);
+    std::_Exit(static_cast<int>(base::ExitCode::usage));
+}
+
 [[noreturn]] void replace_by(const std::string& name, char** argv) {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / ("ranklab-" + name);
     if (!fs::exists(program)) {
@@ -72,6 +81,7 @@ int dispatch(int argc, char** argv) {
             if (word == command.name) replace_by(word, argv + 1);
             names.emplace_back(command.name);
         }
+        leave_speaking_to_rank_0();
         const auto near = base::nearest(word, names);
         throw base::OptionError(
             fmt::format("unknown command '{}'{}", word,

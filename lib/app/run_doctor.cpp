@@ -2,10 +2,9 @@
 
 #include <cstdio>
 
-#include "app/command_line.hpp"
 #include "app/context.hpp"
+#include "app/mpi_program.hpp"
 #include "app/programs.hpp"
-#include "app/session.hpp"
 #include "app/version.hpp"
 #include "base/text.hpp"
 #include "comm/launcher.hpp"
@@ -64,20 +63,14 @@ int examine(Session& session, const options::Options& options) {
 }  // namespace
 
 int run_doctor(int argc, char** argv) {
-    prepare_process();
     options::Schema schema;
     schema.section("Options")
         .integer("threads", 1, std::nullopt,
                  "threads per rank that the job will use (default: the cores of the cpuset)")
-        .integer("expect-ranks", 1, std::nullopt, "how many ranks the job should have")
-        .flag("quiet", "findings alone are what counts; kept for scripts");
+        .integer("expect-ranks", 1, std::nullopt, "how many ranks the job should have");
     describe_help(schema);
-    return guarded([&] {
-        const auto options = options::Options::parse(schema, arguments_of(argc, argv));
-        if (answer_help(options, schema, kText)) return 0;
-        Session session;
-        return session.conclude([&] { return examine(session, options); });
-    });
+    const auto nothing_early = [](const options::Options&) { return false; };
+    return run_mpi_program(argc, argv, schema, kText, nothing_early, examine);
 }
 
 }  // namespace ranklab::app

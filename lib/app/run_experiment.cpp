@@ -2,19 +2,16 @@
 
 #include <chrono>
 #include <cstdio>
-#include <optional>
 
-#include "app/command_line.hpp"
 #include "app/context.hpp"
+#include "app/mpi_program.hpp"
 #include "app/programs.hpp"
-#include "app/session.hpp"
 #include "app/terminal.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "comm/launcher.hpp"
 #include "report/text.hpp"
 #include "results/rescue.hpp"
 #include "results/result_file.hpp"
@@ -173,59 +170,28 @@ int work(Job& job) {
     return run.exit_code;
 }
 
-ProgramText program_text(const Experiment& experiment) {
-    return {experiment.command(), "[options]", experiment.summary(), experiment.examples()};
+std::string command_line(const Experiment& experiment, int argc, char** argv) {
+    const std::string quoted = base::shell_quote(arguments_of(argc, argv));
+    return "ranklab " + experiment.command() + (quoted.empty() ? "" : " ") + quoted;
 }
 
 }  // namespace
 
 int run_experiment(int argc, char** argv, Experiment& experiment) {
-    prepare_process();
     options::Schema schema;
     experiment.describe(schema);
     describe_common(schema);
     describe_help(schema);
-    std::optional<options::Options> parsed;
-    const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };
-    // A slip in the options of a lone process needs no MPI. In a job the ranks must agree to leave, or the
-    // launcher would kill rank 0 before it has spoken.
-    const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
-    const auto early = [&] {
-        parse();
-        if (answer_help(*parsed, schema, program_text(experiment))) return 1;
-        if (!parsed->flag("list")) return 0;
-        if (speaks_for_job()) print_listings(experiment);
-        return 1;
+    const ProgramText text{experiment.command(), "[options]", experiment.summary(), experiment.examples()};
+    const auto lists = [&](const options::Options& options) {
+        if (options.flag("list") && speaks_for_job()) print_listings(experiment);
+        return options.flag("list");
     };
-    int answered = 0;
-    const int code = guarded([&] {
-        if (alone) {
-            answered = early();
-            return 0;
-        }
-        try {
-            answered = early();
-        } catch (const base::OptionError&) {
-            parsed.reset();  // said again, together, below
-        }
-        return 0;
-    });
-    if (code != 0 || answered != 0) return code;
-
-    return guarded([&] {
-        Session session;
-        return session.conclude([&] {
-            comm::together(session.control(), [&] {
-                if (!parsed) parse();
-            });
-            std::vector<std::string> words(argv, argv + argc);
-            words[0] = "ranklab " + experiment.command();
-            const std::string line =
-                words[0] + (argc > 1 ? " " + base::shell_quote({words.begin() + 1, words.end()}) : "");
-            Job job{session, experiment, *parsed, line};
-            return work(job);
-        });
-    });
+    return run_mpi_program(argc, argv, schema, text, lists,
+                           [&](Session& session, const options::Options& options) {
+                               Job job{session, experiment, options, command_line(experiment, argc, argv)};
+                               return work(job);
+                           });
 }
 
 }  // namespace ranklab::app

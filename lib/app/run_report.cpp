@@ -26,12 +26,10 @@ std::vector<results::Run> chosen_runs(const results::ResultFile& file, const opt
 }
 
 std::string text_of(const results::ResultFile& file, const options::Options& options) {
-    if (options.has("run"))
-        return report::run_text(file.read(options.text("run")));
+    if (options.has("run")) return report::run_text(file.read(options.text("run")));
     const auto headers = file.runs();
     std::string text = report::runs_text(headers, file.path().string());
-    if (!headers.empty())
-        text += "\n" + report::run_text(file.read(headers.back().id));
+    if (!headers.empty()) text += "\n" + report::run_text(file.read(headers.back().id));
     return text;
 }
 

@@ -40,7 +40,7 @@ int guarded(const std::function<int()>& work);
 /// What every program does first: write errors come as errors, not as signals; the allocator keeps big
 /// blocks.
 void prepare_process();
-/// What prepare_process did to the allocator, for the run's context.
+/// Raises the allocator's thresholds (once), and says to what, for the run's context.
 std::string allocator_settings();
 
 }  // namespace ranklab::app

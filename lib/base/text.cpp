@@ -65,6 +65,12 @@ std::string trim(std::string_view text) {
     return std::string(text);
 }
 
+std::string printable(std::string_view text, std::size_t most) {
+    std::string shown;
+    for (const char c : text.substr(0, most)) shown += c >= ' ' && c <= '~' ? c : '?';
+    return text.size() > most ? shown + "..." : shown;
+}
+
 std::string shell_quote(const std::vector<std::string>& arguments) {
     std::vector<std::string> quoted;
     for (const auto& argument : arguments) {

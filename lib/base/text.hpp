@@ -17,6 +17,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::vector<std::string> split(std::string_view text, char separator);
 std::string trim(std::string_view text);
 
+/// For showing foreign text in a sentence: what is not printable ASCII becomes '?', and past `most` it is cut
+/// short with "...".
+std::string printable(std::string_view text, std::size_t most);
+
 /// "a b 'c d'": the arguments as a shell would need them.
 std::string shell_quote(const std::vector<std::string>& arguments);
 

@@ -48,7 +48,7 @@ std::string MpiEnvironment::library_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(text, &length);
-    std::string version(text, static_cast<std::size_t>(length));
+    const std::string version(text);  // not `length`: Open MPI counts the NUL
     return version.substr(0, version.find('\n'));
 }
 

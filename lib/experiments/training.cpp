@@ -51,6 +51,17 @@ measure::Schedule make_schedule(options::Options& all, const TrainingOptions& op
     return measure::schedule_epochs(options.epochs, all.integer("warmup"), steps_per_epoch);
 }
 
+// The run is not lost for a file that could not be written: it is stored, with that as its exit code. On rank
+// 0, whose code all ranks agree on.
+void save_parameters(results::Run& run, const std::string& path, const nn::Model& model) {
+    try {
+        write_parameter_file(path, model);
+    } catch (const base::EnvironmentError& error) {
+        run.warnings.insert(run.warnings.begin(), error.what());
+        if (run.exit_code == 0) run.exit_code = static_cast<int>(error.code());
+    }
+}
+
 void add_context(results::Run& run, const data::DataSets& sets, const nn::Model& model) {
     run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
     run.context.push_back({"training", "parameters", fmt::format("{}", nn::parameter_count(model))});
@@ -101,10 +112,6 @@ results::Run Training::run(const Surroundings& around) {
     at::set_num_threads(options.threads > 0 ? options.threads
                                             : std::max(1, monitor::cores_in(monitor::cpuset())));
 
-    comm::together(control, [&] {
-        if (control.rank() == 0 && !options.save_parameters.empty())
-            check_parameter_file(options.save_parameters);
-    });
     around.progress.activity("reading data");
     const auto source = entry_of(data::sources(), options.data);
     const auto sets = data::load_on_all(control, source, data_request(options));
@@ -112,6 +119,10 @@ results::Run Training::run(const Surroundings& around) {
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.backend).make(control);
     const auto model = make_model(options);
+    const bool saves = control.rank() == 0 && !options.save_parameters.empty();
+    comm::together(control, [&] {
+        if (saves) check_parameter_file(options.save_parameters, *model);
+    });
     // From here on the ranks draw different numbers (dropout); rank 0 goes on as a single rank would.
     if (control.rank() > 0) torch::manual_seed(options.seed + static_cast<std::uint64_t>(control.rank()));
 
@@ -128,14 +139,11 @@ results::Run Training::run(const Surroundings& around) {
                       sampler);
     const auto verdicts = loop.run();
 
-    comm::together(control, [&] {
-        if (control.rank() == 0 && !options.save_parameters.empty())
-            write_parameter_file(options.save_parameters, *model);
-    });
     around.progress.activity("gathering timings");
     results::Run run;
     add_context(run, sets, *model);
     fill_run(run, loop.record(), verdicts, control);
+    if (saves) save_parameters(run, options.save_parameters, *model);
     around.progress.finish();
     return run;
 }

@@ -59,6 +59,24 @@ File File::create(const std::filesystem::path& path) {
     return {std::move(id), path.string()};
 }
 
+File File::create_in_memory() {
+    const Id access = access_properties();
+    constexpr std::size_t kGrowBy = 1U << 20U;
+    check(H5Pset_fapl_core(access.get(), kGrowBy, false), "H5Pset_fapl_core", "file access");
+    return {
+        own(H5Fcreate("memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "H5Fcreate", "a file in memory"),
+        "memory"};
+}
+
+std::vector<std::byte> File::image() const {
+    check(H5Fflush(id_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
+    const ssize_t size = H5Fget_file_image(id_.get(), nullptr, 0);
+    check(size < 0 ? -1 : 0, "H5Fget_file_image", path_);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+    check(H5Fget_file_image(id_.get(), bytes.data(), bytes.size()) < 0 ? -1 : 0, "H5Fget_file_image", path_);
+    return bytes;
+}
+
 Group File::root() const {
     return {own(H5Gopen2(id_.get(), "/", H5P_DEFAULT), "H5Gopen2", path_), "/"};
 }

@@ -2,8 +2,10 @@
 // place (results/) or have one owner.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "hdf5/group.hpp"
 
@@ -21,6 +23,11 @@ class File {
     static File open_to_change(const std::filesystem::path& path);
     /// Replaces what is there. Written in a form that HDF5 1.8 and newer read.
     static File create(const std::filesystem::path& path);
+
+    /// A file in memory alone; image() has its bytes, for a caller that writes them itself: HDF5 1.10 does
+    /// not survive a write that fails.
+    static File create_in_memory();
+    std::vector<std::byte> image() const;
 
     Group root() const;
 

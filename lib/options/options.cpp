@@ -83,6 +83,9 @@ void check_value(const Option& option, const std::string& value, const std::stri
     } catch (const po::multiple_occurrences& error) {
         throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where, dashes,
                                             bare(error.get_option_name())));
+    } catch (const po::invalid_config_file_syntax& error) {
+        throw base::OptionError(fmt::format("{}'{}' is no line of the form key = value", where,
+                                            base::printable(error.tokens(), 40)));
     } catch (const po::error_with_option_name& error) {
         throw base::OptionError(fmt::format("{}{}{} has no usable value; --help shows what it takes", where,
                                             dashes, bare(error.get_option_name())));

@@ -108,7 +108,7 @@ void StagedFile::copy_target() {
     // reason not to store the run.
     static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
     if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0) throw_errno("fchmod", path_, errno);
-    copy_all(from, descriptor_, status.st_size, path_);
+    copy_all(from, descriptor_, status.st_size, target_);
 }
 
 void StagedFile::reserve(std::uint64_t bytes) {

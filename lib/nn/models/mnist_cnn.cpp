@@ -1,9 +1,9 @@
-#include <torch/nn/functional/pooling.h>
 #include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 
 #include "nn/model.hpp"
+#include "nn/ops/dropout.hpp"
+#include "nn/ops/relu_max_pool.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -12,12 +12,9 @@ namespace {
 // The modules are registered in that example's order, so that one seed gives the same weights.
 class MnistCnn final : public Model {
   public:
-    explicit MnistCnn(const ModelConfig& config) {
-        const double keep_all = 0.0;
+    explicit MnistCnn(const ModelConfig& config) : dropout_(config.dropout) {
         conv1_ = register_module("conv1", torch::nn::Conv2d(config.input.channels, 32, 3));
         conv2_ = register_module("conv2", torch::nn::Conv2d(32, 64, 3));
-        dropout1_ = register_module("dropout1", torch::nn::Dropout(config.dropout ? 0.25 : keep_all));
-        dropout2_ = register_module("dropout2", torch::nn::Dropout(config.dropout ? 0.5 : keep_all));
         const std::int64_t flat = 64 * ((config.input.height - 4) / 2) * ((config.input.width - 4) / 2);
         fc1_ = register_module("fc1", torch::nn::Linear(flat, 128));
         fc2_ = register_module("fc2", torch::nn::Linear(128, config.input.classes));
@@ -26,11 +23,11 @@ class MnistCnn final : public Model {
     torch::Tensor forward(const torch::Tensor& images) override {
         // relu_ in place: the convolutions do not need their output for the backward pass.
         auto x = conv1_->forward(images).relu_();
-        x = conv2_->forward(x).relu_();
-        x = torch::max_pool2d(x, 2);
-        x = dropout1_->forward(x).flatten(1);
+        x = relu_max_pool_2x2(conv2_->forward(x));
+        const bool drops = dropout_ && is_training();
+        x = fast_dropout(x, 0.25, drops).flatten(1);
         x = fc1_->forward(x).relu_();
-        x = fc2_->forward(dropout2_->forward(x));
+        x = fc2_->forward(fast_dropout(x, 0.5, drops));
         return torch::log_softmax(x, 1);
     }
 
@@ -39,10 +36,9 @@ class MnistCnn final : public Model {
     }
 
   private:
+    bool dropout_;
     torch::nn::Conv2d conv1_{nullptr};
     torch::nn::Conv2d conv2_{nullptr};
-    torch::nn::Dropout dropout1_{nullptr};
-    torch::nn::Dropout dropout2_{nullptr};
     torch::nn::Linear fc1_{nullptr};
     torch::nn::Linear fc2_{nullptr};
 };
