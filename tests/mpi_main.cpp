@@ -2,7 +2,8 @@
 // rank: after each one the verdicts are combined, over a communicator that no test touches. Rank 0 prints
 // what GoogleTest prints; another rank prints only its failures, tagged. All ranks exit with one code.
 //
-//   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single ranks tests nothing
+//   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single ranks tests
+//   nothing
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -55,8 +56,7 @@ class Jury final : public ::testing::EmptyTestEventListener {
         const bool mine = test.result()->Failed();
         std::vector<std::int32_t> flags(static_cast<std::size_t>(verdicts_.world_size()), 0);
         flags[static_cast<std::size_t>(verdicts_.rank())] = mine ? 1 : 0;
-        comm::Request request =
-            verdicts_.start_allreduce(comm::view(std::span(flags)), comm::ReduceOp::sum);
+        comm::Request request = verdicts_.start_allreduce(comm::view(std::span(flags)), comm::ReduceOp::sum);
         const auto patience = mine ? kPatienceOfFailed : kPatience;
         const auto deadline = Clock::now() + patience;
         while (!request.test()) {
@@ -71,7 +71,8 @@ class Jury final : public ::testing::EmptyTestEventListener {
     }
 
     [[noreturn]] void give_up(const ::testing::TestInfo& test, std::chrono::seconds patience) const {
-        fmt::print(stderr, "rank {}: not all ranks came to the end of {} within {} s of this one; the job is ended\n",
+        fmt::print(stderr,
+                   "rank {}: not all ranks came to the end of {} within {} s of this one; the job is ended\n",
                    verdicts_.rank(), name_of(test), patience.count());
         comm::MpiEnvironment::abort(1);
     }
@@ -80,24 +81,29 @@ class Jury final : public ::testing::EmptyTestEventListener {
     bool& quiet_;  // set while this rank fails for another one's sake
 };
 
-// In place of GoogleTest's printer on ranks above 0: own failures only.
+// In place of GoogleTest's printer on ranks above 0: own failures only. It keeps the test's name itself,
+// since UnitTest::current_test_info() may not be called while a part result is being told (it takes the same
+// mutex).
 class FailuresOnly final : public ::testing::EmptyTestEventListener {
   public:
     FailuresOnly(int rank, const bool& quiet) : rank_(rank), quiet_(quiet) {}
 
+    void OnTestStart(const ::testing::TestInfo& test) override { place_ = name_of(test); }
+    void OnTestEnd(const ::testing::TestInfo&) override { place_ = kOutside; }
     void OnTestPartResult(const ::testing::TestPartResult& part) override {
         if (!part.failed() || quiet_) return;
-        const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
         const std::string where = part.file_name() == nullptr
                                       ? "unknown place"
                                       : fmt::format("{}:{}", part.file_name(), part.line_number());
-        fmt::print(stderr, "rank {}: {}: Failure in {}\n{}\n", rank_, where,
-                   test == nullptr ? "the set-up" : name_of(*test), part.message());
+        fmt::print(stderr, "rank {}: {}: Failure in {}\n{}\n", rank_, where, place_, part.message());
     }
 
   private:
+    static constexpr const char* kOutside = "the set-up of a test suite";
+
     int rank_;
     const bool& quiet_;
+    std::string place_ = kOutside;
 };
 
 // nullopt: not asked for. -1: asked for with something that is no number.
@@ -134,7 +140,8 @@ int run_on_all(comm::Communicator& world, std::optional<int> expected) {
     }
     if (expected && *expected != world.world_size()) {
         fmt::print(stderr,
-                   "rank {}: this test was started for {} ranks, but MPI connects {}; start it with the mpirun of the "
+                   "rank {}: this test was started for {} ranks, but MPI connects {}; start it with the "
+                   "mpirun of the "
                    "MPI library it was built with\n",
                    world.rank(), *expected, world.world_size());
         return 1;
@@ -150,7 +157,9 @@ int run_on_all(comm::Communicator& world, std::optional<int> expected) {
 
 }  // namespace
 
-comm::Communicator& world() { return *world_of_tests; }
+comm::Communicator& world() {
+    return *world_of_tests;
+}
 
 }  // namespace ranklab::testing
 

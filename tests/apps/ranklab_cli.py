@@ -130,12 +130,18 @@ class Job:
                 found[int(rank[0])] = pid
         return found
 
+    def wait_for_stdout(self, words, timeout=30):
+        """Until the words stand on stdout."""
+        self.wait_until(lambda: words.encode() in os.pread(self._stdout.fileno(), 1 << 20, 0), timeout)
+
+    def wait_for_stderr(self, words, timeout=30):
+        self.wait_until(lambda: words.encode() in os.pread(self._stderr.fileno(), 1 << 20, 0), timeout)
+
     def wait_until(self, condition, timeout=30):
-        """Until condition(stderr so far) is true; the job must be alive all the while."""
+        """Until condition() is true, and gives that; the job must be alive all the while."""
         deadline = time.monotonic() + timeout
         while True:
-            text = os.pread(self._stderr.fileno(), 1 << 20, 0).decode(errors="replace")
-            value = condition(text)
+            value = condition()
             if value:
                 return value
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -151,6 +157,15 @@ class Job:
                 pass
         if self.process.returncode is None:
             self.process.wait(10)
+
+
+def alive(pid):
+    """True for a process that still runs; one that is only waiting to be reaped does not."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat[stat.rindex(")") + 2] not in "ZX"
 
 
 def descendants(pid):
@@ -280,7 +295,7 @@ class Case(unittest.TestCase):
     def assertSays(self, result, code, *parts):
         """The agreed exit code and one sentence on stderr that holds all parts; no backtrace, nothing twice."""
         self.assertCode(result, code)
-        said = [line for line in result.said if not line.startswith("warning: ")]
+        said = [line for line in result.said if not re.match(r"warning: |\d+/\d+ steps ", line)]
         self.assertEqual(len(said), 1, f"not one sentence: {said}\n{result}")
         self.assertTrue(said[0].isprintable(), f"not fit for a terminal: {said[0]!r}")
         for part in parts:

@@ -1,11 +1,15 @@
-// Tests that fail on purpose, each in one way, so that mpi_main_test.py can see that tests/mpi_main.cpp notices.
-// ctest never runs them by themselves.
+// Tests that fail on purpose, each in one way, so that mpi_main_test.py can see that tests/mpi_main.cpp
+// notices. ctest never runs them by themselves.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 
+#include "comm/exchange.hpp"
+#include "comm/mpi_environment.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab {
@@ -13,11 +17,17 @@ namespace {
 
 using ranklab::testing::world;
 
-TEST(Faulty, Passes) { world().barrier(); }
+TEST(Faulty, Passes) {
+    world().barrier();
+}
 
-TEST(Faulty, FailsOnRank1) { EXPECT_NE(world().rank(), 1) << "only rank 1 sees this"; }
+TEST(Faulty, FailsOnRank1) {
+    EXPECT_NE(world().rank(), 1) << "only rank 1 sees this";
+}
 
-TEST(Faulty, FailsOnRank0) { EXPECT_NE(world().rank(), 0); }
+TEST(Faulty, FailsOnRank0) {
+    EXPECT_NE(world().rank(), 0);
+}
 
 TEST(Faulty, Rank1Throws) {
     if (world().rank() == 1) throw std::runtime_error("thrown on rank 1 alone");
@@ -31,6 +41,13 @@ TEST(Faulty, Rank1LeavesTheOthersInACollective) {
 TEST(Faulty, Rank1IsKilled) {
     if (world().rank() == 1) std::raise(SIGKILL);
     world().barrier();
+}
+
+// Ends with 42 if rank 0 gives up on rank 1, as app/session does.
+TEST(Faulty, Rank1DoesNotAgreeOnTheExit) {
+    const auto own = world().split(0, world().rank());
+    if (world().rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(30));
+    if (!comm::agree_on_exit(*own, 3, 0.5)) comm::MpiEnvironment::abort(42);
 }
 
 TEST(Faulty, Rank1Exits) {

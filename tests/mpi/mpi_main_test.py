@@ -15,10 +15,11 @@ PROGRAM = pathlib.Path(os.environ.get("RANKLAB_BIN", "")).parent / "tests" / "mp
 
 def run(ranks, test, expect=None):
     """Exit code, stdout, stderr and seconds of the named faulty test."""
-    command = [MPIEXEC, "-n", str(ranks), str(PROGRAM), f"--gtest_filter=Faulty.{test}", "--gtest_color=no"]
+    # `timeout` asks mpirun to end, so that it takes its ranks along.
+    command = ["timeout", "-k", "5", "50", MPIEXEC, "-n", str(ranks), str(PROGRAM), f"--gtest_filter=Faulty.{test}", "--gtest_color=no"]
     command.append(f"--expect-ranks={expect or ranks}")
     start = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=58, check=False)
     return done.returncode, done.stdout, done.stderr, time.monotonic() - start
 
 
@@ -65,6 +66,11 @@ class MpiMainTest(unittest.TestCase):
         code, _, _, seconds = run(2, "Rank1Exits")
         self.assertNotEqual(code, 0)
         self.assertLess(seconds, 20)
+
+    def test_an_agreement_on_the_exit_code_gives_up(self):
+        code, _, err, seconds = run(2, "Rank1DoesNotAgreeOnTheExit")
+        self.assertEqual(code, 42, err)
+        self.assertLess(seconds, 25)
 
     def test_a_wrong_number_of_ranks_is_refused(self):
         code, out, err, _ = run(1, "Passes", expect=2)

@@ -5,7 +5,9 @@
 namespace ranklab::base {
 namespace {
 
-int code_of(const Error& error) { return static_cast<int>(error.code()); }
+int code_of(const Error& error) {
+    return static_cast<int>(error.code());
+}
 
 // The numbers are an interface: scripts test them.
 TEST(Error, EachKindHasItsExitCode) {

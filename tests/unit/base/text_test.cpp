@@ -14,9 +14,9 @@ using Words = std::vector<std::string>;
 
 TEST(Nearest, FindsTheSlipOfTheFingers) {
     const Words names{"batch-size", "steps", "epochs", "sync"};
-    EXPECT_EQ(nearest("step", names), "steps");           // a letter too few
+    EXPECT_EQ(nearest("step", names), "steps");             // a letter too few
     EXPECT_EQ(nearest("batch_size", names), "batch-size");  // another letter
-    EXPECT_EQ(nearest("epcohs", names), "epochs");        // two swapped
+    EXPECT_EQ(nearest("epcohs", names), "epochs");          // two swapped
     EXPECT_EQ(nearest("sync", names), "sync");
 }
 
@@ -30,7 +30,9 @@ TEST(Nearest, LeavesWhatIsFarAway) {
     EXPECT_EQ(nearest("abcd", {"aXXX"}), std::nullopt);
 }
 
-TEST(Nearest, TakesTheFirstOfEquallyNear) { EXPECT_EQ(nearest("cat", {"bat", "rat"}), "bat"); }
+TEST(Nearest, TakesTheFirstOfEquallyNear) {
+    EXPECT_EQ(nearest("cat", {"bat", "rat"}), "bat");
+}
 
 TEST(Split, KeepsEmptyParts) {
     EXPECT_EQ(split("a,b,c", ','), (Words{"a", "b", "c"}));
@@ -56,7 +58,8 @@ TEST(ShellQuote, LeavesPlainWords) {
 
 // The shell is the judge: it must see the very same arguments.
 TEST(ShellQuote, IsWhatTheShellTakesApart) {
-    const Words arguments{"plain", "two words", "", "it's", "a\"b", "$HOME", "`date`", "*", "~", "back\\slash", "a;b&c|d", "#x"};
+    const Words arguments{"plain",  "two words", "",  "it's",        "a\"b",    "$HOME",
+                          "`date`", "*",         "~", "back\\slash", "a;b&c|d", "#x"};
     const std::string command = "printf '%s\\n' " + shell_quote(arguments);
     FILE* pipe = ::popen(command.c_str(), "r");
     ASSERT_NE(pipe, nullptr);

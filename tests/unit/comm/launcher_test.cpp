@@ -33,25 +33,32 @@ TEST(Launcher, NoneIsSeenInAPlainShell) {
     expect_none(read({{"HOME", "/root"}, {"OMP_NUM_THREADS", "4"}}));
 }
 
-TEST(Launcher, OpenMpi) { expect_view(read({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}), "Open MPI", 4, 3); }
+TEST(Launcher, OpenMpi) {
+    expect_view(read({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}), "Open MPI", 4, 3);
+}
 
-TEST(Launcher, Pmi) { expect_view(read({{"PMI_SIZE", "2"}, {"PMI_RANK", "0"}}), "PMI", 2, 0); }
+TEST(Launcher, Pmi) {
+    expect_view(read({{"PMI_SIZE", "2"}, {"PMI_RANK", "0"}}), "PMI", 2, 0);
+}
 
 TEST(Launcher, SlurmStep) {
-    expect_view(read({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "16"}}), "srun", 8, 5);
+    expect_view(read({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "16"}}), "srun",
+                8, 5);
 }
 
 TEST(Launcher, AnOldSlurmStepKnowsTheJobsTasksOnly) {
     expect_view(read({{"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "5"}}), "srun", 16, 5);
 }
 
-// sbatch sets SLURM_PROCID=0 and SLURM_NTASKS for the script itself: a program that the script starts without srun is
-// alone, and must not be taken for one of sixteen.
+// sbatch sets SLURM_PROCID=0 and SLURM_NTASKS for the script itself: a program that the script starts without
+// srun is alone, and must not be taken for one of sixteen.
 TEST(Launcher, ABatchScriptIsNoLauncher) {
     expect_none(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "0"}}));
 }
 
-TEST(Launcher, AnAllocationIsNoLauncher) { expect_none(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}})); }
+TEST(Launcher, AnAllocationIsNoLauncher) {
+    expect_none(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}}));
+}
 
 TEST(Launcher, TheNearestWins) {
     Variables all{{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}};
@@ -69,7 +76,11 @@ TEST(Launcher, GarbageIsPassedOver) {
     expect_none(read({{"OMPI_COMM_WORLD_SIZE", "4"}}));
     expect_none(read({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "one"}}));
     // ... and the next launcher is asked.
-    expect_view(read({{"OMPI_COMM_WORLD_SIZE", "x"}, {"OMPI_COMM_WORLD_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}), "PMI", 2, 1);
+    expect_view(read({{"OMPI_COMM_WORLD_SIZE", "x"},
+                      {"OMPI_COMM_WORLD_RANK", "0"},
+                      {"PMI_SIZE", "2"},
+                      {"PMI_RANK", "1"}}),
+                "PMI", 2, 1);
 }
 
 }  // namespace

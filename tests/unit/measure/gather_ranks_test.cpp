@@ -20,7 +20,9 @@ TEST(Gather, ColumnsStandByRank) {
     }
 }
 
-TEST(Gather, NoRowsAreGatheredAsNone) { EXPECT_EQ(gather_columns(world(), {}).rows(), 0U); }
+TEST(Gather, NoRowsAreGatheredAsNone) {
+    EXPECT_EQ(gather_columns(world(), {}).rows(), 0U);
+}
 
 TEST(Gather, StepsBringEveryPhaseInItsPlace) {
     std::vector<StepTimes> mine(2);
@@ -37,7 +39,8 @@ TEST(Gather, StepsBringEveryPhaseInItsPlace) {
     ASSERT_EQ(gathered.phases.size(), base::kPhaseCount);
     for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
         const double offset = 10 * static_cast<double>(phase + 1);
-        EXPECT_EQ(gathered.phases[phase].max_over_ranks(), (std::vector<double>{last + offset, 100 + last + offset}));
+        EXPECT_EQ(gathered.phases[phase].max_over_ranks(),
+                  (std::vector<double>{last + offset, 100 + last + offset}));
     }
 }
 

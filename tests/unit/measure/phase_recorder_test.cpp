@@ -11,7 +11,9 @@ namespace {
 using base::Phase;
 using namespace std::chrono_literals;
 
-double in(const StepTimes& step, Phase phase) { return step.phases[static_cast<std::size_t>(phase)]; }
+double in(const StepTimes& step, Phase phase) {
+    return step.phases[static_cast<std::size_t>(phase)];
+}
 
 void spend(PhaseRecorder& recorder, Phase phase, std::chrono::milliseconds time) {
     const auto mark = recorder.phase(phase);
@@ -53,11 +55,11 @@ TEST(PhaseRecorder, EachStepBeginsAtZero) {
     recorder.begin_step();
     spend(recorder, Phase::data, 10ms);
     recorder.end_step();
-    std::this_thread::sleep_for(20ms);  // between steps: in no step
+    std::this_thread::sleep_for(300ms);  // between steps: in no step
     recorder.begin_step();
     recorder.end_step();
     EXPECT_EQ(in(recorder.steps()[1], Phase::data), 0.0);
-    EXPECT_LT(recorder.steps()[1].step, 0.010);
+    EXPECT_LT(recorder.steps()[1].step, 0.250);
 }
 
 TEST(PhaseRecorder, DoesNotAllocateWithinTheExpectedSteps) {

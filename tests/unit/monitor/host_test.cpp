@@ -15,7 +15,9 @@
 namespace ranklab::monitor {
 namespace {
 
-TEST(Host, HasAName) { EXPECT_FALSE(host_name().empty()); }
+TEST(Host, HasAName) {
+    EXPECT_FALSE(host_name().empty());
+}
 
 TEST(Cpuset, IsWhatTheKernelAllows) {
     const auto cpus = cpuset();
@@ -53,7 +55,8 @@ TEST(HostFacts, AreAllThereAndNoneEmpty) {
         EXPECT_FALSE(value.empty()) << key;
         EXPECT_TRUE(facts.emplace(key, value).second) << key << " is there twice";
     }
-    for (const char* key : {"kernel", "machine", "cpu", "logical_cpus", "numa_nodes", "memory", "governor", "load_1min"}) {
+    for (const char* key :
+         {"kernel", "machine", "cpu", "logical_cpus", "numa_nodes", "memory", "governor", "load_1min"}) {
         EXPECT_EQ(facts.count(key), 1U) << key;
     }
     EXPECT_THAT(facts["kernel"], ::testing::StartsWith("Linux "));
@@ -77,8 +80,8 @@ class Environment : public ::testing::Test {
         return {list.begin(), list.end()};
     }
     void TearDown() override {
-        for (const char* name : {"SECRET_TOKEN", "AWS_SECRET_ACCESS_KEY", "SLURM_JWT", "MY_OMP_KEY", "omp_x", "NCCL_DEBUG",
-                                 "CUDA_VISIBLE_DEVICES", "OMP_PROC_BIND", "SLURM_JOB_ID"}) {
+        for (const char* name : {"SECRET_TOKEN", "AWS_SECRET_ACCESS_KEY", "SLURM_JWT", "MY_OMP_KEY", "omp_x",
+                                 "NCCL_DEBUG", "CUDA_VISIBLE_DEVICES", "OMP_PROC_BIND", "SLURM_JOB_ID"}) {
             ::unsetenv(name);
         }
     }

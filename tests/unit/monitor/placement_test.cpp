@@ -17,7 +17,8 @@ using ::testing::SizeIs;
 
 /// A rank with all CPUs of [first, first + count) and a core for each.
 Placement place(int rank, int first, int count, int threads, const std::string& host = "node01") {
-    Placement p{.rank = rank, .local_rank = rank, .host = host, .cpus = {}, .build = "ranklab 1", .gpus = "none"};
+    Placement p{
+        .rank = rank, .local_rank = rank, .host = host, .cpus = {}, .build = "ranklab 1", .gpus = "none"};
     p.cpus.resize(static_cast<std::size_t>(count));
     std::iota(p.cpus.begin(), p.cpus.end(), first);
     p.cores = count;
@@ -36,11 +37,14 @@ TEST(Connected, NotWhenTheLauncherStartedMore) {
     const auto finding = check_connected(1, "Slurm's srun", 8, std::nullopt);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->fatal);
-    EXPECT_THAT(finding->sentence, AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"), HasSubstr("1 rank:"),
-                                         HasSubstr("--mpi=pmix"), HasSubstr("--expect-ranks 1")));
+    EXPECT_THAT(finding->sentence,
+                AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"), HasSubstr("1 rank:"),
+                      HasSubstr("--mpi=pmix"), HasSubstr("--expect-ranks 1")));
 }
 
-TEST(Connected, NotWhenMoreRanksThanTheLauncherStarted) { EXPECT_TRUE(check_connected(4, "Open MPI's mpirun", 2, std::nullopt)); }
+TEST(Connected, NotWhenMoreRanksThanTheLauncherStarted) {
+    EXPECT_TRUE(check_connected(4, "Open MPI's mpirun", 2, std::nullopt));
+}
 
 TEST(Connected, WhatIsExpectedOverrulesTheLauncher) {
     EXPECT_FALSE(check_connected(1, "Slurm's srun", 8, 1)) << "meant so: no finding";
@@ -55,8 +59,10 @@ TEST(Placements, GoodOnesHaveNoFindings) {
     EXPECT_THAT(check_placements({}), IsEmpty());
     EXPECT_THAT(check_placements({place(0, 0, 4, 4)}), IsEmpty());
     EXPECT_THAT(check_placements({place(0, 0, 2, 2), place(1, 2, 2, 2)}), IsEmpty()) << "own cores";
-    EXPECT_THAT(check_placements({place(0, 0, 2, 1), place(1, 0, 2, 1)}), IsEmpty()) << "one cpuset, a CPU for each thread";
-    EXPECT_THAT(check_placements({place(0, 0, 2, 2, "a"), place(1, 0, 2, 2, "b")}), IsEmpty()) << "equal CPUs of two nodes";
+    EXPECT_THAT(check_placements({place(0, 0, 2, 1), place(1, 0, 2, 1)}), IsEmpty())
+        << "one cpuset, a CPU for each thread";
+    EXPECT_THAT(check_placements({place(0, 0, 2, 2, "a"), place(1, 0, 2, 2, "b")}), IsEmpty())
+        << "equal CPUs of two nodes";
 }
 
 TEST(Placements, MoreThreadsThanCoresAreNamedWithTheRemedy) {
@@ -64,8 +70,9 @@ TEST(Placements, MoreThreadsThanCoresAreNamedWithTheRemedy) {
     ASSERT_THAT(findings, SizeIs(::testing::Ge(1U)));
     EXPECT_FALSE(findings.front().fatal);
     EXPECT_THAT(findings.front().sentence,
-                AllOf(HasSubstr("rank 0: 2 threads"), HasSubstr("1 core "), HasSubstr("Open MPI binds each rank to one core"),
-                      HasSubstr("--map-by slot:PE=2"), HasSubstr("--cpus-per-task=2"), HasSubstr("--threads 1")));
+                AllOf(HasSubstr("rank 0: 2 threads"), HasSubstr("1 core "),
+                      HasSubstr("Open MPI binds each rank to one core"), HasSubstr("--map-by slot:PE=2"),
+                      HasSubstr("--cpus-per-task=2"), HasSubstr("--threads 1")));
 }
 
 TEST(Placements, OneSentenceForAllRanksWithTheSameTrouble) {
@@ -82,23 +89,31 @@ TEST(Placements, OneSentenceForAllRanksWithTheSameTrouble) {
 }
 
 TEST(Placements, RanksThatShareTooFewCpusAreNamed) {
-    const auto findings = check_placements({place(0, 0, 2, 2), place(1, 0, 2, 2), place(2, 0, 2, 2, "node02")});
+    const auto findings =
+        check_placements({place(0, 0, 2, 2), place(1, 0, 2, 2), place(2, 0, 2, 2, "node02")});
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_FALSE(findings[0].fatal);
-    EXPECT_THAT(findings[0].sentence, AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 CPUs"), HasSubstr("--threads 1")));
+    EXPECT_THAT(
+        findings[0].sentence,
+        AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 CPUs"), HasSubstr("--threads 1")));
 }
 
 TEST(Placements, DifferingBuildsAreFatal) {
-    auto placements = std::vector<Placement>{place(0, 0, 1, 1), place(1, 1, 1, 1), place(2, 0, 1, 1, "node02")};
+    auto placements =
+        std::vector<Placement>{place(0, 0, 1, 1), place(1, 1, 1, 1), place(2, 0, 1, 1, "node02")};
     placements[2].build = "ranklab 2";
     const auto findings = check_placements(placements);
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_TRUE(findings[0].fatal);
-    EXPECT_THAT(findings[0].sentence, AllOf(HasSubstr("rank 2 on node02 runs ranklab 2"), HasSubstr("ranklab 1")));
+    EXPECT_THAT(findings[0].sentence,
+                AllOf(HasSubstr("rank 2 on node02 runs ranklab 2"), HasSubstr("ranklab 1")));
 }
 
 TEST(Placement, IsTheSameOnAnotherRank) {
-    for (const std::string host : {"node07", "", "node 7, rack b", "n\xC3\xB6" "de", "a;b|c:d\t", "node-07.cluster.example.org"}) {
+    for (const std::string host : {"node07", "", "node 7, rack b",
+                                   "n\xC3\xB6"
+                                   "de",
+                                   "a;b|c:d\t", "node-07.cluster.example.org"}) {
         Placement p = place(3, 2, 5, 4, host);
         p.local_rank = 1;
         p.gpus = "NVIDIA H200, NVIDIA H200";

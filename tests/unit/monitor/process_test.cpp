@@ -26,7 +26,8 @@ TEST(Process, ThePeakGrowsWithTouchedMemory) {
     EXPECT_GT(before, 1 << 20);
     constexpr std::size_t kBytes = 64U << 20U;
     auto memory = std::make_unique<char[]>(kBytes);
-    for (std::size_t i = 0; i < kBytes; i += 4096) memory[i] = 1;
+    volatile char* const bytes = memory.get();  // or the compiler would leave all of it out
+    for (std::size_t i = 0; i < kBytes; i += 4096) bytes[i] = 1;
     // Part of it may go into what an earlier test gave back.
     EXPECT_GE(peak_rss_bytes() - before, static_cast<std::int64_t>(kBytes) * 9 / 10);
     const auto peak = peak_rss_bytes();

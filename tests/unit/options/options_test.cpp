@@ -16,7 +16,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-Options parse(const Words& arguments) { return Options::parse(sample_schema(), arguments); }
+Options parse(const Words& arguments) {
+    return Options::parse(sample_schema(), arguments);
+}
 std::string refusal(const Words& arguments) {
     return tests::thrown_sentence<base::OptionError>([&] { parse(arguments); });
 }
@@ -33,7 +35,8 @@ TEST(Options, DefaultsAreThere) {
 }
 
 TEST(Options, TheCommandLineOverrulesDefaults) {
-    const auto options = parse({"--sync", "none", "--steps=7", "--lr", "1e-3", "--dry-run", "--output", "a b.h5"});
+    const auto options =
+        parse({"--sync", "none", "--steps=7", "--lr", "1e-3", "--dry-run", "--output", "a b.h5"});
     EXPECT_EQ(options.text("sync"), "none");
     EXPECT_EQ(options.integer("steps"), 7);
     EXPECT_DOUBLE_EQ(options.real("lr"), 1e-3);
@@ -44,15 +47,20 @@ TEST(Options, TheCommandLineOverrulesDefaults) {
 
 TEST(Options, AnUnknownOneIsNamedWithTheNearest) {
     EXPECT_THAT(refusal({"--step", "3"}), AllOf(HasSubstr("--step"), HasSubstr("did you mean --steps?")));
-    EXPECT_THAT(refusal({"--batch_size=3"}), AllOf(HasSubstr("--batch_size;"), HasSubstr("did you mean --batch-size?")));
+    EXPECT_THAT(refusal({"--batch_size=3"}),
+                AllOf(HasSubstr("--batch_size;"), HasSubstr("did you mean --batch-size?")));
     EXPECT_THAT(refusal({"--frobnicate"}), AllOf(HasSubstr("--frobnicate"), HasSubstr("--help")));
 }
 
-TEST(Options, NoAbbreviationIsGuessed) { EXPECT_THAT(refusal({"--out", "x"}), HasSubstr("unknown option --out")); }
+TEST(Options, NoAbbreviationIsGuessed) {
+    EXPECT_THAT(refusal({"--out", "x"}), HasSubstr("unknown option --out"));
+}
 
 TEST(Options, GivenTwiceIsRefused) {
-    EXPECT_THAT(refusal({"--steps", "1", "--steps", "2"}), AllOf(HasSubstr("--steps"), HasSubstr("more than once")));
-    EXPECT_THAT(refusal({"--dry-run", "--dry-run"}), AllOf(HasSubstr("--dry-run"), HasSubstr("more than once")));
+    EXPECT_THAT(refusal({"--steps", "1", "--steps", "2"}),
+                AllOf(HasSubstr("--steps"), HasSubstr("more than once")));
+    EXPECT_THAT(refusal({"--dry-run", "--dry-run"}),
+                AllOf(HasSubstr("--dry-run"), HasSubstr("more than once")));
 }
 
 TEST(Options, AMissingValueIsNamed) {
@@ -66,15 +74,17 @@ TEST_P(BadInteger, IsNamedWithItsOption) {
     EXPECT_THAT(refusal({std::string("--steps=") + GetParam()}), HasSubstr("--steps"));
 }
 INSTANTIATE_TEST_SUITE_P(Options, BadInteger,
-                         ::testing::Values("", "0", "-1", "1.5", "1e9", "1e9x", "12abc", "nan", "inf", " 5", "5 ", "0x10",
-                                           "9223372036854775808", "99999999999999999999999999", "+5", "--"));
+                         ::testing::Values("", "0", "-1", "1.5", "1e9", "1e9x", "12abc", "nan", "inf", " 5",
+                                           "5 ", "0x10", "9223372036854775808", "99999999999999999999999999",
+                                           "+5", "--"));
 
 class BadReal : public ::testing::TestWithParam<const char*> {};
 TEST_P(BadReal, IsNamedWithItsOption) {
     EXPECT_THAT(refusal({std::string("--lr=") + GetParam()}), HasSubstr("--lr"));
 }
 INSTANTIATE_TEST_SUITE_P(Options, BadReal,
-                         ::testing::Values("", "-0.1", "nan", "-nan", "inf", "infinity", "1e400", "1e9x", "0,5", "1 2", "abc", "."));
+                         ::testing::Values("", "-0.1", "nan", "-nan", "inf", "infinity", "1e400", "1e9x",
+                                           "0,5", "1 2", "abc", "."));
 
 TEST(Options, TheValueIsInTheSentence) {
     EXPECT_THAT(refusal({"--steps=1e9x"}), AllOf(HasSubstr("'1e9x'"), HasSubstr("at least 1")));
@@ -82,18 +92,22 @@ TEST(Options, TheValueIsInTheSentence) {
 }
 
 TEST(Options, NumbersAtTheEdgeAreTaken) {
-    EXPECT_EQ(parse({"--steps=9223372036854775807"}).integer("steps"), std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(parse({"--steps=9223372036854775807"}).integer("steps"),
+              std::numeric_limits<std::int64_t>::max());
     EXPECT_EQ(parse({"--steps=1"}).integer("steps"), 1);
     EXPECT_DOUBLE_EQ(parse({"--lr=0"}).real("lr"), 0.0);
     EXPECT_DOUBLE_EQ(parse({"--lr=1e300"}).real("lr"), 1e300);
 }
 
 // A negative number looks like a short option: it must be refused all the same, as a value or as an option.
-TEST(Options, ANegativeNumberWithABlankIsRefused) { EXPECT_FALSE(refusal({"--lr", "-1"}).empty()); }
+TEST(Options, ANegativeNumberWithABlankIsRefused) {
+    EXPECT_FALSE(refusal({"--lr", "-1"}).empty());
+}
 
 TEST(Options, AWrongChoiceListsAllAndNamesTheNearest) {
-    EXPECT_THAT(refusal({"--sync", "flatt"}),
-                AllOf(HasSubstr("--sync"), HasSubstr("none, per-parameter, flat"), HasSubstr("did you mean flat?")));
+    EXPECT_THAT(
+        refusal({"--sync", "flatt"}),
+        AllOf(HasSubstr("--sync"), HasSubstr("none, per-parameter, flat"), HasSubstr("did you mean flat?")));
     EXPECT_THAT(refusal({"--sync", "FLAT"}), HasSubstr("none, per-parameter, flat"));
     EXPECT_THAT(refusal({"--sync", ""}), HasSubstr("none, per-parameter, flat"));
 }
@@ -105,7 +119,9 @@ TEST(Options, WordsAreRefusedBeyondWhatTheSchemaTakes) {
     const auto options = Options::parse(schema, {"a.h5", "--steps", "3", "b.h5"});
     EXPECT_EQ(options.positional(), (Words{"a.h5", "b.h5"}));
     EXPECT_EQ(options.integer("steps"), 3);
-    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {"a", "b", "c"}); }),
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] {
+                    Options::parse(schema, {"a", "b", "c"});
+                }),
                 HasSubstr("'c'"));
 }
 
@@ -121,7 +137,8 @@ TEST(Options, TwoThatExcludeEachOther) {
     EXPECT_EQ(one.integer("batch-size"), 8);
 
     auto both = parse({"--batch-size", "8", "--global-batch-size", "16"});
-    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { both.prefer_one_of("batch-size", "global-batch-size"); }),
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
+                    [&] { both.prefer_one_of("batch-size", "global-batch-size"); }),
                 AllOf(HasSubstr("--batch-size"), HasSubstr("--global-batch-size")));
 }
 
@@ -141,7 +158,8 @@ TEST(Options, TheEffectiveConfigurationHoldsAllThatHasAValue) {
     options.resolve("batch-size", "64");
     Words lines;
     for (const auto& entry : options.effective()) lines.push_back(entry.name + "=" + entry.value);
-    EXPECT_EQ(lines, (Words{"sync=flat", "steps=5", "batch-size=64", "lr=0.5", "output=results/runs.h5", "dry-run=true"}));
+    EXPECT_EQ(lines, (Words{"sync=flat", "steps=5", "batch-size=64", "lr=0.5", "output=results/runs.h5",
+                            "dry-run=true"}));
 }
 
 TEST(Options, AnotherRankAdoptsThem) {
@@ -178,9 +196,9 @@ TEST(Options, AccessToWhatIsNotThereIsAnInternalError) {
 
 TEST(Help, ShowsSectionsChoicesAndDefaults) {
     const std::string help = sample_schema().help();
-    for (const char* part : {"What is done", "Where it goes", "--steps N", "(default: 200)", "none|per-parameter|flat",
-                             "(default: flat)", "(default: 0.5)", "--output FILE", "results/runs.h5", "--dry-run",
-                             "print the plan only"}) {
+    for (const char* part : {"What is done", "Where it goes", "--steps N", "(default: 200)",
+                             "none|per-parameter|flat", "(default: flat)", "(default: 0.5)", "--output FILE",
+                             "results/runs.h5", "--dry-run", "print the plan only"}) {
         EXPECT_THAT(help, HasSubstr(part));
     }
     EXPECT_THAT(help, ::testing::Not(HasSubstr("(default: false)"))) << "a flag's default needs no words";

@@ -1,0 +1,231 @@
+"""How a job is started and how it ends: the launch guard, doctor, lost and stopped ranks, time limits, NaN losses."""
+
+import json
+import os
+import re
+import signal
+import time
+
+import ranklab_cli as cli
+from ranklab_cli import Case, needs_train, ranklab, train
+
+try:
+    import h5py
+except ImportError:
+    h5py = None  # the doctor's tests do without
+
+UNCONNECTED = (
+    ("Open MPI", {"OMPI_COMM_WORLD_SIZE": 2, "OMPI_COMM_WORLD_RANK": 0}),
+    ("PMI", {"PMI_SIZE": 2, "PMI_RANK": 0}),
+    ("Slurm", {"SLURM_NTASKS": 2, "SLURM_PROCID": 0}),
+    ("Slurm", {"SLURM_STEP_NUM_TASKS": 4, "SLURM_NTASKS": 4, "SLURM_PROCID": 0}),
+)
+
+
+def stored_runs(path):
+    with h5py.File(path) as file:
+        return [{"exit_code": int(run.attrs["exit_code"]), "valid": int(run.attrs["valid"]), "warnings": json.loads(run.attrs["warnings_json"]),
+                 "names": {name.decode() if isinstance(name, bytes) else name for name in run["measurements"]["name"]},
+                 "steps": run["samples/step_time_s"].shape[0] if "step_time_s" in run["samples"] else 0} for run in file["runs"].values()]
+
+
+class DoctorTest(Case):
+    def test_says_where_each_rank_is_and_what_there_is(self):
+        for ranks in (1, 2):
+            result = ranklab("doctor", "--threads", "1", ranks=ranks, cwd=self.folder)
+            self.assertCode(result, 0)
+            self.assertEqual(result.said, [])
+            for fact in ("# libraries.mpi: Open MPI", "# libraries.hdf5: 1.", "# build.version: ", "# build.type: ", "# host.kernel: Linux",
+                         "# host.cpu: ", "# process.allocator: "):
+                self.assertIn(fact, result.stdout, str(result))
+            lines = result.stdout.splitlines()
+            head = next(i for i, line in enumerate(lines) if re.match(r"\s*rank\s+local\s+host\s+cores\s+threads\s+cpus\s+GPUs", line))
+            for rank in range(ranks):
+                # rank, local rank, host, cores, threads, cpus, then the GPUs or why there are none
+                self.assertRegex(lines[head + 1 + rank], rf"^\s*{rank}\s+{rank}\s+{re.escape(os.uname().nodename)}\s+\d+\s+1\s+[\d,-]+\s+\S+")
+            self.assertIn("Nothing wrong was found.", result.stdout)
+            self.assertTrue(result.stdout.replace("\n", "").isprintable(), "stray control characters")
+        self.assertEqual(self.names(), [])
+
+    def test_more_threads_than_cores_are_named_with_the_mend(self):
+        result = ranklab("doctor", "--threads", "64", cwd=self.folder)
+        self.assertCode(result, 0)
+        warning = next(line for line in result.stdout.splitlines() if line.startswith("warning: "))
+        for part in ("64 threads", "cpuset", "--threads", "--cpus-per-task"):
+            self.assertIn(part, warning)
+
+    def test_open_mpis_binding_at_two_ranks_is_named(self):
+        result = cli.mpirun(2, cli.RANKLAB, "doctor", "--threads", "2", options=("--bind-to", "core"), cwd=self.folder)
+        self.assertCode(result, 0)
+        warnings = [line for line in result.stdout.splitlines() if line.startswith("warning: ")]
+        self.assertEqual(sum("binds each rank to one core" in line for line in warnings), 1, str(result))
+        self.assertTrue(any("ranks 0-1: 2 threads, but the cpuset holds 1 core" in line for line in warnings), str(result))
+
+
+class LaunchGuardTest(Case):
+    def test_doctor_names_unconnected_processes(self):
+        for launcher, env in UNCONNECTED:
+            with self.subTest(env=env):
+                result = ranklab("doctor", env=cli.environment(**env), cwd=self.folder)
+                self.assertCode(result, 5)
+                wrong = [line for line in result.stdout.splitlines() if line.startswith("WRONG: ")]
+                self.assertEqual(len(wrong), 1, str(result))
+                for part in (launcher, "MPI connects 1 rank", "srun --mpi=pmix", "mpirun"):
+                    self.assertIn(part, wrong[0])
+
+    @needs_train
+    def test_unconnected_processes_do_not_train(self):
+        for launcher, env in UNCONNECTED:
+            with self.subTest(env=env):
+                result = train("--steps", 3, "--output", "r.h5", env=cli.environment(**env), cwd=self.folder)
+                self.assertSays(result, 5, launcher, "MPI connects 1 rank", "srun --mpi=pmix", "--expect-ranks 1")
+                self.assertNotIn("Img/sec", result.stdout)
+        self.assertEqual(self.names(), [])
+
+    @needs_train
+    def test_two_singletons_both_refuse_and_only_one_needs_to_be_read(self):
+        jobs = [self.start(cli.RANKLAB, "train", "--steps", "3", "--output", "r.h5", env=cli.environment(SLURM_NTASKS=2, SLURM_PROCID=rank))
+                for rank in range(2)]
+        for job in jobs:
+            self.assertSays(job.finish(), 5, "MPI connects 1 rank")
+        self.assertEqual(self.names(), [])
+
+    @needs_train
+    def test_one_process_alone_may_be_meant(self):
+        env = cli.environment(SLURM_NTASKS=2, SLURM_PROCID=0)
+        self.assertCode(train("--steps", 3, "--expect-ranks", 1, "--output", "none", env=env, cwd=self.folder), 0)
+        # In a batch script, outside srun, Slurm tells the number of tasks but this process is none of them.
+        env = cli.environment(SLURM_NTASKS=2, SLURM_PROCID=None)
+        self.assertCode(train("--steps", 3, "--output", "none", env=env, cwd=self.folder), 0)
+
+    @needs_train
+    def test_expect_ranks(self):
+        self.assertSays(train("--steps", 3, "--expect-ranks", 2, cwd=self.folder), 5, "--expect-ranks 2", "MPI connects 1 rank")
+        self.assertSays(train("--steps", 3, "--expect-ranks", 3, ranks=2, cwd=self.folder), 5, "--expect-ranks 3", "2 ranks")
+        self.assertCode(train("--steps", 3, "--expect-ranks", 2, "--output", "none", ranks=2, cwd=self.folder), 0)
+        self.assertEqual(self.names(), [])
+        self.assertCode(ranklab("doctor", "--expect-ranks", "2", "--threads", "1"), 5)
+
+    @needs_train
+    def test_a_wrong_binding_is_warned_of_and_stored(self):
+        result = cli.mpirun(2, cli.RANKLAB, "train", "--model", "template-softmax", "--threads", "2", "--steps", "5", "--output", "r.h5",
+                            options=("--bind-to", "core"), cwd=self.folder)
+        self.assertCode(result, 0)
+        warned = [line for line in result.said if line.startswith("warning: ") and "binds each rank to one core" in line]
+        self.assertEqual(len(warned), 1, str(result))
+        self.assertIn("--threads 1", warned[0])
+        if h5py:
+            (run,) = stored_runs(self.folder / "r.h5")
+            self.assertTrue(any("binds each rank to one core" in warning for warning in run["warnings"]), run)
+
+    @needs_train
+    def test_threads_default_to_the_ranks_cores(self):
+        result = cli.mpirun(2, cli.RANKLAB, "train", "--dry-run", options=("--bind-to", "core"), cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertIn("# threads: 1", result.stdout.splitlines())
+        self.assertEqual(result.said, [])
+
+
+@needs_train
+class LostRankTest(Case):
+    """A long job, into a file that holds a run already. It must end within 20 s, not with 0, and lose nothing."""
+
+    def setUp(self):
+        super().setUp()
+        if h5py is None:
+            self.skipTest("h5py is not installed for this Python")
+        self.file = self.folder / "r.h5"
+        self.assertCode(train("--steps", 5, "--output", self.file), 0)
+        self.before = self.file.read_bytes()
+
+    def start_long_job(self, *words):
+        job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "train", "--model", "mnist-cnn", "--data", "synthetic", "--threads", "1",
+                         "--batch-size", "16", "--steps", "20000", "--output", self.file, *words)
+        job.wait_for_stdout("# parameters:")
+        ranks = job.wait_until(lambda: (found := job.ranks()) and len(found) == 2 and found)
+        time.sleep(1.5)  # into the steps
+        self.assertIsNone(job.process.poll())
+        return job, ranks
+
+    def check_end(self, job, ranks):
+        result = job.finish(20)
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertNotIn("Img/sec", result.stdout)
+        deadline = time.monotonic() + 5
+        while any(map(cli.alive, ranks.values())) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertFalse([pid for pid in ranks.values() if cli.alive(pid)], "a rank outlived the job")
+        self.assertEqual(self.file.read_bytes(), self.before)
+        self.assertEqual([run["valid"] for run in stored_runs(self.file)], [1])
+        self.assertCode(train("--steps", 5, "--output", self.file), 0)  # no lock stays behind
+        self.assertEqual(len(stored_runs(self.file)), 2)
+        return result
+
+    def test_a_killed_rank_ends_the_job(self):
+        for rank in (1, 0):
+            with self.subTest(rank=rank):
+                job, ranks = self.start_long_job()
+                os.kill(ranks[rank], signal.SIGKILL)
+                result = self.check_end(job, ranks)
+                self.assertIn("signal 9", result.stderr)  # the launcher's sentence
+                self.file.write_bytes(self.before)
+
+    def test_a_stopped_rank_is_noticed_by_the_others(self):
+        job, ranks = self.start_long_job("--stall-timeout", "3")
+        os.kill(ranks[1], signal.SIGSTOP)
+        result = self.check_end(job, ranks)
+        self.assertEqual(result.code, 5, str(result))
+        said = [line for line in result.said if "no progress for 3 s" in line]
+        self.assertEqual(len(said), 1, str(result))
+        for part in ("rank 0", "training", "--stall-timeout"):
+            self.assertIn(part, said[0])
+
+    def test_an_interrupted_launcher_ends_the_ranks(self):
+        job, ranks = self.start_long_job()
+        os.kill(job.process.pid, signal.SIGTERM)
+        self.check_end(job, ranks)
+
+
+@needs_train
+class EndedEarlyTest(Case):
+    def setUp(self):
+        super().setUp()
+        if h5py is None:
+            self.skipTest("h5py is not installed for this Python")
+
+    def test_the_time_limit_ends_and_stores_the_run(self):
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                output = self.folder / f"limit{ranks}.h5"
+                result = train("--steps", 500000, "--warmup", 2, "--time-limit", 1, "--output", output, ranks=ranks, cwd=self.folder, timeout=30)
+                self.assertSays(result, 6, "time limit", "500002 steps")
+                self.assertLess(result.seconds, 15)
+                (run,) = stored_runs(output)
+                self.assertEqual((run["exit_code"], run["valid"]), (6, 1))
+                self.assertTrue(any("time limit" in warning for warning in run["warnings"]), run)
+                self.assertGreater(run["steps"], 0)
+                self.assertLess(run["steps"], 500000)
+                self.assertIn("throughput_samples_per_s", run["names"])
+
+    def test_a_loss_that_is_not_a_number(self):
+        for ranks, words in ((1, ()), (2, ()), (2, ("--model", "mnist-cnn", "--batch-size", "8"))):
+            with self.subTest(ranks=ranks, words=words):
+                output = self.folder / f"nan{ranks}{len(words)}.h5"
+                result = train("--optimizer", "sgd", "--lr", "1e38", "--steps", 60, "--output", output, *words, ranks=ranks, cwd=self.folder)
+                self.assertSays(result, 3, "the loss is not a number from step", "on rank", "--lr")
+                for word in ("Img/sec", "Total img/sec", "throughput", "test accuracy"):
+                    self.assertNotIn(word, result.stdout)
+                self.assertIn("INVALID", result.stdout)
+                (run,) = stored_runs(output)
+                self.assertEqual((run["exit_code"], run["valid"]), (3, 0))
+                self.assertIn("not a number", run["warnings"][0])
+                self.assertNotIn("throughput_samples_per_s", run["names"])
+                report = ranklab("report", output)
+                self.assertCode(report, 0)
+                self.assertIn("INVALID", report.stdout)
+                self.assertNotIn("Img/sec", report.stdout)
+                json.loads(ranklab("report", output, "--format", "json").stdout)
+
+
+if __name__ == "__main__":
+    cli.main()

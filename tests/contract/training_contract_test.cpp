@@ -1,0 +1,234 @@
+// Every model does what nn/model.hpp says, and every optimizer what train/optimizer.hpp says.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "contract_names.hpp"
+#include "data/dataset.hpp"
+#include "nn/model.hpp"
+#include "train/optimizer.hpp"
+
+namespace ranklab::nn {
+
+RANKLAB_PRINTED_BY_NAME(ModelEntry)
+
+namespace {
+
+TEST(Models, HaveGoodNames) {
+    ranklab::testing::expect_good_names(models());
+}
+
+class Model : public ::testing::TestWithParam<ModelEntry> {
+  protected:
+    std::shared_ptr<nn::Model> make(std::uint64_t seed, bool dropout = true,
+                                    torch::Dtype dtype = torch::kFloat) const {
+        torch::manual_seed(seed);
+        auto model = GetParam().make({.input = GetParam().input, .dropout = dropout});
+        model->to(dtype);
+        return model;
+    }
+    torch::Tensor images(std::int64_t count, torch::Dtype dtype = torch::kFloat) const {
+        const auto& in = GetParam().input;
+        torch::manual_seed(99);
+        return torch::randn({count, in.channels, in.height, in.width}, torch::kDouble).to(dtype);
+    }
+    torch::Tensor targets(std::int64_t count) const {
+        return torch::arange(count).remainder(GetParam().input.classes);
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, Model, ::testing::ValuesIn(models()),
+                         ranklab::testing::test_name<ModelEntry>);
+
+bool same_parameters(const nn::Model& a, const nn::Model& b) {
+    const auto left = a.named_parameters();
+    const auto right = b.named_parameters();
+    if (left.keys() != right.keys()) return false;
+    return std::all_of(left.begin(), left.end(),
+                       [&](const auto& item) { return torch::equal(item.value(), right[item.key()]); });
+}
+
+TEST_P(Model, ScoresEachClassOfEachImage) {
+    const auto model = make(1);
+    for (const std::int64_t count : {1, 3}) {
+        const auto scores = model->forward(images(count));
+        EXPECT_EQ(scores.sizes(), (std::vector<std::int64_t>{count, GetParam().input.classes}));
+        EXPECT_TRUE(torch::isfinite(scores).all().item<bool>());
+    }
+}
+
+TEST_P(Model, HasAFiniteScalarLoss) {
+    const auto model = make(1);
+    const auto loss = model->loss(model->forward(images(5)), targets(5));
+    EXPECT_EQ(loss.dim(), 0);
+    EXPECT_TRUE(std::isfinite(loss.item<double>()));
+    EXPECT_GT(loss.item<double>(), 0);
+}
+
+// Ranks weight their loss by their share of the global batch: right only if it is the mean over samples.
+TEST_P(Model, TheLossIsTheMeanOverSamples) {
+    const auto model = make(1, false, torch::kDouble);
+    model->eval();
+    const auto batch = images(6, torch::kDouble);
+    const auto loss_of = [&](std::int64_t begin, std::int64_t end) {
+        return model->loss(model->forward(batch.slice(0, begin, end)), targets(6).slice(0, begin, end))
+            .item<double>();
+    };
+    EXPECT_NEAR(loss_of(0, 6), (loss_of(0, 2) * 2 + loss_of(2, 6) * 4) / 6, 1e-12);
+}
+
+TEST_P(Model, EveryParameterGetsAGradient) {
+    const auto model = make(1);
+    model->train();
+    model->loss(model->forward(images(8)), targets(8)).backward();
+    for (const auto& item : model->named_parameters()) {
+        const auto gradient = item.value().grad();
+        EXPECT_TRUE(gradient.defined()) << item.key();
+        if (!gradient.defined()) continue;
+        EXPECT_TRUE(torch::isfinite(gradient).all().item<bool>()) << item.key();
+        EXPECT_GT(gradient.abs().max().item<double>(), 0) << item.key();
+    }
+}
+
+TEST_P(Model, IsDeterministicInEval) {
+    const auto model = make(1);
+    model->eval();
+    const torch::NoGradGuard no_gradients;
+    const auto batch = images(4);
+    EXPECT_TRUE(torch::equal(model->forward(batch), model->forward(batch)));
+}
+
+TEST_P(Model, IsDeterministicInTrainingWithoutDropout) {
+    const auto model = make(1, false);
+    model->train();
+    const auto batch = images(4);
+    EXPECT_TRUE(torch::equal(model->forward(batch), model->forward(batch)));
+}
+
+TEST_P(Model, ASeedGivesItsWeights) {
+    EXPECT_TRUE(same_parameters(*make(1), *make(1)));
+    EXPECT_FALSE(same_parameters(*make(1), *make(2)));
+    EXPECT_TRUE(same_parameters(*make(1), *make(1, false))) << "dropout has no part in the weights";
+}
+
+TEST_P(Model, ComputesInDoubleToo) {
+    const auto model = make(1, false, torch::kDouble);
+    const auto scores = model->forward(images(2, torch::kDouble));
+    EXPECT_EQ(scores.scalar_type(), torch::kDouble);
+    const auto single = make(1, false)->forward(images(2));
+    EXPECT_LT((scores - single.to(torch::kDouble)).abs().max().item<double>(), 1e-3);
+}
+
+// A step against the gradient makes the loss smaller: the sign and the scale of the loss are right.
+TEST_P(Model, Learns) {
+    const auto model = make(1, false, torch::kDouble);
+    const auto batch = images(8, torch::kDouble);
+    double first = 0;
+    double last = 0;
+    for (int step = 0; step < 5; ++step) {
+        const auto loss = model->loss(model->forward(batch), targets(8));
+        last = loss.item<double>();
+        if (step == 0) first = last;
+        model->zero_grad();
+        loss.backward();
+        const torch::NoGradGuard no_gradients;
+        for (auto& parameter : model->parameters()) parameter.sub_(parameter.grad(), 0.01);
+    }
+    EXPECT_LT(last, first);
+}
+
+TEST_P(Model, NamesDefaultsThatExist) {
+    const auto& defaults = GetParam().defaults;
+    const auto has = [](const auto& catalogue, const std::string& name) {
+        return std::any_of(catalogue.begin(), catalogue.end(),
+                           [&](const auto& entry) { return entry.name == name; });
+    };
+    EXPECT_TRUE(has(train::optimizers(), defaults.optimizer)) << defaults.optimizer;
+    EXPECT_TRUE(has(data::sources(), defaults.data)) << defaults.data;
+    EXPECT_TRUE(defaults.lr_schedule == "none" || defaults.lr_schedule == "step") << defaults.lr_schedule;
+    EXPECT_GT(defaults.lr, 0);
+    EXPECT_GT(defaults.gamma, 0);
+    EXPECT_GE(defaults.batch_size, 1);
+}
+
+TEST_P(Model, CountsItsParameters) {
+    const auto model = make(1);
+    std::int64_t count = 0;
+    for (const auto& parameter : model->parameters()) count += parameter.numel();
+    EXPECT_EQ(parameter_count(*model), count);
+    EXPECT_GT(count, 0);
+    if (GetParam().name == "mnist-cnn") {
+        EXPECT_EQ(count, 1199882) << "the published network's";
+    }
+}
+
+}  // namespace
+}  // namespace ranklab::nn
+
+namespace ranklab::train {
+
+RANKLAB_PRINTED_BY_NAME(OptimizerEntry)
+
+namespace {
+
+TEST(Optimizers, HaveGoodNames) {
+    ranklab::testing::expect_good_names(optimizers());
+}
+
+class EachOptimizer : public ::testing::TestWithParam<OptimizerEntry> {};
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EachOptimizer, ::testing::ValuesIn(optimizers()),
+                         ranklab::testing::test_name<OptimizerEntry>);
+
+/// Makes steps on |p - target|^2 from a start 0.1 away, and returns the last p.
+torch::Tensor descend(const OptimizerEntry& entry, double momentum, int steps, torch::Dtype dtype) {
+    const auto target = torch::linspace(-1, 1, 5, dtype);
+    const auto p = (target + 0.1).requires_grad_();
+    const auto optimizer = entry.make({p}, {.lr = entry.default_lr, .momentum = momentum});
+    for (int step = 0; step < steps; ++step) {
+        p.mutable_grad() = 2 * (p.detach() - target);
+        optimizer->step();
+    }
+    return (p.detach() - target).abs().max();
+}
+
+TEST_P(EachOptimizer, DescendsAQuadraticAtItsDefaultRate) {
+    for (const auto dtype : {torch::kFloat, torch::kDouble}) {
+        EXPECT_LT(descend(GetParam(), 0, 300, dtype).item<double>(), 0.05);
+        EXPECT_LT(descend(GetParam(), 0, 1, dtype).item<double>(), 0.1) << "from the first step on";
+    }
+}
+
+TEST_P(EachOptimizer, MakesTheSameStepsEachTime) {
+    EXPECT_TRUE(torch::equal(descend(GetParam(), 0.5, 20, torch::kFloat),
+                             descend(GetParam(), 0.5, 20, torch::kFloat)));
+}
+
+TEST_P(EachOptimizer, StandsStillAtRateZero) {
+    const auto p = torch::linspace(-1, 1, 5).requires_grad_();
+    const auto optimizer = GetParam().make({p}, {.lr = GetParam().default_lr, .momentum = 0.9});
+    p.mutable_grad() = torch::ones({5});
+    optimizer->step();
+    const auto before = p.detach().clone();
+    optimizer->set_lr(0);
+    optimizer->step();
+    EXPECT_TRUE(torch::equal(p.detach(), before));
+    optimizer->set_lr(GetParam().default_lr);
+    optimizer->step();
+    EXPECT_FALSE(torch::equal(p.detach(), before)) << "and moves again";
+}
+
+TEST_P(EachOptimizer, LeavesAParameterWithoutGradientAlone) {
+    const auto with = torch::ones({2}).requires_grad_();
+    const auto without = torch::ones({2}).requires_grad_();
+    const auto optimizer = GetParam().make({without, with}, {.lr = GetParam().default_lr});
+    with.mutable_grad() = torch::ones({2});
+    optimizer->step();
+    EXPECT_TRUE(torch::equal(without.detach(), torch::ones({2})));
+    EXPECT_FALSE(torch::equal(with.detach(), torch::ones({2})));
+}
+
+}  // namespace
+}  // namespace ranklab::train

@@ -1,0 +1,283 @@
+"""The rooms of lib/ keep to their order and to themselves.
+
+`violations(root)` looks at sources and CMake lists; the tests run it on this checkout, and on small trees with one
+fault each, so that a rule that has stopped working is seen too. A last test asks ldd what the programs load.
+"""
+
+import fnmatch
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+BIN = pathlib.Path(os.environ.get("RANKLAB_BIN", SOURCE / "build" / "release" / "bin"))
+
+# Patterns of headers, and the only rooms that may include them.
+EXCLUSIVE = [
+    (("mpi.h", "mpi-ext.h", "nccl.h"), {"comm"}),
+    (("hdf5.h", "H5*.h", "hdf5_hl.h"), {"hdf5"}),
+    (("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h"), {"device"}),
+    (("boost/*",), {"options"}),
+    (("torch/*", "c10/*", "ATen/*"), {"nn", "train", "experiments"}),
+]
+MAY_PRINT = {"app", "report"}
+PRINTING = [
+    (re.compile(r"\bstd::cout\b"), "std::cout"),
+    (re.compile(r"(?<![\w])(?:std::)?printf\s*\("), "printf"),
+    (re.compile(r"(?<![\w])(?:std::)?(?:puts|putchar)\s*\("), "puts"),
+    (re.compile(r"(?:\bfmt|\bstd)::print(?:ln)?\s*\((?!\s*stderr\b)"), "fmt::print without stderr"),
+    (re.compile(r"\bstdout\b"), "stdout"),
+]
+# The few interfaces that everything hangs on stay small enough to read.
+SMALL_HEADERS = {"communicator.hpp", "gradient_sync.hpp", "trainer.hpp", "phase_recorder.hpp"}
+MOST_LINES = 90
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+ROOM_CALL = re.compile(r"ranklab_add_room\s*\(\s*(\w+)([^)]*)\)")
+KEYWORDS = {"SOURCES", "DEPENDS", "LINK", "TORCH"}
+
+
+def levels_of(root):
+    """{room: level}, the lowest 0."""
+    text = (root / "lib" / "layers.txt").read_text()
+    lines = [line.split("#")[0].split() for line in text.splitlines()]
+    return {room: level for level, rooms in enumerate(filter(None, lines)) for room in rooms}
+
+
+def sources_of(root):
+    """(room, file); the mains in apps/ stand above all rooms."""
+    for top in ("lib", "apps"):
+        for file in sorted((root / top).rglob("*")):
+            if file.suffix in (".hpp", ".cpp", ".h", ".in", ".cu"):
+                yield ("apps" if top == "apps" else file.relative_to(root / "lib").parts[0]), file
+
+
+def may_use(room, other, levels):
+    return room == other or room == "apps" or levels.get(other, 99) < levels.get(room, -1)
+
+
+def include_faults(room, text, levels):
+    for form, header in INCLUDE.findall(COMMENT.sub("", text)):
+        for patterns, rooms in EXCLUSIVE:
+            if any(fnmatch.fnmatchcase(header, pattern) for pattern in patterns) and room not in rooms:
+                yield f"includes {header}, which belongs to {', '.join(sorted(rooms))} alone"
+        other = header.split("/")[0]
+        if other in levels and "/" in header:
+            if not may_use(room, other, levels):
+                yield f"includes {header}, but {other} is not below {room} in layers.txt"
+        elif form == '"':
+            yield f'includes "{header}", which does not begin with a room'
+
+
+def printing_faults(room, text):
+    if room in MAY_PRINT:
+        return
+    code = COMMENT_OR_STRING.sub('""', text)
+    for pattern, name in PRINTING:
+        if pattern.search(code):
+            yield f"prints ({name}); only app and report do"
+
+
+def header_faults(file, text):
+    if file.suffix != ".hpp":
+        return
+    if not text.lstrip().startswith(("//", "/*")):
+        yield "has no comment at the top that says what it is for"
+    if file.name in SMALL_HEADERS and text.count("\n") > MOST_LINES:
+        yield f"has {text.count(chr(10))} lines; this interface stays within {MOST_LINES}"
+
+
+def keyword_values(words, keyword):
+    """The values that follow a keyword of a CMake call."""
+    values = []
+    taking = False
+    for word in words:
+        if word in KEYWORDS:
+            taking = word == keyword
+        elif taking:
+            values.append(word)
+    return values
+
+
+def cmake_faults(root, levels):
+    """A room's DEPENDS and LINK obey the order too: what is linked can be included."""
+    calls = []
+    for file in sorted((root / "lib").rglob("CMakeLists.txt")):
+        folder = file.relative_to(root / "lib").parts[0]
+        text = re.sub(r"#[^\n]*", "", file.read_text())
+        calls += [(file, folder, target, body.split()) for target, body in ROOM_CALL.findall(text)]
+    folder_of = {target: folder for _, folder, target, _ in calls}
+    for file, folder, target, words in calls:
+        linked = [word.removeprefix("ranklab::") for word in keyword_values(words, "LINK") if word.startswith("ranklab::")]
+        linked = [name for name in linked if name in folder_of or name in levels]
+        for other in keyword_values(words, "DEPENDS") + linked:
+            if not may_use(folder, folder_of.get(other, other), levels) or other == target:
+                yield file, f"{target} depends on {other}, which is not below {folder} in layers.txt"
+        if "TORCH" in words and folder not in EXCLUSIVE[-1][1]:
+            yield file, f"{target} asks for TORCH, which belongs to nn, train and experiments"
+
+
+def violations(root):
+    levels = levels_of(root)
+    found = []
+    for folder in sorted(path.name for path in (root / "lib").iterdir() if path.is_dir()):
+        if folder != "cmake" and folder not in levels:
+            found.append(f"lib/{folder} is not in layers.txt")
+    for room, file in sources_of(root):
+        text = file.read_text()
+        faults = [*include_faults(room, text, levels), *printing_faults(room, text), *header_faults(file, text)]
+        found += [f"{file.relative_to(root)} {fault}" for fault in faults]
+    found += [f"{file.relative_to(root)}: {fault}" for file, fault in cmake_faults(root, levels)]
+    return found
+
+
+class ThisCheckout(unittest.TestCase):
+    maxDiff = None
+
+    def test_has_no_violation(self):
+        self.assertEqual(violations(SOURCE), [])
+
+    def test_the_checker_sees_all_of_it(self):
+        rooms = {room for room, _ in sources_of(SOURCE)}
+        self.assertTrue({"base", "comm", "train", "app", "apps"} <= rooms, rooms)
+        self.assertGreater(sum(1 for _ in sources_of(SOURCE)), 100)
+        names = {file.name for _, file in sources_of(SOURCE)}
+        self.assertLessEqual(SMALL_HEADERS, names, "an interface header was renamed: name it here too")
+
+
+class TheChecker(unittest.TestCase):
+    """On a small tree: base < comm hdf5 < train < app."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="ranklab-layers-")
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
+        self.write("lib/layers.txt", "# a comment\nbase\ncomm hdf5 options device\n\ntrain\napp report\n")
+        self.write("lib/cmake/Rooms.cmake", "")
+        self.write("lib/base/text.hpp", "// Text.\n#pragma once\n#include <string>\n")
+        self.write("lib/comm/communicator.hpp", '// Ranks.\n#pragma once\n#include "base/text.hpp"\n')
+        self.write("lib/comm/mpi.cpp", '#include <mpi.h>\n#include "comm/communicator.hpp"\n')
+        self.write("lib/train/trainer.cpp", '#include <torch/torch.h>\n#include "comm/communicator.hpp"\n')
+        self.write("lib/train/CMakeLists.txt", "ranklab_add_room(train SOURCES trainer.cpp DEPENDS base comm TORCH)\n")
+        self.write("lib/app/run.cpp", '#include <iostream>\n#include "train/trainer.hpp"\nvoid f() { std::cout << 1; }\n')
+        self.write("apps/train.cpp", '#include "app/run.hpp"\n')
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def expect(self, *parts):
+        found = violations(self.root)
+        self.assertEqual(len(found), 1, found)
+        for part in parts:
+            self.assertIn(part, found[0])
+
+    def test_a_good_tree(self):
+        self.assertEqual(violations(self.root), [])
+
+    def test_a_room_above(self):
+        self.write("lib/base/bad.cpp", '#include "comm/communicator.hpp"\n')
+        self.expect("lib/base/bad.cpp", "comm is not below base")
+
+    def test_a_room_above_in_angle_brackets(self):
+        self.write("lib/base/bad.cpp", "  #  include <train/trainer.hpp>\n")
+        self.expect("train is not below base")
+
+    def test_a_room_on_the_same_line(self):
+        self.write("lib/comm/bad.cpp", '#include "hdf5/file.hpp"\n')
+        self.expect("hdf5 is not below comm")
+
+    def test_a_header_without_its_room(self):
+        self.write("lib/comm/bad.cpp", '#include "communicator.hpp"\n')
+        self.expect("does not begin with a room")
+
+    def test_a_way_around_by_dots(self):
+        self.write("lib/base/bad.cpp", '#include "../train/trainer.hpp"\n')
+        self.expect("does not begin with a room")
+
+    def test_an_include_in_a_comment_is_none(self):
+        self.write("lib/base/good.cpp", '// #include "train/trainer.hpp"\n/*\n#include <mpi.h>\n*/\n')
+        self.assertEqual(violations(self.root), [])
+
+    def test_headers_that_belong_to_another_room(self):
+        for header in ("mpi.h", "nccl.h", "hdf5.h", "H5Dpublic.h", "cuda_runtime.h", "boost/program_options.hpp", "torch/torch.h",
+                       "c10/util/Half.h", "ATen/Parallel.h"):
+            with self.subTest(header=header):
+                self.write("lib/base/bad.cpp", f"#include <{header}>\n")
+                self.expect("lib/base/bad.cpp", f"includes {header}, which belongs to")
+
+    def test_no_exclusive_header_in_a_main(self):
+        self.write("apps/bad.cpp", "#include <mpi.h>\n")
+        self.expect("apps/bad.cpp", "mpi.h")
+
+    def test_printing(self):
+        for statement in ("std::cout << 1;", 'std::printf("x");', 'printf ("x");', 'puts("x");', 'fmt::print("x");', "fmt::println(x);",
+                          'std::fprintf(stdout, "x");', "std::fflush(stdout);"):
+            with self.subTest(statement=statement):
+                self.write("lib/train/bad.cpp", f"void f() {{ {statement} }}\n")
+                found = violations(self.root)
+                self.assertTrue(found and all("lib/train/bad.cpp prints" in line for line in found), found)
+
+    def test_what_is_no_printing(self):
+        self.write("lib/train/good.cpp", 'void f() { fmt::print(stderr, "x"); snprintf(b, 1, "std::cout"); std::fprintf(stderr, "x"); }  // printf(1)\n')
+        self.assertEqual(violations(self.root), [])
+
+    def test_a_room_that_is_not_in_the_list(self):
+        self.write("lib/attic/x.cpp", "")
+        self.expect("lib/attic is not in layers.txt")
+
+    def test_a_header_without_a_comment(self):
+        self.write("lib/base/bad.hpp", "#pragma once\n// too late\n")
+        self.expect("lib/base/bad.hpp", "no comment at the top")
+
+    def test_an_interface_that_grows(self):
+        self.write("lib/comm/communicator.hpp", "// Ranks.\n" + "int x;\n" * MOST_LINES)
+        self.expect("communicator.hpp", "91 lines")
+
+    def test_a_dependency_on_a_room_above(self):
+        self.write("lib/comm/CMakeLists.txt", "ranklab_add_room(comm SOURCES mpi.cpp\n  DEPENDS base train LINK ranklab::mpi_c)\n")
+        self.expect("lib/comm/CMakeLists.txt", "comm depends on train")
+
+    def test_a_dependency_on_a_neighbour_and_by_link(self):
+        self.write("lib/comm/CMakeLists.txt", "ranklab_add_room(comm SOURCES mpi.cpp DEPENDS base LINK ranklab::hdf5)\n")
+        self.expect("comm depends on hdf5")
+
+    def test_a_target_of_another_name_counts_as_its_folder(self):
+        self.write("lib/train/CMakeLists.txt", "ranklab_add_room(deep SOURCES a.cpp DEPENDS base)\n")
+        self.write("lib/comm/CMakeLists.txt", "ranklab_add_room(comm SOURCES mpi.cpp DEPENDS deep)\n")
+        self.expect("comm depends on deep")
+
+    def test_torch_below_its_rooms(self):
+        self.write("lib/comm/CMakeLists.txt", "ranklab_add_room(comm SOURCES mpi.cpp DEPENDS base TORCH)\n")
+        self.expect("asks for TORCH")
+
+
+@unittest.skipIf(shutil.which("ldd") is None, "there is no ldd")
+class WhatTheProgramsLoad(unittest.TestCase):
+    def torch_libraries(self, program):
+        if not (BIN / program).exists():
+            self.skipTest(f"{BIN / program} is not built")
+        done = subprocess.run(["ldd", str(BIN / program)], capture_output=True, text=True, check=True)
+        self.assertIn("libc.so", done.stdout, "ldd saw a dynamic program")
+        return [line.split()[0] for line in done.stdout.splitlines() if re.match(r"\s*lib(torch|c10)", line)]
+
+    def test_only_training_loads_libtorch(self):
+        for program in ("ranklab", "ranklab-report", "ranklab-doctor"):
+            with self.subTest(program=program):
+                self.assertEqual(self.torch_libraries(program), [])
+
+    def test_training_does(self):
+        if os.environ.get("RANKLAB_HAS_TORCH", "") in ("", "OFF", "0", "FALSE"):
+            self.skipTest("built without LibTorch")
+        self.assertIn("libtorch_cpu.so", self.torch_libraries("ranklab-train"))
+
+
+if __name__ == "__main__":
+    unittest.main()
