@@ -16,6 +16,12 @@ endfunction()
 
 # The first target to call this compiles <torch/torch.h>; the others use what it made.
 function(ranklab_share_torch_pch target)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    # CMake compiles programs with -fPIE, and a precompiled header made with -fPIC would not be used.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
   get_property(owner GLOBAL PROPERTY RANKLAB_TORCH_PCH_OWNER)
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})

@@ -14,7 +14,7 @@ struct LauncherView {
 };
 
 /// The nearest launcher: Open MPI (OMPI_COMM_WORLD_SIZE), then PMI (PMI_SIZE), Intel/Hydra (MPI_LOCALNRANKS
-/// is not used: it is per node), then Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS where srun set
+/// is not used: it is per node), then Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS beside
 /// SLURM_PROCID). `lookup` returns nullptr for an unset name; std::getenv in the programs.
 LauncherView read_launcher(const std::function<const char*(const char*)>& lookup);
 LauncherView read_launcher();

@@ -78,6 +78,11 @@ class IdxReader {
             fail(fmt::format("has more than the {} bytes of data its header promises; copy the file again",
                              count));
         }
+        // The probe for one byte more has also read a gzip file's checksum, if it is there.
+        int code = Z_OK;
+        gzerror(file_.get(), &code);
+        if (code == Z_BUF_ERROR)
+            fail("is truncated: the gzip file ends before its checksum; copy the file again");
         return body;
     }
 

@@ -34,9 +34,10 @@ std::string did_you_mean(const Schema& schema, const std::string& name, const ch
     return near ? fmt::format("; did you mean {}{}?", dashes, *near) : std::string("; --help lists them all");
 }
 
+// The name alone, fit to be shown: it may come from a binary file.
 std::string bare(std::string name) {
     name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-    return name.substr(0, name.find('='));
+    return base::printable(name.substr(0, name.find('=')), 60);
 }
 
 // A number that is wholly a number, and finite.
@@ -78,6 +79,10 @@ void check_value(const Option& option, const std::string& value, const std::stri
         throw;
     } catch (const po::unknown_option& error) {
         const std::string name = bare(error.get_option_name());
+        if (*dashes == 0 && name.find('.') != std::string::npos) {
+            throw base::OptionError(fmt::format(
+                "{}'{}' is in a [section], and there are none; leave the [...] line out", where, name));
+        }
         throw base::OptionError(fmt::format("{}unknown {} {}{}{}", where, *dashes != 0 ? "option" : "key",
                                             dashes, name, did_you_mean(schema, name, dashes)));
     } catch (const po::multiple_occurrences& error) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "base/error.hpp"
@@ -17,7 +19,9 @@ class SelfCommunicator final : public Communicator {
     std::string backend() const override { return "self"; }
 
     void barrier() override {}
-    void broadcast(BufferView, int) override {}
+    void broadcast(BufferView, int root) override {
+        if (root != 0) throw base::Error(fmt::format("internal: a broadcast from rank {} of one rank", root));
+    }
     void allreduce(BufferView, ReduceOp) override {}
     Request start_allreduce(BufferView, ReduceOp) override { return {}; }
     void allgather(BufferView send, BufferView receive) override {
