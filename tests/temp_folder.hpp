@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace ranklab::tests {
 
@@ -33,6 +35,15 @@ class TempFolder {
         file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
         if (!file.flush()) throw std::runtime_error("cannot write " + (path_ / name).string());
         return path_ / name;
+    }
+
+    /// Names of what lies in it, hidden ones too, but for the lock files, which stay.
+    std::vector<std::string> names() const {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(path_))
+            if (entry.path().extension() != ".lock") names.push_back(entry.path().filename().string());
+        std::sort(names.begin(), names.end());
+        return names;
     }
 
   private:

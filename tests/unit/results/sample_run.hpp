@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,42 +13,14 @@
 #include <vector>
 
 #include "results/run.hpp"
+#include "temp_folder.hpp"
 
 namespace ranklab::results {
 
 /// Inside TEST(...) the name Run is GoogleTest's own.
 using StoredRun = Run;
 
-/// A folder that goes with the test.
-class TempFolder {
-  public:
-    TempFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "ranklab-test-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed on " + name);
-        path_ = name;
-    }
-    ~TempFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TempFolder(const TempFolder&) = delete;
-    TempFolder& operator=(const TempFolder&) = delete;
-
-    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-    const std::filesystem::path& path() const { return path_; }
-
-    /// Names of what lies in it, hidden ones too, but for the lock files, which stay.
-    std::vector<std::string> names() const {
-        std::vector<std::string> names;
-        for (const auto& entry : std::filesystem::directory_iterator(path_))
-            if (entry.path().extension() != ".lock") names.push_back(entry.path().filename().string());
-        std::sort(names.begin(), names.end());
-        return names;
-    }
-
-  private:
-    std::filesystem::path path_;
-};
+using tests::TempFolder;
 
 inline std::string bytes_of(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
