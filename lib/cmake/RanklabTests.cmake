@@ -56,7 +56,7 @@ function(ranklab_add_mpi_test name)
     add_test(NAME ${name}.np${ranks}
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}> --expect-ranks=${ranks})
     ranklab_limit_processors(processors ${ranks})
-    set_tests_properties(${name}.np${ranks} PROPERTIES TIMEOUT 180 LABELS mpi PROCESSORS ${processors}
+    set_tests_properties(${name}.np${ranks} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS ${processors}
       ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
   endforeach()
 endfunction()
