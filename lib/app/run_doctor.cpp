@@ -7,8 +7,6 @@
 #include "app/programs.hpp"
 #include "app/version.hpp"
 #include "base/text.hpp"
-#include "comm/launcher.hpp"
-#include "monitor/host.hpp"
 
 namespace ranklab::app {
 namespace {

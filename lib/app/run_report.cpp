@@ -53,7 +53,7 @@ int show(const options::Options& options) {
 int run_report(int argc, char** argv) {
     prepare_process();
     options::Schema schema;
-    schema.positional("FILE", 1);
+    schema.positional(1);
     schema.section("Options")
         .choice("format", {"text", "json", "csv"}, "text", "how it is written")
         .text("run", "ID", std::nullopt, "one run instead of all");

@@ -5,8 +5,6 @@
 #include <torch/utils.h>
 #include <torch/version.h>
 
-#include <cmath>
-#include <limits>
 #include <memory>
 
 #include "comm/backend.hpp"

@@ -31,6 +31,7 @@ TrainingLoop::TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& 
     : setup_(setup),
       model_(model),
       sampler_(sampler),
+      keeps_ranks_equal_(entry_of(train::gradient_syncs(), setup.options.sync).keeps_ranks_equal),
       recorder_(static_cast<std::size_t>(setup.schedule.total)),
       sync_(entry_of(train::gradient_syncs(), setup.options.sync).make(setup.data_plane)),
       optimizer_(entry_of(train::optimizers(), setup.options.optimizer)
@@ -56,10 +57,7 @@ std::vector<Verdict> TrainingLoop::run() {
         if (!goes_on || setup_.schedule.ends_epoch(step)) finish_epoch(step);
         if (!goes_on) break;
     }
-    if (train::SyncEntry entry = entry_of(train::gradient_syncs(), setup_.options.sync);
-        entry.keeps_ranks_equal) {
-        compare_parameters("at the end");
-    }
+    if (keeps_ranks_equal_) compare_parameters("at the end");
     record_.steps = recorder_.steps();
     return verdicts();
 }
@@ -89,7 +87,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     }
     const std::int64_t global = sampler_.global_count(in_epoch);
     // Without synchronisation a rank trains alone: its own mean is the loss.
-    const bool alone = setup_.control.world_size() == 1 || setup_.options.sync == "none";
+    const bool alone = setup_.control.world_size() == 1 || !keeps_ranks_equal_;
     const double loss = trainer_.train_step(
         tensors, alone ? 1.0 : static_cast<double>(batch_.count()) / static_cast<double>(global));
     recorder_.end_step();
@@ -101,7 +99,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     record_.true_counts.push_back(sampler_.true_count(in_epoch));
     epoch_.steps += 1;
     epoch_.samples += record_.true_counts.back();
-    if (setup_.options.check_parameters == "step" && setup_.options.sync != "none")
+    if (setup_.options.check_parameters == "step" && keeps_ranks_equal_)
         compare_parameters(fmt::format("after step {}", step + 1));
     report_progress(step);
 }
@@ -167,7 +165,6 @@ void TrainingLoop::report_progress(std::int64_t step) {
 }
 
 std::vector<Verdict> TrainingLoop::verdicts() const {
-    const bool equal_by_design = setup_.options.sync != "none";
     std::vector<Verdict> list;
     if (setup_.control.world_size() == 1) {
         list.push_back({"parameters equal on all ranks", "not verified", "there is one rank"});
@@ -177,8 +174,8 @@ std::vector<Verdict> TrainingLoop::verdicts() const {
              fmt::format("they differ {}; the MPI library's allreduce or a node's memory may be at fault",
                          differing_)});
     } else {
-        list.push_back({"parameters equal on all ranks", equal_by_design ? "passed" : "not verified",
-                        equal_by_design
+        list.push_back({"parameters equal on all ranks", keeps_ranks_equal_ ? "passed" : "not verified",
+                        keeps_ranks_equal_
                             ? fmt::format("bit by bit, {} times", comparisons_)
                             : std::string("equal at the start; sync none lets ranks drift apart")});
     }

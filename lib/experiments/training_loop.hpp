@@ -44,6 +44,7 @@ class TrainingLoop {
     Setup setup_;
     nn::Model& model_;
     data::Sampler& sampler_;
+    bool keeps_ranks_equal_;  // as the sync strategy promises
     measure::PhaseRecorder recorder_;
     std::unique_ptr<train::GradientSync> sync_;
     std::unique_ptr<train::Optimizer> optimizer_;

@@ -15,14 +15,15 @@ using measure::RankSamples;
 using results::Kind;
 using results::Measurement;
 
-// A cost per step and rank: the summary is of the maximum over ranks in each step.
-Measurement per_step(const std::string& name, const RankSamples& all, std::size_t warmup) {
+// A column per rank: the summary is of the maximum over ranks in each counted row.
+Measurement by_rank(const std::string& name, const std::string& unit, Kind kind, const std::string& axis,
+                    const RankSamples& all, std::size_t warmup = 0) {
     const RankSamples counted = all.rows_from(warmup, all.rows());
     return {.name = name,
-            .unit = "s",
-            .kind = Kind::cost,
+            .unit = unit,
+            .kind = kind,
             .rank_reduction = "max",
-            .axis = "step",
+            .axis = axis,
             .columns = all.ranks,
             .samples = counted.values,
             .warmup = all.rows_from(0, warmup).values,
@@ -44,19 +45,10 @@ Measurement one_column(const std::string& name, const std::string& unit, Kind ki
     return m;
 }
 
-// One value per rank of the whole run; the summary is of their maximum.
+// One value per rank of the whole run.
 Measurement per_rank(const std::string& name, const std::string& unit, Kind kind, comm::Communicator& control,
                      double mine) {
-    const RankSamples all = measure::gather_columns(control, {mine});
-    return {.name = name,
-            .unit = unit,
-            .kind = kind,
-            .rank_reduction = "max",
-            .axis = "run",
-            .columns = all.ranks,
-            .samples = all.values,
-            .warmup = {},
-            .summary = stats::summarise(all.max_over_ranks())};
+    return by_rank(name, unit, kind, "run", measure::gather_columns(control, {mine}));
 }
 
 std::string phase_measurement(std::size_t phase) {
@@ -80,9 +72,10 @@ double imbalance(const measure::GatheredSteps& gathered, std::size_t warmup) {
 void add_step_measurements(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
     const auto gathered = measure::gather_steps(control, record.steps);
     const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.size());
-    run.measurements.push_back(per_step("step_time_s", gathered.step, warmup));
+    run.measurements.push_back(by_rank("step_time_s", "s", Kind::cost, "step", gathered.step, warmup));
     for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
-        run.measurements.push_back(per_step(phase_measurement(phase), gathered.phases[phase], warmup));
+        run.measurements.push_back(
+            by_rank(phase_measurement(phase), "s", Kind::cost, "step", gathered.phases[phase], warmup));
     }
     if (run.valid && warmup < record.steps.size()) {
         const auto costs = gathered.step.rows_from(warmup, gathered.step.rows()).max_over_ranks();
@@ -135,15 +128,7 @@ void add_epochs(results::Run& run, const TrainingRecord& record, const std::vect
     std::vector<double> mine;
     for (const auto& epoch : record.epochs) mine.push_back(epoch.time_s);
     const RankSamples times = measure::gather_columns(control, mine);
-    run.measurements.push_back({.name = "epoch_time_s",
-                                .unit = "s",
-                                .kind = Kind::cost,
-                                .rank_reduction = "max",
-                                .axis = "epoch",
-                                .columns = times.ranks,
-                                .samples = times.values,
-                                .warmup = {},
-                                .summary = stats::summarise(times.max_over_ranks())});
+    run.measurements.push_back(by_rank("epoch_time_s", "s", Kind::cost, "epoch", times));
 
     std::vector<std::int64_t> epoch, steps, of, samples;
     std::vector<double> lr, loss, validation_loss, accuracy;

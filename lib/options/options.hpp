@@ -37,7 +37,7 @@ class Schema {
     Schema& real(std::string name, double minimum, std::optional<std::string> fallback, std::string help);
     Schema& flag(std::string name, std::string help);
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
-    Schema& positional(std::string placeholder, std::size_t most);
+    Schema& positional(std::size_t most);
 
     const std::vector<Option>& all() const { return options_; }
     const Option* find(const std::string& name) const;

@@ -77,8 +77,7 @@ Schema& Schema::flag(std::string name, std::string help) {
                 .section = {}});
 }
 
-Schema& Schema::positional(std::string placeholder, std::size_t most) {
-    static_cast<void>(placeholder);
+Schema& Schema::positional(std::size_t most) {
     most_positional_ = most;
     return *this;
 }

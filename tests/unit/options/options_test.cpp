@@ -115,7 +115,7 @@ TEST(Options, AWrongChoiceListsAllAndNamesTheNearest) {
 TEST(Options, WordsAreRefusedBeyondWhatTheSchemaTakes) {
     EXPECT_THAT(refusal({"train"}), HasSubstr("'train'"));
     Schema schema = sample_schema();
-    schema.positional("FILE", 2);
+    schema.positional(2);
     const auto options = Options::parse(schema, {"a.h5", "--steps", "3", "b.h5"});
     EXPECT_EQ(options.positional(), (Words{"a.h5", "b.h5"}));
     EXPECT_EQ(options.integer("steps"), 3);
@@ -127,7 +127,7 @@ TEST(Options, WordsAreRefusedBeyondWhatTheSchemaTakes) {
 
 TEST(Options, AfterTwoDashesAllAreWords) {
     Schema schema = sample_schema();
-    schema.positional("FILE", 2);
+    schema.positional(2);
     EXPECT_EQ(Options::parse(schema, {"--", "--steps", "-x"}).positional(), (Words{"--steps", "-x"}));
 }
 
