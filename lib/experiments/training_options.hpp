@@ -16,6 +16,13 @@ namespace ranklab::experiments {
 struct TrainingOptions {
     std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
         check_parameters, evaluate, save_parameters;
+    std::string progress, transfer;  ///< "" until the job knows its nodes and cores
+    std::string inject_delay;
+    train::Compression compression = train::Compression::none;
+    std::int64_t bucket_cap_bytes = 0;
+    std::int64_t accumulate = 1;  ///< micro-batches a step
+    std::int64_t overlap_steps = 0;
+    bool broadcast_buffers = true;
     std::int64_t local_batch = 0;
     std::int64_t evaluation_batch = 1000;
     std::int64_t steps = 0;   ///< 0: whole epochs

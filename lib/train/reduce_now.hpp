@@ -14,7 +14,8 @@ inline void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
     const auto start = Clock::now();
     const auto view = view_of(tensor);
     comm.allreduce(view, comm::ReduceOp::sum);
-    if (view.memory == comm::Memory::host) stamps.push_back({view.bytes(), start, start, Clock::now()});
+    if (view.memory == comm::Memory::host)
+        stamps.push_back({view.bytes(), start, start, start, Clock::now()});
 }
 
 }  // namespace ranklab::train

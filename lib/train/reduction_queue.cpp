@@ -35,6 +35,7 @@ class Reduction {
     bool advance() {
         if (transfer_ == Transfer::background) return advance_pieces();
         if (!window_[0].test()) return false;
+        moving_ = Clock::now();
         while (rest_.count > 0) comm_.allreduce(next_piece(), comm::ReduceOp::sum);
         return true;
     }
@@ -44,6 +45,7 @@ class Reduction {
             for (auto& request : window_) request.wait();
         }
     }
+    Clock::time_point moving() const { return moving_; }
     // For the end of a job whose other ranks may never come.
     void abandon() {
         for (auto& request : window_) request.abandon();
@@ -80,6 +82,7 @@ class Reduction {
     Transfer transfer_;
     std::size_t piece_ = 1;
     std::uint8_t here_ = 1;
+    Clock::time_point moving_;
     std::array<comm::Request, 2> window_;
 };
 
@@ -122,7 +125,7 @@ class ReductionQueue::Worker {
         {
             const std::lock_guard lock(mutex_);
             waiting_.push_back({buffer, std::move(done)});
-            stamps_.push_back({.bytes = buffer.bytes(), .ready = now, .start = {}, .end = {}});
+            stamps_.push_back({.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
         }
         if (progress_ == Progress::thread)
             changed_.notify_all();
@@ -170,11 +173,13 @@ class ReductionQueue::Worker {
         current_ = std::make_unique<Reduction>(comm_, task.buffer, transfer_, piece_bytes_);
     }
     void complete_current() {
-        current_.reset();
         {
             const std::lock_guard lock(mutex_);
-            stamps_[next_++].end = Clock::now();
+            ReductionStamp& stamp = stamps_[next_++];
+            stamp.moving = transfer_ == Transfer::blocking ? current_->moving() : stamp.start;
+            stamp.end = Clock::now();
         }
+        current_.reset();
         if (done_) done_(nullptr);
         start_next();
     }

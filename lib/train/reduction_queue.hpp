@@ -35,7 +35,9 @@ struct ReductionStamp {
     std::size_t bytes = 0;
     Clock::time_point ready;  ///< this rank's part was complete
     Clock::time_point start;  ///< it was its turn: handed to the library
-    Clock::time_point end;    ///< the sum was there
+    /// With Transfer::blocking: all ranks had come; with background, where that cannot be seen: start.
+    Clock::time_point moving;
+    Clock::time_point end;  ///< the sum was there
 };
 
 class ReductionQueue {

@@ -301,7 +301,8 @@ TEST_P(Sync, StampsEachReductionInOrder) {
         auto last = Clock::time_point::min();
         for (const auto& stamp : sync->stamps()) {
             EXPECT_LE(stamp.ready, stamp.start);
-            EXPECT_LE(stamp.start, stamp.end);
+            EXPECT_LE(stamp.start, stamp.moving);
+            EXPECT_LE(stamp.moving, stamp.end);
             EXPECT_LE(last, stamp.start) << "one after another";
             last = stamp.end;
             bytes += stamp.bytes;
