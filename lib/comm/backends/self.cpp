@@ -45,6 +45,7 @@ class SelfCommunicator final : public Communicator {
 BackendEntry self_entry() {
     return {.name = "self",
             .summary = "one rank alone, no library in the way",
+            .memory = Memory::host,
             .refuses =
                 [](const Communicator& control) {
                     return control.world_size() == 1

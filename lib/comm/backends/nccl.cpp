@@ -1,0 +1,27 @@
+#include "base/error.hpp"
+#include "comm/backend.hpp"
+#include "comm/exchange.hpp"
+#include "comm/nccl/offer.hpp"
+
+namespace ranklab::comm {
+namespace {
+
+// The rank that cannot speaks; the others know the sentence too and leave silently with its exit code.
+std::unique_ptr<Communicator> make_or_refuse(Communicator& control) {
+    const auto refusal = nccl_refusal(control);
+    if (refusal.sentence.empty()) return make_nccl(control);
+    if (control.rank() == refusal.rank) throw base::EnvironmentError(refusal.sentence);
+    throw PeerError(refusal.sentence, base::ExitCode::environment);
+}
+
+}  // namespace
+
+BackendEntry nccl_entry() {
+    return {.name = "nccl",
+            .summary = "NVIDIA's collectives between GPUs, in GPU memory, on a stream of their own",
+            .memory = Memory::device,
+            .refuses = [](Communicator& control) { return nccl_refusal(control).sentence; },
+            .make = make_or_refuse};
+}
+
+}  // namespace ranklab::comm
