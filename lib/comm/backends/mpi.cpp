@@ -53,9 +53,7 @@ int mpi_count(std::size_t count) {
 }
 
 void need_host(const BufferView& buffer) {
-    if (buffer.memory == Memory::device) {
-        throw base::MpiError("the mpi backend was given GPU memory; use --device cpu or --backend nccl");
-    }
+    need_host<base::MpiError>(buffer, "mpi");
 }
 
 // Broadcasts and in-place reductions of any length, in pieces that an int can count.
@@ -165,6 +163,7 @@ Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
 
 void MpiCommunicator::allgather(BufferView send, BufferView receive) {
     need_host(send);
+    need_host(receive);
     need_whole_of_parts(send, receive, world_size_, "allgather");
     const int count = mpi_count(send.count);
     const MPI_Datatype type = mpi_type(send.dtype);
@@ -173,6 +172,7 @@ void MpiCommunicator::allgather(BufferView send, BufferView receive) {
 
 void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
     need_host(send);
+    need_host(receive);
     need_whole_of_parts(receive, send, world_size_, "reduce_scatter");
     mpi_check(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count),
                                        mpi_type(send.dtype), mpi_op(send.dtype, op), comm_),

@@ -6,12 +6,10 @@
 namespace ranklab::comm {
 namespace {
 
-// The rank that cannot speaks; the others know the sentence too and leave silently with its exit code.
 std::unique_ptr<Communicator> make_or_refuse(Communicator& control) {
     const auto refusal = nccl_refusal(control);
     if (refusal.sentence.empty()) return make_nccl(control);
-    if (control.rank() == refusal.rank) throw base::EnvironmentError(refusal.sentence);
-    throw PeerError(refusal.sentence, base::ExitCode::environment);
+    throw_on_all<base::EnvironmentError>(control, refusal.rank, refusal.sentence);
 }
 
 }  // namespace
