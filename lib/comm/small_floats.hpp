@@ -35,6 +35,13 @@ using Float16 = SmallFloat<Float16Format>;
 using BFloat16 = SmallFloat<BFloat16Format>;
 static_assert(sizeof(Float16) == 2 && sizeof(BFloat16) == 2);
 
+/// yes ? a : b, without the branch that compilers put around floating-point arithmetic: it would keep loops
+/// from being vectorised.
+constexpr std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t mask = 0U - static_cast<std::uint32_t>(yes);
+    return (a & mask) | (b & ~mask);
+}
+
 // No branches and no tables: loops over these are vectorised. Denormals are made by adding a number whose
 // last bit has their weight, which also rounds them; nothing depends on the processor's flush-to-zero mode.
 
@@ -43,9 +50,9 @@ inline float Float16Format::widen(std::uint16_t bits) {
     constexpr std::uint32_t kSmallest = 113U << 23U;  // 2^-14, the smallest normal
     const std::uint32_t shifted = (bits & 0x7fffU) << 13U;
     const std::uint32_t exponent = bits & 0x7c00U;
-    const std::uint32_t normal = shifted + kRebias + (exponent == 0x7c00U ? kRebias : 0U);
+    const std::uint32_t normal = shifted + kRebias + choose(exponent == 0x7c00U, kRebias, 0);
     const float denormal = std::bit_cast<float>(shifted + kSmallest) - std::bit_cast<float>(kSmallest);
-    const std::uint32_t magnitude = exponent == 0 ? std::bit_cast<std::uint32_t>(denormal) : normal;
+    const std::uint32_t magnitude = choose(exponent == 0, std::bit_cast<std::uint32_t>(denormal), normal);
     return std::bit_cast<float>(magnitude | (bits & 0x8000U) << 16U);
 }
 
@@ -60,9 +67,9 @@ inline std::uint16_t Float16Format::narrow(float value) {
     const std::uint32_t denormal = std::bit_cast<std::uint32_t>(sum) - kDenormalUnit;
     const std::uint32_t to_even = (magnitude >> 13U) & 1U;
     const std::uint32_t normal = (magnitude - ((127U - 15U) << 23U) + 0xfffU + to_even) >> 13U;
-    std::uint32_t result = magnitude < kSmallest ? denormal : normal;
-    result = magnitude >= kTooLarge ? kInfinity : result;
-    result = magnitude > 0x7f800000U ? kNan : result | ((bits >> 16U) & 0x8000U);
+    std::uint32_t result = choose(magnitude < kSmallest, denormal, normal);
+    result = choose(magnitude >= kTooLarge, kInfinity, result);
+    result = choose(magnitude > 0x7f800000U, kNan, result | ((bits >> 16U) & 0x8000U));
     return static_cast<std::uint16_t>(result);
 }
 
