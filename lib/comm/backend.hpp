@@ -20,6 +20,8 @@ struct BackendEntry {
     /// Makes the data communicator of all ranks; called by all of them. Bootstraps over `control`. What
     /// refuses() refuses throws here, on all ranks, with the same sentence.
     std::function<std::unique_ptr<Communicator>(Communicator& control)> make;
+    /// For the run's record: what serves it here, "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May load it.
+    std::function<std::string()> library;
 };
 
 /// Generated: all entries, in CMake's order.

@@ -42,6 +42,7 @@ TEST_P(Backend, KnowsItsRanks) {
     EXPECT_EQ(comm_->backend(), GetParam().name);
     EXPECT_EQ(comm_->local_size(), comm_->world_size()) << "the ranks of this test are on one node";
     EXPECT_EQ(comm_->local_rank(), comm_->rank());
+    EXPECT_NE(GetParam().library(), "") << "what was measured is recorded";
 }
 
 // Counts that are odd, a power of two, and more than an eager message of any MPI takes.

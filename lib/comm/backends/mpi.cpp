@@ -8,6 +8,7 @@
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/mpi_environment.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -190,7 +191,8 @@ BackendEntry mpi_entry() {
             .summary = "collectives of the MPI library, in host memory",
             .memory = Memory::host,
             .refuses = [](const Communicator&) { return std::string(); },
-            .make = [](Communicator& control) { return control.split(0, control.rank()); }};
+            .make = [](Communicator& control) { return control.split(0, control.rank()); },
+            .library = MpiEnvironment::library_version};
 }
 
 }  // namespace ranklab::comm

@@ -19,7 +19,8 @@ BackendEntry nccl_entry() {
             .summary = "NVIDIA's collectives between GPUs, in GPU memory, on a stream of their own",
             .memory = Memory::device,
             .refuses = [](Communicator& control) { return nccl_refusal(control).sentence; },
-            .make = make_or_refuse};
+            .make = make_or_refuse,
+            .library = nccl_library_text};
 }
 
 }  // namespace ranklab::comm

@@ -62,7 +62,8 @@ BackendEntry self_entry() {
                 if (const auto why = refusal(control); !why.empty())
                     throw_on_all<base::OptionError>(control, 0, why);
                 return std::make_unique<SelfCommunicator>();
-            }};
+            },
+            .library = [] { return std::string("ranklab"); }};
 }
 
 }  // namespace ranklab::comm

@@ -21,4 +21,8 @@ std::unique_ptr<Communicator> make_nccl(Communicator&) {
     throw base::EnvironmentError(kWhy);
 }
 
+std::string nccl_library_text() {
+    throw base::EnvironmentError(kWhy);
+}
+
 }  // namespace ranklab::comm

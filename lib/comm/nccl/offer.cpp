@@ -53,6 +53,11 @@ NcclRefusal nccl_refusal(Communicator& control) {
     return {0, shared_gpu_sentence(claims)};
 }
 
+std::string nccl_library_text() {
+    const auto library = load_nccl();
+    return fmt::format("NCCL {} ({})", nccl_version_text(library->version), library->path);
+}
+
 std::unique_ptr<Communicator> make_nccl(Communicator& control) {
     auto own = control.split(0, control.rank());
     const auto library = load_nccl();

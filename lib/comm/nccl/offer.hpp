@@ -19,4 +19,7 @@ NcclRefusal nccl_refusal(Communicator& control);
 /// Of all ranks, which nccl_refusal found able to. Collective.
 std::unique_ptr<Communicator> make_nccl(Communicator& control);
 
+/// "NCCL 2.28.9 (path)"; EnvironmentError where it cannot be loaded.
+std::string nccl_library_text();
+
 }  // namespace ranklab::comm

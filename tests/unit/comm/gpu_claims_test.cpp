@@ -37,7 +37,8 @@ TEST(GpuClaims, OfSeveralTheOneOfTheLowestRankIsTold) {
     EXPECT_THAT(sentence, AllOf(HasSubstr("ranks 0,3 on a"), HasSubstr("GPU-9"), HasSubstr("1 more GPUs")));
 }
 
-// Two parts of a partitioned GPU have one PCI address and two identities; NCCL may use both.
+// Two parts of a partitioned GPU have one PCI address and two identities. Whether they can be used together
+// is for NCCL to say: its versions differ.
 TEST(GpuClaims, ThePartsOfAPartitionedGpuAreApart) {
     EXPECT_EQ(shared_gpu_sentence({claim("a", 0, "MIG-1"), claim("a", 0, "MIG-2")}), "");
 }
