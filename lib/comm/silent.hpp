@@ -28,6 +28,9 @@ class SilentCommunicator final : public Communicator {
     void broadcast(BufferView buffer, int root) override {
         if (!silent_) real_.broadcast(buffer, root);
     }
+    void broadcast_all(std::span<const BufferView> buffers, int root) override {
+        if (!silent_) real_.broadcast_all(buffers, root);
+    }
     void allreduce(BufferView buffer, ReduceOp op) override {
         if (!silent_) real_.allreduce(buffer, op);
     }
@@ -41,6 +44,7 @@ class SilentCommunicator final : public Communicator {
         if (!silent_) real_.reduce_scatter(send, receive, op);
     }
     std::unique_ptr<Communicator> split(int color, int key) override { return real_.split(color, key); }
+    void synchronize() override { real_.synchronize(); }
 
   private:
     Communicator& real_;

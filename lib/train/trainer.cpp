@@ -2,6 +2,7 @@
 
 #include <numeric>
 #include <unordered_set>
+#include <vector>
 
 #include "train/tensor_view.hpp"
 
@@ -97,8 +98,10 @@ std::uint64_t parameter_hash(const nn::Model& model) {
 
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
     const torch::NoGradGuard no_gradients;
-    for (const auto& parameter : model.parameters()) comm.broadcast(view_of(parameter), 0);
-    for (const auto& buffer : model.buffers()) comm.broadcast(view_of(buffer), 0);
+    std::vector<comm::BufferView> views;
+    for (const auto& parameter : model.parameters()) views.push_back(view_of(parameter));
+    for (const auto& buffer : model.buffers()) views.push_back(view_of(buffer));
+    comm.broadcast_all(views, 0);
 }
 
 }  // namespace ranklab::train
