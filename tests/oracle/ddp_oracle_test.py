@@ -39,6 +39,8 @@ IMAGES, BATCH, STEPS, LR, GAMMA, SEED = 241, 12, 20, 0.05, 0.7, 5
 # One step of so large a rate leaves its gradient in the parameters: what rounding the difference loses is 2^-24 of the gradient's
 # own scale, not of the weights'. A power of two, so that dividing by it loses nothing.
 LARGE_LR = 1024.0
+# BatchNorm's backward takes large sums from each other: in fp32, DDP's own gradients of bn-cnn are 2.5e-5 from those in fp64.
+FP32_GRADIENT = {"mnist-cnn": 1e-5, "bn-cnn": 1e-4}
 
 
 def sync_strategies():
@@ -103,8 +105,8 @@ class DdpOracleTest(cli.Case):
         with h5py.File(f"{stem}-parameters.h5") as file:
             return losses, {name: file[name][()].ravel() for name in file}
 
-    def each(self, precision, steps, lr):
-        """(model, ranks, what ranklab made) for every model, number of ranks and strategy, as a subtest."""
+    def for_each(self, precision, steps, lr, check):
+        """check(model, ranks, what ranklab made) for every model, number of ranks and strategy, as a subtest."""
         cases = [(model, ranks, sync) for model in MODELS for ranks in RANKS for sync in self.equal_syncs]
 
         def attempt(case):
@@ -113,11 +115,11 @@ class DdpOracleTest(cli.Case):
             except AssertionError as error:
                 return error
 
-        for case, made in zip(cases, cli.several(attempt, cases)):
-            with self.subTest(model=case[0], ranks=case[1], sync=case[2]):
+        for (model, ranks, sync), made in zip(cases, cli.several(attempt, cases)):
+            with self.subTest(model=model, ranks=ranks, sync=sync):
                 if isinstance(made, AssertionError):
                     raise made
-                yield *case[:2], made
+                check(model, ranks, made)
 
     def assertSameTensors(self, mine, oracle, kind, relative):
         expected = {name.partition("/")[2]: values.ravel() for name, values in oracle.items() if name.startswith(kind + "/")}
@@ -134,16 +136,18 @@ class DdpOracleTest(cli.Case):
 
     def test_twenty_steps_in_fp64_are_those_of_ddp(self):
         self.assertGreaterEqual(len(self.equal_syncs), 2, self.equal_syncs)
-        for model, ranks, made in self.each("fp64", STEPS, LR):
-            self.assertSameTraining(made, self.oracle[ranks][f"{model}-float64"])
+        self.for_each("fp64", STEPS, LR, lambda model, ranks, made: self.assertSameTraining(made, self.oracle[ranks][f"{model}-float64"]))
 
     def test_the_first_gradients_in_fp32_are_those_of_ddp(self):
-        for model, ranks, (losses, parameters) in self.each("fp32", 1, LARGE_LR):
+        def check(model, ranks, made):
+            losses, parameters = made
             oracle = self.oracle[ranks][f"{model}-float32"]
             np.testing.assert_allclose(losses, oracle["losses"], rtol=1e-6)
             start = {name: p.detach().double().numpy().ravel() for name, p in make_twin(model, SEED, torch.float32).named_parameters()}
             gradients = {name: (start[name] - values) / LARGE_LR for name, values in parameters.items()}
-            self.assertSameTensors(gradients, oracle, "gradients", 1e-5)
+            self.assertSameTensors(gradients, oracle, "gradients", FP32_GRADIENT[model])
+
+        self.for_each("fp32", 1, LARGE_LR, check)
 
     def test_ranks_that_do_not_synchronise_are_told_apart(self):
         """Or the comparison would see nothing."""
