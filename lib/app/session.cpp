@@ -46,6 +46,15 @@ int code_of_current_exception() {
     }
 }
 
+// The others wait for the lost rank in a collective, which MPI does not end by itself.
+void end_without(const std::string& who) {
+    base::log::error(
+        fmt::format("{} is gone: its process was killed or its node failed, so the job is ended; look into "
+                    "that node's log",
+                    who));
+    comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
+}
+
 std::string gpu_text() {
     const auto list = device::list_gpus();
     if (list.gpus.empty()) return "none: " + list.why_none;
@@ -56,7 +65,9 @@ std::string gpu_text() {
 
 }  // namespace
 
-Session::Session() : exit_plane_(mpi_.control().split(0, mpi_.control().rank())) {
+Session::Session()
+    : exit_plane_(mpi_.control().split(0, mpi_.control().rank())),
+      lifeline_(mpi_.control(), monitor::host_name(), end_without) {
     base::log::set_rank(mpi_.control().rank(), monitor::host_name());
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
 #include "monitor/placement.hpp"
 
@@ -32,6 +33,7 @@ class Session {
   private:
     comm::MpiEnvironment mpi_;
     std::unique_ptr<comm::Communicator> exit_plane_;  // carries the exit code and nothing else
+    comm::Lifeline lifeline_;                         // ends the job when a rank is lost
 };
 
 /// The same for a program without MPI.

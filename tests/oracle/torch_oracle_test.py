@@ -5,9 +5,7 @@ The Python side is PyTorch's own: torch.nn, torch.optim, torch.optim.lr_schedule
 shared with ranklab but LibTorch's kernels.
 """
 
-import gzip
 import pathlib
-import struct
 import sys
 
 try:
@@ -15,7 +13,6 @@ try:
     import numpy as np
     import torch
     import torch.nn.functional as F
-    from torch import nn
     from torch.utils.data.distributed import DistributedSampler
 except ImportError as error:
     print(f"SKIPPED: {error.name} is not installed for this Python; ./bootstrap makes one that has it")
@@ -23,46 +20,11 @@ except ImportError as error:
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "apps"))
 import ranklab_cli as cli  # noqa: E402
+from twins import FASHION_MNIST, Net, make_twin, normalised, read_idx, write_idx  # noqa: E402
 
 if not cli.HAS_TRAIN:
     print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
     sys.exit(77)
-
-FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
-MEAN, STD = 0.1307, 0.3081
-
-
-class Net(nn.Module):
-    """The network of PyTorch's basic MNIST example, as workloads.md 1.2 describes it."""
-
-    def __init__(self, dropout):
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 32, 3, 1)
-        self.conv2 = nn.Conv2d(32, 64, 3, 1)
-        self.dropout1 = nn.Dropout(0.25 if dropout else 0.0)
-        self.dropout2 = nn.Dropout(0.5 if dropout else 0.0)
-        self.fc1 = nn.Linear(9216, 128)
-        self.fc2 = nn.Linear(128, 10)
-
-    def forward(self, x):
-        x = F.relu(self.conv2(F.relu(self.conv1(x))))
-        x = self.dropout1(F.max_pool2d(x, 2)).flatten(1)
-        return F.log_softmax(self.fc2(self.dropout2(F.relu(self.fc1(x)))), dim=1)
-
-
-def read_idx(folder, stem):
-    def content(name):
-        packed = folder / f"{name}.gz"
-        return gzip.decompress(packed.read_bytes()) if packed.exists() else (folder / name).read_bytes()
-
-    images, labels = content(f"{stem}-images-idx3-ubyte"), content(f"{stem}-labels-idx1-ubyte")
-    n = struct.unpack(">I", labels[4:8])[0]
-    return (torch.tensor(np.frombuffer(images, np.uint8, offset=16).reshape(n, 1, 28, 28)),
-            torch.tensor(np.frombuffer(labels, np.uint8, offset=8).astype(np.int64)))
-
-
-def normalised(images, dtype):
-    return images.to(dtype).div(255).sub(MEAN).div(STD)
 
 
 def make_net(seed, dtype, dropout=False):
@@ -73,9 +35,9 @@ def make_net(seed, dtype, dropout=False):
 class Oracle:
     """The training run that PyTorch makes: losses of the global batches, one learning rate per epoch, the net."""
 
-    def __init__(self, folder, *, steps, batch, world=1, optimizer="sgd", lr=0.05, momentum=0.0, gamma=1.0, seed=1, dtype=torch.float64, dropout=False):
+    def __init__(self, folder, *, steps, batch, world=1, optimizer="sgd", lr=0.05, momentum=0.0, gamma=1.0, seed=1, dtype=torch.float64, dropout=False, net=None):
         self.images, self.labels = read_idx(folder, "train")
-        self.net = make_net(seed, dtype, dropout)
+        self.net = net or make_net(seed, dtype, dropout)
         self.net.train()
         if optimizer == "sgd":
             optimizer = torch.optim.SGD(self.net.parameters(), lr=lr, momentum=momentum)
@@ -119,19 +81,17 @@ class OracleTest(cli.Case):
         folder = self.folder / f"data{n_train}"
         if not FASHION_MNIST.exists():
             return cli.make_idx(folder, n_train, n_test)
-        folder.mkdir()
         for stem, n in (("train", n_train), ("t10k", n_test)):
             images, labels = read_idx(FASHION_MNIST, stem)
-            (folder / f"{stem}-images-idx3-ubyte").write_bytes(struct.pack(">IIII", 0x803, n, 28, 28) + images[:n].numpy().tobytes())
-            (folder / f"{stem}-labels-idx1-ubyte").write_bytes(struct.pack(">II", 0x801, n) + bytes(labels[:n].tolist()))
+            write_idx(folder, stem, images[:n], labels[:n])
         return folder
 
-    def train(self, data, *words, steps, batch, ranks=1, seed=1, precision="fp64", dropout="off", evaluate="off"):
+    def train(self, data, *words, steps, batch, ranks=1, seed=1, precision="fp64", dropout="off", evaluate="off", model="mnist-cnn"):
         """(losses of every step, {parameter: values}, tables and samples) of `ranklab train`."""
         output, parameters = self.folder / "r.h5", self.folder / "parameters.h5"
         for path in (output, parameters):
             path.unlink(missing_ok=True)
-        result = cli.ranklab("train", "--model", "mnist-cnn", "--data", "mnist", "--data-dir", data, "--steps", steps, "--warmup", 0, "--batch-size", batch,
+        result = cli.ranklab("train", "--model", model, "--data", "mnist", "--data-dir", data, "--steps", steps, "--warmup", 0, "--batch-size", batch,
                              "--seed", seed, "--precision", precision, "--dropout", dropout, "--evaluate", evaluate, "--threads", 1, "--output", output,
                              "--save-parameters", parameters, *words, ranks=ranks, cwd=self.folder, timeout=120)
         self.assertCode(result, 0)
@@ -158,6 +118,25 @@ class OracleTest(cli.Case):
                 _, parameters, _ = self.train(data, "--lr", 0, steps=1, batch=4, seed=seed, precision=precision)
                 for name, values in make_net(seed, dtype).named_parameters():
                     np.testing.assert_array_equal(parameters[name], values.detach().double().numpy().ravel(), err_msg=f"{name}, seed {seed}")
+
+    def test_the_other_models_begin_with_their_twins_weights_too(self):
+        data = self.small_data(64)
+        _, parameters, _ = self.train(data, "--lr", 0, steps=1, batch=4, seed=3, precision="fp32", model="bn-cnn")
+        for name, values in make_twin("bn-cnn", 3, torch.float32).named_parameters():
+            np.testing.assert_array_equal(parameters.pop(name), values.detach().double().numpy().ravel(), err_msg=name)
+        self.assertEqual(parameters, {})
+
+    def test_the_wide_model_computes_its_twins_losses(self):
+        """Its weights fill 300 MB of parameter file, so they are told by what they compute."""
+        data = self.small_data(64)
+        result = cli.ranklab("train", "--model", "wide-mlp", "--data", "mnist", "--data-dir", data, "--steps", 3, "--warmup", 0, "--batch-size", 8, "--lr", 0.05,
+                             "--precision", "fp64", "--evaluate", "off", "--threads", 1, "--output", self.folder / "r.h5", cwd=self.folder, timeout=120)
+        self.assertCode(result, 0)
+        with h5py.File(self.folder / "r.h5") as file:
+            (run,) = file["runs"].values()
+            losses = run["samples/train_loss"][()].ravel()
+        oracle = Oracle(data, steps=3, batch=8, net=make_twin("wide-mlp", 1, torch.float64))
+        np.testing.assert_allclose(losses, oracle.losses, rtol=1e-9, atol=0)
 
     def test_twenty_steps_of_sgd_on_the_whole_data_set(self):
         data = FASHION_MNIST if FASHION_MNIST.exists() else self.small_data(2000)

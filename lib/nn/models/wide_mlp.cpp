@@ -1,0 +1,54 @@
+#include <torch/nn/modules/linear.h>
+
+#include "nn/model.hpp"
+
+namespace ranklab::nn {
+namespace {
+
+// Wide on purpose: 36,818,954 parameters are 147 MB of fp32 gradients, while a small batch is computed in no
+// time, so that what the ranks send each other is a large share of the step.
+class WideMlp final : public Model {
+  public:
+    explicit WideMlp(const ModelConfig& config) {
+        constexpr std::int64_t kWidth = 4096;
+        const auto& in = config.input;
+        fc1_ = register_module("fc1", torch::nn::Linear(in.channels * in.height * in.width, kWidth));
+        fc2_ = register_module("fc2", torch::nn::Linear(kWidth, kWidth));
+        fc3_ = register_module("fc3", torch::nn::Linear(kWidth, kWidth));
+        fc4_ = register_module("fc4", torch::nn::Linear(kWidth, in.classes));
+    }
+
+    torch::Tensor forward(const torch::Tensor& images) override {
+        auto x = fc1_->forward(images.flatten(1)).relu_();
+        x = fc2_->forward(x).relu_();
+        x = fc3_->forward(x).relu_();
+        return torch::log_softmax(fc4_->forward(x), 1);
+    }
+
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        return torch::nll_loss(output, targets);
+    }
+
+  private:
+    torch::nn::Linear fc1_{nullptr};
+    torch::nn::Linear fc2_{nullptr};
+    torch::nn::Linear fc3_{nullptr};
+    torch::nn::Linear fc4_{nullptr};
+};
+
+}  // namespace
+
+ModelEntry wide_mlp_entry() {
+    return {.name = "wide-mlp",
+            .summary = "four linear layers, 36,818,954 parameters: much to communicate, little to compute",
+            .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
+            .defaults = {.data = "synthetic",
+                         .optimizer = "sgd",
+                         .lr = 0.01,
+                         .lr_schedule = "none",
+                         .gamma = 1.0,
+                         .batch_size = 32},
+            .make = [](const ModelConfig& config) { return std::make_shared<WideMlp>(config); }};
+}
+
+}  // namespace ranklab::nn

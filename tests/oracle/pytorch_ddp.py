@@ -1,0 +1,86 @@
+"""One rank of the DistributedDataParallel oracle: ddp_oracle_test.py starts one such process a rank (RANK and WORLD_SIZE tell them
+apart) and reads what rank 0 leaves behind.
+
+PyTorch's own parts throughout: DistributedSampler, DistributedDataParallel over gloo, SGD, StepLR. Several cases in one start,
+since the import takes longer than the training."""
+
+import argparse
+import json
+import os
+import pathlib
+
+import numpy as np
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data.distributed import DistributedSampler
+
+from twins import make_twin, normalised, read_idx
+
+
+def batches(count, batch, seed, on_new_epoch):
+    """This rank's batches as lists of indices, epoch after epoch."""
+    sampler = DistributedSampler(range(count), seed=seed)
+    epoch = 0
+    while True:
+        sampler.set_epoch(epoch)
+        order = list(sampler)
+        for begin in range(0, len(order), batch):
+            yield order[begin:begin + batch]
+        on_new_epoch()
+        epoch += 1
+
+
+def global_mean(loss, count):
+    """The mean over the samples of all ranks."""
+    sums = torch.tensor([loss * count, count], dtype=torch.float64)
+    dist.all_reduce(sums)
+    return (sums[0] / sums[1]).item()
+
+
+def train(case, images, labels):
+    """{losses, gradients/NAME of the first step, parameters/NAME after the last}."""
+    dtype = getattr(torch, case["dtype"])
+    # Rank 0's weights count; those of the others differ at first, as a wrong broadcast would show.
+    net = make_twin(case["model"], case["seed"] + dist.get_rank(), dtype)
+    ddp = DistributedDataParallel(net)
+    ddp.train()
+    optimizer = torch.optim.SGD(ddp.parameters(), lr=case["lr"])
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=case["gamma"])
+    found = {"losses": []}
+    for indices in batches(len(labels), case["batch"], case["seed"], schedule.step):
+        optimizer.zero_grad()
+        loss = F.nll_loss(ddp(normalised(images[indices], dtype)), labels[indices])
+        loss.backward()
+        if not found["losses"]:
+            found.update({f"gradients/{name}": p.grad.double().numpy().copy() for name, p in net.named_parameters()})
+        optimizer.step()
+        found["losses"].append(global_mean(loss.item(), len(indices)))
+        if len(found["losses"]) == case["steps"]:
+            break
+    found.update({f"parameters/{name}": p.detach().double().numpy() for name, p in net.named_parameters()})
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data-dir", type=pathlib.Path, required=True)
+    parser.add_argument("--rendezvous", type=pathlib.Path, required=True, help="a file that does not exist yet")
+    parser.add_argument("--cases", type=json.loads, required=True)
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="rank 0 writes OUTPUT/NAME.npz for each case")
+    args = parser.parse_args()
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{args.rendezvous}", rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))
+    images, labels = read_idx(args.data_dir, "train")
+    for name, case in args.cases.items():
+        found = train(case, images, labels)
+        if dist.get_rank() == 0:
+            np.savez(args.output / f"{name}.npz", **found)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
