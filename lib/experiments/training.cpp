@@ -10,6 +10,8 @@
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "data/distribute.hpp"
+#include "experiments/checkpoint.hpp"
+#include "experiments/checkpoint_settings.hpp"
 #include "experiments/parameter_file.hpp"
 #include "experiments/training_loop.hpp"
 #include "experiments/training_options.hpp"
@@ -58,6 +60,20 @@ void save_parameters(results::Run& run, const std::string& path, const nn::Model
         run.warnings.insert(run.warnings.begin(), error.what());
         if (run.exit_code == 0) run.exit_code = static_cast<int>(error.code());
     }
+}
+
+// Nothing without --checkpoint.
+std::unique_ptr<Checkpoints> make_checkpoints(const options::Options& all, const TrainingOptions& options,
+                                              comm::Communicator& control, const nn::Model& model,
+                                              std::int64_t samples) {
+    if (options.checkpoint.empty()) return nullptr;
+    const CheckpointSettings facts{{"ranks", fmt::format("{}", control.world_size())},
+                                   {"training samples", fmt::format("{}", samples)}};
+    return std::make_unique<Checkpoints>(Checkpoints::Plan{.folder = options.checkpoint,
+                                                           .resume = options.resume,
+                                                           .every = options.checkpoint_every,
+                                                           .settings = settings_of_numbers(all, facts)},
+                                         control, model);
 }
 
 void add_context(results::Run& run, const data::DataSets& sets, const nn::Model& model) {
@@ -131,16 +147,22 @@ results::Run Training::run(const Surroundings& around) {
                            .sharding = options.sharding,
                            .shuffle = options.shuffle,
                            .seed = options.seed});
-    const auto schedule = make_schedule(around.options, options, sampler.steps_per_epoch());
+    auto schedule = make_schedule(around.options, options, sampler.steps_per_epoch());
+    const auto checkpoints = make_checkpoints(around.options, options, control, *model, sets.train.size());
+    comm::together(control, [&] {
+        if (checkpoints) schedule = measure::resume_after(schedule, checkpoints->completed_steps());
+    });
 
-    TrainingLoop loop({options, sets, source, schedule, control, *data_plane, around.progress}, *model,
-                      sampler);
+    TrainingLoop loop(
+        {options, sets, source, schedule, control, *data_plane, around.progress, checkpoints.get()}, *model,
+        sampler);
     const auto verdicts = loop.run();
 
     around.progress.activity("gathering timings");
     results::Run run;
     add_context(run, sets, *model);
     fill_run(run, loop.record(), verdicts, control);
+    if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (saves) save_parameters(run, options.save_parameters, *model);
     around.progress.finish();
     return run;

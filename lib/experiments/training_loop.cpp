@@ -45,16 +45,18 @@ TrainingLoop::TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& 
 std::vector<Verdict> TrainingLoop::run() {
     setup_.progress.activity("broadcasting the parameters");
     train::broadcast_parameters(model_, setup_.control);
+    if (setup_.checkpoints != nullptr) setup_.checkpoints->restore(model_, *optimizer_);
     compare_parameters("at the start");
     model_.train();
     setup_.control.barrier();
     start_ = measure::Clock::now();
-    for (std::int64_t step = 0; step < setup_.schedule.total; ++step) {
+    for (std::int64_t step = setup_.schedule.first; step < setup_.schedule.total; ++step) {
         setup_.progress.activity("training");
         do_step(step);
         const bool last = step + 1 == setup_.schedule.total;
         const bool goes_on = check_between_steps(step) && !last;
         if (!goes_on || setup_.schedule.ends_epoch(step)) finish_epoch(step);
+        if (!goes_on || checkpoint_due(step)) save_checkpoint(step);
         if (!goes_on) break;
     }
     if (keeps_ranks_equal_) compare_parameters("at the end");
@@ -73,11 +75,12 @@ void TrainingLoop::start_epoch(std::int64_t epoch) {
 
 void TrainingLoop::do_step(std::int64_t step) {
     const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
-    if (in_epoch == 0) epoch_start_ = measure::Clock::now();
+    const bool begins = in_epoch == 0 || step == setup_.schedule.first;
+    if (begins) epoch_start_ = measure::Clock::now();
     recorder_.begin_step();
     {
         const auto mark = recorder_.phase(base::Phase::data);
-        if (in_epoch == 0) start_epoch(setup_.schedule.epoch_of(step));
+        if (begins) start_epoch(setup_.schedule.epoch_of(step));
         data::gather_batch(setup_.sets.train, sampler_.batch(in_epoch), batch_);
     }
     train::TensorBatch tensors;
@@ -92,7 +95,7 @@ void TrainingLoop::do_step(std::int64_t step) {
         tensors, alone ? 1.0 : static_cast<double>(batch_.count()) / static_cast<double>(global));
     recorder_.end_step();
 
-    if (step == 0) record_.time_to_first_step_s = monitor::seconds_since_process_start();
+    if (step == setup_.schedule.first) record_.time_to_first_step_s = monitor::seconds_since_process_start();
     if (!std::isfinite(loss)) first_bad_step_ = std::min(first_bad_step_, step);
     record_.loss_sums.push_back(loss * static_cast<double>(batch_.count()));
     record_.global_counts.push_back(global);
@@ -107,7 +110,7 @@ void TrainingLoop::do_step(std::int64_t step) {
 // True to go on. All ranks come to the same answer.
 bool TrainingLoop::check_between_steps(std::int64_t step) {
     const bool due = (step + 1) % kStepsBetweenChecks == 0 || setup_.schedule.ends_epoch(step) ||
-                     step + 1 == setup_.schedule.total;
+                     step + 1 == setup_.schedule.total || checkpoint_due(step);
     if (!due) return differing_.empty();
     const bool late = setup_.options.time_limit > 0 && seconds_since(start_) > setup_.options.time_limit;
     std::int64_t facts[] = {first_bad_step_, late ? 0 : 1};
@@ -131,6 +134,23 @@ void TrainingLoop::finish_epoch(std::int64_t step) {
     // A run that failed its checks has no accuracy.
     if (wanted && bad_loss_.empty() && differing_.empty()) evaluate_epoch(epoch_);
     record_.epochs.push_back(epoch_);
+}
+
+bool TrainingLoop::checkpoint_due(std::int64_t step) const {
+    return setup_.checkpoints != nullptr &&
+           setup_.checkpoints->due(step + 1, setup_.schedule.ends_epoch(step));
+}
+
+// Only what has passed the checks is worth going on from: a bad state must not replace a good one.
+void TrainingLoop::save_checkpoint(std::int64_t step) {
+    if (setup_.checkpoints == nullptr || !bad_loss_.empty()) return;
+    setup_.progress.activity("writing a checkpoint");
+    const auto start = measure::Clock::now();
+    if (keeps_ranks_equal_) compare_parameters(fmt::format("after step {}", step + 1));
+    if (!differing_.empty()) return;
+    if (setup_.checkpoints->save(step + 1, model_, *optimizer_))
+        record_.checkpoint_times.push_back(seconds_since(start));
+    epoch_start_ += measure::Clock::now() - start;  // an epoch's time is that of its steps
 }
 
 void TrainingLoop::evaluate_epoch(EpochRow& row) {
@@ -157,8 +177,8 @@ void TrainingLoop::compare_parameters(const std::string& when) {
 
 void TrainingLoop::report_progress(std::int64_t step) {
     const double seconds = seconds_since(start_);
-    const double samples =
-        static_cast<double>(setup_.options.local_batch * setup_.control.world_size() * (step + 1));
+    const double samples = static_cast<double>(setup_.options.local_batch * setup_.control.world_size() *
+                                               (step + 1 - setup_.schedule.first));
     const double loss = record_.loss_sums.back() / std::max<double>(1.0, static_cast<double>(batch_.count()));
     setup_.progress.update(step + 1, setup_.schedule.total, samples / seconds, "samples/s",
                            fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));

@@ -7,6 +7,7 @@
 
 #include "base/progress.hpp"
 #include "data/sampler.hpp"
+#include "experiments/checkpoint.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
 #include "measure/phase_recorder.hpp"
@@ -24,6 +25,7 @@ class TrainingLoop {
         comm::Communicator& control;
         comm::Communicator& data_plane;
         base::ProgressSink& progress;
+        Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
     };
     TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& sampler);
 
@@ -36,6 +38,8 @@ class TrainingLoop {
     void do_step(std::int64_t step);
     bool check_between_steps(std::int64_t step);
     void finish_epoch(std::int64_t step);
+    bool checkpoint_due(std::int64_t step) const;
+    void save_checkpoint(std::int64_t step);
     void evaluate_epoch(EpochRow& row);
     void compare_parameters(const std::string& when);
     void report_progress(std::int64_t step);

@@ -31,6 +31,7 @@ struct TrainingRecord {
     std::vector<std::int64_t> global_counts;  ///< the divisor of the mean
     std::vector<std::int64_t> true_counts;    ///< without repeats
     std::vector<EpochRow> epochs;
+    std::vector<double> checkpoint_times;  ///< seconds of each that was written, on this rank
     double time_to_first_step_s = 0;
     bool hit_time_limit = false;
 };

@@ -1,4 +1,4 @@
-// Private to this room: where a results file may lie, and what the system's refusals mean to a user.
+// Where a results file may lie, and what the system's refusals mean to a user.
 #pragma once
 
 #include <cstdint>
