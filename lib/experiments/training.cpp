@@ -12,6 +12,8 @@
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "data/distribute.hpp"
+#include "experiments/checkpoint.hpp"
+#include "experiments/checkpoint_settings.hpp"
 #include "experiments/parameter_file.hpp"
 #include "experiments/training_loop.hpp"
 #include "experiments/training_options.hpp"
@@ -89,6 +91,20 @@ Overlap settle_overlap_way(options::Options& all, const comm::Communicator& data
             all.text("transfer") == "blocking" ? train::Transfer::blocking : train::Transfer::background};
 }
 
+// Nothing without --checkpoint.
+std::unique_ptr<Checkpoints> make_checkpoints(const options::Options& all, const TrainingOptions& options,
+                                              comm::Communicator& control, const nn::Model& model,
+                                              std::int64_t samples) {
+    if (options.checkpoint.empty()) return nullptr;
+    const CheckpointSettings facts{{"ranks", fmt::format("{}", control.world_size())},
+                                   {"training samples", fmt::format("{}", samples)}};
+    return std::make_unique<Checkpoints>(Checkpoints::Plan{.folder = options.checkpoint,
+                                                           .resume = options.resume,
+                                                           .every = options.checkpoint_every,
+                                                           .settings = settings_of_numbers(all, facts)},
+                                         control, model);
+}
+
 void add_context(results::Run& run, const data::DataSets& sets, const nn::Model& model) {
     run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
     run.context.push_back({"training", "parameters", fmt::format("{}", nn::parameter_count(model))});
@@ -160,16 +176,21 @@ results::Run Training::run(const Surroundings& around) {
                            .sharding = options.sharding,
                            .shuffle = options.shuffle,
                            .seed = options.seed});
-    const auto schedule = make_schedule(
-        around.options, options, (sampler.steps_per_epoch() + options.accumulate - 1) / options.accumulate);
+    auto schedule = make_schedule(around.options, options,
+                                  (sampler.steps_per_epoch() + options.accumulate - 1) / options.accumulate);
+    const auto checkpoints = make_checkpoints(around.options, options, control, *model, sets.train.size());
+    comm::together(control, [&] {
+        if (checkpoints) schedule = measure::resume_after(schedule, checkpoints->completed_steps());
+    });
 
     const Overlap overlap = settle_overlap_way(around.options, *data_plane, control, at::get_num_threads());
     TrainingLoop loop({options, sets, source, schedule, control, *data_plane, around.progress,
-                       overlap.progress, overlap.transfer},
+                       overlap.progress, overlap.transfer, checkpoints.get()},
                       *model, sampler);
     const auto verdicts = loop.run();
     results::Run run;
     add_context(run, sets, *model);
+    if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (saves) save_parameters(run, options.save_parameters, *model);
     const bool failed =
         std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });

@@ -72,17 +72,19 @@ std::vector<Verdict> TrainingLoop::run() {
     setup_.progress.activity("broadcasting the parameters");
     train::agree_on_parameters(train::trained_parameters(model_), setup_.control);
     train::broadcast_parameters(model_, setup_.control);
+    if (setup_.checkpoints != nullptr) setup_.checkpoints->restore(model_, *optimizer_);
     compare_parameters("at the start");
     model_.train();
     if (!check_gradient()) return verdicts();
     setup_.control.barrier();
     start_ = measure::Clock::now();
-    for (std::int64_t step = 0; step < setup_.schedule.total; ++step) {
+    for (std::int64_t step = setup_.schedule.first; step < setup_.schedule.total; ++step) {
         setup_.progress.activity("training");
         do_step(step);
         const bool last = step + 1 == setup_.schedule.total;
         const bool goes_on = check_between_steps(step) && !last;
         if (!goes_on || setup_.schedule.ends_epoch(step)) finish_epoch(step);
+        if (!goes_on || checkpoint_due(step)) save_checkpoint(step);
         if (!goes_on) break;
     }
     if (keeps_ranks_equal_) compare_parameters("at the end");
@@ -121,12 +123,12 @@ bool TrainingLoop::check_gradient() {
 }
 
 void TrainingLoop::do_step(std::int64_t step) {
-    if (step % setup_.schedule.steps_per_epoch == 0) epoch_start_ = measure::Clock::now();
+    if (begins_part_of_epoch(step)) epoch_start_ = measure::Clock::now();
     recorder_.begin_step();
     const StepCounts counts = compute_step(step);
     recorder_.end_step();
 
-    if (step == 0) record_.time_to_first_step_s = monitor::seconds_since_process_start();
+    if (step == setup_.schedule.first) record_.time_to_first_step_s = monitor::seconds_since_process_start();
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
     if (setup_.schedule.counts(step)) note_reductions();
     record_.loss_sums.push_back(counts.loss_sum);
@@ -139,13 +141,17 @@ void TrainingLoop::do_step(std::int64_t step) {
     report_progress(step, counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
 }
 
+bool TrainingLoop::begins_part_of_epoch(std::int64_t step) const {
+    return step % setup_.schedule.steps_per_epoch == 0 || step == setup_.schedule.first;
+}
+
 // The micro-batches of a step; an epoch's last step may have fewer of them.
 TrainingLoop::StepCounts TrainingLoop::compute_step(std::int64_t step) {
     const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
     const std::int64_t first = in_epoch * setup_.options.accumulate;
     const std::int64_t end = std::min(first + setup_.options.accumulate, sampler_.steps_per_epoch());
     StepCounts counts;
-    if (in_epoch == 0) {
+    if (begins_part_of_epoch(step)) {
         const auto mark = phases_.phase(base::Phase::data);
         start_epoch(setup_.schedule.epoch_of(step));
     }
@@ -227,7 +233,7 @@ void TrainingLoop::probe_overlap() {
 // True to go on. All ranks come to the same answer.
 bool TrainingLoop::check_between_steps(std::int64_t step) {
     const bool due = (step + 1) % kStepsBetweenChecks == 0 || setup_.schedule.ends_epoch(step) ||
-                     step + 1 == setup_.schedule.total;
+                     step + 1 == setup_.schedule.total || checkpoint_due(step);
     if (!due) return differing_.empty();
     const bool late = setup_.options.time_limit > 0 && seconds_since(start_) > setup_.options.time_limit;
     std::int64_t facts[] = {first_bad_step_, late ? 0 : 1};
@@ -251,6 +257,23 @@ void TrainingLoop::finish_epoch(std::int64_t step) {
     // A run that failed its checks has no accuracy.
     if (wanted && bad_loss_.empty() && differing_.empty()) evaluate_epoch(epoch_);
     record_.epochs.push_back(epoch_);
+}
+
+bool TrainingLoop::checkpoint_due(std::int64_t step) const {
+    return setup_.checkpoints != nullptr &&
+           setup_.checkpoints->due(step + 1, setup_.schedule.ends_epoch(step));
+}
+
+// Only what has passed the checks is worth going on from: a bad state must not replace a good one.
+void TrainingLoop::save_checkpoint(std::int64_t step) {
+    if (setup_.checkpoints == nullptr || !bad_loss_.empty()) return;
+    setup_.progress.activity("writing a checkpoint");
+    const auto start = measure::Clock::now();
+    if (keeps_ranks_equal_) compare_parameters(fmt::format("after step {}", step + 1));
+    if (!differing_.empty()) return;
+    if (setup_.checkpoints->save(step + 1, model_, *optimizer_))
+        record_.checkpoint_times.push_back(seconds_since(start));
+    epoch_start_ += measure::Clock::now() - start;  // an epoch's time is that of its steps
 }
 
 void TrainingLoop::evaluate_epoch(EpochRow& row) {
@@ -278,8 +301,9 @@ void TrainingLoop::compare_parameters(const std::string& when) {
 
 void TrainingLoop::report_progress(std::int64_t step, double loss) {
     const double seconds = seconds_since(start_);
-    const double samples = static_cast<double>(setup_.options.local_batch * setup_.options.accumulate *
-                                               setup_.control.world_size() * (step + 1));
+    const double samples =
+        static_cast<double>(setup_.options.local_batch * setup_.options.accumulate *
+                            setup_.control.world_size() * (step + 1 - setup_.schedule.first));
     setup_.progress.update(step + 1, setup_.schedule.total, samples / seconds, "samples/s",
                            fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
 }

@@ -9,6 +9,7 @@
 #include "base/progress.hpp"
 #include "comm/silent.hpp"
 #include "data/sampler.hpp"
+#include "experiments/checkpoint.hpp"
 #include "experiments/delayed_phases.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
@@ -30,6 +31,7 @@ class TrainingLoop {
         base::ProgressSink& progress;
         train::Progress reduction_progress = train::Progress::none;
         train::Transfer transfer = train::Transfer::background;
+        Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
     };
     TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& sampler);
 
@@ -49,6 +51,7 @@ class TrainingLoop {
     };
     bool check_gradient();
     double weight_of(std::int64_t samples, std::int64_t global) const;
+    bool begins_part_of_epoch(std::int64_t step) const;
     void start_epoch(std::int64_t epoch);
     void do_step(std::int64_t step);
     StepCounts compute_step(std::int64_t step);
@@ -56,6 +59,8 @@ class TrainingLoop {
     void note_reductions();
     bool check_between_steps(std::int64_t step);
     void finish_epoch(std::int64_t step);
+    bool checkpoint_due(std::int64_t step) const;
+    void save_checkpoint(std::int64_t step);
     void evaluate_epoch(EpochRow& row);
     void compare_parameters(const std::string& when);
     void report_progress(std::int64_t step, double loss);

@@ -82,6 +82,16 @@ void describe_way(options::Schema& schema) {
               "rank 0 writes the final parameters here (HDF5, float64, by name)");
 }
 
+void describe_checkpoints(options::Schema& schema) {
+    schema.section("Checkpoints")
+        .text("checkpoint", "DIR", std::nullopt,
+              "keep what a later run needs to go on in DIR/checkpoint.h5 (made if missing)")
+        .integer(
+            "checkpoint-every", 1, std::nullopt,
+            "steps between checkpoints (default: at each epoch's end; at the run's end there always is one)")
+        .flag("resume", "go on from the checkpoint in --checkpoint DIR; start anew where there is none yet");
+}
+
 void settle_default(options::Options& options, const std::string& name, const std::string& value) {
     if (!options.is_set(name)) options.resolve(name, value);
 }
@@ -156,6 +166,25 @@ void settle_overlap(options::Options& options, int world_size) {
         fmt::format("{}", measurable && steps >= 20 ? std::clamp<std::int64_t>(steps / 10, 6, 20) : 0));
 }
 
+void settle_checkpoints(const options::Options& options, int world_size) {
+    for (const char* name : {"resume", "checkpoint-every"}) {
+        const bool asked = options.is_set(name) && options.text(name) != "false";
+        if (asked && !options.has("checkpoint"))
+            throw base::OptionError(
+                fmt::format("--{} needs --checkpoint DIR, the folder of the checkpoint", name));
+    }
+    if (!options.has("checkpoint")) return;
+    if (options.text("checkpoint").empty())
+        throw base::OptionError("--checkpoint needs the name of a folder");
+    const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
+    if (world_size > 1 && !sync.keeps_ranks_equal) {
+        throw base::OptionError(fmt::format(
+            "--sync {} lets the ranks' parameters drift apart, so that no one checkpoint holds them; leave "
+            "--checkpoint out, or use another --sync",
+            sync.name));
+    }
+}
+
 void settle_length(options::Options& options) {
     options.prefer_one_of("steps", "epochs");
     if (options.is_set("steps")) {
@@ -172,6 +201,7 @@ void settle_length(options::Options& options) {
 void describe_training(options::Schema& schema) {
     describe_work(schema);
     describe_way(schema);
+    describe_checkpoints(schema);
 }
 
 TrainingOptions settle_training(options::Options& options, int world_size) {
@@ -180,7 +210,11 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     settle_mode(options, world_size);
     settle_length(options);
     settle_overlap(options, world_size);
+    settle_checkpoints(options, world_size);
     TrainingOptions o;
+    o.checkpoint = options.has("checkpoint") ? options.text("checkpoint") : "";
+    o.checkpoint_every = options.has("checkpoint-every") ? options.integer("checkpoint-every") : 0;
+    o.resume = options.flag("resume");
     o.model = options.text("model");
     o.data = options.text("data");
     o.save_parameters = options.has("save-parameters") ? options.text("save-parameters") : "";

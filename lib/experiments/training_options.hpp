@@ -15,7 +15,7 @@ namespace ranklab::experiments {
 
 struct TrainingOptions {
     std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
-        check_parameters, evaluate, save_parameters;
+        check_parameters, evaluate, save_parameters, checkpoint;
     std::string progress, transfer;  ///< "" until the job knows its nodes and cores
     std::string inject_delay;
     train::Compression compression = train::Compression::none;
@@ -34,6 +34,8 @@ struct TrainingOptions {
     std::uint64_t seed = 1;
     int threads = 0;        ///< 0: the cores of the cpuset
     double time_limit = 0;  ///< seconds; 0: none
+    bool resume = false;
+    std::int64_t checkpoint_every = 0;  ///< steps; 0: at each epoch's end
 };
 
 void describe_training(options::Schema& schema);

@@ -170,14 +170,19 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
-        run.warnings.insert(run.warnings.begin(),
-                            fmt::format("the time limit ended the run after {} of {} steps",
-                                        record.steps.size(), record.schedule.total));
+        run.warnings.insert(
+            run.warnings.begin(),
+            fmt::format("the time limit ended the run after {} of {} steps",
+                        record.schedule.first + static_cast<std::int64_t>(record.steps.size()),
+                        record.schedule.total));
     }
     const auto losses = global_losses(record, control);
     add_step_measurements(run, record, host, control);
     add_epochs(run, record, losses, control);
     add_losses(run, record, losses);
+    if (!record.checkpoint_times.empty())
+        run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
+                                           measure::gather_columns(control, record.checkpoint_times)));
     run.measurements.push_back(
         per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
     run.measurements.push_back(

@@ -35,6 +35,7 @@ struct TrainingRecord {
     std::vector<StepReductions> reductions;  ///< of counted steps, as long as there was room
     CommunicationFacts facts;
     OverlapProbe probe;
+    std::vector<double> checkpoint_times;  ///< seconds of each that was written, on this rank
     double time_to_first_step_s = 0;
     bool hit_time_limit = false;
 };
