@@ -1,5 +1,6 @@
 #include "experiments/training_loop.hpp"
 
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <limits>
 
 #include "comm/exchange.hpp"
+#include "monitor/host.hpp"
 #include "monitor/process.hpp"
 
 namespace ranklab::experiments {
@@ -25,6 +27,12 @@ torch::Dtype dtype_of(const TrainingOptions& options) {
     return options.precision == "fp64" ? torch::kDouble : torch::kFloat;
 }
 
+void add_row(measure::RankSamples& samples, const std::vector<train::ReplicaTimes>& times,
+             double train::ReplicaTimes::*time) {
+    samples.ranks = times.size();
+    for (const auto& of_replica : times) samples.values.push_back(of_replica.*time);
+}
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& sampler)
@@ -36,10 +44,28 @@ TrainingLoop::TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& 
       sync_(entry_of(train::gradient_syncs(), setup.options.sync).make(setup.data_plane)),
       optimizer_(entry_of(train::optimizers(), setup.options.optimizer)
                      .make(model.parameters(), {.lr = setup.options.lr, .momentum = setup.options.momentum})),
-      trainer_(model, *sync_, *optimizer_, recorder_),
+      stepper_(make_stepper()),
       normalize_(setup.source.pixel_mean, setup.source.pixel_std, dtype_of(setup.options)),
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
+    record_.phases = {base::Phase::data, base::Phase::copy};
+    for (const auto phase : stepper_->phases()) record_.phases.push_back(phase);
+}
+
+std::unique_ptr<train::Stepper> TrainingLoop::make_stepper() {
+    if (setup_.options.mode != "dp")
+        return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, recorder_);
+    const auto count = static_cast<std::size_t>(setup_.options.replicas);
+    auto replicas = std::make_unique<train::DataParallel>(
+        model_,
+        train::ReplicaSetup{.devices = std::vector<torch::Device>(count, torch::kCPU),
+                            .make = setup_.make_model,
+                            .seed = setup_.options.seed,
+                            .threads = at::get_num_threads(),
+                            .cores = monitor::cores_of(monitor::cpuset())},
+        *optimizer_, recorder_);
+    replicas_ = replicas.get();
+    return replicas;
 }
 
 std::vector<Verdict> TrainingLoop::run() {
@@ -47,6 +73,8 @@ std::vector<Verdict> TrainingLoop::run() {
     train::broadcast_parameters(model_, setup_.control);
     compare_parameters("at the start");
     model_.train();
+    if (replicas_ != nullptr) check_first_gradient();
+    if (replica_check_ && !replica_check_->passed) return verdicts();
     setup_.control.barrier();
     start_ = measure::Clock::now();
     for (std::int64_t step = 0; step < setup_.schedule.total; ++step) {
@@ -60,6 +88,24 @@ std::vector<Verdict> TrainingLoop::run() {
     if (keeps_ranks_equal_) compare_parameters("at the end");
     record_.steps = recorder_.steps();
     return verdicts();
+}
+
+// Before the timed steps: what is wrong would be wrong in all of them.
+void TrainingLoop::check_first_gradient() {
+    setup_.progress.activity("checking the replicas' gradient");
+    gather_samples(0);
+    replica_check_ = train::check_replicas(*replicas_, normalize_(batch_, setup_.sets.train.shape));
+}
+
+// Replica r of N takes of the batch what rank r of N would: with the same random numbers, dp's losses are
+// then those of ddp.
+void TrainingLoop::gather_samples(std::int64_t in_epoch) {
+    const auto samples = sampler_.batch(in_epoch);
+    if (replicas_ == nullptr) {
+        data::gather_batch(setup_.sets.train, samples, batch_);
+    } else {
+        data::gather_batch(setup_.sets.train, data::dealt(samples, setup_.options.replicas), batch_);
+    }
 }
 
 void TrainingLoop::start_epoch(std::int64_t epoch) {
@@ -78,7 +124,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     {
         const auto mark = recorder_.phase(base::Phase::data);
         if (in_epoch == 0) start_epoch(setup_.schedule.epoch_of(step));
-        data::gather_batch(setup_.sets.train, sampler_.batch(in_epoch), batch_);
+        gather_samples(in_epoch);
     }
     train::TensorBatch tensors;
     {
@@ -88,9 +134,13 @@ void TrainingLoop::do_step(std::int64_t step) {
     const std::int64_t global = sampler_.global_count(in_epoch);
     // Without synchronisation a rank trains alone: its own mean is the loss.
     const bool alone = setup_.control.world_size() == 1 || !keeps_ranks_equal_;
-    const double loss = trainer_.train_step(
+    const double loss = stepper_->train_step(
         tensors, alone ? 1.0 : static_cast<double>(batch_.count()) / static_cast<double>(global));
     recorder_.end_step();
+    if (replicas_ != nullptr) {
+        add_row(record_.replica_forward, replicas_->times(), &train::ReplicaTimes::forward);
+        add_row(record_.replica_backward, replicas_->times(), &train::ReplicaTimes::backward);
+    }
 
     if (step == 0) record_.time_to_first_step_s = monitor::seconds_since_process_start();
     if (!std::isfinite(loss)) first_bad_step_ = std::min(first_bad_step_, step);
@@ -178,6 +228,11 @@ std::vector<Verdict> TrainingLoop::verdicts() const {
                         keeps_ranks_equal_
                             ? fmt::format("bit by bit, {} times", comparisons_)
                             : std::string("equal at the start; sync none lets ranks drift apart")});
+    }
+    if (replica_check_) {
+        list.push_back({"replicas make one model's gradient", replica_check_->passed ? "passed" : "failed",
+                        replica_check_->detail});
+        if (!replica_check_->passed) return list;
     }
     list.push_back({"loss is a number", bad_loss_.empty() ? "passed" : "failed",
                     bad_loss_.empty() ? fmt::format("in {} steps", record_.loss_sums.size()) : bad_loss_});

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/progress.hpp"
@@ -10,6 +12,7 @@
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
 #include "measure/phase_recorder.hpp"
+#include "train/replica_check.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::experiments {
@@ -24,14 +27,20 @@ class TrainingLoop {
         comm::Communicator& control;
         comm::Communicator& data_plane;
         base::ProgressSink& progress;
+        std::function<std::shared_ptr<nn::Model>()> make_model;  ///< for the replicas of mode dp
     };
     TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& sampler);
 
     /// All steps, or until a check ends them. Collective. Returns what was verified.
     std::vector<Verdict> run();
     const TrainingRecord& record() const { return record_; }
+    /// nullptr but in mode dp.
+    const train::DataParallel* replicas() const { return replicas_; }
 
   private:
+    std::unique_ptr<train::Stepper> make_stepper();
+    void check_first_gradient();
+    void gather_samples(std::int64_t in_epoch);
     void start_epoch(std::int64_t epoch);
     void do_step(std::int64_t step);
     bool check_between_steps(std::int64_t step);
@@ -48,7 +57,8 @@ class TrainingLoop {
     measure::PhaseRecorder recorder_;
     std::unique_ptr<train::GradientSync> sync_;
     std::unique_ptr<train::Optimizer> optimizer_;
-    train::Trainer trainer_;
+    train::DataParallel* replicas_ = nullptr;  // the stepper of mode dp
+    std::unique_ptr<train::Stepper> stepper_;
     train::Normalizer normalize_;
     data::Batch batch_;
     TrainingRecord record_;
@@ -59,7 +69,8 @@ class TrainingLoop {
     std::int64_t comparisons_ = 0;
     std::int64_t evaluated_samples_ = -1;
     std::string differing_;  // where parameters first differed
-    std::string bad_loss_;   // where the loss first was not a number
+    std::optional<train::ReplicaCheck> replica_check_;
+    std::string bad_loss_;  // where the loss first was not a number
 };
 
 }  // namespace ranklab::experiments

@@ -47,9 +47,13 @@ void describe_work(options::Schema& schema) {
 
 void describe_way(options::Schema& schema) {
     schema.section("How it is spread")
-        .choice("mode", {"single", "ddp"}, std::nullopt, "(default: single at one rank, ddp above)")
+        .choice("mode", {"single", "dp", "ddp"}, std::nullopt,
+                "dp: replicas in the threads of one rank, as torch.nn.DataParallel (default: single at one "
+                "rank, ddp above)")
+        .integer("replicas", 1, std::nullopt,
+                 "of --mode dp; they share the rank's batch and its threads (default: 2)")
         .choice("sync", names_of(train::gradient_syncs()), std::nullopt,
-                "how gradients are reduced (default: none for single, flat for ddp)")
+                "how gradients are reduced (default: flat for ddp; single and dp have none)")
         .choice("backend", names_of(comm::backends()), "mpi", "what carries the gradients")
         .choice("device", {"auto", "cpu"}, "auto", "where it computes");
     schema.section("What is checked")
@@ -95,20 +99,33 @@ void settle_batch(options::Options& options, int world_size) {
     }
 }
 
+// Replicas share one process: they are reduced in its memory, and no rank takes part but one.
+void settle_replicas(options::Options& options) {
+    if (options.text("mode") == "dp") {
+        settle_default(options, "replicas", "2");
+    } else if (options.is_set("replicas")) {
+        throw base::OptionError(fmt::format(
+            "--replicas {} is of --mode dp, but the mode is {}; say --mode dp too, or leave --replicas out",
+            options.integer("replicas"), options.text("mode")));
+    }
+}
+
 void settle_mode(options::Options& options, int world_size) {
     settle_default(options, "mode", world_size == 1 ? "single" : "ddp");
-    const bool single = options.text("mode") == "single";
-    if (single && world_size > 1) {
+    const std::string mode = options.text("mode");
+    const bool one_rank = mode != "ddp";
+    if (one_rank && world_size > 1) {
         throw base::OptionError(fmt::format(
-            "--mode single is one rank's, but {} were started; use --mode ddp, or start one", world_size));
+            "--mode {} is one rank's, but {} were started; use --mode ddp, or start one", mode, world_size));
     }
-    settle_default(options, "sync", single ? "none" : "flat");
-    if (single && options.text("sync") != "none") {
+    settle_default(options, "sync", one_rank ? "none" : "flat");
+    if (one_rank && options.text("sync") != "none") {
         throw base::OptionError(fmt::format(
-            "--mode single has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
+            "--mode {} has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
             "one rank too) or leave --sync out",
-            options.text("sync")));
+            mode, options.text("sync")));
     }
+    settle_replicas(options);
     if (options.text("backend") == "self" && world_size > 1) {
         throw base::OptionError("--backend self serves one rank; use --backend mpi");
     }
@@ -152,6 +169,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.check_parameters = options.text("check-parameters");
     o.evaluate = options.text("evaluate");
     o.local_batch = options.integer("batch-size");
+    o.replicas = o.mode == "dp" ? options.integer("replicas") : 0;
     o.evaluation_batch = options.integer("eval-batch-size");
     o.steps = options.is_set("steps") ? options.integer("steps") : 0;
     o.epochs = o.steps == 0 ? options.integer("epochs") : 0;

@@ -17,6 +17,7 @@ struct TrainingOptions {
     std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
         check_parameters, evaluate, save_parameters;
     std::int64_t local_batch = 0;
+    std::int64_t replicas = 0;  ///< mode dp; else 0
     std::int64_t evaluation_batch = 1000;
     std::int64_t steps = 0;   ///< 0: whole epochs
     std::int64_t epochs = 0;  ///< 0: steps

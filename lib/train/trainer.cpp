@@ -36,6 +36,10 @@ double Trainer::train_step(const TensorBatch& batch, double weight) {
     return has_samples ? loss.item<double>() : 0.0;
 }
 
+std::vector<Phase> Trainer::phases() const {
+    return {Phase::forward, Phase::backward, Phase::sync, Phase::optimizer};
+}
+
 EvaluationSums evaluate(nn::Model& model, const data::ImageSet& set, data::Part part, std::int64_t batch_size,
                         const Normalizer& normalize) {
     const torch::NoGradGuard no_gradients;

@@ -9,10 +9,11 @@
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
 #include "train/optimizer.hpp"
+#include "train/stepper.hpp"
 
 namespace ranklab::train {
 
-class Trainer {
+class Trainer final : public Stepper {
   public:
     /// Keeps references: all must outlive it. Attaches `sync` to the model's parameters.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases);
@@ -21,7 +22,8 @@ class Trainer {
     /// share of the global batch (its samples / all samples): the loss is scaled by it, so that the sum of
     /// gradients over ranks is the gradient of the mean over all samples. Returns the local mean loss,
     /// unscaled; 0 for an empty batch.
-    double train_step(const TensorBatch& batch, double weight);
+    double train_step(const TensorBatch& batch, double weight) override;
+    std::vector<base::Phase> phases() const override;
 
   private:
     nn::Model& model_;
