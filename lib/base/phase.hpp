@@ -7,11 +7,23 @@
 
 namespace ranklab::base {
 
-/// In the order of a step. The names are the glossary's; the measurements are <name>_time_s.
-enum class Phase : std::size_t { data, copy, forward, backward, sync, optimizer };
+/// In the order of a step. Scatter, replicate, gather and reduce are steps of --mode dp, sync of the others'.
+/// The names are the glossary's; the measurements are <name>_time_s.
+enum class Phase : std::size_t {
+    data,
+    copy,
+    scatter,
+    replicate,
+    forward,
+    gather,
+    backward,
+    reduce,
+    sync,
+    optimizer
+};
 
-inline constexpr std::array<std::string_view, 6> kPhaseNames{"data",     "copy", "forward",
-                                                             "backward", "sync", "optimizer"};
+inline constexpr std::array<std::string_view, 10> kPhaseNames{
+    "data", "copy", "scatter", "replicate", "forward", "gather", "backward", "reduce", "sync", "optimizer"};
 inline constexpr std::size_t kPhaseCount = kPhaseNames.size();
 
 /// Where phases are marked. measure::PhaseRecorder is the one that keeps the times.

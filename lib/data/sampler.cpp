@@ -18,6 +18,16 @@ std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed) 
     return order;
 }
 
+std::vector<std::int64_t> dealt(std::span<const std::int64_t> samples, std::int64_t hands) {
+    std::vector<std::int64_t> order;
+    order.reserve(samples.size());
+    const auto stride = static_cast<std::size_t>(hands);
+    for (std::size_t hand = 0; hand < stride; ++hand) {
+        for (std::size_t i = hand; i < samples.size(); i += stride) order.push_back(samples[i]);
+    }
+    return order;
+}
+
 Sampler::Sampler(const Config& config) : config_(config) {
     const std::int64_t longest = (config_.samples + config_.world_size - 1) / config_.world_size;
     steps_ = (longest + config_.batch - 1) / config_.batch;

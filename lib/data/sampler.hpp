@@ -16,6 +16,10 @@ enum class Sharding { pad, exact };
 /// with i + (random % (n - i)). Checked against PyTorch by tests/oracle. n < 2^32/20, as there.
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
+/// `samples` dealt like cards to `hands`: the first hand's (the first sample and every hands-th after it),
+/// then the second's, and so on. What the ranks of a job take of a global batch, in the order of ranks.
+std::vector<std::int64_t> dealt(std::span<const std::int64_t> samples, std::int64_t hands);
+
 class Sampler {
   public:
     struct Config {

@@ -114,12 +114,26 @@ void add_context(results::Run& run, const data::DataSets& sets, const nn::Model&
     run.context.push_back({"training", "intra_op_threads", fmt::format("{}", at::get_num_threads())});
 }
 
+void add_replicas(results::Run& run, const train::ReplicaThreads& threads) {
+    run.context.push_back({"training", "replicas", threads.placement()});
+    if (!threads.cpus().empty()) return;
+    const auto cores = monitor::cores_in(monitor::cpuset());
+    run.warnings.push_back(fmt::format(
+        "the {} replicas are not bound to cores of their own, since the process has {}: their times include "
+        "waiting for each other; start with more cores (mpirun --bind-to none, srun --cpus-per-task={}), or "
+        "use fewer --replicas",
+        threads.count(), cores, threads.count()));
+}
+
 }  // namespace
 
 std::string Training::examples() const {
     return "  ranklab train --steps 200                                   one rank, Fashion-MNIST, the "
            "published network\n"
            "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global batch 64\n"
+           "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two threads that "
+           "share the "
+           "batch\n"
            "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration under Slurm\n"
            "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
 }
@@ -184,13 +198,23 @@ results::Run Training::run(const Surroundings& around) {
     });
 
     const Overlap overlap = settle_overlap_way(around.options, *data_plane, control, at::get_num_threads());
-    TrainingLoop loop({options, sets, source, schedule, control, *data_plane, around.progress,
-                       overlap.progress, overlap.transfer, checkpoints.get()},
+    TrainingLoop loop({.options = options,
+                       .sets = sets,
+                       .source = source,
+                       .schedule = schedule,
+                       .control = control,
+                       .data_plane = *data_plane,
+                       .progress = around.progress,
+                       .make_model = [&options] { return make_model(options); },
+                       .reduction_progress = overlap.progress,
+                       .transfer = overlap.transfer,
+                       .checkpoints = checkpoints.get()},
                       *model, sampler);
     const auto verdicts = loop.run();
     results::Run run;
     add_context(run, sets, *model);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
+    if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
     if (saves) save_parameters(run, options.save_parameters, *model);
     const bool failed =
         std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });

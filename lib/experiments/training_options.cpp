@@ -50,9 +50,13 @@ void describe_work(options::Schema& schema) {
 
 void describe_way(options::Schema& schema) {
     schema.section("How it is spread")
-        .choice("mode", {"single", "ddp"}, std::nullopt, "(default: single at one rank, ddp above)")
+        .choice("mode", {"single", "dp", "ddp"}, std::nullopt,
+                "dp: replicas in the threads of one rank, as torch.nn.DataParallel (default: single at one "
+                "rank, ddp above)")
+        .integer("replicas", 1, std::nullopt,
+                 "of --mode dp; they share the rank's batch and its threads (default: 2)")
         .choice("sync", names_of(train::gradient_syncs()), std::nullopt,
-                "how gradients are reduced (default: none for single, bucketed for ddp)")
+                "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
         .choice("backend", names_of(comm::backends()), "mpi", "what carries the gradients")
         .choice("device", {"auto", "cpu"}, "auto", "where it computes")
         .real("bucket-cap-mb", 0.001, "25", "MiB of gradients in a bucket (the first: 1, if that is less)")
@@ -126,14 +130,26 @@ void settle_batch(options::Options& options, int world_size) {
     }
 }
 
+// Replicas share one process: they are reduced in its memory, and no rank takes part but one.
+void settle_replicas(options::Options& options) {
+    if (options.text("mode") == "dp") {
+        settle_default(options, "replicas", "2");
+    } else if (options.is_set("replicas")) {
+        throw base::OptionError(fmt::format(
+            "--replicas {} is of --mode dp, but the mode is {}; say --mode dp too, or leave --replicas out",
+            options.integer("replicas"), options.text("mode")));
+    }
+}
+
 void settle_mode(options::Options& options, int world_size) {
     settle_default(options, "mode", world_size == 1 ? "single" : "ddp");
-    const bool single = options.text("mode") == "single";
-    if (single && world_size > 1) {
+    const std::string mode = options.text("mode");
+    const bool one_rank = mode != "ddp";
+    if (one_rank && world_size > 1) {
         throw base::OptionError(fmt::format(
-            "--mode single is one rank's, but {} were started; use --mode ddp, or start one", world_size));
+            "--mode {} is one rank's, but {} were started; use --mode ddp, or start one", mode, world_size));
     }
-    settle_default(options, "sync", single ? "none" : "bucketed");
+    settle_default(options, "sync", one_rank ? "none" : "bucketed");
     const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
     if (options.text("compress") != "none" && !sync.compresses) {
         throw base::OptionError(
@@ -143,12 +159,16 @@ void settle_mode(options::Options& options, int world_size) {
     if (options.is_set("progress") && options.text("progress") != "thread" && sync.name == "c10d")
         throw base::OptionError(
             "--sync c10d waits for its sums inside backward, so it needs --progress thread");
-    if (single && options.text("sync") != "none") {
+    if (one_rank && options.text("sync") != "none") {
         throw base::OptionError(fmt::format(
-            "--mode single has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
+            "--mode {} has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
             "one rank too) or leave --sync out",
-            options.text("sync")));
+            mode, options.text("sync")));
     }
+    settle_replicas(options);
+    if (mode == "dp" && options.integer("accumulate") > 1)
+        throw base::OptionError(
+            "--mode dp makes a step of one batch; leave --accumulate out, or use --mode ddp");
     if (options.text("backend") == "self" && world_size > 1) {
         throw base::OptionError("--backend self serves one rank; use --backend mpi");
     }
@@ -239,6 +259,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.accumulate = options.integer("accumulate");
     o.overlap_steps = options.integer("overlap-steps");
     o.broadcast_buffers = !options.flag("no-broadcast-buffers");
+    o.replicas = o.mode == "dp" ? options.integer("replicas") : 0;
     o.evaluation_batch = options.integer("eval-batch-size");
     o.steps = options.is_set("steps") ? options.integer("steps") : 0;
     o.epochs = o.steps == 0 ? options.integer("epochs") : 0;

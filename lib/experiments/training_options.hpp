@@ -24,6 +24,7 @@ struct TrainingOptions {
     std::int64_t overlap_steps = 0;
     bool broadcast_buffers = true;
     std::int64_t local_batch = 0;
+    std::int64_t replicas = 0;  ///< mode dp; else 0
     std::int64_t evaluation_batch = 1000;
     std::int64_t steps = 0;   ///< 0: whole epochs
     std::int64_t epochs = 0;  ///< 0: steps

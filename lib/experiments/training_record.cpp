@@ -22,8 +22,8 @@ Measurement per_rank(const std::string& name, const std::string& unit, Kind kind
     return by_rank(name, unit, kind, "run", measure::gather_columns(control, {mine}));
 }
 
-std::string phase_measurement(std::size_t phase) {
-    const auto name = base::kPhaseNames[phase];
+std::string phase_measurement(base::Phase phase) {
+    const auto name = base::kPhaseNames[static_cast<std::size_t>(phase)];
     // Blocking strategies expose all their communication.
     return name == "sync" ? std::string("sync_exposed_time_s") : fmt::format("{}_time_s", name);
 }
@@ -51,9 +51,15 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record, cons
     const auto gathered = measure::gather_steps(control, record.steps);
     const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.size());
     run.measurements.push_back(by_rank("step_time_s", "s", Kind::cost, "step", gathered.step, warmup));
-    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
+    for (const base::Phase phase : record.phases) {
+        run.measurements.push_back(by_rank(phase_measurement(phase), "s", Kind::cost, "step",
+                                           gathered.phases[static_cast<std::size_t>(phase)], warmup));
+    }
+    if (record.replica_forward.rows() > 0) {
         run.measurements.push_back(
-            by_rank(phase_measurement(phase), "s", Kind::cost, "step", gathered.phases[phase], warmup));
+            by_rank("replica_forward_time_s", "s", Kind::cost, "step", record.replica_forward, warmup));
+        run.measurements.push_back(
+            by_rank("replica_backward_time_s", "s", Kind::cost, "step", record.replica_backward, warmup));
     }
     if (run.valid && warmup < record.steps.size()) {
         const auto costs = gathered.step.rows_from(warmup, gathered.step.rows()).max_over_ranks();
@@ -183,8 +189,9 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     if (!record.checkpoint_times.empty())
         run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
                                            measure::gather_columns(control, record.checkpoint_times)));
-    run.measurements.push_back(
-        per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
+    if (!record.steps.empty())
+        run.measurements.push_back(
+            per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
     run.measurements.push_back(
         per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(monitor::peak_rss_bytes())));
     run.measurements.push_back(per_rank("threads", "1", Kind::count, control, monitor::thread_count()));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/phase.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/communication.hpp"
 #include "measure/gather.hpp"
@@ -27,7 +28,10 @@ struct EpochRow {
 /// One rank's record, in step order; what is "global" is the same on all ranks.
 struct TrainingRecord {
     measure::Schedule schedule;
+    std::vector<base::Phase> phases;  ///< that a step of this mode has; others are not reported
     std::vector<measure::StepTimes> steps;
+    /// Each replica's own time in each step; `ranks` are replicas. Empty but for mode dp.
+    measure::RankSamples replica_forward, replica_backward;
     std::vector<double> loss_sums;            ///< this rank's mean loss x its samples
     std::vector<std::int64_t> global_counts;  ///< the divisor of the mean
     std::vector<std::int64_t> true_counts;    ///< without repeats

@@ -11,7 +11,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <set>
+#include <map>
 #include <string_view>
 #include <thread>
 
@@ -98,14 +98,22 @@ std::vector<int> cpuset() {
     return {};
 }
 
-int cores_in(const std::vector<int>& cpus) {
-    std::set<std::string> cores;
+std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus) {
+    std::vector<std::vector<int>> cores;
+    std::map<std::string, std::size_t> known;  // by what the core's hardware threads are called
     for (const int cpu : cpus) {
         const auto siblings =
             first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
-        cores.insert(siblings == kUnknown ? fmt::format("cpu{}", cpu) : siblings);
+        const auto name = siblings == kUnknown ? fmt::format("cpu{}", cpu) : siblings;
+        const auto [core, is_new] = known.try_emplace(name, cores.size());
+        if (is_new) cores.emplace_back();
+        cores[core->second].push_back(cpu);
     }
-    return static_cast<int>(cores.size());
+    return cores;
+}
+
+int cores_in(const std::vector<int>& cpus) {
+    return static_cast<int>(cores_of(cpus).size());
 }
 
 std::vector<std::pair<std::string, std::string>> host_facts() {

@@ -13,8 +13,11 @@ std::string host_name();
 /// Logical CPUs this process may run on, ascending (sched_getaffinity).
 std::vector<int> cpuset();
 
-/// Physical cores among `cpus`: hardware threads of one core count once (sysfs topology; where that is
+/// `cpus` by physical core: the hardware threads of one core stand together (sysfs topology; where that is
 /// not there, every CPU is a core).
+std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus);
+
+/// Physical cores among `cpus`: hardware threads of one core count once.
 int cores_in(const std::vector<int>& cpus);
 
 /// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown" where the

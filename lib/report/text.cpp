@@ -20,8 +20,9 @@ using results::Measurement;
 using results::Run;
 
 // In the order of a step; sync is measured as what of it is exposed.
-constexpr std::array kPhases{"data_time_s",         "copy_time_s", "forward_time_s",  "backward_time_s",
-                             "sync_exposed_time_s", "sync_time_s", "optimizer_time_s"};
+constexpr std::array kPhases{"data_time_s",         "copy_time_s",   "scatter_time_s",  "replicate_time_s",
+                             "forward_time_s",      "gather_time_s", "backward_time_s", "reduce_time_s",
+                             "sync_exposed_time_s", "sync_time_s",   "optimizer_time_s"};
 constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
 
 bool is_phase(const Measurement& m) {

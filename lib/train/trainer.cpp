@@ -47,12 +47,6 @@ void Trainer::update() {
     optimizer_.step();
 }
 
-double Trainer::train_step(const TensorBatch& batch, double weight) {
-    const torch::Tensor loss = accumulate(batch, weight, true);
-    update();
-    return loss.defined() ? loss.item<double>() : 0.0;
-}
-
 std::vector<torch::Tensor> trained_parameters(const nn::Model& model) {
     std::vector<torch::Tensor> trained;
     std::unordered_set<const c10::TensorImpl*> seen;
@@ -61,6 +55,10 @@ std::vector<torch::Tensor> trained_parameters(const nn::Model& model) {
             trained.push_back(parameter);
     }
     return trained;
+}
+
+std::vector<Phase> Trainer::phases() const {
+    return {Phase::forward, Phase::backward, Phase::sync, Phase::optimizer};
 }
 
 EvaluationSums evaluate(nn::Model& model, const data::ImageSet& set, data::Part part, std::int64_t batch_size,

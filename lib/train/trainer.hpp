@@ -10,26 +10,21 @@
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
 #include "train/optimizer.hpp"
+#include "train/stepper.hpp"
 
 namespace ranklab::train {
 
-class Trainer {
+class Trainer final : public Stepper {
   public:
     /// Keeps references: all must outlive it. Attaches `sync` to the model's trained parameters. `buffers` is
     /// null where none are broadcast.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
             BufferSync* buffers = nullptr);
 
-    /// forward and backward on this rank's micro-batch, which may be empty. `weight` is its share of the
-    /// global batch (its samples / all samples of the step): the loss is scaled by it, so that the sum of
-    /// gradients over ranks and micro-batches is the gradient of the mean over all samples. Gradients are
-    /// summed over ranks with the step's last micro-batch. Returns the local mean loss, unscaled; undefined
-    /// if empty.
-    torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last);
+    torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     /// After the last micro-batch: waits for the gradients and updates the parameters.
-    void update();
-    /// Both, for a step of one micro-batch. Returns the loss; 0 for an empty batch.
-    double train_step(const TensorBatch& batch, double weight);
+    void update() override;
+    std::vector<base::Phase> phases() const override;
 
   private:
     nn::Model& model_;

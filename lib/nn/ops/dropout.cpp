@@ -8,6 +8,8 @@
 #include <cmath>
 #include <span>
 
+#include "nn/random.hpp"
+
 namespace ranklab::nn {
 namespace {
 
@@ -89,7 +91,7 @@ void drop(const torch::Tensor& x, torch::Tensor& factors, torch::Tensor& out, do
     const std::span<T> factor(factors.mutable_data_ptr<T>(), static_cast<std::size_t>(x.numel()));
     {
         auto* generator = at::get_generator_or_default<at::CPUGeneratorImpl>(
-            std::nullopt, at::detail::getDefaultCPUGenerator());
+            scoped_generator(), at::detail::getDefaultCPUGenerator());
         const std::lock_guard<std::mutex> lock(generator->mutex_);
         at::mt19937 engine = generator->engine();
         BlockTwister random(engine.data());
@@ -122,13 +124,22 @@ class FastDropout : public torch::autograd::Function<FastDropout> {
     }
 };
 
+// torch::dropout takes no generator: its three operations, which do.
+torch::Tensor dropout_from(const at::Generator& generator, const torch::Tensor& x, double p) {
+    return x * torch::empty_like(x).bernoulli_(1 - p, generator).div_(1 - p);
+}
+
 }  // namespace
 
 torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train) {
     if (!train || p == 0.0) return x;
     const bool type = x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble;
     const bool fits = x.is_cpu() && type && x.is_contiguous() && p > 0 && p < 1 && x.numel() > 0;
-    return fits ? FastDropout::apply(x, p) : torch::dropout(x, p, train);
+    if (fits) return FastDropout::apply(x, p);
+    // Where all or nothing is dropped torch draws no numbers, and a bad p is its to refuse.
+    const bool draws = p > 0 && p < 1 && x.numel() > 0;
+    if (scoped_generator().defined() && x.is_cpu() && draws) return dropout_from(scoped_generator(), x, p);
+    return torch::dropout(x, p, train);
 }
 
 }  // namespace ranklab::nn

@@ -146,6 +146,25 @@ Indices epoch_order(Sampler& sampler, std::int64_t epoch) {
     return order;
 }
 
+TEST(Dealt, GivesEachHandWhatARankWouldTake) {
+    using Samples = std::vector<std::int64_t>;
+    EXPECT_EQ(dealt(Samples{5, 6, 7, 8, 9}, 1), (Samples{5, 6, 7, 8, 9}));
+    EXPECT_EQ(dealt(Samples{5, 6, 7, 8, 9}, 2), (Samples{5, 7, 9, 6, 8}));
+    EXPECT_EQ(dealt(Samples{5, 6}, 3), (Samples{5, 6}));
+    EXPECT_EQ(dealt(Samples{}, 3), Samples{});
+    for (const std::int64_t hands : {2, 3}) {
+        Sampler whole({.samples = 60, .batch = 12, .seed = 4});
+        const auto deal = dealt(whole.batch(3), hands);
+        Samples of_ranks;
+        for (std::int64_t rank = 0; rank < hands; ++rank) {
+            Sampler one({.samples = 60, .rank = rank, .world_size = hands, .batch = 12 / hands, .seed = 4});
+            const auto batch = one.batch(3);
+            of_ranks.insert(of_ranks.end(), batch.begin(), batch.end());
+        }
+        EXPECT_EQ(deal, of_ranks) << hands;
+    }
+}
+
 TEST(Sampler, EpochsDifferAndCanBeRepeated) {
     Sampler sampler({.samples = 50, .batch = 8, .seed = 3});
     const auto at_first = epoch_order(sampler, 0);

@@ -49,6 +49,17 @@ TEST(Cores, AreAtLeastOneAndNoMoreThanCpus) {
     EXPECT_EQ(cores_in({100000, 100001}), 2);
 }
 
+TEST(Cores, HoldEachCpuOnce) {
+    const auto cpus = cpuset();
+    const auto cores = cores_of(cpus);
+    EXPECT_EQ(cores.size(), static_cast<std::size_t>(cores_in(cpus)));
+    std::vector<int> all;
+    for (const auto& core : cores) all.insert(all.end(), core.begin(), core.end());
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(all, cpus);
+    EXPECT_EQ(cores_of({100000, 100001}), (std::vector<std::vector<int>>{{100000}, {100001}}));
+}
+
 TEST(HostFacts, AreAllThereAndNoneEmpty) {
     std::map<std::string, std::string> facts;
     for (const auto& [key, value] : host_facts()) {

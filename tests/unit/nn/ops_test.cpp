@@ -8,9 +8,11 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <thread>
 
 #include "nn/ops/dropout.hpp"
 #include "nn/ops/relu_max_pool.hpp"
+#include "nn/random.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -126,6 +128,53 @@ TEST_P(Threads, DropoutDrawsLibTorchsNumbers) {
             }
         }
     }
+}
+
+// In a scope the numbers are those that the default generator would give from the same seed, and it is left
+// alone.
+void expect_the_scopes_numbers(const torch::Tensor& x, double p, const std::string& what) {
+    const auto dropped = [p](const torch::Tensor& t) { return fast_dropout(t, p, true); };
+    torch::manual_seed(77);
+    const auto expected = run(dropped, x);
+    const auto second = run(dropped, x);
+    torch::manual_seed(5);
+    const auto untouched = at::detail::getDefaultCPUGenerator().get_state();
+    {
+        const GeneratorScope scope(at::detail::createCPUGenerator(77));
+        EXPECT_TRUE(same_bits(run(dropped, x).output, expected.output)) << what;
+        {
+            const GeneratorScope inner(at::detail::createCPUGenerator(77));
+            const auto ours = run(dropped, x);
+            EXPECT_TRUE(same_bits(ours.output, expected.output)) << what << ", inner scope";
+            EXPECT_TRUE(same_bits(ours.gradient, expected.gradient)) << what;
+        }
+        EXPECT_TRUE(same_bits(run(dropped, x).output, second.output)) << what << ", outer scope again";
+    }
+    EXPECT_TRUE(torch::equal(at::detail::getDefaultCPUGenerator().get_state(), untouched)) << what;
+    EXPECT_FALSE(scoped_generator().defined());
+}
+
+TEST(GeneratorScope, IsWhereDropoutDraws) {
+    const auto x = torch::randn({6, 50});
+    expect_the_scopes_numbers(x, 0.5, "fast");
+    expect_the_scopes_numbers(x.to(torch::kDouble), 0.25, "fast, double");
+    expect_the_scopes_numbers(x.t(), 0.25, "strided");
+    expect_the_scopes_numbers(x.to(torch::kBFloat16), 0.25, "bfloat16");
+    expect_the_scopes_numbers(x, 1.0, "all dropped");
+    EXPECT_THROW(
+        {
+            const GeneratorScope scope(at::detail::createCPUGenerator(1));
+            fast_dropout(x.t(), 1.5, true);
+        },
+        c10::Error);
+}
+
+TEST(GeneratorScope, IsOneThreads) {
+    const GeneratorScope scope(at::detail::createCPUGenerator(1));
+    bool defined = true;
+    std::thread([&] { defined = scoped_generator().defined(); }).join();
+    EXPECT_FALSE(defined);
+    EXPECT_TRUE(scoped_generator().defined());
 }
 
 // The state may stand anywhere in its words, also at an odd one, when dropout begins.

@@ -62,6 +62,10 @@ TEST(RunText, ShowsPhasesWithTheirShare) {
     EXPECT_THAT(text,
                 testing::ContainsRegex("phase +unit +n +median +95% interval +p95 +p99 +min +max +share"));
     EXPECT_THAT(text, testing::ContainsRegex("forward_time_s +s +20 .* max .* 25.0 %"));
+    for (const char* overhead : {"scatter_time_s", "replicate_time_s", "gather_time_s", "reduce_time_s"}) {
+        run.measurements.back().name = overhead;
+        EXPECT_THAT(run_text(run), testing::ContainsRegex(overhead + std::string(" +s +20 .* 25.0 %")));
+    }
 }
 
 TEST(RunText, OfAnInvalidRunShowsNoRates) {

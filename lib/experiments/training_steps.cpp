@@ -1,0 +1,214 @@
+#include "experiments/training_steps.hpp"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "monitor/host.hpp"
+#include "train/gradient_gate.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+torch::Dtype dtype_of(const TrainingOptions& options) {
+    return options.precision == "fp64" ? torch::kDouble : torch::kFloat;
+}
+
+std::optional<Delay> delay_on(const TrainingSetup& setup) {
+    const auto delay = parse_delay(setup.options.inject_delay, setup.control.world_size());
+    return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
+}
+
+std::unique_ptr<train::GradientSync> make_sync(const TrainingSetup& setup, comm::Communicator& data_plane) {
+    return entry_of(train::gradient_syncs(), setup.options.sync)
+        .make({.data = data_plane,
+               .control = setup.control,
+               .first_cap_bytes = std::min(train::kFirstBucketBytes, setup.options.bucket_cap_bytes),
+               .cap_bytes = setup.options.bucket_cap_bytes,
+               .progress = setup.reduction_progress,
+               .transfer = setup.transfer,
+               .compression = setup.options.compression});
+}
+
+// Rank 0's running statistics are everyone's, where ranks are kept equal at all.
+std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup, const nn::Model& model,
+                                                    bool keeps_ranks_equal, comm::Communicator& data_plane) {
+    const bool wanted =
+        setup.options.broadcast_buffers && setup.control.world_size() > 1 && keeps_ranks_equal;
+    return wanted && !model.buffers().empty() ? std::make_unique<train::BufferSync>(model, data_plane)
+                                              : nullptr;
+}
+
+}  // namespace
+
+TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, data::Sampler& sampler)
+    : setup_(setup),
+      model_(model),
+      sampler_(sampler),
+      keeps_ranks_equal_(entry_of(train::gradient_syncs(), setup.options.sync).keeps_ranks_equal),
+      recorder_(static_cast<std::size_t>(setup.schedule.total)),
+      phases_(recorder_, delay_on(setup)),
+      data_plane_(setup.data_plane),
+      sync_(make_sync(setup, data_plane_)),
+      buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
+      optimizer_(entry_of(train::optimizers(), setup.options.optimizer)
+                     .make(train::trained_parameters(model),
+                           {.lr = setup.options.lr, .momentum = setup.options.momentum})),
+      stepper_(make_stepper()),
+      normalize_(setup.source.pixel_mean, setup.source.pixel_std, dtype_of(setup.options)) {}
+
+std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
+    if (setup_.options.mode != "dp")
+        return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_, buffers_.get());
+    const auto count = static_cast<std::size_t>(setup_.options.replicas);
+    auto replicas = std::make_unique<train::DataParallel>(
+        model_,
+        train::ReplicaSetup{.devices = std::vector<torch::Device>(count, torch::kCPU),
+                            .make = setup_.make_model,
+                            .seed = setup_.options.seed,
+                            .threads = at::get_num_threads(),
+                            .cores = monitor::cores_of(monitor::cpuset())},
+        *optimizer_, phases_);
+    replicas_ = replicas.get();
+    return replicas;
+}
+
+std::vector<base::Phase> TrainingSteps::phases() const {
+    std::vector<base::Phase> all{base::Phase::data, base::Phase::copy};
+    for (const auto phase : stepper_->phases()) all.push_back(phase);
+    return all;
+}
+
+// Replica r of N takes of the batch what rank r of N would: with the same random numbers, dp's losses are
+// then those of ddp.
+void TrainingSteps::gather_samples(std::int64_t micro) {
+    const auto samples = sampler_.batch(micro);
+    if (replicas_ == nullptr) {
+        data::gather_batch(setup_.sets.train, samples, batch_);
+    } else {
+        data::gather_batch(setup_.sets.train, data::dealt(samples, setup_.options.replicas), batch_);
+    }
+}
+
+// Without synchronisation a rank trains alone: its own mean is the loss.
+double TrainingSteps::weight_of(std::int64_t samples, std::int64_t global) const {
+    const bool alone = setup_.control.world_size() > 1 && !keeps_ranks_equal_;
+    const std::int64_t divisor = alone ? samples * setup_.options.accumulate : global;
+    return divisor == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(divisor);
+}
+
+// The micro-batches of a step; an epoch's last step may have fewer of them.
+TrainingSteps::Counts TrainingSteps::make(std::int64_t in_epoch, const std::function<void()>& begin) {
+    const std::int64_t first = in_epoch * setup_.options.accumulate;
+    const std::int64_t end = std::min(first + setup_.options.accumulate, sampler_.steps_per_epoch());
+    recorder_.begin_step();
+    if (begin) {
+        const auto mark = phases_.phase(base::Phase::data);
+        begin();
+    }
+    Counts counts;
+    for (std::int64_t micro = first; micro < end; ++micro) {
+        counts.global += sampler_.global_count(micro);
+        counts.unrepeated += sampler_.true_count(micro);
+    }
+    std::vector<std::pair<torch::Tensor, std::int64_t>> losses;
+    for (std::int64_t micro = first; micro < end; ++micro) {
+        {
+            const auto mark = phases_.phase(base::Phase::data);
+            gather_samples(micro);
+        }
+        train::TensorBatch tensors;
+        {
+            const auto mark = phases_.phase(base::Phase::copy);
+            tensors = normalize_(batch_, setup_.sets.train.shape);
+        }
+        const double weight = weight_of(batch_.count(), counts.global);
+        losses.emplace_back(stepper_->accumulate(tensors, weight, micro + 1 == end), batch_.count());
+    }
+    stepper_->update();
+    // Read here, not between forward and backward, where it would wait for a device.
+    for (const auto& [loss, samples] : losses) {
+        if (loss.defined()) counts.loss_sum += loss.item<double>() * static_cast<double>(samples);
+        counts.local += samples;
+    }
+    recorder_.end_step();
+    return counts;
+}
+
+Verdict TrainingSteps::check_first_gradient(std::int64_t epoch) {
+    sampler_.set_epoch(epoch);
+    gather_samples(0);
+    return replicas_ == nullptr ? check_sum() : check_replicas();
+}
+
+Verdict TrainingSteps::check_sum() {
+    const std::string check = "first gradient is the plain sum";
+    if (!keeps_ranks_equal_ && setup_.control.world_size() > 1)
+        return {check, "not verified", "sync none sums nothing"};
+    const auto gate = train::check_first_gradient(
+        model_, *sync_, normalize_(batch_, setup_.sets.train.shape),
+        weight_of(batch_.count(), sampler_.global_count(0)), setup_.data_plane, setup_.control,
+        train::gradient_bound(dtype_of(setup_.options), setup_.options.compression));
+    const std::string detail = fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}",
+                                           gate.worst, gate.where, gate.bound);
+    if (gate.passed) return {check, "passed", detail};
+    return {check, "failed",
+            fmt::format("the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
+                        setup_.options.sync, detail)};
+}
+
+Verdict TrainingSteps::check_replicas() {
+    const auto result = train::check_replicas(*replicas_, normalize_(batch_, setup_.sets.train.shape));
+    return {"replicas make one model's gradient", result.passed ? "passed" : "failed", result.detail};
+}
+
+void TrainingSteps::broadcast_buffers() {
+    if (buffers_) buffers_->broadcast();
+}
+
+StepReductions TrainingSteps::reductions() const {
+    const auto seconds = [&](measure::Clock::time_point when) {
+        return std::chrono::duration<double>(when - recorder_.step_start()).count();
+    };
+    const auto backward = recorder_.last(base::Phase::backward);
+    StepReductions step{seconds(backward.begin), seconds(backward.end), {}};
+    for (const auto& stamp : sync_->stamps())
+        step.reductions.push_back(
+            {seconds(stamp.ready), seconds(stamp.start), seconds(stamp.moving), seconds(stamp.end)});
+    return step;
+}
+
+CommunicationFacts TrainingSteps::facts() const {
+    CommunicationFacts facts;
+    for (const auto& stamp : sync_->stamps()) facts.bucket_bytes.push_back(stamp.bytes);
+    for (const auto& bucket : sync_->buckets()) facts.bucket_parameters.push_back(bucket.size());
+    return facts;
+}
+
+OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs) {
+    OverlapProbe probe;
+    const auto timed = [&](std::int64_t i, bool silent) {
+        steps.silence(silent);
+        control.barrier();
+        steps.make(i % steps.steps_per_epoch());
+        steps.silence(false);
+        return steps.recorder().steps().back().step;
+    };
+    // The first pair warms up. Pairs in turns, so that a machine that slows down slows both.
+    for (std::int64_t i = 0; i <= pairs; ++i) {
+        double with = 0;
+        double without = 0;
+        for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
+            (silent ? without : with) = timed(i, silent);
+            if (!silent && i > 0) probe.reductions.push_back(steps.reductions());
+        }
+        if (i == 0) continue;
+        probe.with.push_back(with);
+        probe.without.push_back(without);
+    }
+    return probe;
+}
+
+}  // namespace ranklab::experiments

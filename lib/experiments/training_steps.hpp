@@ -1,0 +1,100 @@
+// Makes the steps of a training run: batches, the stepper that computes them, and what they leave to be
+// measured.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "comm/silent.hpp"
+#include "data/sampler.hpp"
+#include "experiments/checkpoint.hpp"
+#include "experiments/communication.hpp"
+#include "experiments/delayed_phases.hpp"
+#include "experiments/training_options.hpp"
+#include "experiments/training_record.hpp"
+#include "measure/phase_recorder.hpp"
+#include "train/replica_check.hpp"
+#include "train/trainer.hpp"
+
+namespace ranklab::experiments {
+
+/// What a training run is made of; all of it outlives the run.
+struct TrainingSetup {
+    const TrainingOptions& options;
+    const data::DataSets& sets;
+    const data::SourceEntry& source;
+    measure::Schedule schedule;
+    comm::Communicator& control;
+    comm::Communicator& data_plane;
+    base::ProgressSink& progress;
+    std::function<std::shared_ptr<nn::Model>()> make_model;  ///< for the replicas of mode dp
+    train::Progress reduction_progress = train::Progress::none;
+    train::Transfer transfer = train::Transfer::background;
+    Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
+};
+
+class TrainingSteps {
+  public:
+    TrainingSteps(const TrainingSetup& setup, nn::Model& model, data::Sampler& sampler);
+
+    struct Counts {
+        double loss_sum = 0;  ///< this rank's mean losses x their samples
+        std::int64_t local = 0;
+        std::int64_t global = 0;      ///< of all ranks: the divisor of the mean
+        std::int64_t unrepeated = 0;  ///< of all ranks: what samples/s counts
+    };
+    /// One timed step, the phases on recorder(). `begin`, if given, is done first, as part of its data phase.
+    Counts make(std::int64_t in_epoch, const std::function<void()>& begin = {});
+
+    /// The first gradient against its reference, before any step. Collective.
+    Verdict check_first_gradient(std::int64_t epoch);
+    /// BatchNorm's running statistics as rank 0 has them, where they are kept equal.
+    void broadcast_buffers();
+
+    void set_epoch(std::int64_t epoch) { sampler_.set_epoch(epoch); }
+    train::Optimizer& optimizer() { return *optimizer_; }
+    const train::Normalizer& normalizer() const { return normalize_; }
+    std::int64_t steps_per_epoch() const { return setup_.schedule.steps_per_epoch; }
+    bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
+    std::vector<base::Phase> phases() const;
+    const measure::PhaseRecorder& recorder() const { return recorder_; }
+    /// nullptr but in mode dp.
+    train::DataParallel* replicas() const { return replicas_; }
+
+    /// While on, steps compute the same and communicate nothing. All ranks switch together.
+    void silence(bool on) { data_plane_.silence(on); }
+    /// Of the last step.
+    StepReductions reductions() const;
+    /// What the last step reduced.
+    CommunicationFacts facts() const;
+
+  private:
+    std::unique_ptr<train::Stepper> make_stepper();
+    void gather_samples(std::int64_t micro);
+    double weight_of(std::int64_t samples, std::int64_t global) const;
+    Verdict check_sum();
+    Verdict check_replicas();
+
+    TrainingSetup setup_;
+    nn::Model& model_;
+    data::Sampler& sampler_;
+    bool keeps_ranks_equal_;  // as the sync strategy promises
+    measure::PhaseRecorder recorder_;
+    DelayedPhases phases_;
+    comm::SilentCommunicator data_plane_;
+    std::unique_ptr<train::GradientSync> sync_;
+    std::unique_ptr<train::BufferSync> buffers_;
+    std::unique_ptr<train::Optimizer> optimizer_;
+    train::DataParallel* replicas_ = nullptr;  // the stepper of mode dp
+    std::unique_ptr<train::Stepper> stepper_;
+    train::Normalizer normalize_;
+    data::Batch batch_;
+};
+
+/// Pairs of steps with and without communication. Afterwards the parameters are of no use: without
+/// communication the ranks drift apart. Collective.
+OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs);
+
+}  // namespace ranklab::experiments

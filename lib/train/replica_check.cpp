@@ -1,0 +1,111 @@
+#include "train/replica_check.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "nn/random.hpp"
+#include "train/gradient_sync.hpp"
+
+namespace ranklab::train {
+namespace {
+
+// What a forward and backward pass changes besides gradients: running statistics and random streams.
+class Rewind {
+  public:
+    explicit Rewind(DataParallel& replicas) : replicas_(replicas) {
+        for (const auto& buffer : replicas.model(0).buffers()) buffers_.push_back(buffer.clone());
+        for (std::size_t r = 0; r < replicas.count(); ++r)
+            streams_.push_back(replicas.generator(r).get_state());
+    }
+    void operator()() {
+        const torch::NoGradGuard no_gradients;
+        const auto buffers = replicas_.model(0).buffers();
+        for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].copy_(buffers_[i]);
+        for (std::size_t r = 0; r < replicas_.count(); ++r) {
+            auto generator = replicas_.generator(r);
+            generator.set_state(streams_[r]);
+        }
+    }
+
+  private:
+    DataParallel& replicas_;
+    std::vector<torch::Tensor> buffers_;
+    std::vector<torch::Tensor> streams_;
+};
+
+// One part after another: their gradients add up in the model's parameters.
+void compute_reference(DataParallel& replicas, const TensorBatch& batch) {
+    nn::Model& model = replicas.model(0);
+    const auto parts = chunks_of(batch.count(), replicas.count());
+    for (std::size_t r = 0; r < parts.size(); ++r) {
+        const std::int64_t count = parts[r].end - parts[r].begin;
+        if (count == 0) continue;
+        const nn::GeneratorScope draws_from(replicas.generator(r));
+        const auto output = model.forward(batch.images.narrow(0, parts[r].begin, count));
+        const double share = static_cast<double>(count) / static_cast<double>(batch.count());
+        (model.loss(output, batch.targets.narrow(0, parts[r].begin, count)) * share).backward();
+    }
+}
+
+// In double, zeros for a parameter without gradient.
+std::vector<torch::Tensor> take_gradients(const std::vector<torch::Tensor>& parameters) {
+    std::vector<torch::Tensor> gradients;
+    for (const auto& parameter : parameters) {
+        const auto gradient = parameter.grad().defined() ? parameter.grad() : torch::zeros_like(parameter);
+        gradients.push_back(gradient.detach().to(torch::kDouble));
+    }
+    drop_gradients(parameters);
+    return gradients;
+}
+
+// The rounding of sums of another order grows with the network's depth; a wrong gradient differs in its
+// first digits.
+double bound_of(torch::ScalarType type) {
+    return type == torch::kDouble ? 1000 * std::numeric_limits<double>::epsilon()
+                                  : 1000 * static_cast<double>(std::numeric_limits<float>::epsilon());
+}
+
+ReplicaCheck compare(const std::vector<torch::Tensor>& ours, const std::vector<torch::Tensor>& reference,
+                     double bound) {
+    double apart = 0;
+    double size = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        apart += (ours[i] - reference[i]).square().sum().item<double>();
+        size += reference[i].square().sum().item<double>();
+    }
+    ReplicaCheck check{.bound = bound};
+    check.difference = apart == 0 ? 0 : std::sqrt(apart / size);
+    // Written so that a difference that is not a number fails.
+    check.passed = check.difference <= bound;
+    return check;
+}
+
+}  // namespace
+
+ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch) {
+    const auto parameters = replicas.model(0).parameters();
+    Rewind rewind(replicas);
+    replicas.compute_gradient(batch, 1.0);
+    const auto ours = take_gradients(parameters);
+    rewind();
+    compute_reference(replicas, batch);
+    const auto reference = take_gradients(parameters);
+    rewind();
+    auto check = compare(ours, reference, bound_of(batch.images.scalar_type()));
+    check.detail =
+        check.passed
+            ? fmt::format(
+                  "{} replicas' first gradient differs by {:.1e} of its norm from that of their parts "
+                  "one after another (at most {:.1e})",
+                  replicas.count(), check.difference, check.bound)
+            : fmt::format(
+                  "the gradient of {} replicas differs by {:.1e} of its norm from that of their parts one "
+                  "after another, more than {:.1e}: the model may keep state that it does not register, "
+                  "or share it between threads; train it with --mode ddp",
+                  replicas.count(), check.difference, check.bound);
+    return check;
+}
+
+}  // namespace ranklab::train

@@ -1,0 +1,23 @@
+// Is what the replicas compute together what one model computes?
+#pragma once
+
+#include <string>
+
+#include "train/replicas.hpp"
+
+namespace ranklab::train {
+
+struct ReplicaCheck {
+    double difference = 0;  ///< |replicas' gradient - reference| / |reference|, Euclidean over all parameters
+    double bound = 0;       ///< at most that, by the type that computes
+    bool passed = false;
+    std::string detail{};  ///< a sentence with the numbers, or with what is wrong and what to do
+};
+
+/// The replicas' gradient for `batch` against a reference: their parts processed one after another by the
+/// model alone, in this thread, with the same random numbers. Leaves the model's parameters and buffers and
+/// all generators as they were, and no gradients: it may be called before a run, and its steps are then
+/// those of a run without it. `batch` must not be empty.
+ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch);
+
+}  // namespace ranklab::train

@@ -1,0 +1,208 @@
+#include "train/replicas.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.hpp"
+#include "nn/random.hpp"
+#include "train/gradient_sum.hpp"
+#include "train/gradient_sync.hpp"
+
+namespace ranklab::train {
+
+using base::Phase;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Initial values that nobody uses must not take numbers from the stream that the model's dropout goes on
+// with.
+std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
+    auto generator = at::detail::getDefaultCPUGenerator();
+    const auto state = generator.get_state();
+    std::vector<std::shared_ptr<nn::Model>> models;
+    for (std::size_t replica = 1; replica < setup.devices.size(); ++replica) {
+        models.push_back(setup.make());
+        models.back()->to(setup.devices[replica]);
+    }
+    generator.set_state(state);
+    return models;
+}
+
+std::vector<torch::Tensor> state_of(const nn::Model& model) {
+    auto state = model.parameters();
+    for (auto& buffer : model.buffers()) state.push_back(std::move(buffer));
+    return state;
+}
+
+void check_alike(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
+    const bool alike = std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes();
+    });
+    if (!alike) throw base::Error("internal: a replica has other parameters than its model");
+}
+
+}  // namespace
+
+std::vector<data::Part> chunks_of(std::int64_t count, std::size_t replicas) {
+    const auto parts = static_cast<std::int64_t>(replicas);
+    const std::int64_t size = (count + parts - 1) / parts;
+    std::vector<data::Part> chunks;
+    for (std::int64_t part = 0; part < parts; ++part)
+        chunks.push_back({std::min(part * size, count), std::min((part + 1) * size, count)});
+    return chunks;
+}
+
+DataParallel::DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer,
+                           base::PhaseSink& phases)
+    : optimizer_(optimizer),
+      phases_(phases),
+      threads_(std::max<std::size_t>(1, setup.devices.size()), setup.threads, setup.cores) {
+    if (setup.devices.empty()) throw base::Error("internal: data parallelism needs at least one replica");
+    const auto others = make_others(setup);
+    for (std::size_t r = 0; r < setup.devices.size(); ++r) {
+        Replica replica{.model = r == 0 ? &model : others[r - 1].get(),
+                        .own = r == 0 ? nullptr : others[r - 1],
+                        .device = setup.devices[r],
+                        .generator = r == 0 ? at::detail::getDefaultCPUGenerator()
+                                            : at::detail::createCPUGenerator(setup.seed + r)};
+        replica.state = state_of(*replica.model);
+        if (r > 0) check_alike(replica.state, replicas_.front().state);
+        parameters_.push_back(replica.model->parameters());
+        replicas_.push_back(std::move(replica));
+    }
+}
+
+std::vector<Phase> DataParallel::phases() const {
+    return {Phase::scatter,  Phase::replicate, Phase::forward,  Phase::gather,
+            Phase::backward, Phase::reduce,    Phase::optimizer};
+}
+
+torch::Tensor DataParallel::accumulate(const TensorBatch& batch, double weight, bool) {
+    const double loss = compute_gradient(batch, weight);
+    return batch.count() > 0 ? torch::scalar_tensor(loss, torch::kDouble) : torch::Tensor();
+}
+
+void DataParallel::update() {
+    const auto mark = phases_.phase(Phase::optimizer);
+    optimizer_.step();
+}
+
+double DataParallel::compute_gradient(const TensorBatch& batch, double weight) {
+    const auto parts = chunks_of(batch.count(), replicas_.size());
+    const bool has_samples = batch.count() > 0;
+    scatter(batch, parts);
+    replicate();
+    forward();
+    torch::Tensor output;
+    torch::Tensor loss;
+    if (has_samples) {
+        {
+            const auto mark = phases_.phase(Phase::gather);
+            output = gather();
+        }
+        const auto mark = phases_.phase(Phase::forward);
+        loss = replicas_.front().model->loss(output, batch.targets.to(output.device()));
+    }
+    if (has_samples) {
+        torch::Tensor gradient;
+        {
+            const auto mark = phases_.phase(Phase::backward);
+            gradient = torch::autograd::grad({weight == 1.0 ? loss : loss * weight}, {output}).front();
+        }
+        const auto mark = phases_.phase(Phase::gather);
+        hand_back(gradient, parts);
+    }
+    backward();
+    {
+        const auto mark = phases_.phase(Phase::reduce);
+        sum_gradients(parameters_, threads_);
+    }
+    return has_samples ? loss.item<double>() : 0.0;
+}
+
+// The targets stay where the loss is computed. On the CPU a part is a view: the replicas share the memory.
+void DataParallel::scatter(const TensorBatch& batch, const std::vector<data::Part>& parts) {
+    const auto mark = phases_.phase(Phase::scatter);
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        const auto [begin, end] = parts[r];
+        replicas_[r].images = begin == end
+                                  ? torch::Tensor()
+                                  : batch.images.narrow(0, begin, end - begin).to(replicas_[r].device);
+    }
+}
+
+// Each thread writes its own replica's, so that the memory is near it; replicas without samples are spared.
+void DataParallel::replicate() {
+    const auto mark = phases_.phase(Phase::replicate);
+    const Replica& first = replicas_.front();
+    threads_.run([&](std::size_t r) {
+        Replica& replica = replicas_[r];
+        if (r == 0 || !replica.images.defined()) return;
+        const torch::NoGradGuard no_gradients;
+        for (std::size_t i = 0; i < replica.state.size(); ++i) replica.state[i].copy_(first.state[i]);
+        if (replica.model->is_training() != first.model->is_training())
+            replica.model->train(first.model->is_training());
+    });
+}
+
+void DataParallel::forward() {
+    const auto mark = phases_.phase(Phase::forward);
+    threads_.run([this](std::size_t r) {
+        Replica& replica = replicas_[r];
+        replica.times = {};
+        if (!replica.images.defined()) return;
+        const auto start = Clock::now();
+        const nn::GeneratorScope draws_from(replica.generator);
+        replica.output = replica.model->forward(replica.images);
+        replica.times.forward = seconds_since(start);
+    });
+}
+
+// A leaf of its own: the loss is computed on it, and its gradient goes back to the replicas' graphs.
+torch::Tensor DataParallel::gather() const {
+    std::vector<torch::Tensor> outputs;
+    for (const auto& replica : replicas_) {
+        if (replica.images.defined()) outputs.push_back(replica.output.detach().to(replicas_.front().device));
+    }
+    return torch::cat(outputs).requires_grad_();
+}
+
+void DataParallel::hand_back(const torch::Tensor& gradient, const std::vector<data::Part>& parts) {
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        const auto [begin, end] = parts[r];
+        if (begin != end)
+            replicas_[r].output_gradient = gradient.narrow(0, begin, end - begin).to(replicas_[r].device);
+    }
+}
+
+// On the CPU, autograd computes in the thread that asks for it.
+void DataParallel::backward() {
+    const auto mark = phases_.phase(Phase::backward);
+    threads_.run([this](std::size_t r) {
+        Replica& replica = replicas_[r];
+        const auto start = Clock::now();
+        drop_gradients(parameters_[r]);
+        if (!replica.images.defined()) return;
+        torch::autograd::backward({replica.output}, {replica.output_gradient});
+        replica.output.reset();
+        replica.output_gradient.reset();
+        replica.times.backward = seconds_since(start);
+    });
+}
+
+std::vector<ReplicaTimes> DataParallel::times() const {
+    std::vector<ReplicaTimes> times;
+    for (const auto& replica : replicas_) times.push_back(replica.times);
+    return times;
+}
+
+}  // namespace ranklab::train

@@ -1,0 +1,92 @@
+// Data parallelism within one process, as torch.nn.DataParallel does it: the batch is scattered, the
+// parameters are replicated in every step, each replica computes in its own thread, the outputs are gathered
+// on replica 0, the gradients are summed there, and one optimizer steps.
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "data/batch.hpp"
+#include "nn/model.hpp"
+#include "train/optimizer.hpp"
+#include "train/replica_threads.hpp"
+#include "train/stepper.hpp"
+
+namespace ranklab::train {
+
+/// torch.chunk: parts of ceil(count / replicas) samples, the last one smaller; the rest of the replicas have
+/// none (their part is empty).
+std::vector<data::Part> chunks_of(std::int64_t count, std::size_t replicas);
+
+struct ReplicaSetup {
+    std::vector<torch::Device> devices;  ///< one a replica; the first is where the model is
+    /// A further model of the same kind, type and dropout; its parameters do not matter.
+    std::function<std::shared_ptr<nn::Model>()> make;
+    std::uint64_t seed = 1;               ///< replica r > 0 draws from seed + r, as rank r does in ddp
+    int threads = 1;                      ///< in all
+    std::vector<std::vector<int>> cores;  ///< of this process, each as the numbers of its hardware threads
+};
+
+/// Seconds of one replica's own work in a step: without waiting for the others.
+struct ReplicaTimes {
+    double forward = 0;
+    double backward = 0;
+};
+
+class DataParallel final : public Stepper {
+  public:
+    /// Keeps references: all must outlive it. Makes the replicas, and leaves torch's default generator as it
+    /// was. Replica 0 is `model` itself, so its running statistics are the ones that stay.
+    DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer, base::PhaseSink& phases);
+
+    /// A step has one micro-batch: the gradients of an earlier one are not kept.
+    torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
+    void update() override;
+    std::vector<base::Phase> phases() const override;
+
+    /// A step without its optimizer: the gradient of weight x the mean loss is then in the model's
+    /// parameters. Returns the mean loss.
+    double compute_gradient(const TensorBatch& batch, double weight);
+
+    std::size_t count() const { return replicas_.size(); }
+    /// 0: the model itself.
+    nn::Model& model(std::size_t replica) { return *replicas_[replica].model; }
+    /// What that replica draws from; replica 0 goes on with torch's default one.
+    const at::Generator& generator(std::size_t replica) const { return replicas_[replica].generator; }
+    const ReplicaThreads& threads() const { return threads_; }
+    /// Of the last step; zeros for a replica without samples.
+    std::vector<ReplicaTimes> times() const;
+
+  private:
+    struct Replica {
+        nn::Model* model = nullptr;
+        std::shared_ptr<nn::Model> own{};  // but for replica 0
+        torch::Device device;
+        at::Generator generator;
+        std::vector<torch::Tensor> state{};  // parameters, then buffers
+        torch::Tensor images{};              // undefined where there are no samples
+        torch::Tensor output{};
+        torch::Tensor output_gradient{};
+        ReplicaTimes times{};
+    };
+
+    void scatter(const TensorBatch& batch, const std::vector<data::Part>& parts);
+    void replicate();
+    void forward();
+    torch::Tensor gather() const;
+    void hand_back(const torch::Tensor& gradient, const std::vector<data::Part>& parts);
+    void backward();
+
+    Optimizer& optimizer_;
+    base::PhaseSink& phases_;
+    std::vector<Replica> replicas_;
+    std::vector<std::vector<torch::Tensor>> parameters_;  // of each replica
+    ReplicaThreads threads_;
+};
+
+}  // namespace ranklab::train

@@ -1,0 +1,97 @@
+// What a training run becomes when its replicas do not compute what one model computes.
+#include "experiments/training_loop.hpp"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "mpi_world.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using ranklab::testing::world;
+
+/// Softmax regression with a weight that it does not register, so that no replica is given the model's.
+class ForgetfulModel final : public nn::Model {
+  public:
+    explicit ForgetfulModel(double forgotten) : forgotten_(forgotten) {
+        linear_ = register_module("linear", torch::nn::Linear(4, 3));
+    }
+    torch::Tensor forward(const torch::Tensor& images) override {
+        return torch::log_softmax(linear_->forward(images.flatten(1)) * forgotten_, 1);
+    }
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        return torch::nll_loss(output, targets);
+    }
+
+  private:
+    double forgotten_;
+    torch::nn::Linear linear_{nullptr};
+};
+
+class Silent final : public base::ProgressSink {
+  public:
+    void activity(std::string_view) override {}
+    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
+    void finish() override {}
+};
+
+/// Six steps of two replicas, of which the second has `forgotten` where the model has 1.
+results::Run train_with(double forgotten) {
+    TrainingOptions options;
+    options.mode = "dp";
+    options.sync = "none";
+    options.optimizer = "sgd";
+    options.precision = "fp32";
+    options.evaluate = "end";
+    options.local_batch = 6;
+    options.replicas = 2;
+    options.lr = 0.1;
+    const auto source = entry_of(data::sources(), "synthetic");
+    const auto sets = source.load(
+        {.shape = {1, 2, 2}, .classes = 3, .directory = "", .synthetic_train = 36, .synthetic_test = 12});
+    data::Sampler sampler({.samples = 36, .batch = 6});
+    Silent silent;
+    ForgetfulModel model(1);
+    TrainingLoop loop({options, sets, source, measure::schedule_steps(6, 0, 6), world(), world(), silent,
+                       [forgotten] { return std::make_shared<ForgetfulModel>(forgotten); }},
+                      model, sampler);
+    const auto verdicts = loop.run();
+    results::Run run;
+    fill_run(run, loop.record(), verdicts, "here", world());
+    return run;
+}
+
+std::string result_of_check(const results::Run& run) {
+    const auto& columns = run.find_table("verification")->columns;
+    const auto& checks = std::get<std::vector<std::string>>(columns[0].values);
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+        if (checks[i] == "replicas make one model's gradient")
+            return std::get<std::vector<std::string>>(columns[1].values)[i];
+    }
+    return "not there";
+}
+
+TEST(TrainingLoop, TrainsWithGoodReplicas) {
+    const auto run = train_with(1);
+    EXPECT_TRUE(run.valid);
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(result_of_check(run), "passed");
+    EXPECT_EQ(run.find("step_time_s")->summary.n, 6U);
+}
+
+TEST(TrainingLoop, EndsBeforeTheFirstStepWithASpoiltReplica) {
+    const auto run = train_with(1.01);
+    EXPECT_FALSE(run.valid);
+    EXPECT_EQ(run.exit_code, static_cast<int>(base::ExitCode::wrong_data));
+    EXPECT_EQ(result_of_check(run), "failed");
+    ASSERT_FALSE(run.warnings.empty());
+    EXPECT_NE(run.warnings.front().find("the gradient of 2 replicas differs"), std::string::npos)
+        << run.warnings.front();
+    EXPECT_EQ(run.find("step_time_s")->summary.n, 0U) << "what is wrong is not timed";
+    EXPECT_EQ(run.find("throughput_samples_per_s"), nullptr);
+    EXPECT_EQ(run.find("time_to_first_step_s"), nullptr);
+}
+
+}  // namespace
+}  // namespace ranklab::experiments
