@@ -261,12 +261,20 @@ class TheChecker(unittest.TestCase):
 
 @unittest.skipIf(shutil.which("ldd") is None, "there is no ldd")
 class WhatTheProgramsLoad(unittest.TestCase):
-    def torch_libraries(self, program):
+    def libraries(self, program, names):
         if not (BIN / program).exists():
             self.skipTest(f"{BIN / program} is not built")
         done = subprocess.run(["ldd", str(BIN / program)], capture_output=True, text=True, check=True)
         self.assertIn("libc.so", done.stdout, "ldd saw a dynamic program")
-        return [line.split()[0] for line in done.stdout.splitlines() if re.match(r"\s*lib(torch|c10)", line)]
+        return [line.split()[0] for line in done.stdout.splitlines() if re.match(rf"\s*lib({names})", line)]
+
+    def torch_libraries(self, program):
+        return self.libraries(program, "torch|c10")
+
+    def test_none_links_nccl(self):
+        for program in ("ranklab-doctor", "ranklab-report", "ranklab-train"):  # ADR 0005
+            with self.subTest(program=program):
+                self.assertEqual(self.libraries(program, "nccl"), [])
 
     def test_only_training_loads_libtorch(self):
         for program in ("ranklab", "ranklab-report", "ranklab-doctor"):

@@ -58,6 +58,20 @@ TEST(NcclLibrary, ALibraryWithoutNcclsFunctionsIsRefused) {
                 AllOf(HasSubstr("libm.so.6 lacks nccl"), HasSubstr("2.18.1")));
 }
 
+TEST(NcclLibrary, OneThatIsTooOldIsRefused) {
+    EXPECT_THAT(
+        thrown_sentence<base::EnvironmentError>([] { load_nccl({RANKLAB_OLD_NCCL}); }),
+        AllOf(HasSubstr("is NCCL 2.17.5, and 2.18.1 is the oldest"), HasSubstr("RANKLAB_NCCL_LIBRARY")));
+}
+
+// The first that can be loaded is taken, so that one which the build knew and this node lacks is passed over.
+TEST(NcclLibrary, TheFirstThatIsThereIsTaken) {
+    EXPECT_THAT(thrown_sentence<base::EnvironmentError>([] {
+                    load_nccl({"/no/such/libnccl.so.2", RANKLAB_OLD_NCCL, "libnccl.so.2"});
+                }),
+                HasSubstr("is NCCL 2.17.5"));
+}
+
 TEST(NcclLibrary, VersionsAreReadInBothOfItsSpellings) {
     EXPECT_EQ(nccl_version_text(22809), "2.28.9");
     EXPECT_EQ(nccl_version_text(21801), "2.18.1");

@@ -1,0 +1,24 @@
+// A library that has all functions we call and says that it is an NCCL from before ncclCommSplit.
+#define RANKLAB_OLD_NCCL(function) \
+    extern "C" int function() {    \
+        return 0;                  \
+    }
+
+extern "C" int ncclGetVersion(int* version) {
+    *version = 21705;
+    return 0;
+}
+RANKLAB_OLD_NCCL(ncclGetErrorString)
+RANKLAB_OLD_NCCL(ncclGetLastError)
+RANKLAB_OLD_NCCL(ncclGetUniqueId)
+RANKLAB_OLD_NCCL(ncclCommInitRankConfig)
+RANKLAB_OLD_NCCL(ncclCommSplit)
+RANKLAB_OLD_NCCL(ncclCommDestroy)
+RANKLAB_OLD_NCCL(ncclCommAbort)
+RANKLAB_OLD_NCCL(ncclCommGetAsyncError)
+RANKLAB_OLD_NCCL(ncclGroupStart)
+RANKLAB_OLD_NCCL(ncclGroupEnd)
+RANKLAB_OLD_NCCL(ncclBroadcast)
+RANKLAB_OLD_NCCL(ncclAllReduce)
+RANKLAB_OLD_NCCL(ncclAllGather)
+RANKLAB_OLD_NCCL(ncclReduceScatter)
