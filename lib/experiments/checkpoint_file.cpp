@@ -36,9 +36,22 @@ std::string header_of(std::span<const std::byte> image) {
     return header;
 }
 
+bool begins_as_ours(std::span<const std::byte> bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())
+        .starts_with(kFirstLine);
+}
+
+std::vector<std::byte> next_bytes(std::ifstream& file, const fs::path& path, std::uint64_t size) {
+    std::vector<std::byte> bytes(size);
+    if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))
+        throw base::EnvironmentError(
+            fmt::format("{} cannot be read; look at its permissions and its file system", path.string()));
+    return bytes;
+}
+
 void check_header(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!text.starts_with(kFirstLine))
+    if (!begins_as_ours(bytes))
         throw base::DataError("this is no checkpoint of ranklab; name another folder");
     if (text.size() < kHeader || text.substr(0, kHeader) != header_of(bytes.subspan(kHeader)))
         throw base::DataError("the checkpoint is damaged or cut short; restore it, or begin anew");
@@ -164,11 +177,12 @@ std::optional<std::vector<std::byte>> CheckpointFile::read() const {
     const auto size = fs::file_size(path_, error);
     if (error == std::errc::no_such_file_or_directory) return std::nullopt;
     if (error) refuse("stat", path_, error.value());
-    std::vector<std::byte> bytes(size);
     std::ifstream file(path_, std::ios::binary);
-    if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))
-        throw base::EnvironmentError(
-            fmt::format("{} cannot be read; look at its permissions and its file system", path_.string()));
+    // Somebody's large file of that name is not read whole: its first bytes are refused as well.
+    auto bytes = next_bytes(file, path_, std::min<std::uint64_t>(size, kHeader));
+    if (!begins_as_ours(bytes)) return bytes;
+    const auto rest = next_bytes(file, path_, size - bytes.size());
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
     return bytes;
 }
 

@@ -120,7 +120,9 @@ TEST(CheckpointFile, KeepsOneWholeFile) {
     file.prepare(1000);
     EXPECT_EQ(file.read(), std::nullopt);
     for (const char fill : {'x', 'y'}) {
-        const Bytes bytes(3000, static_cast<std::byte>(fill));
+        Checkpoint checkpoint = small_checkpoint();
+        checkpoint.settings.emplace_back("fill", std::string(1, fill));
+        const Bytes bytes = encode(checkpoint);
         file.write(bytes);
         EXPECT_EQ(file.read(), bytes);
         EXPECT_EQ(bytes_in(file.path()), bytes) << "and nothing behind it";
@@ -140,6 +142,16 @@ TEST(CheckpointFile, SetsAsideOnceWhatWasThere) {
     again.write(Bytes(10, std::byte{3}));
     EXPECT_EQ(bytes_in(folder / "checkpoint.previous.h5"), Bytes(10, std::byte{1}));
     EXPECT_EQ(again.read(), Bytes(10, std::byte{3}));
+}
+
+TEST(CheckpointFile, ReadsNoMoreOfAForeignFileThanShowsThatItIs) {
+    const TempFolder folder;
+    folder.write("checkpoint.h5", "some other program's");
+    std::filesystem::resize_file(folder / "checkpoint.h5", std::uint64_t{1} << 40U);  // sparse
+    const auto bytes = CheckpointFile(folder.path()).read();
+    ASSERT_TRUE(bytes.has_value());
+    EXPECT_LT(bytes->size(), 10000U);
+    EXPECT_THROW(decode(*bytes), base::DataError);
 }
 
 TEST(CheckpointFile, PrepareRemovesWhatKilledWritersLeft) {

@@ -207,6 +207,8 @@ class NotingOptimizer final : public Optimizer {
         gradient = parameter_.grad().item<double>();
     }
     void set_lr(double) override {}
+    std::vector<OptimizerState> state() override { return {}; }
+    void load_state(const std::vector<OptimizerState>&) override {}
     double gradient = NAN;
 
   private:
