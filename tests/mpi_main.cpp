@@ -1,6 +1,7 @@
 // The main of tests that run as several ranks (ranklab_add_mpi_test). A test passes if it passes on every
 // rank: after each one the verdicts are combined, over a communicator that no test touches. Rank 0 prints
-// what GoogleTest prints; another rank prints only its failures, tagged. All ranks exit with one code.
+// what GoogleTest prints; another rank prints only its failures, tagged. All ranks exit with one code: 0, 1,
+// or 77 if every test was skipped, so that ctest says so.
 //
 //   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single ranks tests
 //   nothing
@@ -18,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "comm/mpi_environment.hpp"
@@ -133,6 +135,14 @@ void install_listeners(comm::Communicator& verdicts, bool& quiet) {
     if (GTEST_FLAG_GET(shuffle) && GTEST_FLAG_GET(random_seed) == 0) GTEST_FLAG_SET(random_seed, 1);
 }
 
+bool all_were_skipped(comm::Communicator& verdicts) {
+    const auto& tests = *::testing::UnitTest::GetInstance();
+    std::int32_t all =
+        tests.test_to_run_count() > 0 && tests.skipped_test_count() == tests.test_to_run_count();
+    verdicts.allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::min);
+    return all != 0;
+}
+
 int run_on_all(comm::Communicator& world, std::optional<int> expected) {
     if (expected && *expected < 1) {
         fmt::print(stderr, "--expect-ranks=N takes a whole number of ranks\n");
@@ -152,7 +162,8 @@ int run_on_all(comm::Communicator& world, std::optional<int> expected) {
     install_listeners(*verdicts, quiet);
     const auto code = comm::agree_on_exit(*verdicts, RUN_ALL_TESTS(), 60);
     if (!code) comm::MpiEnvironment::abort(1);
-    return *code;
+    if (*code != 0 || !all_were_skipped(*verdicts)) return *code;
+    return static_cast<int>(base::ExitCode::skipped);
 }
 
 }  // namespace

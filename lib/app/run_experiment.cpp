@@ -28,10 +28,24 @@ struct Job {
     std::string command_line;
 };
 
+// Under mpirun's and srun's multiple-program form each rank has its own command line: ranks that would train
+// another model, or another number of steps, must not wait for each other.
+void refuse_other_options(Job& job) {
+    const auto lines = comm::gather_texts(job.session.control(), job.command_line);
+    for (std::size_t rank = 1; rank < lines.size(); ++rank) {
+        if (lines[rank] == lines.front()) continue;
+        throw base::VerificationError(
+            fmt::format("the ranks were started with different options: rank 0 with '{}', rank {} with '{}'; "
+                        "give all the same",
+                        base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
+    }
+}
+
 // Command line > config file > default, merged on rank 0 and broadcast: a config file need be only where rank
 // 0 is.
 void settle_options(Job& job) {
     auto& control = job.session.control();
+    refuse_other_options(job);
     comm::together(control, [&] {
         if (control.rank() == 0 && job.options.has("config"))
             job.options.read_config(job.options.text("config"));

@@ -64,6 +64,11 @@ struct MpiError : Error {
     explicit MpiError(std::string sentence) : Error(std::move(sentence)) {}
 };
 
+/// NCCL fails on what surrounds it (another rank, the network, the driver) far more often than on its caller.
+struct NcclError : Error {
+    explicit NcclError(std::string sentence) : Error(std::move(sentence), ExitCode::environment) {}
+};
+
 struct Hdf5Error : Error {
     explicit Hdf5Error(std::string sentence) : Error(std::move(sentence)) {}
 };

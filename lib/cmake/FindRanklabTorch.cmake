@@ -2,6 +2,7 @@
 # even for a CPU program, and breaks with C++20 on CMake 3.25.
 #   ranklab::torch   headers, libc10, libtorch_cpu (the CPU part of the CUDA build)
 #   ranklab::cudart  the CUDA runtime, when RANKLAB_HAS_CUDA
+#   ranklab::nccl_headers  nccl.h, when RANKLAB_HAS_NCCL; the library is loaded at run time (docs/adr/0005)
 # RANKLAB_TORCH_ROOT is an unpacked libtorch/ or a venv's site-packages/torch; the wheels' CUDA and NCCL
 # lie beside the latter, in site-packages/nvidia.
 set(RANKLAB_HAS_TORCH OFF)
@@ -74,16 +75,25 @@ if(RANKLAB_WITH_CUDA)
 endif()
 
 if(RANKLAB_WITH_NCCL)
-  find_path(RANKLAB_NCCL_INCLUDE nccl.h PATHS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl" PATH_SUFFIXES include)
-  find_library(RANKLAB_NCCL_LIBRARY NAMES nccl libnccl.so.2
-    PATHS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl" PATH_SUFFIXES lib)
-  if(RANKLAB_NCCL_INCLUDE AND RANKLAB_NCCL_LIBRARY)
+  # A user's own, then the wheel that LibTorch itself would load, then the system's; the library beside its header.
+  find_path(RANKLAB_NCCL_INCLUDE nccl.h HINTS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl" PATH_SUFFIXES include)
+  find_library(RANKLAB_NCCL_LIBRARY NAMES libnccl.so.2 nccl HINTS "${RANKLAB_NCCL_INCLUDE}/.." PATH_SUFFIXES lib lib64)
+  if(RANKLAB_NCCL_INCLUDE AND RANKLAB_HAS_CUDA)
     set(RANKLAB_HAS_NCCL ON)
+    set(RANKLAB_NCCL_RUNTIME "")
+    if(RANKLAB_NCCL_LIBRARY)
+      set(RANKLAB_NCCL_RUNTIME "${RANKLAB_NCCL_LIBRARY}")
+    endif()
+    add_library(ranklab_nccl_headers INTERFACE)
+    add_library(ranklab::nccl_headers ALIAS ranklab_nccl_headers)
+    target_include_directories(ranklab_nccl_headers SYSTEM INTERFACE "${RANKLAB_NCCL_INCLUDE}" "${RANKLAB_CUDA_INCLUDE}")
     file(STRINGS "${RANKLAB_NCCL_INCLUDE}/nccl.h" _nccl REGEX "#define NCCL_(MAJOR|MINOR|PATCH) [0-9]+")
     string(REGEX MATCHALL "[0-9]+" _nccl "${_nccl}")
     string(REPLACE ";" "." RANKLAB_NCCL_VERSION "${_nccl}")
-    set(RANKLAB_NCCL_TEXT "${RANKLAB_NCCL_VERSION} found; its backend is not built yet")
+    set(RANKLAB_NCCL_TEXT "${RANKLAB_NCCL_VERSION}, loaded at run time: ${RANKLAB_NCCL_RUNTIME} or libnccl.so.2")
+  elseif(RANKLAB_NCCL_INCLUDE AND NOT RANKLAB_WITH_NCCL STREQUAL "ON")
+    set(RANKLAB_NCCL_TEXT "off: nccl.h is there, but it needs the CUDA runtime")
   elseif(RANKLAB_WITH_NCCL STREQUAL "ON")
-    message(FATAL_ERROR "RANKLAB_WITH_NCCL=ON, but nccl.h and libnccl were not found. Set -DRANKLAB_NCCL_ROOT.")
+    message(FATAL_ERROR "RANKLAB_WITH_NCCL=ON, but nccl.h or the CUDA runtime was not found. Set -DRANKLAB_NCCL_ROOT, CUDA_HOME.")
   endif()
 endif()

@@ -42,9 +42,10 @@ function(ranklab_add_test name)
 endfunction()
 
 # ranklab_add_mpi_test(NAME SOURCES x_test.cpp ... LINK target ... RANKS 1 2 3 [TORCH])
-# One program with the MPI GoogleTest main, one ctest entry per rank count: NAME.np1, NAME.np2 ...
+# One program with the MPI GoogleTest main, one ctest entry per rank count: NAME.np1, NAME.np2 ... An entry all
+# of whose tests skip shows as skipped. LABEL gpu: for tests that need a GPU (ctest -L gpu).
 function(ranklab_add_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "SOURCES;LINK;RANKS")
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "LABEL" "SOURCES;LINK;RANKS")
   add_executable(${name} ${TEST_SOURCES} "${PROJECT_SOURCE_DIR}/tests/mpi_main.cpp")
   target_link_libraries(${name} PRIVATE ${TEST_LINK} ranklab::comm GTest::gtest GTest::gmock ranklab_settings)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
@@ -53,12 +54,17 @@ function(ranklab_add_mpi_test name)
     ranklab_share_torch_pch(${name})
   endif()
   foreach(ranks IN LISTS TEST_RANKS)
-    add_test(NAME ${name}.np${ranks}
-      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}> --expect-ranks=${ranks})
-    ranklab_limit_processors(processors ${ranks})
-    set_tests_properties(${name}.np${ranks} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS ${processors}
-      ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
+    ranklab_add_mpi_entry(${name}.np${ranks} ${name} ${ranks} "mpi;${TEST_LABEL}")
   endforeach()
+endfunction()
+
+# ranklab_add_mpi_entry(ENTRY program ranks "labels" [argument ...])
+function(ranklab_add_mpi_entry entry program ranks labels)
+  add_test(NAME ${entry} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${program}>
+    --expect-ranks=${ranks} ${ARGN})
+  ranklab_limit_processors(processors ${ranks})
+  set_tests_properties(${entry} PROPERTIES TIMEOUT 300 LABELS "${labels}" PROCESSORS ${processors} SKIP_RETURN_CODE 77
+    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
 endfunction()
 
 # A test that asks for more processors than there are would wait for all of them: that is what is meant.

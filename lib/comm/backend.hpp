@@ -12,11 +12,16 @@ namespace ranklab::comm {
 
 struct BackendEntry {
     std::string name;
-    std::string summary;  ///< one line for --list
-    /// "" if this backend can serve such a job here, else a sentence why not.
-    std::function<std::string(const Communicator& control)> refuses;
-    /// Makes the data communicator of all ranks; called by all of them. Bootstraps over `control`.
+    std::string summary;           ///< one line for --list
+    Memory memory = Memory::host;  ///< where its buffers live
+    /// "" if this backend can serve such a job here, else a sentence why not: the same on all ranks, which
+    /// all call it.
+    std::function<std::string(Communicator& control)> refuses;
+    /// Makes the data communicator of all ranks; called by all of them. Bootstraps over `control`. What
+    /// refuses() refuses throws here, on all ranks, with the same sentence.
     std::function<std::unique_ptr<Communicator>(Communicator& control)> make;
+    /// For the run's record: what serves it here, "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May load it.
+    std::function<std::string()> library;
 };
 
 /// Generated: all entries, in CMake's order.

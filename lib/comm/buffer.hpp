@@ -6,9 +6,11 @@
 #include <span>
 #include <type_traits>
 
+#include "comm/small_floats.hpp"
+
 namespace ranklab::comm {
 
-enum class DType { u8, i32, i64, f32, f64 };
+enum class DType { u8, i32, i64, f32, f64, f16, bf16 };
 enum class Memory { host, device };
 enum class ReduceOp { sum, min, max };
 
@@ -27,11 +29,14 @@ struct BufferView {
 template <class T>
 constexpr DType dtype_of() {
     static_assert(sizeof(T) == 1 || std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                  std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>);
+                  std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t> ||
+                  std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>);
     if constexpr (std::is_same_v<T, float>) return DType::f32;
     if constexpr (std::is_same_v<T, double>) return DType::f64;
     if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
     if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
+    if constexpr (std::is_same_v<T, Float16>) return DType::f16;
+    if constexpr (std::is_same_v<T, BFloat16>) return DType::bf16;
     return DType::u8;
 }
 

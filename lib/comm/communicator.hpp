@@ -1,15 +1,23 @@
 // A group of ranks and what they can do together. Collectives are called by all ranks of the group in
 // the same order with the same counts; errors throw base::Error. Buffers with no elements are allowed.
+//
+// Device memory (a backend whose BackendEntry says so): an operation begins after what is on the compute
+// stream (device/stream.hpp), and "complete" means for that stream: what is put on it later comes after the
+// operation. The host does not wait; barrier() and synchronize() do, and Request::test() asks. One thread at
+// a time.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "comm/buffer.hpp"
 
 namespace ranklab::comm {
 
-/// A started operation. wait() before the buffer is read, written or freed; the destructor waits too.
+/// A started operation. wait() before the buffer is read, written or freed; the destructor waits too. For
+/// device memory wait() makes the compute stream wait, and an error of the operation may be thrown by a later
+/// call.
 class Request {
   public:
     class State {
@@ -48,6 +56,10 @@ class Communicator {
 
     virtual void barrier() = 0;
     virtual void broadcast(BufferView buffer, int root) = 0;
+    /// One after another, or together where the library can do so.
+    virtual void broadcast_all(std::span<const BufferView> buffers, int root) {
+        for (const auto& buffer : buffers) broadcast(buffer, root);
+    }
     /// In place; all ranks get the same bits.
     virtual void allreduce(BufferView buffer, ReduceOp op) = 0;
     virtual Request start_allreduce(BufferView buffer, ReduceOp op) = 0;
@@ -57,6 +69,8 @@ class Communicator {
     virtual void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) = 0;
     /// Ranks of equal color form a group, ordered by key, then rank.
     virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
+    /// The host waits for all that was started on device memory; in host memory a Request's wait() did.
+    virtual void synchronize() {}
 };
 
 }  // namespace ranklab::comm

@@ -18,4 +18,12 @@ inline void need_whole_of_parts(const BufferView& part, const BufferView& whole,
                     part.count, ranks, whole.count));
 }
 
+/// For the backends that work in host memory.
+template <class ErrorType>
+void need_host(const BufferView& buffer, const char* backend) {
+    if (buffer.memory == Memory::host) return;
+    throw ErrorType(
+        fmt::format("the {} backend was given GPU memory; use --device cpu or --backend nccl", backend));
+}
+
 }  // namespace ranklab::comm

@@ -27,6 +27,15 @@ struct PeerError : base::Error {
 /// if any threw, the lowest of them rethrows its error and all others throw PeerError with its exit code.
 void together(Communicator& control, const std::function<void()>& work);
 
+/// For what all ranks know: rank `speaker` throws an ErrorType with the sentence, the others a PeerError with
+/// the same sentence and exit code, so that it is told once.
+template <class ErrorType>
+[[noreturn]] void throw_on_all(const Communicator& control, int speaker, const std::string& sentence) {
+    const ErrorType error(sentence);
+    if (control.rank() == speaker) throw error;
+    throw PeerError(sentence, error.code());
+}
+
 /// The largest code of all ranks; nullopt if the others did not come within `timeout_s`
 /// (they may be dead or in another collective). `comm` must be used for nothing else.
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s);

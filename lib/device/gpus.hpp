@@ -12,6 +12,7 @@ struct Gpu {
     std::string name;
     std::string pci_id;  ///< tells one GPU from another across ranks
     std::int64_t memory_bytes = 0;
+    std::string uuid;  ///< "GPU-<hex>" as nvidia-smi writes it; a MIG part has its own, unlike its pci_id
 };
 
 struct GpuList {
@@ -20,6 +21,15 @@ struct GpuList {
 };
 
 GpuList list_gpus();
+
+/// The GPU of a rank among the `gpus` that it sees: one each in turn. A launcher that shows each rank its own
+/// GPU alone makes it 0 on all of them.
+constexpr int gpu_of(int local_rank, int gpus) {
+    return gpus > 0 ? local_rank % gpus : 0;
+}
+/// For this thread, from here on; CudaError if there is no such GPU.
+void select_gpu(int index);
+int selected_gpu();
 
 /// "13.0" of the CUDA runtime in this build, "" without one.
 std::string cuda_runtime_version();

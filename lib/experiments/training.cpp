@@ -5,11 +5,15 @@
 #include <torch/utils.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "data/distribute.hpp"
+#include "experiments/checkpoint.hpp"
+#include "experiments/checkpoint_settings.hpp"
 #include "experiments/parameter_file.hpp"
 #include "experiments/training_loop.hpp"
 #include "experiments/training_options.hpp"
@@ -58,6 +62,47 @@ void save_parameters(results::Run& run, const std::string& path, const nn::Model
         run.warnings.insert(run.warnings.begin(), error.what());
         if (run.exit_code == 0) run.exit_code = static_cast<int>(error.code());
     }
+}
+
+struct Overlap {
+    train::Progress progress;
+    train::Transfer transfer;
+};
+
+// How buckets are moved, where the user did not say; the same on all ranks. Measured (docs/measurement.md):
+// between hosts a sleeping thread with non-blocking allreduces hides the network. Within a host moving is the
+// processors' own work: the blocking allreduce does it in a third of the time, beside backward only where a
+// core is free.
+Overlap settle_overlap_way(options::Options& all, const comm::Communicator& data, comm::Communicator& control,
+                           int threads) {
+    const bool one_host = data.local_size() == data.world_size();
+    const int cores = monitor::cores_in(monitor::cpuset());
+    const bool bound = cores * data.local_size() <= static_cast<int>(std::thread::hardware_concurrency());
+    const int own_cores = bound ? cores : cores / std::max(1, data.local_size());
+    std::int64_t facts[] = {one_host ? 1 : 0, own_cores > threads ? 1 : 0};
+    control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
+    const bool spare_core = facts[1] == 1;
+    if (!all.has("transfer")) all.resolve("transfer", facts[0] == 1 ? "blocking" : "background");
+    if (!all.has("progress")) all.resolve("progress", facts[0] == 0 || spare_core ? "thread" : "none");
+    const auto& progress = all.text("progress");
+    return {progress == "thread" ? train::Progress::thread
+            : progress == "poll" ? train::Progress::poll
+                                 : train::Progress::none,
+            all.text("transfer") == "blocking" ? train::Transfer::blocking : train::Transfer::background};
+}
+
+// Nothing without --checkpoint.
+std::unique_ptr<Checkpoints> make_checkpoints(const options::Options& all, const TrainingOptions& options,
+                                              comm::Communicator& control, const nn::Model& model,
+                                              std::int64_t samples) {
+    if (options.checkpoint.empty()) return nullptr;
+    const CheckpointSettings facts{{"ranks", fmt::format("{}", control.world_size())},
+                                   {"training samples", fmt::format("{}", samples)}};
+    return std::make_unique<Checkpoints>(Checkpoints::Plan{.folder = options.checkpoint,
+                                                           .resume = options.resume,
+                                                           .every = options.checkpoint_every,
+                                                           .settings = settings_of_numbers(all, facts)},
+                                         control, model);
 }
 
 void add_context(results::Run& run, const data::DataSets& sets, const nn::Model& model) {
@@ -131,17 +176,28 @@ results::Run Training::run(const Surroundings& around) {
                            .sharding = options.sharding,
                            .shuffle = options.shuffle,
                            .seed = options.seed});
-    const auto schedule = make_schedule(around.options, options, sampler.steps_per_epoch());
+    auto schedule = make_schedule(around.options, options,
+                                  (sampler.steps_per_epoch() + options.accumulate - 1) / options.accumulate);
+    const auto checkpoints = make_checkpoints(around.options, options, control, *model, sets.train.size());
+    comm::together(control, [&] {
+        if (checkpoints) schedule = measure::resume_after(schedule, checkpoints->completed_steps());
+    });
 
-    TrainingLoop loop({options, sets, source, schedule, control, *data_plane, around.progress}, *model,
-                      sampler);
+    const Overlap overlap = settle_overlap_way(around.options, *data_plane, control, at::get_num_threads());
+    TrainingLoop loop({options, sets, source, schedule, control, *data_plane, around.progress,
+                       overlap.progress, overlap.transfer, checkpoints.get()},
+                      *model, sampler);
     const auto verdicts = loop.run();
-
-    around.progress.activity("gathering timings");
     results::Run run;
     add_context(run, sets, *model);
-    fill_run(run, loop.record(), verdicts, control);
+    if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (saves) save_parameters(run, options.save_parameters, *model);
+    const bool failed =
+        std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });
+    if (!failed) loop.probe_overlap();
+
+    around.progress.activity("gathering timings");
+    fill_run(run, loop.record(), verdicts, monitor::host_name(), control);
     around.progress.finish();
     return run;
 }

@@ -25,6 +25,20 @@ torch::Dtype dtype_of(const TrainingOptions& options) {
     return options.precision == "fp64" ? torch::kDouble : torch::kFloat;
 }
 
+std::optional<Delay> delay_on(const TrainingLoop::Setup& setup) {
+    const auto delay = parse_delay(setup.options.inject_delay, setup.control.world_size());
+    return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
+}
+
+// Rank 0's running statistics are everyone's, where ranks are kept equal at all.
+bool broadcasts_buffers(const TrainingLoop::Setup& setup, const nn::Model& model) {
+    return setup.options.broadcast_buffers && setup.control.world_size() > 1 && !model.buffers().empty() &&
+           entry_of(train::gradient_syncs(), setup.options.sync).keeps_ranks_equal;
+}
+
+// Stamps of more steps than these are not kept: the table says of how many.
+constexpr std::size_t kMostStamps = 100000;
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& sampler)
@@ -33,10 +47,22 @@ TrainingLoop::TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& 
       sampler_(sampler),
       keeps_ranks_equal_(entry_of(train::gradient_syncs(), setup.options.sync).keeps_ranks_equal),
       recorder_(static_cast<std::size_t>(setup.schedule.total)),
-      sync_(entry_of(train::gradient_syncs(), setup.options.sync).make(setup.data_plane)),
+      phases_(recorder_, delay_on(setup)),
+      data_plane_(setup.data_plane),
+      sync_(entry_of(train::gradient_syncs(), setup.options.sync)
+                .make({.data = data_plane_,
+                       .control = setup.control,
+                       .first_cap_bytes = std::min(train::kFirstBucketBytes, setup.options.bucket_cap_bytes),
+                       .cap_bytes = setup.options.bucket_cap_bytes,
+                       .progress = setup.reduction_progress,
+                       .transfer = setup.transfer,
+                       .compression = setup.options.compression})),
+      buffers_(broadcasts_buffers(setup, model) ? std::make_unique<train::BufferSync>(model, data_plane_)
+                                                : nullptr),
       optimizer_(entry_of(train::optimizers(), setup.options.optimizer)
-                     .make(model.parameters(), {.lr = setup.options.lr, .momentum = setup.options.momentum})),
-      trainer_(model, *sync_, *optimizer_, recorder_),
+                     .make(train::trained_parameters(model),
+                           {.lr = setup.options.lr, .momentum = setup.options.momentum})),
+      trainer_(model, *sync_, *optimizer_, phases_, buffers_.get()),
       normalize_(setup.source.pixel_mean, setup.source.pixel_std, dtype_of(setup.options)),
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
@@ -44,17 +70,21 @@ TrainingLoop::TrainingLoop(const Setup& setup, nn::Model& model, data::Sampler& 
 
 std::vector<Verdict> TrainingLoop::run() {
     setup_.progress.activity("broadcasting the parameters");
+    train::agree_on_parameters(train::trained_parameters(model_), setup_.control);
     train::broadcast_parameters(model_, setup_.control);
+    if (setup_.checkpoints != nullptr) setup_.checkpoints->restore(model_, *optimizer_);
     compare_parameters("at the start");
     model_.train();
+    if (!check_gradient()) return verdicts();
     setup_.control.barrier();
     start_ = measure::Clock::now();
-    for (std::int64_t step = 0; step < setup_.schedule.total; ++step) {
+    for (std::int64_t step = setup_.schedule.first; step < setup_.schedule.total; ++step) {
         setup_.progress.activity("training");
         do_step(step);
         const bool last = step + 1 == setup_.schedule.total;
         const bool goes_on = check_between_steps(step) && !last;
         if (!goes_on || setup_.schedule.ends_epoch(step)) finish_epoch(step);
+        if (!goes_on || checkpoint_due(step)) save_checkpoint(step);
         if (!goes_on) break;
     }
     if (keeps_ranks_equal_) compare_parameters("at the end");
@@ -71,43 +101,139 @@ void TrainingLoop::start_epoch(std::int64_t epoch) {
     optimizer_->set_lr(epoch_.lr);
 }
 
-void TrainingLoop::do_step(std::int64_t step) {
-    const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
-    if (in_epoch == 0) epoch_start_ = measure::Clock::now();
-    recorder_.begin_step();
-    {
-        const auto mark = recorder_.phase(base::Phase::data);
-        if (in_epoch == 0) start_epoch(setup_.schedule.epoch_of(step));
-        data::gather_batch(setup_.sets.train, sampler_.batch(in_epoch), batch_);
-    }
-    train::TensorBatch tensors;
-    {
-        const auto mark = recorder_.phase(base::Phase::copy);
-        tensors = normalize_(batch_, setup_.sets.train.shape);
-    }
-    const std::int64_t global = sampler_.global_count(in_epoch);
-    // Without synchronisation a rank trains alone: its own mean is the loss.
+// Without synchronisation a rank trains alone: its own mean is the loss.
+double TrainingLoop::weight_of(std::int64_t samples, std::int64_t global) const {
     const bool alone = setup_.control.world_size() == 1 || !keeps_ranks_equal_;
-    const double loss = trainer_.train_step(
-        tensors, alone ? 1.0 : static_cast<double>(batch_.count()) / static_cast<double>(global));
+    if (alone && setup_.options.accumulate == 1) return 1.0;
+    const std::int64_t divisor = alone ? setup_.options.accumulate * samples : global;
+    return divisor == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(divisor);
+}
+
+// Before any timing: the strategy's gradient against a plain sum. True where there is nothing wrong.
+bool TrainingLoop::check_gradient() {
+    if (!keeps_ranks_equal_ && setup_.control.world_size() > 1) return true;
+    setup_.progress.activity("checking the first gradient");
+    sampler_.set_epoch(0);
+    data::gather_batch(setup_.sets.train, sampler_.batch(0), batch_);
+    const double weight = weight_of(batch_.count(), sampler_.global_count(0));
+    gate_ = train::check_first_gradient(
+        model_, *sync_, normalize_(batch_, setup_.sets.train.shape), weight, setup_.data_plane,
+        setup_.control, train::gradient_bound(dtype_of(setup_.options), setup_.options.compression));
+    return gate_->passed;
+}
+
+void TrainingLoop::do_step(std::int64_t step) {
+    if (begins_part_of_epoch(step)) epoch_start_ = measure::Clock::now();
+    recorder_.begin_step();
+    const StepCounts counts = compute_step(step);
     recorder_.end_step();
 
-    if (step == 0) record_.time_to_first_step_s = monitor::seconds_since_process_start();
-    if (!std::isfinite(loss)) first_bad_step_ = std::min(first_bad_step_, step);
-    record_.loss_sums.push_back(loss * static_cast<double>(batch_.count()));
-    record_.global_counts.push_back(global);
-    record_.true_counts.push_back(sampler_.true_count(in_epoch));
+    if (step == setup_.schedule.first) record_.time_to_first_step_s = monitor::seconds_since_process_start();
+    if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
+    if (setup_.schedule.counts(step)) note_reductions();
+    record_.loss_sums.push_back(counts.loss_sum);
+    record_.global_counts.push_back(counts.global);
+    record_.true_counts.push_back(counts.unrepeated);
     epoch_.steps += 1;
-    epoch_.samples += record_.true_counts.back();
+    epoch_.samples += counts.unrepeated;
     if (setup_.options.check_parameters == "step" && keeps_ranks_equal_)
         compare_parameters(fmt::format("after step {}", step + 1));
-    report_progress(step);
+    report_progress(step, counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
+}
+
+bool TrainingLoop::begins_part_of_epoch(std::int64_t step) const {
+    return step % setup_.schedule.steps_per_epoch == 0 || step == setup_.schedule.first;
+}
+
+// The micro-batches of a step; an epoch's last step may have fewer of them.
+TrainingLoop::StepCounts TrainingLoop::compute_step(std::int64_t step) {
+    const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
+    const std::int64_t first = in_epoch * setup_.options.accumulate;
+    const std::int64_t end = std::min(first + setup_.options.accumulate, sampler_.steps_per_epoch());
+    StepCounts counts;
+    if (begins_part_of_epoch(step)) {
+        const auto mark = phases_.phase(base::Phase::data);
+        start_epoch(setup_.schedule.epoch_of(step));
+    }
+    for (std::int64_t micro = first; micro < end; ++micro) {
+        counts.global += sampler_.global_count(micro);
+        counts.unrepeated += sampler_.true_count(micro);
+    }
+    std::vector<std::pair<torch::Tensor, std::int64_t>> losses;
+    for (std::int64_t micro = first; micro < end; ++micro) {
+        {
+            const auto mark = phases_.phase(base::Phase::data);
+            data::gather_batch(setup_.sets.train, sampler_.batch(micro), batch_);
+        }
+        train::TensorBatch tensors;
+        {
+            const auto mark = phases_.phase(base::Phase::copy);
+            tensors = normalize_(batch_, setup_.sets.train.shape);
+        }
+        losses.emplace_back(
+            trainer_.accumulate(tensors, weight_of(batch_.count(), counts.global), micro + 1 == end),
+            batch_.count());
+    }
+    trainer_.update();
+    // Read here, not between forward and backward, where it would wait for a device.
+    for (const auto& [loss, samples] : losses) {
+        if (loss.defined()) counts.loss_sum += loss.item<double>() * static_cast<double>(samples);
+        counts.local += samples;
+    }
+    return counts;
+}
+
+StepReductions TrainingLoop::reductions_of_step() const {
+    const auto seconds = [&](measure::Clock::time_point when) {
+        return std::chrono::duration<double>(when - recorder_.step_start()).count();
+    };
+    const auto backward = recorder_.last(base::Phase::backward);
+    StepReductions step{seconds(backward.begin), seconds(backward.end), {}};
+    for (const auto& stamp : sync_->stamps())
+        step.reductions.push_back(
+            {seconds(stamp.ready), seconds(stamp.start), seconds(stamp.moving), seconds(stamp.end)});
+    return step;
+}
+
+void TrainingLoop::note_reductions() {
+    if (record_.reductions.size() * sync_->stamps().size() >= kMostStamps) return;
+    record_.reductions.push_back(reductions_of_step());
+    record_.facts.bucket_bytes.clear();
+    for (const auto& stamp : sync_->stamps()) record_.facts.bucket_bytes.push_back(stamp.bytes);
+    record_.facts.bucket_parameters.clear();
+    for (const auto& bucket : sync_->buckets()) record_.facts.bucket_parameters.push_back(bucket.size());
+    record_.facts.stamped_steps = record_.reductions.size();
+}
+
+void TrainingLoop::probe_overlap() {
+    if (setup_.options.overlap_steps == 0 || record_.hit_time_limit) return;
+    setup_.progress.activity("steps with and without communication, for the overlap");
+    const auto timed_step = [&](std::int64_t i, bool silent) {
+        data_plane_.silence(silent);
+        setup_.control.barrier();
+        recorder_.begin_step();
+        compute_step(i % setup_.schedule.steps_per_epoch);
+        recorder_.end_step();
+        data_plane_.silence(false);
+        return recorder_.steps().back().step;
+    };
+    // The first pair warms up. Pairs in turns, so that a machine that slows down slows both.
+    for (std::int64_t i = 0; i <= setup_.options.overlap_steps; ++i) {
+        double times[2] = {0, 0};
+        for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
+            times[silent ? 1 : 0] = timed_step(i, silent);
+            if (!silent && i > 0) record_.probe.reductions.push_back(reductions_of_step());
+        }
+        if (i == 0) continue;
+        record_.probe.with.push_back(times[0]);
+        record_.probe.without.push_back(times[1]);
+    }
 }
 
 // True to go on. All ranks come to the same answer.
 bool TrainingLoop::check_between_steps(std::int64_t step) {
     const bool due = (step + 1) % kStepsBetweenChecks == 0 || setup_.schedule.ends_epoch(step) ||
-                     step + 1 == setup_.schedule.total;
+                     step + 1 == setup_.schedule.total || checkpoint_due(step);
     if (!due) return differing_.empty();
     const bool late = setup_.options.time_limit > 0 && seconds_since(start_) > setup_.options.time_limit;
     std::int64_t facts[] = {first_bad_step_, late ? 0 : 1};
@@ -133,8 +259,26 @@ void TrainingLoop::finish_epoch(std::int64_t step) {
     record_.epochs.push_back(epoch_);
 }
 
+bool TrainingLoop::checkpoint_due(std::int64_t step) const {
+    return setup_.checkpoints != nullptr &&
+           setup_.checkpoints->due(step + 1, setup_.schedule.ends_epoch(step));
+}
+
+// Only what has passed the checks is worth going on from: a bad state must not replace a good one.
+void TrainingLoop::save_checkpoint(std::int64_t step) {
+    if (setup_.checkpoints == nullptr || !bad_loss_.empty()) return;
+    setup_.progress.activity("writing a checkpoint");
+    const auto start = measure::Clock::now();
+    if (keeps_ranks_equal_) compare_parameters(fmt::format("after step {}", step + 1));
+    if (!differing_.empty()) return;
+    if (setup_.checkpoints->save(step + 1, model_, *optimizer_))
+        record_.checkpoint_times.push_back(seconds_since(start));
+    epoch_start_ += measure::Clock::now() - start;  // an epoch's time is that of its steps
+}
+
 void TrainingLoop::evaluate_epoch(EpochRow& row) {
     setup_.progress.activity("evaluating the test samples");
+    if (buffers_) buffers_->broadcast();
     const auto& test = setup_.sets.test;
     const auto part = data::part_of(test.size(), setup_.control.rank(), setup_.control.world_size());
     const auto mine = train::evaluate(model_, test, part, setup_.options.evaluation_batch, normalize_);
@@ -155,13 +299,24 @@ void TrainingLoop::compare_parameters(const std::string& when) {
     if (extremes[0] != ~extremes[1] && differing_.empty()) differing_ = when;
 }
 
-void TrainingLoop::report_progress(std::int64_t step) {
+void TrainingLoop::report_progress(std::int64_t step, double loss) {
     const double seconds = seconds_since(start_);
     const double samples =
-        static_cast<double>(setup_.options.local_batch * setup_.control.world_size() * (step + 1));
-    const double loss = record_.loss_sums.back() / std::max<double>(1.0, static_cast<double>(batch_.count()));
+        static_cast<double>(setup_.options.local_batch * setup_.options.accumulate *
+                            setup_.control.world_size() * (step + 1 - setup_.schedule.first));
     setup_.progress.update(step + 1, setup_.schedule.total, samples / seconds, "samples/s",
                            fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
+}
+
+Verdict TrainingLoop::gate_verdict() const {
+    const std::string check = "first gradient is the plain sum";
+    if (!gate_) return {check, "not verified", "sync none sums nothing"};
+    const std::string detail = fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}",
+                                           gate_->worst, gate_->where, gate_->bound);
+    if (gate_->passed) return {check, "passed", detail};
+    return {check, "failed",
+            fmt::format("the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
+                        setup_.options.sync, detail)};
 }
 
 std::vector<Verdict> TrainingLoop::verdicts() const {
@@ -179,7 +334,11 @@ std::vector<Verdict> TrainingLoop::verdicts() const {
                             ? fmt::format("bit by bit, {} times", comparisons_)
                             : std::string("equal at the start; sync none lets ranks drift apart")});
     }
-    list.push_back({"loss is a number", bad_loss_.empty() ? "passed" : "failed",
+    list.push_back(gate_verdict());
+    list.push_back({"loss is a number",
+                    !bad_loss_.empty()          ? "failed"
+                    : record_.loss_sums.empty() ? "not verified"
+                                                : "passed",
                     bad_loss_.empty() ? fmt::format("in {} steps", record_.loss_sums.size()) : bad_loss_});
     if (evaluated_samples_ < 0) {
         list.push_back({"test samples counted once", "not verified", "no evaluation was made"});

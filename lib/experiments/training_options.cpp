@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "comm/backend.hpp"
 #include "data/dataset.hpp"
+#include "experiments/delayed_phases.hpp"
 #include "measure/schedule.hpp"
 
 namespace ranklab::experiments {
@@ -49,9 +52,26 @@ void describe_way(options::Schema& schema) {
     schema.section("How it is spread")
         .choice("mode", {"single", "ddp"}, std::nullopt, "(default: single at one rank, ddp above)")
         .choice("sync", names_of(train::gradient_syncs()), std::nullopt,
-                "how gradients are reduced (default: none for single, flat for ddp)")
+                "how gradients are reduced (default: none for single, bucketed for ddp)")
         .choice("backend", names_of(comm::backends()), "mpi", "what carries the gradients")
-        .choice("device", {"auto", "cpu"}, "auto", "where it computes");
+        .choice("device", {"auto", "cpu"}, "auto", "where it computes")
+        .real("bucket-cap-mb", 0.001, "25", "MiB of gradients in a bucket (the first: 1, if that is less)")
+        .choice(
+            "progress", {"none", "poll", "thread"}, std::nullopt,
+            "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in between "
+            "(default: thread between hosts or with a core to spare, else none)")
+        .choice("transfer", {"background", "blocking"}, std::nullopt,
+                "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
+                "background between hosts, blocking within one)")
+        .choice("compress", {"none", "fp16", "bf16"}, "none", "what gradients are rounded to for the way")
+        .integer("accumulate", 1, "1", "micro-batches a step: gradients are summed over ranks with the last")
+        .flag("no-broadcast-buffers",
+              "leave BatchNorm's running statistics to each rank, instead of rank 0's before each forward")
+        .integer("overlap-steps", 0, std::nullopt,
+                 "pairs of steps with and without communication after the run, for the overlap "
+                 "(default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 below 20 steps)")
+        .text("inject-delay", "RANK:PHASE:MS", std::nullopt,
+              "make a phase of one rank longer, to see that the report names it");
     schema.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, "epoch",
                 "epoch: after each epoch, and where a run of --steps ends; end: once")
@@ -60,6 +80,16 @@ void describe_way(options::Schema& schema) {
                 "when the parameters of all ranks are compared, bit by bit")
         .text("save-parameters", "FILE", std::nullopt,
               "rank 0 writes the final parameters here (HDF5, float64, by name)");
+}
+
+void describe_checkpoints(options::Schema& schema) {
+    schema.section("Checkpoints")
+        .text("checkpoint", "DIR", std::nullopt,
+              "keep what a later run needs to go on in DIR/checkpoint.h5 (made if missing)")
+        .integer(
+            "checkpoint-every", 1, std::nullopt,
+            "steps between checkpoints (default: at each epoch's end; at the run's end there always is one)")
+        .flag("resume", "go on from the checkpoint in --checkpoint DIR; start anew where there is none yet");
 }
 
 void settle_default(options::Options& options, const std::string& name, const std::string& value) {
@@ -79,19 +109,20 @@ void settle_model_defaults(options::Options& options) {
 
 void settle_batch(options::Options& options, int world_size) {
     options.prefer_one_of("batch-size", "global-batch-size");
+    const std::int64_t parts = world_size * options.integer("accumulate");
     if (options.is_set("global-batch-size")) {
         const auto global = options.integer("global-batch-size");
-        if (global % world_size != 0) {
-            throw base::OptionError(
-                fmt::format("--global-batch-size {} does not divide by {} ranks; use {} or {}", global,
-                            world_size, std::max<std::int64_t>(1, global / world_size) * world_size,
-                            (global / world_size + 1) * world_size));
+        if (global % parts != 0) {
+            throw base::OptionError(fmt::format(
+                "--global-batch-size {} does not divide by {} ranks{}; use {} or {}", global, world_size,
+                parts == world_size ? "" : fmt::format(" with {} micro-batches each", parts / world_size),
+                std::max<std::int64_t>(1, global / parts) * parts, (global / parts + 1) * parts));
         }
-        options.resolve("batch-size", fmt::format("{}", global / world_size));
+        options.resolve("batch-size", fmt::format("{}", global / parts));
     } else {
         const auto model = entry_of(nn::models(), options.text("model"));
         settle_default(options, "batch-size", fmt::format("{}", model.defaults.batch_size));
-        options.resolve("global-batch-size", fmt::format("{}", options.integer("batch-size") * world_size));
+        options.resolve("global-batch-size", fmt::format("{}", options.integer("batch-size") * parts));
     }
 }
 
@@ -102,7 +133,16 @@ void settle_mode(options::Options& options, int world_size) {
         throw base::OptionError(fmt::format(
             "--mode single is one rank's, but {} were started; use --mode ddp, or start one", world_size));
     }
-    settle_default(options, "sync", single ? "none" : "flat");
+    settle_default(options, "sync", single ? "none" : "bucketed");
+    const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
+    if (options.text("compress") != "none" && !sync.compresses) {
+        throw base::OptionError(
+            fmt::format("--sync {} sends gradients as they are; --compress {} is for --sync bucketed",
+                        options.text("sync"), options.text("compress")));
+    }
+    if (options.is_set("progress") && options.text("progress") != "thread" && sync.name == "c10d")
+        throw base::OptionError(
+            "--sync c10d waits for its sums inside backward, so it needs --progress thread");
     if (single && options.text("sync") != "none") {
         throw base::OptionError(fmt::format(
             "--mode single has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
@@ -113,6 +153,36 @@ void settle_mode(options::Options& options, int world_size) {
         throw base::OptionError("--backend self serves one rank; use --backend mpi");
     }
     if (options.text("device") == "auto") options.resolve("device", "cpu");
+}
+
+void settle_overlap(options::Options& options, int world_size) {
+    const bool measurable =
+        world_size > 1 && entry_of(train::gradient_syncs(), options.text("sync")).keeps_ranks_equal;
+    if (!measurable && options.is_set("overlap-steps") && options.integer("overlap-steps") > 0)
+        throw base::OptionError("--overlap-steps compares with and without communication; this run has none");
+    const std::int64_t steps = options.is_set("steps") ? options.integer("steps") : 200;
+    settle_default(
+        options, "overlap-steps",
+        fmt::format("{}", measurable && steps >= 20 ? std::clamp<std::int64_t>(steps / 10, 6, 20) : 0));
+}
+
+void settle_checkpoints(const options::Options& options, int world_size) {
+    for (const char* name : {"resume", "checkpoint-every"}) {
+        const bool asked = options.is_set(name) && options.text(name) != "false";
+        if (asked && !options.has("checkpoint"))
+            throw base::OptionError(
+                fmt::format("--{} needs --checkpoint DIR, the folder of the checkpoint", name));
+    }
+    if (!options.has("checkpoint")) return;
+    if (options.text("checkpoint").empty())
+        throw base::OptionError("--checkpoint needs the name of a folder");
+    const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
+    if (world_size > 1 && !sync.keeps_ranks_equal) {
+        throw base::OptionError(fmt::format(
+            "--sync {} lets the ranks' parameters drift apart, so that no one checkpoint holds them; leave "
+            "--checkpoint out, or use another --sync",
+            sync.name));
+    }
 }
 
 void settle_length(options::Options& options) {
@@ -131,6 +201,7 @@ void settle_length(options::Options& options) {
 void describe_training(options::Schema& schema) {
     describe_work(schema);
     describe_way(schema);
+    describe_checkpoints(schema);
 }
 
 TrainingOptions settle_training(options::Options& options, int world_size) {
@@ -138,7 +209,12 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     settle_batch(options, world_size);
     settle_mode(options, world_size);
     settle_length(options);
+    settle_overlap(options, world_size);
+    settle_checkpoints(options, world_size);
     TrainingOptions o;
+    o.checkpoint = options.has("checkpoint") ? options.text("checkpoint") : "";
+    o.checkpoint_every = options.has("checkpoint-every") ? options.integer("checkpoint-every") : 0;
+    o.resume = options.flag("resume");
     o.model = options.text("model");
     o.data = options.text("data");
     o.save_parameters = options.has("save-parameters") ? options.text("save-parameters") : "";
@@ -152,6 +228,17 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.check_parameters = options.text("check-parameters");
     o.evaluate = options.text("evaluate");
     o.local_batch = options.integer("batch-size");
+    o.progress = options.has("progress") ? options.text("progress") : "";
+    o.transfer = options.has("transfer") ? options.text("transfer") : "";
+    o.inject_delay = options.has("inject-delay") ? options.text("inject-delay") : "";
+    static_cast<void>(parse_delay(o.inject_delay, world_size));
+    o.compression = options.text("compress") == "fp16"   ? train::Compression::fp16
+                    : options.text("compress") == "bf16" ? train::Compression::bf16
+                                                         : train::Compression::none;
+    o.bucket_cap_bytes = static_cast<std::int64_t>(options.real("bucket-cap-mb") * (1 << 20));
+    o.accumulate = options.integer("accumulate");
+    o.overlap_steps = options.integer("overlap-steps");
+    o.broadcast_buffers = !options.flag("no-broadcast-buffers");
     o.evaluation_batch = options.integer("eval-batch-size");
     o.steps = options.is_set("steps") ? options.integer("steps") : 0;
     o.epochs = o.steps == 0 ? options.integer("epochs") : 0;

@@ -15,7 +15,14 @@ namespace ranklab::experiments {
 
 struct TrainingOptions {
     std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
-        check_parameters, evaluate, save_parameters;
+        check_parameters, evaluate, save_parameters, checkpoint;
+    std::string progress, transfer;  ///< "" until the job knows its nodes and cores
+    std::string inject_delay;
+    train::Compression compression = train::Compression::none;
+    std::int64_t bucket_cap_bytes = 0;
+    std::int64_t accumulate = 1;  ///< micro-batches a step
+    std::int64_t overlap_steps = 0;
+    bool broadcast_buffers = true;
     std::int64_t local_batch = 0;
     std::int64_t evaluation_batch = 1000;
     std::int64_t steps = 0;   ///< 0: whole epochs
@@ -27,6 +34,8 @@ struct TrainingOptions {
     std::uint64_t seed = 1;
     int threads = 0;        ///< 0: the cores of the cpuset
     double time_limit = 0;  ///< seconds; 0: none
+    bool resume = false;
+    std::int64_t checkpoint_every = 0;  ///< steps; 0: at each epoch's end
 };
 
 void describe_training(options::Schema& schema);

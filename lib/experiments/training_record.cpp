@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/phase.hpp"
+#include "experiments/measurements.hpp"
 #include "monitor/process.hpp"
 
 namespace ranklab::experiments {
@@ -14,36 +15,6 @@ namespace {
 using measure::RankSamples;
 using results::Kind;
 using results::Measurement;
-
-// A column per rank: the summary is of the maximum over ranks in each counted row.
-Measurement by_rank(const std::string& name, const std::string& unit, Kind kind, const std::string& axis,
-                    const RankSamples& all, std::size_t warmup = 0) {
-    const RankSamples counted = all.rows_from(warmup, all.rows());
-    return {.name = name,
-            .unit = unit,
-            .kind = kind,
-            .rank_reduction = "max",
-            .axis = axis,
-            .columns = all.ranks,
-            .samples = counted.values,
-            .warmup = all.rows_from(0, warmup).values,
-            .summary = stats::summarise(counted.max_over_ranks())};
-}
-
-Measurement one_column(const std::string& name, const std::string& unit, Kind kind, const std::string& axis,
-                       const std::string& reduction, std::vector<double> samples) {
-    Measurement m{.name = name,
-                  .unit = unit,
-                  .kind = kind,
-                  .rank_reduction = reduction,
-                  .axis = axis,
-                  .columns = 1,
-                  .samples = std::move(samples),
-                  .warmup = {},
-                  .summary = {}};
-    m.summary = stats::summarise(m.samples);
-    return m;
-}
 
 // One value per rank of the whole run.
 Measurement per_rank(const std::string& name, const std::string& unit, Kind kind, comm::Communicator& control,
@@ -69,7 +40,14 @@ double imbalance(const measure::GatheredSteps& gathered, std::size_t warmup) {
     return stats::load_imbalance(busy);
 }
 
-void add_step_measurements(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
+measure::GatheredSteps counted_of(const measure::GatheredSteps& all, std::size_t warmup) {
+    measure::GatheredSteps counted{all.step.rows_from(warmup, all.step.rows()), {}};
+    for (const auto& phase : all.phases) counted.phases.push_back(phase.rows_from(warmup, phase.rows()));
+    return counted;
+}
+
+void add_step_measurements(results::Run& run, const TrainingRecord& record, const std::string& host,
+                           comm::Communicator& control) {
     const auto gathered = measure::gather_steps(control, record.steps);
     const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.size());
     run.measurements.push_back(by_rank("step_time_s", "s", Kind::cost, "step", gathered.step, warmup));
@@ -95,6 +73,9 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record, comm
     }
     run.measurements.push_back(
         one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(gathered, warmup)}));
+    if (run.valid && !record.reductions.empty())
+        add_communication(run, record.reductions, record.probe, record.facts, counted_of(gathered, warmup),
+                          host, control);
 }
 
 std::vector<double> global_losses(const TrainingRecord& record, comm::Communicator& control) {
@@ -184,19 +165,24 @@ void add_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
 }  // namespace
 
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
-              comm::Communicator& control) {
+              const std::string& host, comm::Communicator& control) {
     add_verdicts(run, verdicts);
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
-        run.warnings.insert(run.warnings.begin(),
-                            fmt::format("the time limit ended the run after {} of {} steps",
-                                        record.steps.size(), record.schedule.total));
+        run.warnings.insert(
+            run.warnings.begin(),
+            fmt::format("the time limit ended the run after {} of {} steps",
+                        record.schedule.first + static_cast<std::int64_t>(record.steps.size()),
+                        record.schedule.total));
     }
     const auto losses = global_losses(record, control);
-    add_step_measurements(run, record, control);
+    add_step_measurements(run, record, host, control);
     add_epochs(run, record, losses, control);
     add_losses(run, record, losses);
+    if (!record.checkpoint_times.empty())
+        run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
+                                           measure::gather_columns(control, record.checkpoint_times)));
     run.measurements.push_back(
         per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
     run.measurements.push_back(

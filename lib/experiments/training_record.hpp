@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "experiments/communication.hpp"
 #include "measure/gather.hpp"
 #include "measure/schedule.hpp"
 #include "results/run.hpp"
@@ -31,6 +32,10 @@ struct TrainingRecord {
     std::vector<std::int64_t> global_counts;  ///< the divisor of the mean
     std::vector<std::int64_t> true_counts;    ///< without repeats
     std::vector<EpochRow> epochs;
+    std::vector<StepReductions> reductions;  ///< of counted steps, as long as there was room
+    CommunicationFacts facts;
+    OverlapProbe probe;
+    std::vector<double> checkpoint_times;  ///< seconds of each that was written, on this rank
     double time_to_first_step_s = 0;
     bool hit_time_limit = false;
 };
@@ -42,7 +47,8 @@ struct Verdict {
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
+/// `host` is this rank's.
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
-              comm::Communicator& control);
+              const std::string& host, comm::Communicator& control);
 
 }  // namespace ranklab::experiments

@@ -9,6 +9,8 @@
 namespace ranklab::hdf5 {
 namespace {
 
+constexpr std::size_t kGrowBy = 1U << 20U;  // of a file in memory
+
 Id access_properties() {
     initialise();
     Id properties = own(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate", "file access");
@@ -61,7 +63,6 @@ File File::create(const std::filesystem::path& path) {
 
 File File::create_in_memory() {
     const Id access = access_properties();
-    constexpr std::size_t kGrowBy = 1U << 20U;
     // HDF5 1.10 clears a flag in the image of a newer superblock, and not its checksum: the oldest has none.
     check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110), "H5Pset_libver_bounds",
           "file access");
@@ -78,6 +79,18 @@ std::vector<std::byte> File::image() const {
     std::vector<std::byte> bytes(static_cast<std::size_t>(size));
     check(H5Fget_file_image(id_.get(), bytes.data(), bytes.size()) < 0 ? -1 : 0, "H5Fget_file_image", path_);
     return bytes;
+}
+
+File File::open_image(std::span<const std::byte> image) {
+    const Id access = access_properties();
+    check(H5Pset_fapl_core(access.get(), kGrowBy, false), "H5Pset_fapl_core", "file access");
+    // It is copied, though the parameter is not const.
+    check(H5Pset_file_image(access.get(), const_cast<std::byte*>(image.data()), image.size()),
+          "H5Pset_file_image", "a file in memory");
+    // HDF5 takes two files in memory of one name for the same file.
+    const std::string name = fmt::format("memory at {}", fmt::ptr(static_cast<const void*>(image.data())));
+    return {own(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen", "a file in memory"),
+            "memory"};
 }
 
 Group File::root() const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class File {
     /// not survive a write that fails.
     static File create_in_memory();
     std::vector<std::byte> image() const;
+    /// Reads such bytes (a copy is kept). Hdf5Error where they are no HDF5 file.
+    static File open_image(std::span<const std::byte> image);
 
     Group root() const;
 

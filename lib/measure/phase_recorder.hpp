@@ -35,8 +35,18 @@ class PhaseRecorder final : public base::PhaseSink {
     /// A phase may be entered several times a step: the times add up. Phases do not nest.
     void enter(base::Phase) override { phase_start_ = Clock::now(); }
     void leave(base::Phase phase) override {
-        current_.phases[static_cast<std::size_t>(phase)] += seconds_since(phase_start_);
+        const auto index = static_cast<std::size_t>(phase);
+        last_[index] = {phase_start_, Clock::now()};
+        current_.phases[index] += std::chrono::duration<double>(last_[index].end - phase_start_).count();
     }
+
+    struct Span {
+        Clock::time_point begin;
+        Clock::time_point end;
+    };
+    /// When the phase was last entered and left; and when the step began.
+    Span last(base::Phase phase) const { return last_[static_cast<std::size_t>(phase)]; }
+    Clock::time_point step_start() const { return step_start_; }
 
     const std::vector<StepTimes>& steps() const { return steps_; }
 
@@ -49,6 +59,7 @@ class PhaseRecorder final : public base::PhaseSink {
     StepTimes current_;
     Clock::time_point step_start_;
     Clock::time_point phase_start_;
+    std::array<Span, base::kPhaseCount> last_{};
 };
 
 }  // namespace ranklab::measure

@@ -34,4 +34,16 @@ Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t 
     return {.warmup = warmup, .total = total, .steps_per_epoch = steps_per_epoch};
 }
 
+Schedule resume_after(Schedule schedule, std::int64_t completed) {
+    if (completed >= schedule.total) {
+        throw base::OptionError(
+            fmt::format("all {} planned steps are done: the checkpoint is that of step {}; raise --steps or "
+                        "--epochs to go on",
+                        schedule.total, completed));
+    }
+    schedule.first = completed;
+    schedule.warmup = std::min(schedule.warmup, schedule.total - completed - 1);
+    return schedule;
+}
+
 }  // namespace ranklab::measure

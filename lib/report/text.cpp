@@ -178,6 +178,21 @@ std::string resources(const Run& run) {
     return text + line("threads", threads(run));
 }
 
+// What the ranks' communication costs a step.
+std::string communication(const Run& run) {
+    const Measurement* total = run.find("communication_s");
+    const Measurement* hidden = run.find("communication_hidden_s");
+    const Measurement* exposed = run.find("communication_exposed_s");
+    const Measurement* overlap = run.find("overlap");
+    if (total == nullptr || hidden == nullptr || exposed == nullptr || overlap == nullptr) return "";
+    return line("overlap",
+                fmt::format("{:.1f} % of the communication is hidden: {} ms a step in all, {} ms seen inside "
+                            "backward, {} ms longer than without (n = {})",
+                            100 * overlap->summary.median, number(1e3 * total->summary.median),
+                            number(1e3 * hidden->summary.median), number(1e3 * exposed->summary.median),
+                            exposed->summary.n));
+}
+
 std::string cell(const results::Column& column, std::size_t row) {
     if (const auto* doubles = std::get_if<std::vector<double>>(&column.values))
         return number((*doubles)[row]);
@@ -232,7 +247,7 @@ std::string run_text(const Run& run) {
     std::string text = header(run) + '\n';
     if (!run.valid) text += invalid(run);
     text += measured(run);
-    const std::string facts = accuracy(run) + resources(run);
+    const std::string facts = accuracy(run) + communication(run) + resources(run);
     if (!facts.empty()) text += facts + '\n';
     text += tables(run);
     if (run.valid) text += warnings(run);

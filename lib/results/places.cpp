@@ -23,19 +23,20 @@ bool path_is_wrong(int error) {
     return error == ENOTDIR || error == EISDIR || error == ENAMETOOLONG || error == ELOOP;
 }
 
-std::string_view advice(int error) {
+std::string advice(int error, std::string_view option) {
     switch (error) {
         case ENOSPC:
         case EDQUOT:
         case EFBIG:
-            return "there is no room for the run; free some space or name another place with --output";
+            return fmt::format("there is no room for {}; free some space or name another place with {}",
+                               option == "--output" ? "the run" : "it", option);
         case EROFS:
-            return "the file system is read-only; name a writable place with --output";
+            return fmt::format("the file system is read-only; name a writable place with {}", option);
         case EACCES:
         case EPERM:
-            return "you may not write there; name a writable place with --output";
+            return fmt::format("you may not write there; name a writable place with {}", option);
         default:
-            return "name another place with --output";
+            return fmt::format("name another place with {}", option);
     }
 }
 
@@ -45,8 +46,8 @@ void DescriptorTraits::close(type descriptor) noexcept {
     ::close(descriptor);
 }
 
-void throw_errno(const char* call, const fs::path& path, int error) {
-    const std::string sentence = fmt::format("{}: {} ({}: {})", path.string(), advice(error), call,
+void throw_errno(const char* call, const fs::path& path, int error, std::string_view option) {
+    const std::string sentence = fmt::format("{}: {} ({}: {})", path.string(), advice(error, option), call,
                                              std::generic_category().message(error));
     if (path_is_wrong(error)) throw base::OptionError(sentence);
     throw base::EnvironmentError(sentence);

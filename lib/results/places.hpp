@@ -1,8 +1,9 @@
-// Private to this room: where a results file may lie, and what the system's refusals mean to a user.
+// Where a results file may lie, and what the system's refusals mean to a user.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 
 #include "base/unique_handle.hpp"
 
@@ -16,8 +17,9 @@ struct DescriptorTraits {
 using Descriptor = base::unique_handle<DescriptorTraits>;
 
 /// Throws the sentence for a failed system call on `path`: OptionError where the path itself is wrong,
-/// EnvironmentError where the place does not allow it.
-[[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error);
+/// EnvironmentError where the place does not allow it. It advises another value of `option`.
+[[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
+                              std::string_view option = "--output");
 
 /// The absolute path that symbolic links lead to, whether or not there is a file yet. OptionError for
 /// a path without a file name and for links in a circle.

@@ -46,11 +46,12 @@ struct stat status_of(const Descriptor& descriptor, const fs::path& path) {
     return status;
 }
 
-void write_all(const Descriptor& to, const char* data, std::size_t bytes, const fs::path& path) {
+void write_all(const Descriptor& to, const char* data, std::size_t bytes, const fs::path& path,
+               std::string_view option = "--output") {
     while (bytes > 0) {
         const ssize_t written = ::write(to.get(), data, bytes);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) throw_errno("write", path, errno);
+        if (written < 0) throw_errno("write", path, errno, option);
         data += written;
         bytes -= static_cast<std::size_t>(written);
     }
@@ -84,16 +85,17 @@ void copy_all(const Descriptor& from, const Descriptor& to, off_t size, const fs
     copy_by_reading(from, to, path);
 }
 
-void sync(const Descriptor& descriptor, const fs::path& path) {
+void sync(const Descriptor& descriptor, const fs::path& path, std::string_view option) {
     // EINVAL: a file system that has nothing to sync for a folder.
-    if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_errno("fsync", path, errno);
+    if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_errno("fsync", path, errno, option);
 }
 
 }  // namespace
 
-StagedFile::StagedFile(fs::path target) : target_(std::move(target)), path_(temporary_beside(target_)) {
+StagedFile::StagedFile(fs::path target, std::string_view option)
+    : target_(std::move(target)), path_(temporary_beside(target_)), option_(option) {
     descriptor_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!descriptor_) throw_errno("open", path_, errno);
+    if (!descriptor_) throw_errno("open", path_, errno, option_);
 }
 
 StagedFile::~StagedFile() {
@@ -111,20 +113,25 @@ void StagedFile::copy_target() {
     copy_all(from, descriptor_, status.st_size, target_);
 }
 
+void StagedFile::write(std::span<const std::byte> bytes) {
+    write_all(descriptor_, reinterpret_cast<const char*>(bytes.data()), bytes.size(), target_, option_);
+}
+
 void StagedFile::reserve(std::uint64_t bytes) {
     const off_t size = status_of(descriptor_, path_).st_size;
     const int error = ::posix_fallocate(descriptor_.get(), size, static_cast<off_t>(bytes));
-    if (error != 0 && error != EINVAL && error != EOPNOTSUPP) throw_errno("posix_fallocate", target_, error);
+    if (error != 0 && error != EINVAL && error != EOPNOTSUPP)
+        throw_errno("posix_fallocate", target_, error, option_);
 }
 
 void StagedFile::commit() {
-    sync(descriptor_, path_);
-    if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno);
+    sync(descriptor_, path_, option_);
+    if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno, option_);
     committed_ = true;
     const fs::path folder_path = target_.parent_path();
     const Descriptor folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder) throw_errno("open", folder_path, errno);
-    sync(folder, folder_path);
+    if (!folder) throw_errno("open", folder_path, errno, option_);
+    sync(folder, folder_path, option_);
 }
 
 void remove_leftovers(const fs::path& target) {

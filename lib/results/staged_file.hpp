@@ -1,8 +1,11 @@
-// Private to this room: a file that takes the place of another in one step, or not at all.
+// A file that takes the place of another in one step, or not at all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 #include "results/places.hpp"
 
@@ -11,8 +14,9 @@ namespace ranklab::results {
 /// A temporary `.NAME.<16 hex digits>.tmp` beside NAME, removed with the object unless committed.
 class StagedFile {
   public:
-    /// Makes an empty temporary that will replace `target` (links resolved).
-    explicit StagedFile(std::filesystem::path target);
+    /// Makes an empty temporary that will replace `target` (links resolved). Errors advise another value of
+    /// `option`.
+    explicit StagedFile(std::filesystem::path target, std::string_view option = "--output");
     ~StagedFile();
     StagedFile(const StagedFile&) = delete;
     StagedFile& operator=(const StagedFile&) = delete;
@@ -23,6 +27,8 @@ class StagedFile {
 
     /// Fills the temporary with what the target holds; it will get the target's permissions.
     void copy_target();
+    /// Appends to the temporary.
+    void write(std::span<const std::byte> bytes);
     /// Makes sure that `bytes` can be written behind what is there.
     void reserve(std::uint64_t bytes);
     /// What was written is on the disk and bears the target's name when this returns.
@@ -31,11 +37,12 @@ class StagedFile {
   private:
     std::filesystem::path target_;
     std::filesystem::path path_;
+    std::string_view option_;  // a literal of the caller
     Descriptor descriptor_;
     bool committed_ = false;
 };
 
-/// Removes temporaries that killed writers left. Only for the holder of the lock.
+/// Removes temporaries that killed writers left. Only for the holder of the lock, or a folder's one writer.
 void remove_leftovers(const std::filesystem::path& target);
 
 }  // namespace ranklab::results

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "train/bucket_plan.hpp"
+#include "train/reduction_queue.hpp"
 
 namespace ranklab::train {
 
@@ -16,15 +18,34 @@ class GradientSync {
   public:
     virtual ~GradientSync() = default;
 
-    /// Once, before the first step. The tensors share storage with the model's.
+    /// Once, before the first step: parameters that require gradients, each once, in the same order on all
+    /// ranks. The tensors share storage with the model's.
     virtual void attach(std::vector<torch::Tensor> parameters) = 0;
-    /// Before each backward: gradients are empty or zero after it. With sync = false, which accumulates, they
-    /// stay.
-    virtual void begin_step(bool sync) = 0;
-    /// After backward: when it returns, every parameter's gradient is the sum over ranks. The trainer has
-    /// weighted each rank's loss by its share of the global batch, so that the sum is the mean over all
-    /// samples.
+    /// After forward, before backward. `outputs`: what backward starts from; empty on a rank without samples.
+    /// sync = false: this backward only adds to the gradients. The first backward after attach() or finish()
+    /// starts from zero.
+    virtual void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) = 0;
+    /// After the backward with sync = true: when it returns, every parameter's gradient is the sum over ranks
+    /// and over the backwards since the last finish(). The trainer has weighted each loss by its share of the
+    /// global batch, so that the sum is the mean over all samples.
     virtual void finish() = 0;
+    /// What the last finished step reduced, in order; empty where nothing is reduced on the host's clock.
+    virtual const std::vector<ReductionStamp>& stamps() const = 0;
+    /// The buckets in use: parameters by their place in attach()'s list; empty before there are any.
+    virtual BucketPlan buckets() const = 0;
+};
+
+enum class Compression { none, fp16, bf16 };
+
+/// What a strategy may use. The communicators must outlive it.
+struct SyncSetup {
+    comm::Communicator& data;     ///< carries the gradients
+    comm::Communicator& control;  ///< for agreements, in host memory
+    std::int64_t first_cap_bytes = kFirstBucketBytes;
+    std::int64_t cap_bytes = kBucketCapBytes;
+    Progress progress = Progress::thread;
+    Transfer transfer = Transfer::background;
+    Compression compression = Compression::none;
 };
 
 struct SyncEntry {
@@ -32,7 +53,10 @@ struct SyncEntry {
     std::string summary;
     /// False for a strategy that lets the ranks drift apart: parameters are then not compared.
     bool keeps_ranks_equal = true;
-    std::function<std::unique_ptr<GradientSync>(comm::Communicator& data_plane)> make;
+    /// Works through a ReductionQueue, so that --progress means something.
+    bool overlaps = false;
+    bool compresses = false;
+    std::function<std::unique_ptr<GradientSync>(const SyncSetup& setup)> make;
 };
 
 /// Generated: all strategies, in CMake's order.
@@ -42,5 +66,9 @@ std::vector<SyncEntry> gradient_syncs();
 void drop_gradients(const std::vector<torch::Tensor>& parameters);
 /// An undefined gradient (unused parameter, empty batch) becomes zeros: all ranks must take part.
 void define_gradients(const std::vector<torch::Tensor>& parameters);
+
+/// Collective over `control`: VerificationError on every rank, naming the first rank and parameter that
+/// differ from rank 0's in number, shape or type.
+void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
 }  // namespace ranklab::train

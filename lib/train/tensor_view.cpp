@@ -13,6 +13,10 @@ comm::DType dtype_of(const torch::Tensor& tensor) {
             return comm::DType::f32;
         case torch::kDouble:
             return comm::DType::f64;
+        case torch::kHalf:
+            return comm::DType::f16;
+        case torch::kBFloat16:
+            return comm::DType::bf16;
         case torch::kLong:
             return comm::DType::i64;
         case torch::kInt:

@@ -1,6 +1,8 @@
 #include "train/trainer.hpp"
 
 #include <numeric>
+#include <unordered_set>
+#include <vector>
 
 #include "train/tensor_view.hpp"
 
@@ -8,32 +10,57 @@ namespace ranklab::train {
 
 using base::Phase;
 
-Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases)
-    : model_(model), sync_(sync), optimizer_(optimizer), phases_(phases) {
-    sync_.attach(model_.parameters());
+Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
+                 BufferSync* buffers)
+    : model_(model), sync_(sync), optimizer_(optimizer), phases_(phases), buffers_(buffers) {
+    sync_.attach(trained_parameters(model_));
 }
 
-double Trainer::train_step(const TensorBatch& batch, double weight) {
+torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool last) {
     const bool has_samples = batch.count() > 0;
+    if (buffers_ != nullptr && first_of_step_) {
+        const auto mark = phases_.phase(Phase::sync);
+        buffers_->broadcast();
+    }
+    first_of_step_ = last;
     torch::Tensor loss;
+    torch::Tensor weighted;
     if (has_samples) {
         const auto mark = phases_.phase(Phase::forward);
         loss = model_.loss(model_.forward(batch.images), batch.targets);
+        weighted = weight == 1.0 ? loss : loss * weight;
     }
     {
         const auto mark = phases_.phase(Phase::backward);
-        sync_.begin_step(true);
-        if (has_samples) (weight == 1.0 ? loss : loss * weight).backward();
+        sync_.begin_step(has_samples ? std::vector{weighted} : std::vector<torch::Tensor>(), last);
+        if (has_samples) weighted.backward();
     }
+    return has_samples ? loss.detach() : torch::Tensor();
+}
+
+void Trainer::update() {
     {
         const auto mark = phases_.phase(Phase::sync);
         sync_.finish();
     }
-    {
-        const auto mark = phases_.phase(Phase::optimizer);
-        optimizer_.step();
+    const auto mark = phases_.phase(Phase::optimizer);
+    optimizer_.step();
+}
+
+double Trainer::train_step(const TensorBatch& batch, double weight) {
+    const torch::Tensor loss = accumulate(batch, weight, true);
+    update();
+    return loss.defined() ? loss.item<double>() : 0.0;
+}
+
+std::vector<torch::Tensor> trained_parameters(const nn::Model& model) {
+    std::vector<torch::Tensor> trained;
+    std::unordered_set<const c10::TensorImpl*> seen;
+    for (const auto& parameter : model.parameters()) {
+        if (parameter.requires_grad() && seen.insert(parameter.unsafeGetTensorImpl()).second)
+            trained.push_back(parameter);
     }
-    return has_samples ? loss.item<double>() : 0.0;
+    return trained;
 }
 
 EvaluationSums evaluate(nn::Model& model, const data::ImageSet& set, data::Part part, std::int64_t batch_size,
@@ -66,14 +93,15 @@ std::uint64_t parameter_hash(const nn::Model& model) {
         for (std::size_t i = 0; i < dense.nbytes(); ++i) hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
     };
     for (const auto& parameter : model.parameters()) add(parameter);
-    for (const auto& buffer : model.buffers()) add(buffer);
     return hash;
 }
 
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
     const torch::NoGradGuard no_gradients;
-    for (const auto& parameter : model.parameters()) comm.broadcast(view_of(parameter), 0);
-    for (const auto& buffer : model.buffers()) comm.broadcast(view_of(buffer), 0);
+    std::vector<comm::BufferView> views;
+    for (const auto& parameter : model.parameters()) views.push_back(view_of(parameter));
+    for (const auto& buffer : model.buffers()) views.push_back(view_of(buffer));
+    comm.broadcast_all(views, 0);
 }
 
 }  // namespace ranklab::train

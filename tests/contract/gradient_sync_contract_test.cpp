@@ -1,22 +1,52 @@
 // Every gradient sync does what train/gradient_sync.hpp says: after finish(), each gradient is the sum over
 // ranks (or the rank's own, for a sync that lets the ranks drift apart).
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "comm/backend.hpp"
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
 #include "contract_names.hpp"
 #include "mpi_world.hpp"
+#include "thrown_sentence.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 
-RANKLAB_PRINTED_BY_NAME(SyncEntry)
+/// A strategy in one of the ways it can be run.
+struct SyncCase {
+    std::string name;
+    SyncEntry entry;
+    Progress progress = Progress::none;
+    Transfer transfer = Transfer::background;
+};
+
+RANKLAB_PRINTED_BY_NAME(SyncCase)
 
 namespace {
 
 using ranklab::testing::world;
 using Tensors = std::vector<torch::Tensor>;
+
+std::vector<SyncCase> all_cases() {
+    std::vector<SyncCase> cases;
+    for (const auto& entry : gradient_syncs()) {
+        if (!entry.overlaps) {
+            cases.push_back({entry.name, entry});
+            continue;
+        }
+        cases.push_back({entry.name + "-none", entry, Progress::none, Transfer::background});
+        cases.push_back({entry.name + "-poll", entry, Progress::poll, Transfer::background});
+        cases.push_back({entry.name + "-thread", entry, Progress::thread, Transfer::background});
+        cases.push_back({entry.name + "-none-blocking", entry, Progress::none, Transfer::blocking});
+        cases.push_back({entry.name + "-poll-blocking", entry, Progress::poll, Transfer::blocking});
+        cases.push_back({entry.name + "-thread-blocking", entry, Progress::thread, Transfer::blocking});
+    }
+    return cases;
+}
 
 TEST(GradientSyncs, HaveGoodNames) {
     ranklab::testing::expect_good_names(gradient_syncs());
@@ -31,15 +61,25 @@ torch::Tensor from_all_ranks(const torch::Tensor& mine) {
     return all;
 }
 
-class Sync : public ::testing::TestWithParam<SyncEntry> {
+class Sync : public ::testing::TestWithParam<SyncCase> {
   protected:
     // Sizes that are odd and one of a single element; the last is more than an eager message.
     Tensors make_parameters(torch::Dtype dtype) const {
         return {torch::ones({3, 5}, dtype).requires_grad_(), torch::ones({1}, dtype).requires_grad_(),
                 torch::ones({7}, dtype).requires_grad_(), torch::ones({101, 99}, dtype).requires_grad_()};
     }
+    // Caps of a few hundred bytes and of a few kilobytes, so that there are several buckets.
+    SyncSetup setup() const {
+        return {.data = world(),
+                .control = world(),
+                .first_cap_bytes = 32,
+                .cap_bytes = 64,
+                .progress = GetParam().progress,
+                .transfer = GetParam().transfer,
+                .compression = Compression::none};
+    }
     std::unique_ptr<GradientSync> attached(const Tensors& parameters) {
-        auto sync = GetParam().make(world());
+        auto sync = GetParam().entry.make(setup());
         sync->attach(parameters);
         return sync;
     }
@@ -52,18 +92,20 @@ class Sync : public ::testing::TestWithParam<SyncEntry> {
             .to(parameter.dtype())
             .view_as(parameter);
     }
-    /// Backward through the parameters with use[i] true.
-    static void backward(const Tensors& parameters, int step, const std::vector<bool>& use) {
+    /// forward and backward of a step through the parameters with use[i] true.
+    static void backward(GradientSync& sync, const Tensors& parameters, int step,
+                         const std::vector<bool>& use, bool synchronises = true) {
         torch::Tensor loss;
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             if (!use[i]) continue;
             const auto term = (parameters[i] * own_gradient(parameters[i], i, step)).sum();
             loss = loss.defined() ? loss + term : term;
         }
+        sync.begin_step(loss.defined() ? Tensors{loss} : Tensors(), synchronises);
         if (loss.defined()) loss.backward();
     }
     torch::Tensor expected(const torch::Tensor& own) const {
-        return GetParam().keeps_ranks_equal ? from_all_ranks(own).sum(0) : own;
+        return GetParam().entry.keeps_ranks_equal ? from_all_ranks(own).sum(0) : own;
     }
     static void expect_gradient(const torch::Tensor& parameter, const torch::Tensor& wanted,
                                 const std::string& where) {
@@ -79,16 +121,15 @@ class Sync : public ::testing::TestWithParam<SyncEntry> {
     const std::vector<bool> all_{true, true, true, true};
 };
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, Sync, ::testing::ValuesIn(gradient_syncs()),
-                         ranklab::testing::test_name<SyncEntry>);
+INSTANTIATE_TEST_SUITE_P(Catalogue, Sync, ::testing::ValuesIn(all_cases()),
+                         ranklab::testing::test_name<SyncCase>);
 
 TEST_P(Sync, SumsOverRanksStepAfterStep) {
     for (const auto dtype : {torch::kFloat, torch::kDouble}) {
         const auto parameters = make_parameters(dtype);
         const auto sync = attached(parameters);
         for (int step = 0; step < 4; ++step) {
-            sync->begin_step(true);
-            backward(parameters, step, all_);
+            backward(*sync, parameters, step, all_);
             sync->finish();
             for (std::size_t i = 0; i < parameters.size(); ++i) {
                 expect_gradient(parameters[i], expected(own_gradient(parameters[i], i, step)),
@@ -104,8 +145,7 @@ TEST_P(Sync, TakesAParameterThatIsUsedOnNoRank) {
     const auto parameters = make_parameters(torch::kFloat);
     const auto sync = attached(parameters);
     for (int step = 0; step < 2; ++step) {
-        sync->begin_step(true);
-        backward(parameters, step, {true, false, true, true});
+        backward(*sync, parameters, step, {true, false, true, true});
         sync->finish();
         expect_gradient(parameters[1], torch::zeros({1}), where(1, step));
         expect_gradient(parameters[3], expected(own_gradient(parameters[3], 3, step)), where(3, step));
@@ -117,8 +157,7 @@ TEST_P(Sync, TakesAParameterThatOneRankDoesNotUse) {
     const auto sync = attached(parameters);
     for (int step = 0; step < 3; ++step) {
         const bool uses = (world().rank() + step) % world().world_size() != 0;  // another one each step
-        sync->begin_step(true);
-        backward(parameters, step, {true, true, uses, true});
+        backward(*sync, parameters, step, {true, true, uses, true});
         sync->finish();
         const auto own = own_gradient(parameters[2], 2, step) * (uses ? 1 : 0);
         expect_gradient(parameters[2], expected(own), where(2, step));
@@ -130,8 +169,7 @@ TEST_P(Sync, TakesARankWithoutSamples) {
     const auto sync = attached(parameters);
     for (int step = 0; step < 3; ++step) {
         const bool has_samples = step != 1 || world().rank() != world().world_size() - 1;
-        sync->begin_step(true);
-        if (has_samples) backward(parameters, step, all_);
+        backward(*sync, parameters, step, has_samples ? all_ : std::vector<bool>(4, false));
         sync->finish();
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             expect_gradient(parameters[i],
@@ -145,10 +183,8 @@ TEST_P(Sync, AccumulatesWhereToldNotToSync) {
     const auto parameters = make_parameters(torch::kFloat);
     const auto sync = attached(parameters);
     for (int step = 0; step < 2; ++step) {
-        sync->begin_step(true);
-        backward(parameters, 10 + step, all_);
-        sync->begin_step(false);
-        backward(parameters, 20 + step, all_);
+        backward(*sync, parameters, 10 + step, all_, false);
+        backward(*sync, parameters, 20 + step, all_, true);
         sync->finish();
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const auto own =
@@ -160,14 +196,14 @@ TEST_P(Sync, AccumulatesWhereToldNotToSync) {
 
 // Sums that are not exact depend on their order: all ranks must use one.
 TEST_P(Sync, GivesAllRanksTheSameBits) {
-    if (!GetParam().keeps_ranks_equal)
+    if (!GetParam().entry.keeps_ranks_equal)
         GTEST_SKIP() << GetParam().name << " lets the ranks drift apart, as it says";
     const auto parameters = make_parameters(torch::kFloat);
     const auto sync = attached(parameters);
     torch::manual_seed(static_cast<std::uint64_t>(world().rank()) + 1);
-    sync->begin_step(true);
     torch::Tensor loss = torch::zeros({});
     for (const auto& parameter : parameters) loss = loss + (parameter * torch::randn_like(parameter)).sum();
+    sync->begin_step({loss}, true);
     loss.backward();
     sync->finish();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -184,13 +220,119 @@ TEST_P(Sync, LeavesTheParametersAlone) {
     std::vector<const void*> before;
     for (const auto& parameter : parameters) before.push_back(parameter.const_data_ptr());
     const auto sync = attached(parameters);
-    sync->begin_step(true);
-    backward(parameters, 0, all_);
+    backward(*sync, parameters, 0, all_);
     sync->finish();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         EXPECT_EQ(parameters[i].const_data_ptr(), before[i]);
         EXPECT_TRUE(torch::equal(parameters[i].detach(), torch::ones_like(parameters[i])));
     }
+}
+
+// Two uses of one parameter: backward adds them up before it is ready, and it travels once.
+TEST_P(Sync, TakesAParameterThatIsUsedTwice) {
+    const auto parameters = make_parameters(torch::kFloat);
+    const auto sync = attached(parameters);
+    for (int step = 0; step < 3; ++step) {
+        const auto own = own_gradient(parameters[3], 3, step);
+        const auto loss = (parameters[3] * own).sum() + parameters[0].sum() + (parameters[3] * own).sum();
+        sync->begin_step({loss}, true);
+        loss.backward();
+        sync->finish();
+        expect_gradient(parameters[3], expected(2 * own), where(3, step));
+    }
+}
+
+TEST_P(Sync, TakesAFrozenParameterBesideIt) {
+    const auto parameters = make_parameters(torch::kFloat);
+    const auto frozen = torch::full({4}, 2.0);
+    const auto sync = attached(parameters);
+    for (int step = 0; step < 2; ++step) {
+        const auto own = own_gradient(parameters[2], 2, step);
+        const auto loss = (parameters[2] * own).sum() * frozen.sum();
+        sync->begin_step({loss}, true);
+        loss.backward();
+        sync->finish();
+        expect_gradient(parameters[2], expected(8 * own), where(2, step));
+        EXPECT_FALSE(frozen.grad().defined());
+    }
+}
+
+// The buckets in use hold every parameter once, and are the same on all ranks, also where backward reached
+// the parameters in another order on each.
+TEST_P(Sync, HasOneBucketPlanOnAllRanks) {
+    const auto parameters = make_parameters(torch::kFloat);
+    const auto sync = attached(parameters);
+    for (int step = 0; step < 3; ++step) {
+        torch::Tensor loss = torch::zeros({});
+        for (std::size_t k = 0; k < parameters.size(); ++k) {
+            const auto i = (k + static_cast<std::size_t>(world().rank())) % parameters.size();
+            loss = loss + (parameters[i] * own_gradient(parameters[i], i, step)).sum();
+        }
+        sync->begin_step({loss}, true);
+        loss.backward();
+        sync->finish();
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            expect_gradient(parameters[i], expected(own_gradient(parameters[i], i, step)), where(i, step));
+    }
+    std::string text;
+    std::vector<std::size_t> members;
+    for (const auto& bucket : sync->buckets()) {
+        for (const std::size_t i : bucket) text += std::to_string(i) + ",";
+        members.insert(members.end(), bucket.begin(), bucket.end());
+        text += ";";
+    }
+    const auto all = comm::gather_texts(world(), text);
+    for (const auto& other : all) EXPECT_EQ(other, all.front());
+    if (members.empty()) {
+        EXPECT_FALSE(GetParam().entry.keeps_ranks_equal);
+        return;
+    }
+    std::sort(members.begin(), members.end());
+    EXPECT_EQ(members, (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
+TEST_P(Sync, StampsEachReductionInOrder) {
+    const auto parameters = make_parameters(torch::kDouble);
+    const auto sync = attached(parameters);
+    for (int step = 0; step < 3; ++step) {
+        backward(*sync, parameters, step, all_);
+        sync->finish();
+        std::size_t bytes = 0;
+        auto last = Clock::time_point::min();
+        for (const auto& stamp : sync->stamps()) {
+            EXPECT_LE(stamp.ready, stamp.start);
+            EXPECT_LE(stamp.start, stamp.moving);
+            EXPECT_LE(stamp.moving, stamp.end);
+            EXPECT_LE(last, stamp.start) << "one after another";
+            last = stamp.end;
+            bytes += stamp.bytes;
+        }
+        const std::size_t all = (15 + 1 + 7 + 101 * 99) * sizeof(double);
+        EXPECT_EQ(bytes, GetParam().entry.keeps_ranks_equal ? all : 0);
+        EXPECT_EQ(sync->stamps().size(), sync->buckets().size());
+    }
+}
+
+TEST_P(Sync, EndsWithoutAStepAndWithoutParameters) {
+    const auto unused = attached(make_parameters(torch::kFloat));
+    const auto empty = attached({});
+    empty->begin_step({}, true);
+    empty->finish();
+}
+
+TEST(Parameters, RanksThatDifferAreNamedOnAllRanks) {
+    const bool odd = world().rank() == world().world_size() - 1 && world().rank() > 0;
+    const Tensors same{torch::ones({3}), torch::ones({2, 2})};
+    EXPECT_NO_THROW(agree_on_parameters(same, world()));
+    const auto check = [&](const Tensors& mine, const std::string& wanted) {
+        if (world().world_size() == 1) return;
+        const auto sentence = ranklab::tests::thrown_sentence<base::VerificationError>(
+            [&] { agree_on_parameters(mine, world()); });
+        EXPECT_THAT(sentence, ::testing::HasSubstr(wanted));
+    };
+    check(odd ? Tensors{same[0]} : same, "1 trained parameters, rank 0 has 2");
+    check(odd ? Tensors{same[0], torch::ones({2, 3})} : same, "parameter 1 is [2x3] Float");
+    check(odd ? Tensors{same[0], same[1].to(torch::kDouble)} : same, "parameter 1 is [2x2] Double");
 }
 
 }  // namespace

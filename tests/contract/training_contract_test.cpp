@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
+#include <set>
 
+#include "base/error.hpp"
 #include "contract_names.hpp"
 #include "data/dataset.hpp"
 #include "nn/model.hpp"
@@ -233,6 +236,131 @@ TEST_P(EachOptimizer, LeavesAParameterWithoutGradientAlone) {
     optimizer->step();
     EXPECT_TRUE(torch::equal(without.detach(), torch::ones({2})));
     EXPECT_FALSE(torch::equal(with.detach(), torch::ones({2})));
+}
+
+/// Three parameters under one optimizer; the last gets no gradient before step kLateFrom, the usual reason
+/// for state that is not there yet.
+struct Trained {
+    static constexpr int kLateFrom = 4;
+
+    Trained(const OptimizerEntry& entry, torch::Dtype dtype, double momentum) {
+        torch::manual_seed(3);
+        for (const std::int64_t size : {7, 20000, 3})
+            parameters.push_back(torch::randn({size, 1}, dtype).requires_grad_());
+        optimizer = entry.make(parameters, {.lr = entry.default_lr, .momentum = momentum});
+    }
+    void steps(int begin, int end) {
+        for (int step = begin; step < end; ++step) {
+            torch::manual_seed(static_cast<std::uint64_t>(100 + step));
+            for (std::size_t i = 0; i < parameters.size(); ++i) {
+                const auto gradient = torch::randn_like(parameters[i].detach());
+                if (i < 2 || step >= kLateFrom) parameters[i].mutable_grad() = gradient;
+            }
+            optimizer->step();
+        }
+    }
+    /// What a file would keep: copies of all.
+    std::vector<OptimizerState> copy_of_state() const {
+        auto state = optimizer->state();
+        for (auto& kind : state) {
+            for (auto& tensor : kind.tensors) tensor = tensor.defined() ? tensor.detach().clone() : tensor;
+        }
+        return state;
+    }
+    void take_parameters(const Trained& other) {
+        const torch::NoGradGuard no_gradients;
+        for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].copy_(other.parameters[i]);
+    }
+
+    std::vector<torch::Tensor> parameters;
+    std::unique_ptr<Optimizer> optimizer;
+};
+
+bool same_bytes(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& left, const auto& right) {
+        if (left.defined() != right.defined()) return false;
+        return !left.defined() || (left.nbytes() == right.nbytes() &&
+                                   std::memcmp(left.contiguous().const_data_ptr(),
+                                               right.contiguous().const_data_ptr(), left.nbytes()) == 0);
+    });
+}
+
+// The one that loaded must not notice that there was another before it: same bits, whenever the break was.
+TEST_P(EachOptimizer, GoesOnBitByBitFromASavedState) {
+    for (const auto dtype : {torch::kFloat, torch::kDouble}) {
+        for (const double momentum : {0.0, 0.9}) {
+            for (const int stop : {0, 1, 3, 5}) {
+                Trained unbroken(GetParam(), dtype, momentum);
+                unbroken.steps(0, stop);
+                Trained resumed(GetParam(), dtype, momentum);
+                resumed.take_parameters(unbroken);
+                resumed.optimizer->load_state(unbroken.copy_of_state());
+                unbroken.steps(stop, 8);
+                resumed.steps(stop, 8);
+                EXPECT_TRUE(same_bytes(resumed.parameters, unbroken.parameters))
+                    << "momentum " << momentum << ", stopped after " << stop;
+                const auto left = resumed.copy_of_state();
+                const auto right = unbroken.copy_of_state();
+                ASSERT_EQ(left.size(), right.size());
+                for (std::size_t k = 0; k < left.size(); ++k)
+                    EXPECT_TRUE(same_bytes(left[k].tensors, right[k].tensors)) << left[k].name;
+            }
+        }
+    }
+}
+
+TEST_P(EachOptimizer, KeepsNothingOfWhatItHadBeforeALoad) {
+    Trained fresh(GetParam(), torch::kFloat, 0.9);
+    Trained used(GetParam(), torch::kFloat, 0.9);
+    used.steps(0, 6);
+    used.optimizer->load_state(fresh.copy_of_state());
+    used.take_parameters(fresh);
+    for (auto* one : {&fresh, &used}) {
+        for (auto& parameter : one->parameters) parameter.mutable_grad() = torch::Tensor();
+        one->steps(0, 3);
+    }
+    EXPECT_TRUE(same_bytes(used.parameters, fresh.parameters));
+}
+
+TEST_P(EachOptimizer, LoadsACopy) {
+    Trained one(GetParam(), torch::kFloat, 0.9);
+    one.steps(0, 5);
+    Trained other(GetParam(), torch::kFloat, 0.9);
+    other.optimizer->load_state(one.optimizer->state());  // the live tensors
+    const auto before = other.copy_of_state();
+    one.steps(5, 6);
+    const auto after = other.copy_of_state();
+    for (std::size_t k = 0; k < before.size(); ++k)
+        EXPECT_TRUE(same_bytes(before[k].tensors, after[k].tensors)) << before[k].name;
+}
+
+TEST_P(EachOptimizer, NamesItsStateInGoodOrder) {
+    Trained trained(GetParam(), torch::kFloat, 0.9);
+    trained.steps(0, 5);
+    std::set<std::string> names;
+    for (const auto& kind : trained.optimizer->state()) {
+        EXPECT_TRUE(names.insert(kind.name).second) << kind.name << " is there twice";
+        EXPECT_FALSE(kind.name.empty() || kind.name.find_first_of("/.") != std::string::npos) << kind.name;
+        EXPECT_EQ(kind.tensors.size(), trained.parameters.size()) << kind.name;
+    }
+}
+
+TEST_P(EachOptimizer, RefusesAStateOfAnotherKindAndChangesNothing) {
+    Trained trained(GetParam(), torch::kFloat, 0.9);
+    trained.steps(0, 5);
+    const auto good = trained.copy_of_state();
+    std::vector<std::vector<OptimizerState>> wrong{good};
+    wrong.back().push_back({"something else", std::vector<torch::Tensor>(3)});
+    for (std::size_t k = 0; k < good.size(); ++k) {
+        wrong.emplace_back(good)[k].name += "x";
+        wrong.emplace_back(good)[k].tensors.pop_back();
+        wrong.emplace_back(good)[k].tensors[0] = torch::zeros({8, 1});
+        wrong.emplace_back(good)[k].tensors[0] = torch::zeros({7, 1}, torch::kDouble);
+    }
+    for (const auto& state : wrong) EXPECT_THROW(trained.optimizer->load_state(state), base::DataError);
+    const auto after = trained.copy_of_state();
+    for (std::size_t k = 0; k < good.size(); ++k)
+        EXPECT_TRUE(same_bytes(good[k].tensors, after[k].tensors)) << good[k].name;
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ TEST(Faulty, Passes) {
     world().barrier();
 }
 
+TEST(Faulty, IsSkipped) {
+    GTEST_SKIP() << "for no reason";
+}
+
 TEST(Faulty, FailsOnRank1) {
     EXPECT_NE(world().rank(), 1) << "only rank 1 sees this";
 }

@@ -29,6 +29,18 @@ class MpiMainTest(unittest.TestCase):
         self.assertEqual(code, 0, out + err)
         self.assertEqual(out.count("[  PASSED  ] 1 test."), 1, "rank 0 alone prints:\n" + out)
 
+    def test_a_program_of_skipped_tests_says_so(self):
+        code, out, err, _ = run(2, "IsSkipped")
+        self.assertEqual(code, 77, out + err)
+
+    def test_one_test_that_ran_is_enough(self):
+        code, out, err, _ = run(2, "IsSkipped:Faulty.Passes")
+        self.assertEqual(code, 0, out + err)
+
+    def test_a_failure_beside_a_skipped_test_fails(self):
+        code, out, err, _ = run(2, "IsSkipped:Faulty.FailsOnRank1")
+        self.assertNotIn(code, (0, 77), out + err)
+
     def test_a_failure_on_rank_1_alone_fails_the_job(self):
         code, out, err, _ = run(3, "FailsOnRank1")
         self.assertNotEqual(code, 0)

@@ -60,7 +60,7 @@ struct Plan {
 struct Replica {
     explicit Replica(const Plan& plan)
         : model(make_model(plan)),
-          sync(named(gradient_syncs(), plan.sync).make(world())),
+          sync(named(gradient_syncs(), plan.sync).make({.data = world(), .control = world()})),
           optimizer(named(optimizers(), plan.optimizer).make(model->parameters(), {.lr = plan.lr})),
           trainer(*model, *sync, *optimizer, phases),
           normalize(0.5, 0.25, plan.dtype) {}

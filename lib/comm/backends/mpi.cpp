@@ -8,6 +8,7 @@
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/mpi_environment.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -24,11 +25,14 @@ MPI_Datatype mpi_type(DType dtype) {
             return MPI_FLOAT;
         case DType::f64:
             return MPI_DOUBLE;
+        case DType::f16:
+        case DType::bf16:
+            return MPI_UINT16_T;  // their bits; MpiSmallFloats knows how to reduce them
     }
     throw base::MpiError("internal: an element type that the MPI backend does not know");
 }
 
-MPI_Op mpi_op(ReduceOp op) {
+MPI_Op own_op(ReduceOp op) {
     switch (op) {
         case ReduceOp::sum:
             return MPI_SUM;
@@ -50,9 +54,7 @@ int mpi_count(std::size_t count) {
 }
 
 void need_host(const BufferView& buffer) {
-    if (buffer.memory == Memory::device) {
-        throw base::MpiError("the mpi backend was given GPU memory; use --device cpu or --backend nccl");
-    }
+    need_host<base::MpiError>(buffer, "mpi");
 }
 
 // Broadcasts and in-place reductions of any length, in pieces that an int can count.
@@ -98,6 +100,9 @@ std::size_t size_of(DType dtype) {
     switch (dtype) {
         case DType::u8:
             return 1;
+        case DType::f16:
+        case DType::bf16:
+            return 2;
         case DType::i32:
         case DType::f32:
             return 4;
@@ -108,7 +113,8 @@ std::size_t size_of(DType dtype) {
     throw base::Error("internal: an element type of unknown size");
 }
 
-MpiCommunicator::MpiCommunicator(MPI_Comm comm) : comm_(comm) {
+MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiSmallFloats> small_floats)
+    : comm_(comm), small_floats_(std::move(small_floats)) {
     mpi_check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     mpi_check(MPI_Comm_size(comm_, &world_size_), "MPI_Comm_size");
@@ -124,6 +130,11 @@ MpiCommunicator::~MpiCommunicator() {
     if (MPI_Comm_free(&comm_) != MPI_SUCCESS) base::log::warn("MPI_Comm_free failed");
 }
 
+MPI_Op MpiCommunicator::mpi_op(DType dtype, ReduceOp op) const {
+    const bool small = dtype == DType::f16 || dtype == DType::bf16;
+    return small ? small_floats_->op(dtype, op) : own_op(op);
+}
+
 void MpiCommunicator::barrier() {
     mpi_check(MPI_Barrier(comm_), "MPI_Barrier");
 }
@@ -136,8 +147,9 @@ void MpiCommunicator::broadcast(BufferView buffer, int root) {
 
 void MpiCommunicator::allreduce(BufferView buffer, ReduceOp op) {
     in_pieces(buffer, [&](void* data, int count) {
-        mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, count, mpi_type(buffer.dtype), mpi_op(op), comm_),
-                  "MPI_Allreduce");
+        mpi_check(
+            MPI_Allreduce(MPI_IN_PLACE, data, count, mpi_type(buffer.dtype), mpi_op(buffer.dtype, op), comm_),
+            "MPI_Allreduce");
     });
 }
 
@@ -145,13 +157,14 @@ Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
     need_host(buffer);
     MPI_Request request = MPI_REQUEST_NULL;
     mpi_check(MPI_Iallreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype),
-                             mpi_op(op), comm_, &request),
+                             mpi_op(buffer.dtype, op), comm_, &request),
               "MPI_Iallreduce");
     return Request(std::make_unique<MpiRequest>(request));
 }
 
 void MpiCommunicator::allgather(BufferView send, BufferView receive) {
     need_host(send);
+    need_host(receive);
     need_whole_of_parts(send, receive, world_size_, "allgather");
     const int count = mpi_count(send.count);
     const MPI_Datatype type = mpi_type(send.dtype);
@@ -160,23 +173,26 @@ void MpiCommunicator::allgather(BufferView send, BufferView receive) {
 
 void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
     need_host(send);
+    need_host(receive);
     need_whole_of_parts(receive, send, world_size_, "reduce_scatter");
     mpi_check(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count),
-                                       mpi_type(send.dtype), mpi_op(op), comm_),
+                                       mpi_type(send.dtype), mpi_op(send.dtype, op), comm_),
               "MPI_Reduce_scatter_block");
 }
 
 std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
     MPI_Comm part = MPI_COMM_NULL;
     mpi_check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
-    return std::make_unique<MpiCommunicator>(part);
+    return std::make_unique<MpiCommunicator>(part, small_floats_);
 }
 
 BackendEntry mpi_entry() {
     return {.name = "mpi",
             .summary = "collectives of the MPI library, in host memory",
+            .memory = Memory::host,
             .refuses = [](const Communicator&) { return std::string(); },
-            .make = [](Communicator& control) { return control.split(0, control.rank()); }};
+            .make = [](Communicator& control) { return control.split(0, control.rank()); },
+            .library = MpiEnvironment::library_version};
 }
 
 }  // namespace ranklab::comm

@@ -6,14 +6,15 @@
 #include <memory>
 #include <string>
 
+#include "comm/backends/mpi_small_floats.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::comm {
 
 class MpiCommunicator final : public Communicator {
   public:
-    /// Takes over `comm` and frees it.
-    explicit MpiCommunicator(MPI_Comm comm);
+    /// Takes over `comm` and frees it. `small_floats` is what all communicators of a job share.
+    MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiSmallFloats> small_floats);
     ~MpiCommunicator() override;
     MpiCommunicator(const MpiCommunicator&) = delete;
     MpiCommunicator& operator=(const MpiCommunicator&) = delete;
@@ -35,7 +36,10 @@ class MpiCommunicator final : public Communicator {
     std::unique_ptr<Communicator> split(int color, int key) override;
 
   private:
+    MPI_Op mpi_op(DType dtype, ReduceOp op) const;
+
     MPI_Comm comm_;
+    std::shared_ptr<const MpiSmallFloats> small_floats_;
     int rank_ = 0;
     int world_size_ = 1;
     int local_rank_ = 0;

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "comm/backend.hpp"
 #include "comm/counts.hpp"
+#include "comm/exchange.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -19,11 +20,15 @@ class SelfCommunicator final : public Communicator {
     std::string backend() const override { return "self"; }
 
     void barrier() override {}
-    void broadcast(BufferView, int root) override {
+    void broadcast(BufferView buffer, int root) override {
+        need_host<base::Error>(buffer, "self");
         if (root != 0) throw base::Error(fmt::format("internal: a broadcast from rank {} of one rank", root));
     }
-    void allreduce(BufferView, ReduceOp) override {}
-    Request start_allreduce(BufferView, ReduceOp) override { return {}; }
+    void allreduce(BufferView buffer, ReduceOp) override { need_host<base::Error>(buffer, "self"); }
+    Request start_allreduce(BufferView buffer, ReduceOp op) override {
+        allreduce(buffer, op);
+        return {};
+    }
     void allgather(BufferView send, BufferView receive) override {
         need_whole_of_parts(send, receive, 1, "allgather");
         copy(send, receive);
@@ -36,24 +41,29 @@ class SelfCommunicator final : public Communicator {
 
   private:
     static void copy(const BufferView& from, const BufferView& to) {
+        need_host<base::Error>(from, "self");
+        need_host<base::Error>(to, "self");
         if (from.bytes() != 0) std::memmove(to.data, from.data, from.bytes());
     }
 };
+
+std::string refusal(const Communicator& control) {
+    return control.world_size() == 1 ? "" : "backend 'self' serves one rank; use --backend mpi";
+}
 
 }  // namespace
 
 BackendEntry self_entry() {
     return {.name = "self",
             .summary = "one rank alone, no library in the way",
-            .refuses =
-                [](const Communicator& control) {
-                    return control.world_size() == 1
-                               ? std::string()
-                               : std::string("backend 'self' serves one rank; use --backend mpi");
-                },
-            .make = [](Communicator&) -> std::unique_ptr<Communicator> {
+            .memory = Memory::host,
+            .refuses = refusal,
+            .make = [](Communicator& control) -> std::unique_ptr<Communicator> {
+                if (const auto why = refusal(control); !why.empty())
+                    throw_on_all<base::OptionError>(control, 0, why);
                 return std::make_unique<SelfCommunicator>();
-            }};
+            },
+            .library = [] { return std::string("ranklab"); }};
 }
 
 }  // namespace ranklab::comm

@@ -33,6 +33,17 @@ class Adadelta final : public Optimizer {
     }
     void set_lr(double lr) override { lr_ = lr; }
 
+    std::vector<OptimizerState> state() override {
+        return {{"square_average", square_average_}, {"delta_average", delta_average_}};
+    }
+    void load_state(const std::vector<OptimizerState>& state) override {
+        check_state(state, {"square_average", "delta_average"}, parameters_, true);
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            square_average_[i].copy_(state[0].tensors[i]);
+            delta_average_[i].copy_(state[1].tensors[i]);
+        }
+    }
+
   private:
     static constexpr double kRho = 0.9;
     static constexpr double kEps = 1e-6;

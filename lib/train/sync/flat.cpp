@@ -1,6 +1,8 @@
+#include <numeric>
+
 #include "base/error.hpp"
 #include "train/gradient_sync.hpp"
-#include "train/tensor_view.hpp"
+#include "train/reduce_now.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -16,7 +18,7 @@ class FlatSync final : public GradientSync {
         for (const auto& parameter : parameters_) {
             if (parameter.scalar_type() != parameters_.front().scalar_type()) {
                 throw base::OptionError(
-                    "--sync flat needs parameters of one type; use --sync per-parameter for this model");
+                    "--sync flat needs parameters of one type; use --sync bucketed for this model");
             }
             total += parameter.numel();
         }
@@ -29,15 +31,29 @@ class FlatSync final : public GradientSync {
             begin += parameter.numel();
         }
     }
-    void begin_step(bool sync) override {
-        if (sync) buffer_.zero_();
+    void begin_step(const std::vector<torch::Tensor>&, bool) override {
+        if (fresh_) buffer_.zero_();
+        fresh_ = false;
     }
-    void finish() override { comm_.allreduce(view_of(buffer_), comm::ReduceOp::sum); }
+    void finish() override {
+        stamps_.clear();
+        reduce_now(comm_, buffer_, stamps_);
+        fresh_ = true;
+    }
+    const std::vector<ReductionStamp>& stamps() const override { return stamps_; }
+    BucketPlan buckets() const override {
+        if (parameters_.empty()) return {};
+        std::vector<std::size_t> all(parameters_.size());
+        std::iota(all.begin(), all.end(), 0);
+        return {all};
+    }
 
   private:
     comm::Communicator& comm_;
     std::vector<torch::Tensor> parameters_;
     torch::Tensor buffer_;
+    std::vector<ReductionStamp> stamps_;
+    bool fresh_ = true;
 };
 
 }  // namespace
@@ -46,8 +62,10 @@ SyncEntry flat_entry() {
     return {.name = "flat",
             .summary = "one blocking allreduce of all gradients after backward (the reference)",
             .keeps_ranks_equal = true,
-            .make = [](comm::Communicator& comm) -> std::unique_ptr<GradientSync> {
-                return std::make_unique<FlatSync>(comm);
+            .overlaps = false,
+            .compresses = false,
+            .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
+                return std::make_unique<FlatSync>(setup.data);
             }};
 }
 

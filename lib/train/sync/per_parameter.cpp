@@ -1,5 +1,5 @@
 #include "train/gradient_sync.hpp"
-#include "train/tensor_view.hpp"
+#include "train/reduce_now.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -10,22 +10,33 @@ class PerParameterSync final : public GradientSync {
     explicit PerParameterSync(comm::Communicator& comm) : comm_(comm) {}
 
     void attach(std::vector<torch::Tensor> parameters) override { parameters_ = std::move(parameters); }
-    void begin_step(bool sync) override {
-        if (sync) drop_gradients(parameters_);
+    void begin_step(const std::vector<torch::Tensor>&, bool) override {
+        if (fresh_) drop_gradients(parameters_);
+        fresh_ = false;
     }
     void finish() override {
         define_gradients(parameters_);
+        stamps_.clear();
         for (const auto& parameter : parameters_) {
             torch::Tensor gradient = parameter.grad();
             // A gradient may come out strided (a transposed view): a collective needs it dense.
             if (!gradient.is_contiguous()) parameter.mutable_grad() = gradient = gradient.contiguous();
-            comm_.allreduce(view_of(gradient), comm::ReduceOp::sum);
+            reduce_now(comm_, gradient, stamps_);
         }
+        fresh_ = true;
+    }
+    const std::vector<ReductionStamp>& stamps() const override { return stamps_; }
+    BucketPlan buckets() const override {
+        BucketPlan plan;
+        for (std::size_t i = 0; i < parameters_.size(); ++i) plan.push_back({i});
+        return plan;
     }
 
   private:
     comm::Communicator& comm_;
     std::vector<torch::Tensor> parameters_;
+    std::vector<ReductionStamp> stamps_;
+    bool fresh_ = true;
 };
 
 }  // namespace
@@ -34,8 +45,10 @@ SyncEntry per_parameter_entry() {
     return {.name = "per-parameter",
             .summary = "one blocking allreduce per parameter after backward (the naive baseline)",
             .keeps_ranks_equal = true,
-            .make = [](comm::Communicator& comm) -> std::unique_ptr<GradientSync> {
-                return std::make_unique<PerParameterSync>(comm);
+            .overlaps = false,
+            .compresses = false,
+            .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
+                return std::make_unique<PerParameterSync>(setup.data);
             }};
 }
 

@@ -10,6 +10,7 @@
 #include "hdf5/file.hpp"
 #include "hdf5/heap_check.hpp"
 #include "hdf5/table.hpp"
+#include "hdf5/typed_array.hpp"
 #include "unit/hdf5/scratch.hpp"
 
 namespace ranklab::hdf5 {
@@ -40,6 +41,38 @@ TEST(Attributes, ComeBack) {
     EXPECT_EQ(root.text_attribute("long"), long_text);
     EXPECT_TRUE(root.has_attribute("int"));
     EXPECT_FALSE(root.has_attribute("other"));
+}
+
+TEST(TypedArrays, ComeBackBitByBitFromAnImage) {
+    const auto filled = [](Element element, std::vector<std::int64_t> shape, std::size_t bytes) {
+        TypedArray array{element, std::move(shape), std::vector<std::byte>(bytes)};
+        for (std::size_t i = 0; i < bytes; ++i) array.bytes[i] = static_cast<std::byte>(i * 89 + 200);
+        return array;  // NaNs of any kind are among them
+    };
+    const std::vector<TypedArray> arrays{filled(Element::u8, {5}, 5),
+                                         filled(Element::i32, {2, 1, 2}, 16),
+                                         filled(Element::i64, {}, 8),
+                                         filled(Element::f32, {100, 300}, 120000),
+                                         filled(Element::f64, {1, 1, 1, 3}, 24),
+                                         filled(Element::f32, {0, 4}, 0)};
+    File file = File::create_in_memory();
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        write_typed(file.root(), std::to_string(i) + ".x", arrays[i]);
+    const std::vector<std::byte> image = file.image();
+    file.close();
+    const File again = File::open_image(image);
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const TypedArray array = read_typed(again.root(), std::to_string(i) + ".x");
+        EXPECT_EQ(array.element, arrays[i].element) << i;
+        EXPECT_EQ(array.shape, arrays[i].shape) << i;
+        EXPECT_EQ(array.bytes, arrays[i].bytes) << i;
+    }
+    EXPECT_EQ(read_array(again.root(), "0.x").values[0], 200) << "plain numbers to others";
+}
+
+TEST(TypedArrays, WhoseBytesAreNotTheirShapesAreABug) {
+    const File file = File::create_in_memory();
+    EXPECT_THROW(write_typed(file.root(), "x", {Element::f32, {3}, std::vector<std::byte>(11)}), base::Error);
 }
 
 TEST(Groups, ListInTheOrderMade) {

@@ -11,6 +11,7 @@
 #include "hdf5/file.hpp"
 #include "hdf5/heap_check.hpp"
 #include "hdf5/table.hpp"
+#include "hdf5/typed_array.hpp"
 #include "unit/hdf5/scratch.hpp"
 
 namespace ranklab::hdf5 {
@@ -49,6 +50,33 @@ TEST(HostileArray, OfAnyTypeRankOrSizeIsRefused) {
     EXPECT_THROW(read_array(root, "missing"), base::Hdf5Error);
     make_dataset(root, "ints", H5T_NATIVE_INT16, {2});  // numbers of other types are fine
     EXPECT_EQ(read_array(root, "ints").values, (std::vector<double>{0, 0}));
+}
+
+TEST(HostileTypedArray, OfAnyTypeRankOrSizeIsRefused) {
+    const Scratch scratch;
+    const File file = File::create(scratch.file());
+    const Group root = file.root();
+    make_dataset(root, "text", H5T_C_S1, {2});
+    make_dataset(root, "short", H5T_NATIVE_INT16, {2});
+    make_dataset(root, "unsigned", H5T_NATIVE_UINT64, {2});
+    make_dataset(root, "9d", H5T_NATIVE_FLOAT, std::vector<hsize_t>(9, 1));
+    make_dataset(root, "huge", H5T_NATIVE_FLOAT, {1ULL << 40U});
+    make_dataset(root, "overflow", H5T_NATIVE_FLOAT, {1ULL << 31U, 1ULL << 31U, 1ULL << 31U});
+    make_dataset(root, "large", H5T_NATIVE_FLOAT, {200000000});
+    const hid_t space = H5Screate(H5S_NULL);
+    H5Dclose(H5Dcreate2(root.id(), "null", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+    for (const char* name : {"text", "short", "unsigned", "9d", "huge", "overflow", "large", "null"})
+        EXPECT_THROW(read_typed(root, name), base::DataError) << name;
+    EXPECT_THROW(read_typed(root, "missing"), base::Hdf5Error);
+    make_dataset(root, "fine", H5T_STD_I32BE, {3});
+    EXPECT_EQ(read_typed(root, "fine").bytes, std::vector<std::byte>(12)) << "of the other byte order";
+}
+
+TEST(HostileImage, IsRefused) {
+    for (const std::size_t size : {1, 100, 5000})
+        EXPECT_THROW(File::open_image(std::vector<std::byte>(size)), base::Hdf5Error) << size;
+    EXPECT_THROW(File::open_image({}), base::Hdf5Error);
 }
 
 TEST(HostileTable, OfAnyTypeRankOrSizeIsRefused) {

@@ -47,6 +47,29 @@ TEST(Schedule, TheDefaultWarmUpIsATenthAndTenAtMost) {
     EXPECT_EQ(default_warmup(100000), 10);
 }
 
+TEST(Schedule, TheRestOfAPlanWarmsUpAgain) {
+    const Schedule rest = resume_after(schedule_steps(20, 3, 8), 10);
+    EXPECT_EQ(rest.first, 10);
+    EXPECT_EQ(rest.total, 23) << "the plan is the same";
+    EXPECT_EQ(rest.counted(), 10);
+    EXPECT_FALSE(rest.counts(12));
+    EXPECT_TRUE(rest.counts(13));
+    EXPECT_EQ(resume_after(schedule_steps(20, 3, 8), 0).counted(), 20) << "nothing was done yet";
+}
+
+TEST(Schedule, OfARestAtLeastOneStepCounts) {
+    for (const std::int64_t completed : {21, 22}) {
+        const Schedule rest = resume_after(schedule_steps(20, 3, 8), completed);
+        EXPECT_EQ(rest.counted(), 1);
+        EXPECT_TRUE(rest.counts(22));
+    }
+    for (const std::int64_t completed : {23, 24, 1000}) {
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
+                        [&] { resume_after(schedule_steps(20, 3, 8), completed); }),
+                    AllOf(HasSubstr("23 planned steps"), HasSubstr("--steps"), HasSubstr("--epochs")));
+    }
+}
+
 TEST(Schedule, WarmUpMustBeLessThanTheSteps) {
     for (const std::int64_t warmup : {5, 6, 100}) {
         EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { schedule_steps(5, warmup, 1); }),

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <span>
 
 #include "base/error.hpp"
 #include "results/file_lock.hpp"
@@ -55,6 +56,28 @@ TEST(StagedFile, ReplacesWithTheSamePermissions) {
     EXPECT_EQ(bytes_of(target), "new");
     EXPECT_EQ(fs::status(target).permissions(), fs::perms(0640));
     EXPECT_EQ(folder.names(), std::vector<std::string>{"x"});
+}
+
+TEST(StagedFile, HoldsWhatWasWrittenAndNoReservedRest) {
+    const TempFolder folder;
+    const std::string text(100000, 'x');
+    {
+        StagedFile staged(folder / "x", "--checkpoint");
+        staged.reserve(text.size());
+        for (const std::size_t part : {1, 99999}) staged.write(std::as_bytes(std::span(text).first(part)));
+        staged.commit();
+    }
+    EXPECT_EQ(bytes_of(folder / "x"), text);
+}
+
+TEST(StagedFile, SpeaksOfTheOptionItIsFor) {
+    try {
+        StagedFile("/proc/none/x", "--checkpoint");
+        FAIL() << "a file was made in /proc";
+    } catch (const base::Error& error) {
+        EXPECT_NE(std::string(error.what()).find("another place with --checkpoint"), std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(StagedFile, GoesWhenNotCommitted) {

@@ -1,0 +1,61 @@
+#include "comm/gpu_claims.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::comm {
+namespace {
+
+// A UUID is one GPU's in the whole world: two containers on a node have two host names and one GPU. Without
+// one, the place on the host has to do.
+std::string identity(const GpuClaim& claim) {
+    return claim.uuid.empty() ? claim.host + '\n' + claim.pci_id : claim.uuid;
+}
+
+std::string hosts_of(const std::vector<GpuClaim>& by_rank, const std::vector<int>& ranks) {
+    std::set<std::string> hosts;
+    for (const int rank : ranks) hosts.insert(by_rank[static_cast<std::size_t>(rank)].host);
+    return base::join({hosts.begin(), hosts.end()}, " and ");
+}
+
+}  // namespace
+
+std::string GpuClaim::serialise() const {
+    return base::join({host, name, pci_id, uuid}, "\n");
+}
+
+GpuClaim GpuClaim::deserialise(const std::string& text) {
+    const auto fields = base::split(text, '\n');
+    if (fields.size() != 4) throw base::Error("internal: a GPU claim that is not of four lines");
+    return {fields[0], fields[1], fields[2], fields[3]};
+}
+
+std::string shared_gpu_sentence(const std::vector<GpuClaim>& by_rank) {
+    std::map<std::string, std::vector<int>> users;
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+        users[identity(by_rank[rank])].push_back(static_cast<int>(rank));
+    const std::vector<int>* first = nullptr;
+    std::size_t shared = 0;
+    for (const auto& [gpu, ranks] : users) {
+        if (ranks.size() < 2) continue;
+        ++shared;
+        if (first == nullptr || ranks.front() < first->front()) first = &ranks;
+    }
+    if (first == nullptr) return {};
+    const auto& gpu = by_rank[static_cast<std::size_t>(first->front())];
+    return fmt::format(
+        "ranks {} on {} use the same GPU, {} at {}{}{}; NCCL needs one GPU a rank: start no more ranks on a "
+        "node "
+        "than it has GPUs, see that CUDA_VISIBLE_DEVICES shows each rank another one, or use --backend mpi",
+        base::compact_ranges(*first), hosts_of(by_rank, *first), gpu.name, gpu.pci_id,
+        gpu.uuid.empty() ? "" : fmt::format(" ({})", gpu.uuid),
+        shared == 1 ? "" : fmt::format(", and {} more GPUs are shared like this", shared - 1));
+}
+
+}  // namespace ranklab::comm

@@ -1,0 +1,139 @@
+#include "comm/nccl/library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::comm {
+namespace {
+
+// ncclCommSplit came with it.
+constexpr int kOldestVersion = NCCL_VERSION(2, 18, 1);
+
+std::string last_loader_error() {
+    const char* text = dlerror();
+    return text == nullptr ? "no reason given" : text;
+}
+
+template <class Function>
+void find(void* handle, const char* name, const std::string& path, Function& function) {
+    // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+    if (function != nullptr) return;
+    throw base::EnvironmentError(
+        fmt::format("{} lacks {}: it is no NCCL, or one older than {}; set RANKLAB_NCCL_LIBRARY to the "
+                    "libnccl.so.2 of a newer one",
+                    path, name, nccl_version_text(kOldestVersion)));
+}
+
+std::shared_ptr<const NcclLibrary> take(void* handle, const std::string& path) {
+    auto library = std::make_shared<NcclLibrary>();
+    library->path = path;
+#define RANKLAB_NCCL_FIND(member, function) find(handle, #function, path, library->member);
+    RANKLAB_NCCL_FUNCTIONS(RANKLAB_NCCL_FIND)
+#undef RANKLAB_NCCL_FIND
+    library->check(library->get_version(&library->version), "ncclGetVersion");
+    if (library->version >= kOldestVersion) return library;
+    throw base::EnvironmentError(
+        fmt::format("{} is NCCL {}, and {} is the oldest that serves: set RANKLAB_NCCL_LIBRARY to a newer "
+                    "libnccl.so.2, or use --backend mpi",
+                    path, nccl_version_text(library->version), nccl_version_text(kOldestVersion)));
+}
+
+const char* advice(ncclResult_t rc) {
+    switch (rc) {
+        case ncclUnhandledCudaError:
+            return "see with nvidia-smi and ranklab doctor that the GPU and its driver work";
+        case ncclSystemError:
+            return "see that the nodes reach each other (NCCL_SOCKET_IFNAME names the interface) and that "
+                   "/dev/shm is not full";
+        case ncclRemoteError:
+            return "another rank or the network failed first: look for its message";
+        default:
+            return "NCCL_DEBUG=WARN shows more";
+    }
+}
+
+}  // namespace
+
+std::string nccl_version_text(int version) {
+    const int unit = version >= 10000 ? 10000 : 1000;  // 2.8 and older: 2804
+    return fmt::format("{}.{}.{}", version / unit, version % unit / 100, version % 100);
+}
+
+std::vector<std::string> nccl_search_path(const std::function<const char*(const char*)>& lookup) {
+    const char* chosen = lookup("RANKLAB_NCCL_LIBRARY");
+    if (chosen != nullptr && *chosen != '\0') return {chosen};
+    std::vector<std::string> paths;
+    if (const std::string built_with = RANKLAB_NCCL_LIBRARY_PATH; !built_with.empty())
+        paths.push_back(built_with);
+    paths.emplace_back("libnccl.so.2");
+    return paths;
+}
+
+std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& paths) {
+    std::vector<std::string> tried;
+    for (const auto& path : paths) {
+        if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return take(handle, path);
+        tried.push_back(last_loader_error());
+    }
+    throw base::EnvironmentError(fmt::format(
+        "NCCL cannot be loaded ({}); set RANKLAB_NCCL_LIBRARY to a libnccl.so.2, or use --backend mpi",
+        base::join(tried, "; ")));
+}
+
+std::shared_ptr<const NcclLibrary> load_nccl() {
+    return load_nccl(nccl_search_path([](const char* name) -> const char* { return std::getenv(name); }));
+}
+
+std::string nccl_sentence(const char* call, ncclResult_t rc, const std::string& text,
+                          const std::string& last_error) {
+    const auto account = base::trim(last_error);
+    return fmt::format("{} failed: {}{}; {}", call, text,
+                       account.empty() ? "" : fmt::format(" ({})", base::printable(account, 300)),
+                       advice(rc));
+}
+
+void NcclLibrary::check(ncclResult_t rc, const char* call) const {
+    if (rc == ncclSuccess) return;
+    const char* last = get_last_error(nullptr);
+    throw base::NcclError(nccl_sentence(call, rc, get_error_string(rc), last == nullptr ? "" : last));
+}
+
+ncclDataType_t nccl_type(DType dtype) {
+    switch (dtype) {
+        case DType::u8:
+            return ncclUint8;
+        case DType::i32:
+            return ncclInt32;
+        case DType::i64:
+            return ncclInt64;
+        case DType::f32:
+            return ncclFloat32;
+        case DType::f64:
+            return ncclFloat64;
+        case DType::f16:
+            return ncclFloat16;
+        case DType::bf16:
+            return ncclBfloat16;
+    }
+    throw base::Error("internal: an element type that the nccl backend does not know");
+}
+
+ncclRedOp_t nccl_op(ReduceOp op) {
+    switch (op) {
+        case ReduceOp::sum:
+            return ncclSum;
+        case ReduceOp::min:
+            return ncclMin;
+        case ReduceOp::max:
+            return ncclMax;
+    }
+    throw base::Error("internal: a reduction that the nccl backend does not know");
+}
+
+}  // namespace ranklab::comm

@@ -1,0 +1,66 @@
+// libnccl, loaded when it is first needed (docs/adr/0005), and the one check of its calls. Private to comm:
+// it shows nccl.h.
+#pragma once
+
+#include <nccl.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/buffer.hpp"
+
+namespace ranklab::comm {
+
+// The functions we call. Each becomes a member of NcclLibrary, of the type that nccl.h declares: get_version,
+// ...
+#define RANKLAB_NCCL_FUNCTIONS(X)             \
+    X(get_version, ncclGetVersion)            \
+    X(get_error_string, ncclGetErrorString)   \
+    X(get_last_error, ncclGetLastError)       \
+    X(get_unique_id, ncclGetUniqueId)         \
+    X(init_rank, ncclCommInitRankConfig)      \
+    X(split, ncclCommSplit)                   \
+    X(destroy, ncclCommDestroy)               \
+    X(abort, ncclCommAbort)                   \
+    X(get_async_error, ncclCommGetAsyncError) \
+    X(group_start, ncclGroupStart)            \
+    X(group_end, ncclGroupEnd)                \
+    X(broadcast, ncclBroadcast)               \
+    X(all_reduce, ncclAllReduce)              \
+    X(all_gather, ncclAllGather)              \
+    X(reduce_scatter, ncclReduceScatter)
+
+struct NcclLibrary {
+#define RANKLAB_NCCL_MEMBER(member, function) decltype(&::function) member = nullptr;
+    RANKLAB_NCCL_FUNCTIONS(RANKLAB_NCCL_MEMBER)
+#undef RANKLAB_NCCL_MEMBER
+    std::string path;  ///< what was loaded
+    int version = 0;   ///< 22809 is 2.28.9
+
+    /// Throws NcclError with the call, NCCL's texts and what to do unless rc is ncclSuccess.
+    void check(ncclResult_t rc, const char* call) const;
+};
+
+/// "2.28.9" for 22809.
+std::string nccl_version_text(int version);
+
+/// Where libnccl is looked for, first to last. `lookup` returns nullptr for an unset name.
+/// RANKLAB_NCCL_LIBRARY stands alone if it is set: an override that is silently passed over would be measured
+/// as something else.
+std::vector<std::string> nccl_search_path(const std::function<const char*(const char*)>& lookup);
+
+/// The first of `paths` that can be loaded, with all its functions; EnvironmentError with all that was tried
+/// if none can, or if it is too old. Never unloaded: its threads may outlive our use of it.
+std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& paths);
+std::shared_ptr<const NcclLibrary> load_nccl();
+
+/// What check() says. `last_error` is NCCL's own account, which may be empty.
+std::string nccl_sentence(const char* call, ncclResult_t rc, const std::string& text,
+                          const std::string& last_error);
+
+ncclDataType_t nccl_type(DType dtype);
+ncclRedOp_t nccl_op(ReduceOp op);
+
+}  // namespace ranklab::comm

@@ -1,0 +1,54 @@
+// A communicator that can be silenced: the same program, with and without its communication.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "comm/communicator.hpp"
+
+namespace ranklab::comm {
+
+/// Passes everything on to `real`, which must outlive it. While silent, what would move data returns at once
+/// and leaves the buffers as they are: for timing a step's compute with the same arithmetic. All ranks switch
+/// together, with nothing under way.
+class SilentCommunicator final : public Communicator {
+  public:
+    explicit SilentCommunicator(Communicator& real) : real_(real) {}
+    void silence(bool on) { silent_ = on; }
+
+    int rank() const override { return real_.rank(); }
+    int world_size() const override { return real_.world_size(); }
+    int local_rank() const override { return real_.local_rank(); }
+    int local_size() const override { return real_.local_size(); }
+    std::string backend() const override { return real_.backend(); }
+
+    void barrier() override {
+        if (!silent_) real_.barrier();
+    }
+    void broadcast(BufferView buffer, int root) override {
+        if (!silent_) real_.broadcast(buffer, root);
+    }
+    void broadcast_all(std::span<const BufferView> buffers, int root) override {
+        if (!silent_) real_.broadcast_all(buffers, root);
+    }
+    void allreduce(BufferView buffer, ReduceOp op) override {
+        if (!silent_) real_.allreduce(buffer, op);
+    }
+    Request start_allreduce(BufferView buffer, ReduceOp op) override {
+        return silent_ ? Request() : real_.start_allreduce(buffer, op);
+    }
+    void allgather(BufferView send, BufferView receive) override {
+        if (!silent_) real_.allgather(send, receive);
+    }
+    void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) override {
+        if (!silent_) real_.reduce_scatter(send, receive, op);
+    }
+    std::unique_ptr<Communicator> split(int color, int key) override { return real_.split(color, key); }
+    void synchronize() override { real_.synchronize(); }
+
+  private:
+    Communicator& real_;
+    bool silent_ = false;
+};
+
+}  // namespace ranklab::comm

@@ -1,0 +1,86 @@
+// The 16-bit floating-point types of training: IEEE binary16 (fp16) and bfloat16. No C++20 type of the
+// compilers we support is either everywhere, so these carry the bits; arithmetic happens in float.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace ranklab::comm {
+
+/// What the two formats differ in. narrow() rounds to nearest, ties to even; a NaN becomes the one quiet NaN,
+/// so that ranks that combine NaNs in another order still hold the same bits.
+struct Float16Format {
+    static constexpr std::uint16_t kInfinity = 0x7c00;
+    static constexpr std::uint16_t kNan = 0x7e00;
+    static float widen(std::uint16_t bits);
+    static std::uint16_t narrow(float value);
+};
+struct BFloat16Format {
+    static constexpr std::uint16_t kInfinity = 0x7f80;
+    static constexpr std::uint16_t kNan = 0x7fc0;
+    static float widen(std::uint16_t bits);
+    static std::uint16_t narrow(float value);
+};
+
+template <class Format>
+struct SmallFloat {
+    using format = Format;
+    std::uint16_t bits = 0;
+
+    SmallFloat() = default;
+    explicit SmallFloat(float value) : bits(Format::narrow(value)) {}
+    operator float() const { return Format::widen(bits); }
+};
+using Float16 = SmallFloat<Float16Format>;
+using BFloat16 = SmallFloat<BFloat16Format>;
+static_assert(sizeof(Float16) == 2 && sizeof(BFloat16) == 2);
+
+/// yes ? a : b, without the branch that compilers put around floating-point arithmetic: it would keep loops
+/// from being vectorised.
+constexpr std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t mask = 0U - static_cast<std::uint32_t>(yes);
+    return (a & mask) | (b & ~mask);
+}
+
+// No branches and no tables: loops over these are vectorised. Denormals are made by adding a number whose
+// last bit has their weight, which also rounds them; nothing depends on the processor's flush-to-zero mode.
+
+inline float Float16Format::widen(std::uint16_t bits) {
+    constexpr std::uint32_t kRebias = (127U - 15U) << 23U;
+    constexpr std::uint32_t kSmallest = 113U << 23U;  // 2^-14, the smallest normal
+    const std::uint32_t shifted = (bits & 0x7fffU) << 13U;
+    const std::uint32_t exponent = bits & 0x7c00U;
+    const std::uint32_t normal = shifted + kRebias + choose(exponent == 0x7c00U, kRebias, 0);
+    const float denormal = std::bit_cast<float>(shifted + kSmallest) - std::bit_cast<float>(kSmallest);
+    const std::uint32_t magnitude = choose(exponent == 0, std::bit_cast<std::uint32_t>(denormal), normal);
+    return std::bit_cast<float>(magnitude | (bits & 0x8000U) << 16U);
+}
+
+inline std::uint16_t Float16Format::narrow(float value) {
+    constexpr std::uint32_t kTooLarge = 143U << 23U;  // 2^16: infinity even before rounding
+    constexpr std::uint32_t kSmallest = 113U << 23U;
+    constexpr std::uint32_t kDenormalUnit = 126U
+                                            << 23U;  // 0.5: its last bit weighs 2^-24, as a denormal's does
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7fffffffU;
+    const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kDenormalUnit);
+    const std::uint32_t denormal = std::bit_cast<std::uint32_t>(sum) - kDenormalUnit;
+    const std::uint32_t to_even = (magnitude >> 13U) & 1U;
+    const std::uint32_t normal = (magnitude - ((127U - 15U) << 23U) + 0xfffU + to_even) >> 13U;
+    std::uint32_t result = choose(magnitude < kSmallest, denormal, normal);
+    result = choose(magnitude >= kTooLarge, kInfinity, result);
+    result = choose(magnitude > 0x7f800000U, kNan, result | ((bits >> 16U) & 0x8000U));
+    return static_cast<std::uint16_t>(result);
+}
+
+inline float BFloat16Format::widen(std::uint16_t bits) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
+}
+
+inline std::uint16_t BFloat16Format::narrow(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
+    return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? kNan : rounded);
+}
+
+}  // namespace ranklab::comm

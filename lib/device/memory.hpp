@@ -1,0 +1,38 @@
+// GPU memory and copies to and from it. In a build without CUDA all of them throw CudaError.
+#pragma once
+
+#include <cstddef>
+
+#include "base/unique_handle.hpp"
+#include "device/stream.hpp"
+
+namespace ranklab::device {
+
+struct MemoryTraits {
+    using type = void*;
+    static constexpr type empty = nullptr;
+    static void close(type memory) noexcept;
+};
+
+/// Owns `bytes` bytes on the GPU that is selected when it is made; their content is undefined.
+class Buffer {
+  public:
+    Buffer() = default;
+    explicit Buffer(std::size_t bytes);
+
+    void* data() const { return memory_.get(); }  ///< nullptr if empty
+    std::size_t bytes() const { return memory_ ? bytes_ : 0; }
+
+  private:
+    base::unique_handle<MemoryTraits> memory_;
+    std::size_t bytes_ = 0;
+};
+
+/// Enqueued on `stream`. From or to pageable host memory the call may wait; either way the host memory may be
+/// reused or read only once the stream has come past it. To wait, synchronize(stream).
+void copy_to_device(void* to, const void* from_host, std::size_t bytes, StreamHandle stream);
+void copy_to_host(void* to_host, const void* from, std::size_t bytes, StreamHandle stream);
+void copy_on_device(void* to, const void* from, std::size_t bytes, StreamHandle stream);
+void fill_zero(void* to, std::size_t bytes, StreamHandle stream);
+
+}  // namespace ranklab::device

@@ -1,0 +1,71 @@
+// All that needs a GPU, in a build without CUDA. Nothing of it can be made, so the closers have nothing to
+// close.
+#include "base/error.hpp"
+#include "device/gpus.hpp"
+#include "device/memory.hpp"
+#include "device/stream.hpp"
+
+namespace ranklab::device {
+namespace {
+
+[[noreturn]] void refuse() {
+    throw base::CudaError(
+        "this build has no CUDA (RANKLAB_WITH_CUDA): use --device cpu, or build where cuda_runtime.h is "
+        "found");
+}
+
+}  // namespace
+
+void StreamTraits::close(type) noexcept {}
+void EventTraits::close(type) noexcept {}
+void MemoryTraits::close(type) noexcept {}
+
+void select_gpu(int) {
+    refuse();
+}
+int selected_gpu() {
+    refuse();
+}
+
+Event::Event(Kind) {
+    refuse();
+}
+void Event::record(StreamHandle) {
+    refuse();
+}
+bool Event::done() const {
+    refuse();
+}
+void Event::synchronize() const {
+    refuse();
+}
+double Event::seconds_since(const Event&) const {
+    refuse();
+}
+Stream::Stream() {
+    refuse();
+}
+void wait_on(StreamHandle, const Event&) {
+    refuse();
+}
+void synchronize(StreamHandle) {
+    refuse();
+}
+
+Buffer::Buffer(std::size_t) {
+    refuse();
+}
+void copy_to_device(void*, const void*, std::size_t, StreamHandle) {
+    refuse();
+}
+void copy_to_host(void*, const void*, std::size_t, StreamHandle) {
+    refuse();
+}
+void copy_on_device(void*, const void*, std::size_t, StreamHandle) {
+    refuse();
+}
+void fill_zero(void*, std::size_t, StreamHandle) {
+    refuse();
+}
+
+}  // namespace ranklab::device

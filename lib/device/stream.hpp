@@ -1,0 +1,78 @@
+// CUDA streams and events. CUDA's own types are only declared here, so that the header is the same in a build
+// without CUDA, where making one throws CudaError.
+#pragma once
+
+#include "base/unique_handle.hpp"
+
+struct CUstream_st;
+struct CUevent_st;
+
+namespace ranklab::device {
+
+using StreamHandle = CUstream_st*;  ///< cudaStream_t; nullptr is the legacy default stream
+using EventHandle = CUevent_st*;    ///< cudaEvent_t
+
+struct StreamTraits {
+    using type = StreamHandle;
+    static constexpr type empty = nullptr;
+    static void close(type stream) noexcept;
+};
+struct EventTraits {
+    using type = EventHandle;
+    static constexpr type empty = nullptr;
+    static void close(type event) noexcept;
+};
+
+/// A point in a stream. One that is only for ordering is cheaper than one that can be timed.
+class Event {
+  public:
+    enum class Kind { order, timing };
+    explicit Event(Kind kind = Kind::order);
+
+    void record(StreamHandle stream);  ///< again and again; what waits for the earlier point is not touched
+    bool done() const;                 ///< also true if never recorded
+    void synchronize() const;          ///< the host waits
+    /// Both recorded with Kind::timing and done.
+    double seconds_since(const Event& start) const;
+    EventHandle get() const { return event_.get(); }
+
+  private:
+    base::unique_handle<EventTraits> event_;
+};
+
+/// A stream on the GPU that is selected when it is made. It does not wait for the legacy default stream:
+/// order is said by events.
+class Stream {
+  public:
+    Stream();
+    StreamHandle get() const { return stream_.get(); }
+
+  private:
+    base::unique_handle<StreamTraits> stream_;
+};
+
+/// What is put on `stream` from here on waits for `event`; the host does not.
+void wait_on(StreamHandle stream, const Event& event);
+/// The host waits for all that is on `stream`.
+void synchronize(StreamHandle stream);
+
+/// The stream that computes: the one gradients are written on and read from. nullptr until someone sets it:
+/// the legacy default stream, which LibTorch uses. It is the process's, not the thread's: backward's hooks
+/// run on threads of LibTorch's own.
+StreamHandle compute_stream();
+
+/// Sets the compute stream while it lives.
+class ComputeStream {
+  public:
+    explicit ComputeStream(StreamHandle stream);
+    ~ComputeStream();
+    ComputeStream(const ComputeStream&) = delete;
+    ComputeStream& operator=(const ComputeStream&) = delete;
+    ComputeStream(ComputeStream&&) = delete;
+    ComputeStream& operator=(ComputeStream&&) = delete;
+
+  private:
+    StreamHandle before_;
+};
+
+}  // namespace ranklab::device

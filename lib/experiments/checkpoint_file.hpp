@@ -1,0 +1,76 @@
+// A checkpoint as plain data, and the file that holds it (docs/checkpoint.md). No torch and no ranks in here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hdf5/typed_array.hpp"
+
+namespace ranklab::experiments {
+
+struct NamedArray {
+    std::string name;
+    hdf5::TypedArray values;
+};
+
+struct ArraySet {
+    std::string name;
+    std::vector<NamedArray> arrays;
+};
+
+/// Names and values of options and facts, in one order.
+using CheckpointSettings = std::vector<std::pair<std::string, std::string>>;
+
+struct Checkpoint {
+    std::int64_t completed_steps = 0;
+    CheckpointSettings settings;  ///< what has to be the same in the run that goes on
+    std::vector<NamedArray> parameters;
+    std::vector<NamedArray> buffers;
+    std::vector<ArraySet> optimizer;  ///< one set per kind of state, by the parameters' names
+    std::vector<ArraySet> ranks;      ///< one set per rank: its random generators, as bytes
+};
+
+/// The file's bytes: a header with a checksum, then HDF5.
+std::vector<std::byte> encode(const Checkpoint& checkpoint);
+
+/// DataError unless the bytes are a whole, undamaged checkpoint of this schema; they are not looked into
+/// before their checksum is right.
+Checkpoint decode(std::span<const std::byte> bytes);
+
+/// FOLDER/checkpoint.h5 has one writer at a time and is whole at every moment: each new one is written beside
+/// it, brought to the disk and renamed. Errors speak of --checkpoint.
+class CheckpointFile {
+  public:
+    static constexpr const char* kPrevious = "checkpoint.previous.h5";
+
+    explicit CheckpointFile(const std::filesystem::path& folder);
+
+    const std::filesystem::path& path() const { return path_; }
+
+    /// Before the work: makes the folder, and takes away what killed writers left. EnvironmentError where a
+    /// file of `expected_bytes` could not be written there now.
+    void prepare(std::uint64_t expected_bytes) const;
+
+    /// The file's bytes, or nothing where there is no file yet.
+    std::optional<std::vector<std::byte>> read() const;
+
+    /// What is there is kept as checkpoint.previous.h5 when the next one is written. False where nothing is.
+    bool set_aside_first();
+
+    /// On the disk when this returns; if it throws, what was there is still there.
+    void write(std::span<const std::byte> bytes);
+
+  private:
+    void keep_previous() const;
+
+    std::filesystem::path path_;
+    bool sets_aside_ = false;
+};
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,261 @@
+#include "experiments/communication.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/phase.hpp"
+#include "comm/exchange.hpp"
+#include "experiments/measurements.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using measure::RankSamples;
+using results::Kind;
+using Steps = std::vector<std::vector<StepReductions>>;  // [step][rank]
+
+// A late rank is named when it comes last this often, and the others lose this share of a step to it.
+constexpr double kMostlyLast = 0.8;
+constexpr double kNoticeableWait = 0.05;
+
+double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
+    return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
+}
+
+double moving_time(const ReductionTimes& times) {
+    return times.end - times.moving;
+}
+double whole_time(const ReductionTimes& times) {
+    return times.end - times.start;
+}
+
+template <class Value>
+std::vector<double> column(const std::vector<StepAnalysis>& steps, Value value) {
+    std::vector<double> values;
+    for (const auto& step : steps) values.push_back(value(step));
+    return values;
+}
+
+double median(const std::vector<double>& values) {
+    return stats::quantile(values, 0.5);
+}
+
+std::vector<StepAnalysis> analyse_all(const Steps& steps) {
+    std::vector<StepAnalysis> all;
+    for (const auto& step : steps) all.push_back(analyse(step));
+    return all;
+}
+
+std::vector<double> packed(const std::vector<StepReductions>& steps) {
+    std::vector<double> values;
+    for (const auto& step : steps) {
+        values.insert(values.end(), {step.backward_begin, step.backward_end});
+        for (const auto& times : step.reductions)
+            values.insert(values.end(), {times.ready, times.start, times.moving, times.end});
+    }
+    return values;
+}
+
+StepReductions unpacked(const RankSamples& all, std::size_t first_row, std::size_t rank,
+                        std::size_t reductions) {
+    StepReductions step{all.at(first_row, rank), all.at(first_row + 1, rank), {}};
+    for (std::size_t i = 0; i < reductions; ++i) {
+        const std::size_t row = first_row + 2 + 4 * i;
+        step.reductions.push_back(
+            {all.at(row, rank), all.at(row + 1, rank), all.at(row + 2, rank), all.at(row + 3, rank)});
+    }
+    return step;
+}
+
+// What the probe's pairs say, beside what the stamps of its steps say.
+void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control) {
+    const auto with = measure::gather_columns(control, probe.with).max_over_ranks();
+    const auto without = measure::gather_columns(control, probe.without).max_over_ranks();
+    const auto steps = gather_reductions(probe.reductions, control);
+    if (with.empty() || steps.empty()) return;
+    const auto analyses = analyse_all(steps);
+    std::vector<double> exposed;
+    for (std::size_t i = 0; i < with.size(); ++i) exposed.push_back(with[i] - without[i]);
+    const auto total = column(analyses, [](const auto& s) { return s.transfer; });
+    const auto hidden = column(analyses, [](const auto& s) { return s.hidden; });
+    const auto add = [&run](const char* name, const std::vector<double>& values) {
+        run.measurements.push_back(one_column(name, "s", Kind::cost, "probe step", "max", values));
+    };
+    add("step_without_communication_s", without);
+    add("communication_s", total);
+    add("communication_exposed_s", exposed);
+    add("communication_hidden_s", hidden);
+    const auto ratio = [&run](const char* name, double value) {
+        run.measurements.push_back(one_column(name, "1", Kind::ratio, "run", "none", {value}));
+    };
+    ratio("overlap", 1 - median(exposed) / median(total));
+    ratio("overlap_balance", (median(exposed) + median(hidden)) / median(total));
+}
+
+void add_reductions_table(results::Run& run, const Steps& steps, const std::vector<StepAnalysis>& analyses,
+                          const CommunicationFacts& facts) {
+    std::vector<std::int64_t> index, parameters, bytes;
+    std::vector<double> ready, wait, transfer;
+    for (std::size_t i = 0; i < facts.bucket_bytes.size(); ++i) {
+        std::vector<double> ready_at, waited, took;
+        for (std::size_t s = 0; s < steps.size(); ++s) {
+            double first = 0;
+            double longest = 0;
+            for (const auto& rank : steps[s]) {
+                first = std::max(first, rank.reductions[i].ready - rank.backward_begin);
+                longest = std::max(longest, whole_time(rank.reductions[i]));
+            }
+            ready_at.push_back(first);
+            waited.push_back(longest - analyses[s].transfers[i]);
+            took.push_back(analyses[s].transfers[i]);
+        }
+        index.push_back(static_cast<std::int64_t>(i));
+        parameters.push_back(static_cast<std::int64_t>(facts.bucket_parameters[i]));
+        bytes.push_back(static_cast<std::int64_t>(facts.bucket_bytes[i]));
+        ready.push_back(median(ready_at));
+        wait.push_back(median(waited));
+        transfer.push_back(median(took));
+    }
+    run.tables.push_back({"communication",
+                          {{"bucket", index},
+                           {"parameters", parameters},
+                           {"bytes", bytes},
+                           {"ready_after_backward_began_s", ready},
+                           {"waiting_for_last_rank_s", wait},
+                           {"transfer_s", transfer}}});
+}
+
+struct Lateness {
+    std::vector<double> waited;      // median over steps, by rank
+    std::vector<double> last_share;  // share of the steps in which the rank came last
+};
+
+Lateness lateness_of(const std::vector<StepAnalysis>& analyses, std::size_t ranks) {
+    Lateness result{{}, std::vector<double>(ranks, 0.0)};
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        result.waited.push_back(median(column(analyses, [rank](const auto& s) { return s.wait[rank]; })));
+    for (const auto& step : analyses)
+        result.last_share[step.last_rank] += 1.0 / static_cast<double>(analyses.size());
+    return result;
+}
+
+struct Excess {
+    std::string phase;
+    double seconds = 0;
+};
+
+// The phase of `rank` that is longest against the same phase of the other ranks.
+Excess excess_of(const measure::GatheredSteps& steps, std::size_t rank) {
+    Excess worst{"none", 0};
+    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
+        if (base::kPhaseNames[phase] == "sync") continue;
+        const auto& samples = steps.phases[phase];
+        double mine = 0;
+        double others = 0;
+        for (std::size_t r = 0; r < samples.ranks; ++r) {
+            std::vector<double> values;
+            for (std::size_t row = 0; row < samples.rows(); ++row) values.push_back(samples.at(row, r));
+            (r == rank ? mine : others) += median(values);
+        }
+        const double excess = mine - others / static_cast<double>(samples.ranks - 1);
+        if (excess > worst.seconds) worst = {std::string(base::kPhaseNames[phase]), excess};
+    }
+    return worst;
+}
+
+void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
+                 const measure::GatheredSteps& steps, const std::vector<std::string>& hosts) {
+    const Lateness lateness = lateness_of(analyses, hosts.size());
+    std::vector<std::int64_t> ranks(hosts.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::vector<std::string> phases;
+    std::vector<double> excess;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        const Excess worst = excess_of(steps, rank);
+        phases.push_back(worst.phase);
+        excess.push_back(worst.seconds);
+    }
+    run.tables.push_back({"waiting",
+                          {{"rank", ranks},
+                           {"host", hosts},
+                           {"waited_for_others_s", lateness.waited},
+                           {"came_last_share", lateness.last_share},
+                           {"longest_excess_phase", phases},
+                           {"excess_s", excess}}});
+    const auto late =
+        static_cast<std::size_t>(std::max_element(lateness.last_share.begin(), lateness.last_share.end()) -
+                                 lateness.last_share.begin());
+    const double lost = *std::max_element(lateness.waited.begin(), lateness.waited.end());
+    const double step = median(steps.step.max_over_ranks());
+    if (lateness.last_share[late] < kMostlyLast || lost < kNoticeableWait * step) return;
+    run.warnings.push_back(fmt::format(
+        "rank {} on {} came last in {:.0f} % of the steps, and others waited up to {:.1f} ms a step for it; "
+        "its {} "
+        "phase takes {:.1f} ms longer than the others'",
+        late, hosts[late], 100 * lateness.last_share[late], 1e3 * lost, phases[late], 1e3 * excess[late]));
+}
+
+}  // namespace
+
+StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
+    StepAnalysis result;
+    result.wait.assign(by_rank.size(), 0.0);
+    for (std::size_t i = 0; i < by_rank.front().reductions.size(); ++i) {
+        // The rank that waited least, and of the moving times the shortest.
+        const auto last = std::min_element(by_rank.begin(), by_rank.end(), [i](const auto& a, const auto& b) {
+            return whole_time(a.reductions[i]) < whole_time(b.reductions[i]);
+        });
+        const auto& times = last->reductions[i];
+        const double transfer = moving_time(times);
+        result.transfers.push_back(transfer);
+        result.transfer += transfer;
+        result.hidden += overlap_of(times.moving, times.end, last->backward_begin, last->backward_end);
+        for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+            result.wait[rank] += whole_time(by_rank[rank].reductions[i]) - transfer;
+    }
+    result.last_rank = static_cast<std::size_t>(std::min_element(result.wait.begin(), result.wait.end()) -
+                                                result.wait.begin());
+    return result;
+}
+
+std::vector<std::vector<StepReductions>> gather_reductions(const std::vector<StepReductions>& mine,
+                                                           comm::Communicator& control) {
+    const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
+    if (reductions == 0) return {};  // the same on all ranks: they run one strategy
+    std::vector<StepReductions> alike;
+    std::copy_if(mine.begin(), mine.end(), std::back_inserter(alike),
+                 [reductions](const auto& step) { return step.reductions.size() == reductions; });
+    const RankSamples all = measure::gather_columns(control, packed(alike));
+    const std::size_t rows = 2 + 4 * reductions;
+    std::vector<std::vector<StepReductions>> steps(alike.size());
+    for (std::size_t step = 0; step < alike.size(); ++step) {
+        for (std::size_t rank = 0; rank < all.ranks; ++rank)
+            steps[step].push_back(unpacked(all, step * rows, rank, reductions));
+    }
+    return steps;
+}
+
+void add_communication(results::Run& run, const std::vector<StepReductions>& mine, const OverlapProbe& probe,
+                       const CommunicationFacts& facts, const measure::GatheredSteps& steps,
+                       const std::string& host, comm::Communicator& control) {
+    const auto hosts = comm::gather_texts(control, host);
+    const auto count = [&run](const char* name, const char* unit, double value) {
+        run.measurements.push_back(one_column(name, unit, Kind::count, "run", "none", {value}));
+    };
+    count("collectives_per_step", "1", static_cast<double>(facts.bucket_bytes.size()));
+    count("reduced_bytes_per_step", "B",
+          static_cast<double>(
+              std::accumulate(facts.bucket_bytes.begin(), facts.bucket_bytes.end(), std::size_t{0})));
+    if (control.world_size() == 1) return;
+    const auto stamped = gather_reductions(mine, control);
+    if (stamped.empty()) return;
+    const auto analyses = analyse_all(stamped);
+    add_overlap(run, probe, control);
+    add_reductions_table(run, stamped, analyses, facts);
+    add_waiting(run, analyses, steps, hosts);
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,66 @@
+// What the stamps of all ranks' reductions say: how long data travelled, how much of that was hidden behind
+// backward, who waited for whom. No torch in here, and no ranks in analyse(): it can be tested on made-up
+// stamps.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "measure/gather.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::experiments {
+
+/// Seconds since the step began, on this rank's clock.
+struct ReductionTimes {
+    double ready = 0;   ///< this rank's gradients were there
+    double start = 0;   ///< handed to the library
+    double moving = 0;  ///< all ranks were known to have come; else start
+    double end = 0;     ///< the sum was there
+};
+
+/// One rank's step.
+struct StepReductions {
+    double backward_begin = 0;
+    double backward_end = 0;
+    std::vector<ReductionTimes> reductions;
+};
+
+/// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere when the
+/// last rank has come and the data has travelled, so the shortest of the ranks' durations is the transfer
+/// (its rank waited for nobody), and what another rank's is longer was waiting.
+struct StepAnalysis {
+    double transfer = 0;            ///< sum over reductions: total communication
+    double hidden = 0;              ///< of it, inside the backward of the rank that came last
+    std::vector<double> wait;       ///< by rank: sum over reductions
+    std::vector<double> transfers;  ///< by reduction
+    std::size_t last_rank = 0;      ///< waited least
+};
+StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
+
+/// Gathers the steps that have as many reductions as the last one (the first ones may have had other
+/// buckets). Collective; [step][rank], the same on all ranks.
+std::vector<std::vector<StepReductions>> gather_reductions(const std::vector<StepReductions>& mine,
+                                                           comm::Communicator& control);
+
+/// Pairs of steps, with communication and with the same arithmetic without it; each is this rank's time.
+struct OverlapProbe {
+    std::vector<double> with;
+    std::vector<double> without;
+    std::vector<StepReductions> reductions;  ///< of the steps with
+};
+
+struct CommunicationFacts {
+    std::vector<std::size_t> bucket_bytes;
+    std::vector<std::size_t> bucket_parameters;
+    std::size_t stamped_steps = 0;  ///< of how many counted steps the stamps were kept
+};
+
+/// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting` (a row a
+/// rank), and a warning that names the late rank, its host and its phase.
+void add_communication(results::Run& run, const std::vector<StepReductions>& mine, const OverlapProbe& probe,
+                       const CommunicationFacts& facts, const measure::GatheredSteps& steps,
+                       const std::string& host, comm::Communicator& control);
+
+}  // namespace ranklab::experiments

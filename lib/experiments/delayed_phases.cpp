@@ -1,0 +1,44 @@
+#include "experiments/delayed_phases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+template <class T>
+std::optional<T> number_in(const std::string& text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+std::optional<Delay> parse_delay(const std::string& text, int world_size) {
+    if (text.empty()) return std::nullopt;
+    const auto parts = base::split(text, ':');
+    const auto refuse = [&](const std::string& why) {
+        throw base::OptionError(
+            fmt::format("--inject-delay {}: {}; give RANK:PHASE:MS, as 1:backward:50, with a phase of {}",
+                        base::printable(text, 60), why, fmt::join(base::kPhaseNames, ", ")));
+    };
+    if (parts.size() != 3) refuse("it has not three parts");
+    const auto rank = number_in<int>(parts[0]);
+    const auto ms = number_in<double>(parts[2]);
+    const auto phase = std::find(base::kPhaseNames.begin(), base::kPhaseNames.end(), parts[1]);
+    if (!rank || *rank < 0 || *rank >= world_size)
+        refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20), world_size));
+    if (phase == base::kPhaseNames.end()) refuse("there is no such phase");
+    if (!ms || !(*ms >= 0) || !std::isfinite(*ms)) refuse("the delay is not a number of milliseconds");
+    return Delay{*rank, static_cast<base::Phase>(phase - base::kPhaseNames.begin()), *ms};
+}
+
+}  // namespace ranklab::experiments

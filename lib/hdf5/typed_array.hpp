@@ -1,0 +1,30 @@
+// Numbers in their own type and shape, as raw bytes: for state that must come back bit by bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hdf5/group.hpp"
+
+namespace ranklab::hdf5 {
+
+enum class Element { u8, i32, i64, f32, f64 };
+
+std::size_t size_of(Element element);
+
+struct TypedArray {
+    Element element = Element::u8;
+    std::vector<std::int64_t> shape;  ///< empty: one number; up to 8 dimensions
+    std::vector<std::byte> bytes;     ///< row-major, in this machine's byte order
+};
+
+/// Stored contiguous and uncompressed: trained numbers are as good as random.
+void write_typed(const Group& group, const std::string& name, const TypedArray& array);
+
+/// DataError for a type that is none of Element's, more than 8 dimensions, or a size that the file cannot
+/// hold.
+TypedArray read_typed(const Group& group, const std::string& name);
+
+}  // namespace ranklab::hdf5

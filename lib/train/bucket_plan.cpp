@@ -1,0 +1,61 @@
+#include "train/bucket_plan.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace ranklab::train {
+namespace {
+
+struct Open {
+    std::vector<std::size_t> members;
+    std::size_t first_place = 0;
+    std::int64_t bytes = 0;
+    bool is_first = true;
+};
+
+}  // namespace
+
+BucketPlan plan_buckets(const std::vector<GradientSize>& sizes, const std::vector<std::size_t>& order,
+                        std::int64_t first_cap, std::int64_t cap) {
+    std::map<int, Open> open;  // by kind
+    std::vector<std::pair<std::size_t, std::vector<std::size_t>>> closed;
+    const auto close = [&closed](Open& bucket) {
+        if (bucket.members.empty()) return;
+        closed.emplace_back(bucket.first_place, std::move(bucket.members));
+        bucket = Open{.members = {}, .first_place = 0, .bytes = 0, .is_first = false};
+    };
+    for (std::size_t place = 0; place < order.size(); ++place) {
+        const auto& size = sizes.at(order[place]);
+        Open& bucket = open[size.kind];
+        if (bucket.members.empty()) bucket.first_place = place;
+        bucket.members.push_back(order[place]);
+        bucket.bytes += size.bytes;
+        if (bucket.bytes >= (bucket.is_first ? first_cap : cap)) close(bucket);
+    }
+    for (auto& [kind, bucket] : open) close(bucket);
+    std::sort(closed.begin(), closed.end());
+    BucketPlan plan;
+    for (auto& [place, members] : closed) plan.push_back(std::move(members));
+    return plan;
+}
+
+std::vector<std::size_t> reverse_order(std::size_t count) {
+    std::vector<std::size_t> order(count);
+    for (std::size_t i = 0; i < count; ++i) order[i] = count - 1 - i;
+    return order;
+}
+
+std::vector<std::size_t> completed_order(const std::vector<std::size_t>& ready, std::size_t count) {
+    std::vector<std::size_t> order;
+    std::vector<bool> seen(count, false);
+    for (const std::size_t index : ready) {
+        if (!seen.at(index)) order.push_back(index);
+        seen[index] = true;
+    }
+    for (const std::size_t index : reverse_order(count)) {
+        if (!seen[index]) order.push_back(index);
+    }
+    return order;
+}
+
+}  // namespace ranklab::train

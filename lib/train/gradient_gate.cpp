@@ -1,0 +1,120 @@
+#include "train/gradient_gate.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
+#include <limits>
+
+#include "comm/exchange.hpp"
+#include "train/tensor_view.hpp"
+#include "train/trainer.hpp"
+
+namespace ranklab::train {
+namespace {
+
+// What a forward pass in training mode changes besides its result.
+class Undo {
+  public:
+    explicit Undo(const nn::Model& model)
+        : buffers_(model.buffers()), generator_(at::detail::getDefaultCPUGenerator()) {
+        for (const auto& buffer : buffers_) before_.push_back(buffer.clone());
+        state_ = generator_.get_state();
+    }
+    void operator()() {
+        const torch::NoGradGuard no_gradients;
+        for (std::size_t i = 0; i < buffers_.size(); ++i) buffers_[i].copy_(before_[i]);
+        generator_.set_state(state_);
+    }
+
+  private:
+    std::vector<torch::Tensor> buffers_;
+    std::vector<torch::Tensor> before_;
+    at::Generator generator_;
+    torch::Tensor state_;
+};
+
+torch::Tensor weighted_loss(nn::Model& model, const TensorBatch& batch, double weight) {
+    return model.loss(model.forward(batch.images), batch.targets) * weight;
+}
+
+// One after another in one tensor; gradients that are not there count as zeros.
+torch::Tensor flattened(const std::vector<torch::Tensor>& gradients,
+                        const std::vector<torch::Tensor>& parameters) {
+    std::vector<torch::Tensor> rows;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const bool defined = i < gradients.size() && gradients[i].defined();
+        rows.push_back((defined ? gradients[i] : torch::zeros_like(parameters[i])).detach().reshape({-1}));
+    }
+    return torch::cat(rows).contiguous();
+}
+
+torch::Tensor reference(nn::Model& model, const std::vector<torch::Tensor>& parameters,
+                        const TensorBatch& batch, double weight, comm::Communicator& data) {
+    std::vector<torch::Tensor> gradients;
+    if (batch.count() > 0) {
+        gradients = torch::autograd::grad({weighted_loss(model, batch, weight)}, parameters, {}, std::nullopt,
+                                          false, /*allow_unused=*/true);
+    }
+    torch::Tensor flat = flattened(gradients, parameters);
+    data.allreduce(view_of(flat), comm::ReduceOp::sum);
+    return flat;
+}
+
+void run_strategy(nn::Model& model, GradientSync& sync, const TensorBatch& batch, double weight) {
+    const torch::Tensor loss = batch.count() > 0 ? weighted_loss(model, batch, weight) : torch::Tensor();
+    sync.begin_step(loss.defined() ? std::vector{loss} : std::vector<torch::Tensor>(), true);
+    if (loss.defined()) loss.backward();
+    sync.finish();
+}
+
+std::vector<double> differences(const torch::Tensor& expected, const std::vector<torch::Tensor>& parameters) {
+    std::vector<double> worst;
+    std::int64_t begin = 0;
+    for (const auto& parameter : parameters) {
+        const auto wanted = expected.narrow(0, begin, parameter.numel()).to(torch::kDouble);
+        const auto is = parameter.grad().detach().reshape({-1}).to(torch::kDouble);
+        const double scale = wanted.abs().max().item<double>();
+        const double difference = (is - wanted).abs().max().item<double>();
+        // NaN compares as no difference at all: it must not pass.
+        worst.push_back(std::isfinite(difference) ? (scale > 0 ? difference / scale : difference)
+                                                  : std::numeric_limits<double>::infinity());
+        begin += parameter.numel();
+    }
+    return worst;
+}
+
+}  // namespace
+
+double gradient_bound(torch::Dtype dtype, Compression compression) {
+    if (compression == Compression::fp16) return 4e-3;  // 11 bits, rounded at each of two ends and in the sum
+    if (compression == Compression::bf16) return 3e-2;  // 8 bits
+    return dtype == torch::kDouble ? 1e-12 : 1e-5;
+}
+
+GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const TensorBatch& batch, double weight,
+                                comm::Communicator& data, comm::Communicator& control, double bound) {
+    const auto parameters = trained_parameters(model);
+    Undo undo(model);
+    const torch::Tensor wanted = reference(model, parameters, batch, weight, data);
+    undo();
+    run_strategy(model, sync, batch, weight);
+    undo();
+    auto worst = differences(wanted, parameters);
+    control.allreduce(comm::view(std::span(worst)), comm::ReduceOp::max);
+    GateResult result{.passed = true, .worst = 0, .bound = bound, .where = ""};
+    std::size_t i = 0;
+    for (const auto& item : model.named_parameters()) {
+        if (i < parameters.size() && item.value().is_same(parameters[i])) {
+            if (worst[i] >= result.worst) {
+                result.worst = worst[i];
+                result.where = item.key();
+            }
+            ++i;
+        }
+    }
+    result.passed = result.worst <= bound;
+    return result;
+}
+
+}  // namespace ranklab::train

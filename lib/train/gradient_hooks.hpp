@@ -1,0 +1,30 @@
+// Tells when backward has put a parameter's gradient in its place.
+#pragma once
+
+#include <torch/types.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace ranklab::train {
+
+class GradientHooks {
+  public:
+    /// `ready(i)` is called in each backward that reaches parameter i, once, after its gradient was added up
+    /// (a hook on the tensor itself would fire before), by the thread that runs backward. The parameters keep
+    /// their hooks until this object goes.
+    GradientHooks(const std::vector<torch::Tensor>& parameters, std::function<void(std::size_t)> ready);
+    ~GradientHooks();
+    GradientHooks(const GradientHooks&) = delete;
+    GradientHooks& operator=(const GradientHooks&) = delete;
+    GradientHooks(GradientHooks&&) = delete;
+    GradientHooks& operator=(GradientHooks&&) = delete;
+
+  private:
+    struct Hooked;
+    std::vector<Hooked> hooked_;
+    std::function<void(std::size_t)> ready_;
+};
+
+}  // namespace ranklab::train

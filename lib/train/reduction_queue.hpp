@@ -1,0 +1,75 @@
+// Sums buffers over ranks one after another, in the background where it can.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "comm/communicator.hpp"
+
+namespace ranklab::train {
+
+/// Who gives the MPI library the time to move data while backward computes. Open MPI moves nothing by itself.
+enum class Progress {
+    none,    ///< nobody: what is started in backward is completed after it
+    poll,    ///< backward itself, each time a gradient is ready
+    thread,  ///< a thread of the rank, which sleeps between looks
+};
+
+/// How one buffer is summed.
+enum class Transfer {
+    /// MPI's non-blocking allreduce: needs little of the processor, so it can hide behind compute.
+    background,
+    /// The blocking allreduce, entered when all ranks have come: Open MPI's is two to four times as fast in
+    /// shared memory, where moving is computing.
+    blocking,
+};
+
+using Clock = std::chrono::steady_clock;
+
+/// One reduction of the last step on this rank.
+struct ReductionStamp {
+    std::size_t bytes = 0;
+    Clock::time_point ready;  ///< this rank's part was complete
+    Clock::time_point start;  ///< it was its turn: handed to the library
+    /// With Transfer::blocking: all ranks had come; with background, where that cannot be seen: start.
+    Clock::time_point moving;
+    Clock::time_point end;  ///< the sum was there
+};
+
+class ReductionQueue {
+  public:
+    /// Keeps a reference. Large buffers go in pieces of `piece_bytes`, which stay in the cache; a piece's sum
+    /// is the same wherever it is computed.
+    ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
+                   std::size_t piece_bytes = std::size_t{4} << 20);
+    ~ReductionQueue();
+    ReductionQueue(const ReductionQueue&) = delete;
+    ReductionQueue& operator=(const ReductionQueue&) = delete;
+    ReductionQueue(ReductionQueue&&) = delete;
+    ReductionQueue& operator=(ReductionQueue&&) = delete;
+
+    /// Forgets the stamps of the last step. Nothing may be under way.
+    void begin_step();
+    /// This rank's part of the next reduction is complete. All ranks push the same buffers in the same order;
+    /// reduction k+1 starts only after k. The buffer belongs to the queue until finish() returns.
+    /// `done`, if given, is called when it is summed or has failed, from whatever thread found out.
+    void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {});
+    /// The caller will only wait from here on: the thread stops sleeping.
+    void hurry();
+    /// A chance to move data, with Progress::poll; else nothing.
+    void poll();
+    /// Returns when all that was pushed is summed. Throws what the library reported.
+    void finish();
+    /// In the order pushed; complete after finish().
+    const std::vector<ReductionStamp>& stamps() const;
+
+  private:
+    class Worker;
+    std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace ranklab::train

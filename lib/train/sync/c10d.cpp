@@ -1,0 +1,126 @@
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include "base/error.hpp"
+#include "train/c10d_backend.hpp"
+#include "train/gradient_hooks.hpp"
+#include "train/gradient_sync.hpp"
+
+namespace ranklab::train {
+namespace {
+
+using ProcessGroupPtr = c10::intrusive_ptr<c10d::ProcessGroup>;
+
+// The sum of a bucket. Without a hook the reducer divides by the number of ranks, but here each rank's loss
+// is weighted before backward.
+class SumHook final : public c10d::CppCommHookInterface<ProcessGroupPtr> {
+  public:
+    SumHook(ProcessGroupPtr group, ReductionQueue& queue)
+        : CppCommHookInterface(std::move(group)), queue_(queue) {}
+    c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
+        std::vector<at::Tensor> tensors{bucket.getBufferRef()};
+        auto future = state_->allreduce(tensors)->getFuture();
+        if (bucket.isLast()) queue_.hurry();
+        return future;
+    }
+
+  private:
+    ReductionQueue& queue_;
+};
+
+// PyTorch's own reducer, from the LibTorch we link, over our communicator: the reference in the same program.
+class C10dSync final : public GradientSync {
+  public:
+    explicit C10dSync(const SyncSetup& setup)
+        : setup_(setup), queue_(setup.data, Progress::thread, setup.transfer) {}
+
+    void attach(std::vector<torch::Tensor> parameters) override {
+        parameters_ = std::move(parameters);
+        if (parameters_.empty()) return;
+        const auto group = make_process_group(setup_.data, queue_);
+        const std::vector<bool> sparse(parameters_.size(), false);
+        // As DistributedDataParallel does: assigned from the front, reduced from the back.
+        const auto first = static_cast<std::size_t>(setup_.first_cap_bytes);
+        const auto cap = static_cast<std::size_t>(setup_.cap_bytes);
+        auto plan = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters_, {first, cap}, sparse));
+        std::reverse(plan.begin(), plan.end());
+        reducer_ = std::make_unique<c10d::Reducer>(
+            parameters_, plan, group, sparse, setup_.cap_bytes, /*find_unused_parameters=*/false,
+            /*gradient_as_bucket_view=*/false, std::unordered_map<std::size_t, std::string>(),
+            setup_.first_cap_bytes, /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
+            std::vector<std::int64_t>());
+        reducer_->register_comm_hook(std::make_unique<SumHook>(group, queue_));
+        hooks_ = std::make_unique<GradientHooks>(parameters_, [this](std::size_t i) { reached_[i] = true; });
+    }
+
+    void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) override {
+        if (fresh_) drop_gradients(parameters_);
+        fresh_ = false;
+        reached_.assign(parameters_.size(), false);
+        if (!sync || !reducer_) return;
+        queue_.begin_step();
+        reducer_->rebuild_buckets();
+        reducer_->prepare_for_backward(outputs);
+    }
+
+    void finish() override {
+        reach_the_rest();
+        queue_.finish();
+        fresh_ = true;
+    }
+
+    const std::vector<ReductionStamp>& stamps() const override { return queue_.stamps(); }
+    BucketPlan buckets() const override {
+        BucketPlan plan;
+        if (!reducer_) return plan;
+        for (const auto& bucket : reducer_->get_grad_buckets()) {
+            plan.emplace_back();
+            for (const auto& parameter : bucket.getParameters()) plan.back().push_back(index_of(parameter));
+        }
+        return plan;
+    }
+
+  private:
+    // The reducer waits for every parameter. One that this rank's backward did not reach (unused, or no
+    // samples) gets a backward of its own, from a gradient of zeros: cheaper than a search through the graph
+    // each step.
+    void reach_the_rest() {
+        std::vector<torch::Tensor> roots;
+        std::vector<torch::Tensor> zeros;
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            if (reached_[i]) continue;
+            roots.push_back(parameters_[i].view_as(parameters_[i]));
+            zeros.push_back(torch::zeros_like(parameters_[i]));
+        }
+        if (!roots.empty()) torch::autograd::backward(roots, zeros);
+    }
+    std::size_t index_of(const torch::Tensor& parameter) const {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            if (parameters_[i].is_same(parameter)) return i;
+        }
+        throw base::Error("internal: c10d reduces a parameter that it was not given");
+    }
+
+    SyncSetup setup_;
+    std::vector<torch::Tensor> parameters_;
+    std::vector<bool> reached_;
+    bool fresh_ = true;
+    ReductionQueue queue_;  // outlives the reducer, which holds futures of it
+    std::unique_ptr<c10d::Reducer> reducer_;
+    std::unique_ptr<GradientHooks> hooks_;
+};
+
+}  // namespace
+
+SyncEntry c10d_entry() {
+    return {.name = "c10d",
+            .summary = "PyTorch's own c10d::Reducer over our communicator (the peer in the same program)",
+            .keeps_ranks_equal = true,
+            .overlaps = true,
+            .compresses = false,
+            .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
+                return std::make_unique<C10dSync>(setup);
+            }};
+}
+
+}  // namespace ranklab::train

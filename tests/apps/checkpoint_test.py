@@ -1,0 +1,439 @@
+"""Training that is broken off and gone on with: the same losses, bit by bit; a checkpoint that is whole whenever the job
+dies; and a sentence for every checkpoint that cannot be gone on with."""
+
+import json
+import pathlib
+import random
+import shutil
+import sys
+import tempfile
+import time
+import zlib
+
+import ranklab_cli as cli
+from ranklab_cli import Case, needs_train, train
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as error:
+    print(f"SKIPPED: {error.name} is not installed for this Python")
+    sys.exit(77)
+
+HEADER = 512  # bytes before the HDF5 part
+FILE = "checkpoint.h5"
+
+
+def unwrap(content):
+    return content[HEADER:]
+
+
+def wrap(image):
+    """docs/checkpoint.md, written down a second time."""
+    text = f"ranklab checkpoint\nHDF5 from byte {HEADER} on: {len(image)} bytes, crc32 {zlib.crc32(image):08x}\n"
+    return text.encode().ljust(HEADER, b"\0") + image
+
+
+def completed(path):
+    """The step of a checkpoint, after looking whether it is whole."""
+    content = path.read_bytes()
+    if wrap(unwrap(content)) != content:
+        raise AssertionError(f"{path} is not whole")
+    with h5py.File(path) as file:
+        for name in file["parameters"]:
+            file["parameters"][name][()]
+        return int(file.attrs["completed_steps"])
+
+
+class Stored:
+    """What a run left in the results file."""
+
+    def __init__(self, group):
+        self.losses = np.concatenate([group[part]["train_loss"][()].ravel() for part in ("warmup", "samples")
+                                      if part in group and "train_loss" in group[part]])
+        self.counted = len(group["samples/train_loss"])
+        self.samples = {name: data[()] for name, data in group["samples"].items()}
+        self.exit_code = int(group.attrs["exit_code"])
+        self.context = json.loads(group.attrs["context_json"])
+        self.warnings = json.loads(group.attrs["warnings_json"])
+        self.epochs = group["tables/epochs"][()]
+
+
+def stored_runs(path):
+    with h5py.File(path) as file:
+        return [Stored(group) for group in file["runs"].values()]
+
+
+def parameters(path):
+    with h5py.File(path) as file:
+        return {name: data[()].tobytes() for name, data in file.items()}
+
+
+@needs_train
+class CheckpointCase(Case):
+    def go(self, *words, code=0, ranks=1, output="r.h5", **how):
+        if "--evaluate" not in words:
+            words += ("--evaluate", "off")
+        result = train("--output", output, *words, ranks=ranks, cwd=self.folder, **how)
+        self.assertCode(result, code)
+        return result
+
+    def last(self, output="r.h5"):
+        return stored_runs(self.folder / output)[-1]
+
+    def refused(self, code, *parts, words=(), ranks=1):
+        """Before the work: one sentence, nothing stored."""
+        words = words or ("--checkpoint", "c", "--resume")
+        result = train("--steps", 9, "--warmup", 0, "--evaluate", "off", "--output", "refused.h5", *words, ranks=ranks, cwd=self.folder)
+        self.assertSays(result, code, *parts)
+        self.assertNotIn("Img/sec", result.stdout)
+        self.assertFalse((self.folder / "refused.h5").exists() and stored_runs(self.folder / "refused.h5"))
+
+
+class SameLossesTest(CheckpointCase):
+    """53 samples do not divide by anything here: ranks differ in their last batches."""
+
+    EPOCHS = 3
+
+    def check(self, ranks, optimizer, folder):
+        data = cli.make_idx(self.folder / folder / "data", 53, 20, seed=ranks)
+        per_epoch = -(-(-(-53 // ranks)) // 4)
+        words = ["--model", "mnist-cnn", "--data", "mnist", "--data-dir", data, "--batch-size", 4, "--sharding", "exact", "--dropout", "on",
+                 "--shuffle", "on", "--warmup", 0, "--check-parameters", "step", *optimizer]
+
+        def part(name, *more):
+            self.go(*words, "--save-parameters", f"{folder}/{name}.p.h5", "--evaluate", "epoch", *more, ranks=ranks, output=f"{folder}/{name}.h5")
+
+        part("whole", "--epochs", self.EPOCHS)
+        (whole,) = stored_runs(self.folder / folder / "whole.h5")
+        self.assertEqual(len(whole.losses), self.EPOCHS * per_epoch)
+        # Broken in the first epoch, exactly at its end, and in the second.
+        for length in (("--steps", per_epoch - 2), ("--steps", per_epoch), ("--steps", per_epoch + 2), ("--epochs", self.EPOCHS)):
+            part("parts", *length, "--checkpoint", f"{folder}/c", "--resume")
+        runs = stored_runs(self.folder / folder / "parts.h5")
+        self.assertEqual([len(run.losses) for run in runs], [per_epoch - 2, 2, 2, self.EPOCHS * per_epoch - per_epoch - 2])
+        self.assertEqual(np.concatenate([run.losses for run in runs]).tobytes(), whole.losses.tobytes())
+        # The run of --steps that ends in the second epoch evaluates there too: the others must not feel it.
+        self.assertEqual(runs[-1].samples["validation_loss"].tobytes(), whole.samples["validation_loss"][1:].tobytes())
+        self.assertEqual(parameters(self.folder / folder / "parts.p.h5"), parameters(self.folder / folder / "whole.p.h5"))
+        self.assertEqual(len(set(whole.losses)), len(whole.losses), "losses that repeat would show nothing")
+
+    def test_at_one_rank(self):
+        self.check(1, ["--optimizer", "adadelta"], "a")
+        self.check(1, ["--optimizer", "sgd", "--momentum", 0.9, "--precision", "fp64"], "s")
+
+    def test_at_two_ranks(self):
+        self.check(2, ["--optimizer", "adadelta"], "a")
+        self.check(2, ["--optimizer", "sgd", "--momentum", 0.9], "s")
+
+    def test_at_three_ranks(self):
+        self.check(3, ["--optimizer", "adadelta", "--sync", "per-parameter"], "a")
+        self.check(3, ["--optimizer", "sgd", "--momentum", 0.9], "s")
+
+    def test_the_dropout_of_each_rank_goes_on(self):
+        """Without each rank's own generator the losses after the break would differ: this test can fail."""
+        words = ["--model", "mnist-cnn", "--batch-size", 4, "--warmup", 0]
+        self.go(*words, "--steps", 6, ranks=2, output="whole.h5")
+        self.go(*words, "--steps", 3, "--checkpoint", "c", ranks=2)
+        content = (self.folder / "c" / FILE).read_bytes()
+        (self.folder / "image.h5").write_bytes(unwrap(content))
+        with h5py.File(self.folder / "image.h5", "r+") as file:
+            states = [file[f"ranks/{rank}/torch_cpu_generator"] for rank in (0, 1)]
+            first, second = (state[()] for state in states)
+            self.assertNotEqual(first.tobytes(), second.tobytes())
+            states[0][...], states[1][...] = second, first
+        self.go(*words, "--steps", 6, "--checkpoint", "c", "--resume", ranks=2, output="right.h5")
+        (self.folder / "c" / FILE).write_bytes(wrap((self.folder / "image.h5").read_bytes()))
+        self.go(*words, "--steps", 6, "--checkpoint", "c", "--resume", ranks=2, output="swapped.h5")
+        whole, right, swapped = (self.last(name).losses for name in ("whole.h5", "right.h5", "swapped.h5"))
+        self.assertEqual(right.tobytes(), whole[3:].tobytes())
+        self.assertNotEqual(swapped.tobytes(), whole[3:].tobytes())
+
+
+class RecordTest(CheckpointCase):
+    def test_what_the_run_says_of_its_checkpoints(self):
+        # 10,000 samples, 2,500 at each of the 4 steps of an epoch
+        words = ["--batch-size", 2500, "--checkpoint", "deep/er/c"]
+        self.go(*words, "--steps", 6, "--warmup", 0)
+        first = self.last()
+        self.assertEqual(first.context["checkpoint"]["resumed_from_step"], "0")
+        self.assertEqual(first.context["checkpoint"]["written"], "2", "one at the epoch's end, one at the end")
+        self.assertEqual(first.context["checkpoint"]["last_step"], "6")
+        path = self.folder / "deep/er/c" / FILE
+        self.assertEqual(first.context["checkpoint"]["bytes"], str(path.stat().st_size))
+        self.assertEqual(first.samples["checkpoint_time_s"].shape, (2,))
+        self.assertTrue((first.samples["checkpoint_time_s"] > 0).all())
+        self.assertEqual(completed(path), 6)
+
+        self.go(*words, "--steps", 11, "--warmup", 2, "--resume", "--checkpoint-every", 5, output="second.h5")
+        second = self.last("second.h5")
+        self.assertEqual(second.context["checkpoint"]["resumed_from_step"], "6")
+        self.assertEqual(second.context["checkpoint"]["written"], "2", "after step 10, and at the end")
+        self.assertEqual((len(second.losses), second.counted), (7, 5), "two of the seven are warm-up again")
+        self.assertEqual(second.samples["step_time_s"].shape[0], 5)
+        epochs = [(int(row["epoch"]), int(row["steps"]), int(row["steps_per_epoch"]), int(row["samples"])) for row in second.epochs]
+        self.assertEqual(epochs, [(2, 2, 4, 5000), (3, 4, 4, 10000), (4, 1, 4, 2500)])
+        for epoch, steps in ((2, 2), (4, 1)):
+            self.assertTrue(any(f"epoch {epoch} is a subset: {steps} of 4" in warning for warning in second.warnings), second.warnings)
+        self.assertEqual(completed(path), 13)
+        self.assertEqual([p.name for p in path.parent.iterdir()], [FILE])
+
+    def test_at_two_ranks_each_has_its_times_and_its_generator(self):
+        self.go("--steps", 4, "--warmup", 0, "--batch-size", 8, "--checkpoint", "c", "--checkpoint-every", 3, ranks=2)
+        self.assertEqual(self.last().samples["checkpoint_time_s"].shape, (2, 2))
+        with h5py.File(self.folder / "c" / FILE) as file:
+            self.assertEqual(list(file["ranks"]), ["0", "1"])
+
+    def test_no_option_no_checkpoint(self):
+        self.go("--steps", 3)
+        run = self.last()
+        self.assertNotIn("checkpoint_time_s", run.samples)
+        self.assertNotIn("checkpoint", run.context)
+        self.assertEqual(self.names(), ["r.h5"])
+
+    def test_the_time_limit_and_then_the_rest(self):
+        words = ["--batch-size", 8, "--warmup", 0, "--checkpoint", "c", "--checkpoint-every", 1000000, "--resume"]
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                shutil.rmtree(self.folder / "c", ignore_errors=True)
+                output = f"limit{ranks}.h5"
+                self.go(*words, "--steps", 500000, "--time-limit", 0.5, code=6, ranks=ranks, output=output)
+                done = completed(self.folder / "c" / FILE)
+                self.assertEqual(len(self.last(output).losses), done)
+                self.go(*words, "--steps", done + 20, ranks=ranks, output=output)
+                self.go("--batch-size", 8, "--warmup", 0, "--steps", done + 20, ranks=ranks, output=f"whole{ranks}.h5")
+                runs = stored_runs(self.folder / output)
+                self.assertEqual(sorted(len(run.losses) for run in runs), sorted([done, 20]))
+                rest = next(run for run in runs if run.context["checkpoint"]["resumed_from_step"] == str(done))
+                self.assertEqual(rest.losses.tobytes(), self.last(f"whole{ranks}.h5").losses[done:].tobytes())
+
+    def test_the_time_limit_counts_all_steps(self):
+        words = ["--warmup", 0, "--checkpoint", "c", "--resume"]
+        self.go(*words, "--steps", 7)
+        result = self.go(*words, "--steps", 500000, "--time-limit", 0.3, code=6)
+        self.assertIn(f"after {completed(self.folder / 'c' / FILE)} of 500000 steps", result.stderr)
+
+
+class BeginningTest(CheckpointCase):
+    def test_resume_without_a_checkpoint_starts_anew_and_says_so(self):
+        for ranks in (1, 2):
+            result = self.go("--steps", 3, "--checkpoint", f"c{ranks}", "--resume", ranks=ranks)
+            said = [line for line in result.said if "no checkpoint" in line]
+            self.assertEqual(len(said), 1, str(result))
+            self.assertIn(f"c{ranks}/{FILE}", said[0])
+            self.assertIn("from the beginning", said[0])
+            self.assertTrue((self.folder / f"c{ranks}" / FILE).exists())
+
+    def test_a_forgotten_resume_loses_nothing(self):
+        self.go("--steps", 5, "--checkpoint", "c")
+        old = (self.folder / "c" / FILE).read_bytes()
+        result = self.go("--steps", 2, "--warmup", 0, "--checkpoint", "c", "--checkpoint-every", 1)
+        self.assertIn("--resume is not given", result.stderr)
+        self.assertEqual((self.folder / "c" / "checkpoint.previous.h5").read_bytes(), old)
+        self.assertEqual(completed(self.folder / "c" / FILE), 2)
+
+    def test_all_steps_done(self):
+        self.go("--steps", 9, "--warmup", 0, "--checkpoint", "c")
+        self.refused(2, "9 planned steps", "--steps", "--epochs")
+        self.refused(2, "9 planned steps", words=("--checkpoint", "c", "--resume", "--quiet"))
+        self.go("--steps", 4, "--warmup", 0, "--batch-size", 4, "--checkpoint", "two", ranks=2)
+        result = train("--steps", 4, "--warmup", 0, "--batch-size", 4, "--checkpoint", "two", "--resume", ranks=2, cwd=self.folder)
+        self.assertSays(result, 2, "planned steps", "--steps", "--epochs")
+
+    def test_options_that_do_not_go_together(self):
+        self.refused(2, "--checkpoint DIR", "--resume", words=("--resume",))
+        self.refused(2, "--checkpoint DIR", "--checkpoint-every", words=("--checkpoint-every", 3))
+        self.refused(2, "--checkpoint-every", words=("--checkpoint", "c", "--checkpoint-every", 0))
+        self.refused(2, "--checkpoint", words=("--checkpoint", ""))
+        self.refused(2, "--sync none", "drift", words=("--checkpoint", "c", "--sync", "none"), ranks=2)
+        self.assertFalse((self.folder / "c").exists())
+
+
+class RefusedCheckpointTest(CheckpointCase):
+    """template-softmax, SGD with momentum at one rank, as the checkpoint to be changed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.shared, ignore_errors=True)
+        result = train("--steps", 3, "--warmup", 0, "--evaluate", "off", "--output", "none", "--checkpoint", cls.shared / "c", *cls.WORDS)
+        if result.code != 0:
+            raise AssertionError(str(result))
+        cls.good = (cls.shared / "c" / FILE).read_bytes()
+
+    WORDS = ("--optimizer", "sgd", "--momentum", "0.9")
+    RESUME = ("--checkpoint", "c", "--resume", *WORDS)
+
+    def put(self, content):
+        (self.folder / "c").mkdir(exist_ok=True)
+        (self.folder / "c" / FILE).write_bytes(content)
+
+    def put_changed(self, change):
+        """A checkpoint whose checksum is right and whose contents `change(file)` made wrong."""
+        path = self.folder / "image.h5"
+        path.write_bytes(unwrap(self.good))
+        with h5py.File(path, "r+") as file:
+            change(file)
+        self.put(wrap(path.read_bytes()))
+
+    def test_the_unchanged_one_is_taken(self):
+        self.put_changed(lambda file: None)
+        self.go("--steps", 9, "--warmup", 0, *self.RESUME)
+        self.assertEqual(len(self.last().losses), 6)
+
+    def test_damaged_and_cut(self):
+        flipped = bytearray(self.good)
+        flipped[len(flipped) // 2] ^= 0x10
+        for content in (self.good[:-1], self.good[: len(self.good) // 2], self.good[:HEADER], self.good[:100], self.good + b"\0", bytes(flipped)):
+            self.put(content)
+            self.refused(3, f"c/{FILE}", "damaged or cut short", words=self.RESUME)
+            self.assertEqual((self.folder / "c" / FILE).read_bytes(), content, "the file was changed")
+        self.put(self.good[:-1])
+        self.refused(3, f"c/{FILE}", "damaged or cut short", words=self.RESUME, ranks=2)
+
+    def test_foreign_files(self):
+        self.go("--steps", 3, output="results.h5")
+        for content in (b"", b"a diary\n", (self.folder / "results.h5").read_bytes(), unwrap(self.good), bytes(4096)):
+            self.put(content)
+            self.refused(3, f"c/{FILE}", "no checkpoint", words=self.RESUME)
+        self.put(wrap(b"not HDF5 at all"))
+        self.refused(3, f"c/{FILE}", "schema 1", words=self.RESUME)
+
+    def test_another_schema(self):
+        self.put_changed(lambda file: file.attrs.modify("ranklab_checkpoint_schema", 2))
+        self.refused(3, f"c/{FILE}", "schema 2", words=self.RESUME)
+
+    def test_contents_that_do_not_fit(self):
+        def reshape(file, name, shape, dtype="f4"):
+            del file[name]
+            file.create_dataset(name, data=np.zeros(shape, dtype))
+
+        name = h5py.File(self.shared / "c" / FILE)["parameters"]
+        first, last = list(name)[0], list(name)[-1]
+        generator = "ranks/0/torch_cpu_generator"
+        changes = {
+            "the shape": lambda file: reshape(file, f"parameters/{last}", (3, 3)),
+            "the type": lambda file: reshape(file, f"parameters/{last}", file[f"parameters/{last}"].shape, "f8"),
+            "a text": lambda file: (file.__delitem__(f"parameters/{last}"), file.create_dataset(f"parameters/{last}", data="text")),
+            "one is missing": lambda file: file.__delitem__(f"parameters/{first}"),
+            "one too many": lambda file: file.create_dataset("parameters/zzz", data=np.zeros(3, "f4")),
+            "a buffer": lambda file: file.create_dataset("buffers/zzz", data=np.zeros(3, "f4")),
+            "no parameters": lambda file: file.__delitem__("parameters"),
+            "no settings": lambda file: file.__delitem__("settings"),
+            "a step": lambda file: file.attrs.modify("completed_steps", -3),
+            "optimizer's shape": lambda file: reshape(file, f"optimizer/momentum_buffer/{last}", (2, 2)),
+            "optimizer's kind": lambda file: file.move("optimizer/momentum_buffer", "optimizer/other"),
+            "optimizer's name": lambda file: file.move(f"optimizer/momentum_buffer/{last}", "optimizer/momentum_buffer/other"),
+            "no rank": lambda file: file.move("ranks/0", "ranks/1"),
+            "no generator": lambda file: file.move(generator, "ranks/0/other"),
+            "a generator more": lambda file: file.copy(generator, "ranks/0/other"),
+            "a generator's size": lambda file: reshape(file, generator, (100,), "u1"),
+            "a generator's bytes": lambda file: file[generator].write_direct(np.full(file[generator].shape, 255, "u1")),
+            "a huge claim": lambda file: (file.__delitem__(f"parameters/{last}"),
+                                          file.create_dataset(f"parameters/{last}", shape=(1 << 40,), dtype="f4", chunks=(1024,))),
+        }
+        for what, change in changes.items():
+            with self.subTest(what):
+                self.put_changed(change)
+                self.refused(3, f"c/{FILE}", words=self.RESUME)
+        self.put_changed(changes["the shape"])
+        self.refused(3, f"c/{FILE}", last, "another model", words=self.RESUME)
+
+    def test_other_settings_are_named_with_both_values(self):
+        self.put(self.good)
+        base = ("--checkpoint", "c", "--resume")
+        self.refused(2, "--optimizer sgd (now adadelta)", "--momentum 0.9 (now 0)", words=(*base, "--optimizer", "adadelta"))
+        self.refused(2, "--lr 0.05 (now 0.5)", "--seed 1 (now 2)", words=(*self.RESUME, "--lr", 0.5, "--seed", 2))
+        self.refused(2, "--model template-softmax (now mnist-cnn)", words=(*self.RESUME, "--model", "mnist-cnn"))
+        self.refused(2, "--precision fp32 (now fp64)", words=(*self.RESUME, "--precision", "fp64"))
+        for option, value in (("global-batch-size", 8), ("momentum", 0.5), ("shuffle", "off"), ("sharding", "exact"), ("dropout", "off")):
+            others = (*base, "--optimizer", "sgd") if option == "momentum" else self.RESUME
+            self.refused(2, f"--{option}", f"(now {value})", words=(*others, f"--{option}", value))
+        self.refused(2, "ranks 1 (now 2)", words=self.RESUME, ranks=2)
+        data = cli.make_idx(self.folder / "data", 40, 20)
+        self.refused(2, "--data synthetic (now mnist)", "training samples 10000 (now 40)", words=(*self.RESUME, "--data", "mnist", "--data-dir", data))
+        # The same number in other words, and what may change at a break.
+        self.go("--steps", 5, "--warmup", 0, "--checkpoint", "c", "--resume", "--optimizer", "sgd", "--momentum", "9e-1", "--label", "other",
+                "--backend", "self", "--checkpoint-every", 2)
+
+    def test_a_text_that_is_not_fit_for_a_terminal(self):
+        def change(file):
+            table = file["settings"][()]
+            table["value"][0] = b"\x1b[31m\xff"
+            file["settings"][...] = table
+
+        self.put_changed(change)
+        self.refused(2, "--model", words=self.RESUME)
+
+
+class PlacesTest(CheckpointCase):
+    def test_a_read_only_folder_is_seen_before_the_work(self):
+        place = self.folder / "protected"
+        place.mkdir()
+        self.make_read_only(place)
+        self.refused(5, "protected", "--checkpoint", words=("--checkpoint", "protected"))
+        self.refused(5, "protected", "--checkpoint", words=("--checkpoint", "protected", "--resume"), ranks=2)
+        self.refused(5, "protected/c", "--checkpoint", words=("--checkpoint", "protected/c"))
+
+    def test_what_is_no_folder(self):
+        (self.folder / "file").write_text("a file")
+        self.refused(2, "file", "--checkpoint", words=("--checkpoint", "file"))
+        (self.folder / "c" / FILE).mkdir(parents=True)
+        self.refused(2, f"c/{FILE}", "--checkpoint", words=("--checkpoint", "c"))
+
+    def test_a_full_disk_is_seen_before_the_work(self):
+        place = self.mount_small_tmpfs(128 << 10)
+        self.refused(5, place, "no room", "--checkpoint", words=("--checkpoint", place))
+        self.assertEqual(list(place.iterdir()), [], "nothing is left on the full disk")
+
+    def test_a_disk_that_is_full_later_loses_neither_run_nor_checkpoint(self):
+        # 14.4 MB a checkpoint: one has room, the next beside it has not.
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                place = self.mount_small_tmpfs(20 << 20, f"small{ranks}")
+                words = ["--model", "mnist-cnn", "--batch-size", 4, "--warmup", 0, "--checkpoint", place]
+                self.go(*words, "--steps", 3, "--checkpoint-every", 1, code=5, ranks=ranks, output=f"r{ranks}.h5")
+                run = self.last(f"r{ranks}.h5")
+                self.assertEqual((len(run.losses), run.exit_code, run.context["checkpoint"]["written"]), (3, 5, "1"))
+                for step in (2, 3):
+                    self.assertTrue(any(f"after step {step}" in warning and "no room" in warning for warning in run.warnings), run.warnings)
+                self.assertEqual(completed(place / FILE), 1)
+                self.assertEqual([p.name for p in place.iterdir()], [FILE], "half a file is left behind")
+                shutil.move(place / FILE, self.folder / f"c{ranks}" / FILE if (self.folder / f"c{ranks}").mkdir() is None else None)
+                self.go(*words[:-1], f"c{ranks}", "--steps", 3, "--resume", ranks=ranks, output=f"rest{ranks}.h5")
+                self.assertEqual(self.last(f"rest{ranks}.h5").losses.tobytes(), run.losses[1:].tobytes())
+
+
+class KilledTest(CheckpointCase):
+    ROUNDS = 8
+
+    def check(self, ranks):
+        """kill -9 of all processes at any moment, again and again, while a checkpoint is written after every step."""
+        source = random.Random(ranks)
+        words = ["train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--batch-size", 8, "--warmup", 0, "--evaluate", "off",
+                 "--checkpoint", "c"]
+        path = self.folder / "c" / FILE
+        step = 0
+        for _ in range(self.ROUNDS):
+            command = [cli.RANKLAB, *words, "--resume", "--checkpoint-every", 1, "--steps", 1000000, "--output", "none"]
+            job = self.start(*(command if ranks == 1 else [*cli.mpirun_words(ranks), *command]))
+            before = step
+            job.wait_until(lambda: path.exists() and completed(path) > before)
+            time.sleep(source.uniform(0, 0.03))
+            job.kill()
+            step = completed(path)
+            self.assertGreater(step, before)
+        self.go(*words[1:], "--resume", "--steps", step + 5, ranks=ranks)
+        self.go("--batch-size", 8, "--warmup", 0, "--steps", step + 5, ranks=ranks, output="whole.h5")
+        self.assertEqual(self.last().losses.tobytes(), self.last("whole.h5").losses[step:].tobytes())
+        self.assertEqual([p.name for p in path.parent.iterdir()], [FILE], "what killed writers left is gone")
+
+    def test_one_rank(self):
+        self.check(1)
+
+    def test_two_ranks(self):
+        self.check(2)
+
+
+if __name__ == "__main__":
+    cli.main()

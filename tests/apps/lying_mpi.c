@@ -1,0 +1,20 @@
+/* An MPI library whose sums are wrong now and then, put in front of the real one by LD_PRELOAD: what a faulty
+ * network card or a broken collective looks like from above. */
+#include <mpi.h>
+#include <stdlib.h>
+
+static void spoil(void *buffer, int count, MPI_Datatype type) {
+    const char *wanted = getenv("LYING_MPI_COUNT"); /* only sums of this many elements */
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (wanted == NULL || count != atoi(wanted) || buffer == NULL) return;
+    if (getenv("LYING_MPI_RANK") != NULL && rank != atoi(getenv("LYING_MPI_RANK"))) return;
+    if (type == MPI_FLOAT) ((float *)buffer)[count / 2] += 0.25F;
+    if (type == MPI_DOUBLE) ((double *)buffer)[count / 2] += 0.25;
+}
+
+int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    const int code = PMPI_Allreduce(send, receive, count, type, op, comm);
+    spoil(receive, count, type);
+    return code;
+}

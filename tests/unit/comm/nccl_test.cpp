@@ -1,0 +1,208 @@
+// NCCL without a GPU: finding the library, saying what is wrong, not waiting for ever.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <future>
+#include <map>
+#include <thread>
+
+#include "base/error.hpp"
+#include "comm/nccl/channel.hpp"
+#include "comm/nccl/library.hpp"
+#include "comm/nccl/patience.hpp"
+#include "device/gpus.hpp"
+#include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::comm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using tests::thrown_sentence;
+
+std::function<const char*(const char*)> variables(const std::map<std::string, std::string>& set) {
+    return [set](const char* name) -> const char* {
+        const auto found = set.find(name);
+        return found == set.end() ? nullptr : found->second.c_str();
+    };
+}
+
+TEST(NcclLibrary, IsLookedForWhereTheUserSaysAlone) {
+    EXPECT_THAT(nccl_search_path(variables({{"RANKLAB_NCCL_LIBRARY", "/mine/libnccl.so.2"}})),
+                ElementsAre("/mine/libnccl.so.2"));
+    const auto paths = nccl_search_path(variables({{"RANKLAB_NCCL_LIBRARY", ""}}));
+    ASSERT_FALSE(paths.empty());
+    EXPECT_EQ(paths.back(), "libnccl.so.2") << "the loader's own search comes last";
+}
+
+TEST(NcclLibrary, AMissingOneIsAnErrorOfTheEnvironmentThatNamesAllPlaces) {
+    const auto load = [] { load_nccl({"/no/such/libnccl.so.2", "libno-such-nccl.so.9"}); };
+    EXPECT_THAT(thrown_sentence<base::EnvironmentError>(load),
+                AllOf(HasSubstr("/no/such/libnccl.so.2"), HasSubstr("libno-such-nccl.so.9"),
+                      HasSubstr("set RANKLAB_NCCL_LIBRARY"), HasSubstr("--backend mpi")));
+}
+
+TEST(NcclLibrary, AFileThatIsNoLibraryIsRefused) {
+    const tests::TempFolder folder;
+    const auto path = (folder.path() / "libnccl.so.2").string();
+    std::ofstream(path) << "not ELF";
+    EXPECT_THAT(thrown_sentence<base::EnvironmentError>([&] { load_nccl({path}); }), HasSubstr(path));
+}
+
+TEST(NcclLibrary, ALibraryWithoutNcclsFunctionsIsRefused) {
+    EXPECT_THAT(thrown_sentence<base::EnvironmentError>([] { load_nccl({"libm.so.6"}); }),
+                AllOf(HasSubstr("libm.so.6 lacks nccl"), HasSubstr("2.18.1")));
+}
+
+TEST(NcclLibrary, VersionsAreReadInBothOfItsSpellings) {
+    EXPECT_EQ(nccl_version_text(22809), "2.28.9");
+    EXPECT_EQ(nccl_version_text(21801), "2.18.1");
+    EXPECT_EQ(nccl_version_text(2708), "2.7.8");
+}
+
+TEST(NcclErrors, SayTheCallTheReasonAndWhatToDo) {
+    EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclRemoteError, "remote process exited", "peer\x01 gone\n"),
+                AllOf(HasSubstr("ncclAllReduce failed: remote process exited (peer? gone); "),
+                      HasSubstr("another rank")));
+    EXPECT_THAT(nccl_sentence("ncclCommInitRankConfig", ncclSystemError, "system error", ""),
+                AllOf(HasSubstr("system error; "), HasSubstr("NCCL_SOCKET_IFNAME")));
+    EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclUnhandledCudaError, "x", ""), HasSubstr("nvidia-smi"));
+    EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclInternalError, "x", ""), HasSubstr("NCCL_DEBUG=WARN"));
+}
+
+TEST(NcclTypes, AreTheSameOnBothSides) {
+    const std::map<DType, ncclDataType_t> types{{DType::u8, ncclUint8},     {DType::i32, ncclInt32},
+                                                {DType::i64, ncclInt64},    {DType::f32, ncclFloat32},
+                                                {DType::f64, ncclFloat64},  {DType::f16, ncclFloat16},
+                                                {DType::bf16, ncclBfloat16}};
+    for (const auto& [ours, theirs] : types) EXPECT_EQ(nccl_type(ours), theirs);
+    EXPECT_EQ(nccl_op(ReduceOp::sum), ncclSum);
+    EXPECT_EQ(nccl_op(ReduceOp::min), ncclMin);
+    EXPECT_EQ(nccl_op(ReduceOp::max), ncclMax);
+}
+
+TEST(NcclPatience, IsTheUsersOrOurs) {
+    EXPECT_EQ(nccl_patience(variables({})).count(), 180);
+    EXPECT_EQ(nccl_patience(variables({{"RANKLAB_NCCL_TIMEOUT", "2.5"}})).count(), 2.5);
+    for (const char* bad : {"0", "-1", "x", "5s", "nan", "inf"}) {
+        EXPECT_THAT(thrown_sentence<base::EnvironmentError>([&] {
+                        nccl_patience(variables({{"RANKLAB_NCCL_TIMEOUT", bad}}));
+                    }),
+                    AllOf(HasSubstr("RANKLAB_NCCL_TIMEOUT"), HasSubstr(bad)));
+    }
+}
+
+TEST(NcclPatience, EndsAndNamesWhatHangs) {
+    auto released = std::make_shared<std::promise<void>>();
+    auto gone = std::make_shared<std::promise<void>>();
+    auto left = gone->get_future();
+    const auto hang = [released, gone] {
+        released->get_future().wait();
+        gone->set_value();
+        return ncclSuccess;
+    };
+    EXPECT_THAT(
+        thrown_sentence<base::NcclError>([&] { within(Patience(0.02), "ncclCommSplit", hang); }),
+        AllOf(HasSubstr("ncclCommSplit has not come to an end within 0.02 s"), HasSubstr("look for its")));
+    released->set_value();
+    left.wait();
+}
+
+TEST(NcclPatience, GivesBackWhatTheCallSaysAndThrows) {
+    EXPECT_EQ(within(Patience(60), "x", [] { return ncclInvalidUsage; }), ncclInvalidUsage);
+    EXPECT_THROW(within(Patience(60), "x", []() -> ncclResult_t { throw base::CudaError("no GPU"); }),
+                 base::CudaError);
+}
+
+// A table of functions that never saw a GPU: what we make of what NCCL answers.
+std::shared_ptr<NcclLibrary> fake_library() {
+    auto fake = std::make_shared<NcclLibrary>();
+    fake->get_error_string = [](ncclResult_t) { return "the reason"; };
+    fake->get_last_error = [](ncclComm_t) { return "its account"; };
+    return fake;
+}
+ncclComm_t some_comm() {
+    static int place = 0;
+    return reinterpret_cast<ncclComm_t>(&place);
+}
+
+TEST(NcclConnecting, WaitsForACommunicatorThatIsUnderWay) {
+    const auto fake = fake_library();
+    fake->init_rank = [](ncclComm_t* comm, int, ncclUniqueId, int, ncclConfig_t*) {
+        *comm = some_comm();
+        return ncclInProgress;
+    };
+    fake->get_async_error = [](ncclComm_t, ncclResult_t* state) {
+        static int asked = 0;
+        *state = ++asked < 3 ? ncclInProgress : ncclSuccess;
+        return ncclSuccess;
+    };
+    EXPECT_EQ(init_nccl_rank(fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}, Patience(60)), some_comm());
+}
+
+TEST(NcclConnecting, GivesUpOnRanksThatDoNotCome) {
+    const auto fake = fake_library();
+    fake->init_rank = [](ncclComm_t* comm, int, ncclUniqueId, int, ncclConfig_t*) {
+        *comm = some_comm();
+        return ncclInProgress;
+    };
+    fake->get_async_error = [](ncclComm_t, ncclResult_t* state) {
+        *state = ncclInProgress;
+        return ncclSuccess;
+    };
+    EXPECT_THAT(thrown_sentence<base::NcclError>(
+                    [&] { init_nccl_rank(fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}, Patience(0.02)); }),
+                HasSubstr("connecting 2 ranks by NCCL has not come to an end"));
+}
+
+TEST(NcclConnecting, SaysWhyItFailed) {
+    const auto fake = fake_library();
+    fake->init_rank = [](ncclComm_t*, int, ncclUniqueId, int, ncclConfig_t*) { return ncclSystemError; };
+    EXPECT_THAT(thrown_sentence<base::NcclError>(
+                    [&] { init_nccl_rank(fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}, Patience(60)); }),
+                HasSubstr("ncclCommInitRankConfig failed: the reason (its account)"));
+}
+
+// The real library, where this machine has one.
+class RealNccl : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        setenv("NCCL_SOCKET_IFNAME", "lo", 0);  // a unique id opens a socket: this machine's own will do
+        try {
+            library_ = load_nccl();
+        } catch (const base::EnvironmentError& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+    std::shared_ptr<const NcclLibrary> library_;
+};
+
+TEST_F(RealNccl, IsLoadedAndTellsItsVersion) {
+    EXPECT_GE(library_->version, NCCL_VERSION(2, 18, 1)) << library_->path;
+    EXPECT_EQ(library_->version / 10000, NCCL_MAJOR) << library_->path;
+}
+
+TEST_F(RealNccl, KnowsAUniqueIdWithoutAGpu) {
+    ncclUniqueId first{};
+    ncclUniqueId second{};
+    library_->check(library_->get_unique_id(&first), "ncclGetUniqueId");
+    library_->check(library_->get_unique_id(&second), "ncclGetUniqueId");
+    EXPECT_NE(std::string(first.internal, sizeof first.internal),
+              std::string(second.internal, sizeof second.internal));
+}
+
+TEST_F(RealNccl, WithoutAGpuConnectingIsACleanError) {
+    if (!device::list_gpus().gpus.empty()) GTEST_SKIP() << "this machine has a GPU";
+    ncclUniqueId id{};
+    library_->check(library_->get_unique_id(&id), "ncclGetUniqueId");
+    EXPECT_THAT(thrown_sentence<base::NcclError>(
+                    [&] { init_nccl_rank(library_, id, {.rank = 0, .ranks = 1, .gpu = -1}, Patience(100)); }),
+                AllOf(HasSubstr("ncclCommInitRankConfig failed: "), HasSubstr("nvidia-smi")));
+}
+
+}  // namespace
+}  // namespace ranklab::comm

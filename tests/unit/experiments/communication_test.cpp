@@ -1,0 +1,68 @@
+// What the stamps say, on made-up steps whose answer is known.
+#include "experiments/communication.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "experiments/delayed_phases.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+
+ReductionTimes at(double start, double end) {
+    return {start, start, start, end};
+}
+
+// Rank 1 comes 30 ms later, on a clock that is far off. The transfer is 10 ms.
+TEST(Analysis, TheLastRankWaitsForNobody) {
+    const StepReductions early{0.010, 0.050, {at(0.020, 0.060)}};
+    const StepReductions late{7.010, 7.050, {at(7.050, 7.060)}};
+    const auto step = analyse({early, late});
+    EXPECT_NEAR(step.transfer, 0.010, 1e-12);
+    EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0, 1e-12)));
+    EXPECT_EQ(step.last_rank, 1U);
+    EXPECT_NEAR(step.hidden, 0, 1e-12) << "on the late rank it began when backward was over";
+}
+
+TEST(Analysis, HiddenIsWhatLiesInsideBackward) {
+    const StepReductions rank{0.0, 0.100, {at(0.020, 0.050), at(0.080, 0.120), at(0.120, 0.130)}};
+    const auto step = analyse({rank, rank});
+    EXPECT_NEAR(step.transfer, 0.030 + 0.040 + 0.010, 1e-12);
+    EXPECT_NEAR(step.hidden, 0.030 + 0.020, 1e-12);
+    EXPECT_THAT(step.transfers,
+                ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0.040, 1e-12), DoubleNear(0.010, 1e-12)));
+    EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0, 1e-12), DoubleNear(0, 1e-12)));
+}
+
+// Where it is seen when all ranks have come, what lies before is waiting on every rank.
+TEST(Analysis, WaitingBeforeTheMoveIsNotCommunication) {
+    const StepReductions early{0.0, 0.1, {{0.010, 0.010, 0.040, 0.045}}};
+    const StepReductions late{0.0, 0.1, {{0.039, 0.039, 0.040, 0.045}}};
+    const auto step = analyse({early, late});
+    EXPECT_NEAR(step.transfer, 0.005, 1e-12);
+    EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0.001, 1e-12)));
+    EXPECT_EQ(step.last_rank, 1U);
+}
+
+TEST(Delay, IsReadOrRefused) {
+    const auto delay = parse_delay("1:backward:50", 2);
+    ASSERT_TRUE(delay);
+    EXPECT_EQ(delay->rank, 1);
+    EXPECT_EQ(delay->phase, base::Phase::backward);
+    EXPECT_EQ(delay->ms, 50);
+    EXPECT_FALSE(parse_delay("", 2));
+    for (const char* bad : {"1", "2:backward:50", "-1:backward:5", "1:lunch:50", "1:data:x", "1:data:-5",
+                            "1:data:inf", "1:data:5:5", "1:data:", ":data:5"}) {
+        const auto sentence =
+            ranklab::tests::thrown_sentence<base::OptionError>([&] { parse_delay(bad, 2); });
+        EXPECT_THAT(sentence, ::testing::HasSubstr("RANK:PHASE:MS")) << bad;
+    }
+}
+
+}  // namespace
+}  // namespace ranklab::experiments
