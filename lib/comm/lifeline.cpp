@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -103,7 +104,7 @@ Lifeline::Lifeline(Communicator& control, const std::string& host,
     const auto hosts = gather_texts(control, host);
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
         names_.push_back(fmt::format("rank {} on {}", rank, hosts[rank]));
-    if (rank_ == 0) open_listener(meeting_);
+    if (rank_ == 0) open_listener();
     std::istringstream words(broadcast_text(
         control,
         fmt::format("{} {} {}", meeting_.password, meeting_.port, fmt::join(meeting_.addresses, " ")), 0));
@@ -136,9 +137,9 @@ Lifeline::~Lifeline() {
 }
 
 // Leaves the port at 0 where there is no listening.
-void Lifeline::open_listener(Meeting& meeting) {
-    meeting.password = random_password();
-    meeting.addresses = own_addresses();
+void Lifeline::open_listener() {
+    meeting_.password = random_password();
+    meeting_.addresses = own_addresses();
     listener_.reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!listener_) return;
     sockaddr_in any{};
@@ -147,7 +148,7 @@ void Lifeline::open_listener(Meeting& meeting) {
     auto* address = reinterpret_cast<sockaddr*>(&any);
     const bool listens = bind(listener_.get(), address, size) == 0 && listen(listener_.get(), 4096) == 0 &&
                          getsockname(listener_.get(), address, &size) == 0;
-    if (listens) meeting.port = ntohs(any.sin_port);
+    if (listens) meeting_.port = ntohs(any.sin_port);
 }
 
 void Lifeline::serve() {

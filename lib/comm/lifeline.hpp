@@ -41,7 +41,7 @@ class Lifeline {
         int port = 0;
         std::vector<std::string> addresses;
     };
-    void open_listener(Meeting& meeting);
+    void open_listener();
     void serve();  // rank 0's thread
     bool admit();
     void follow();  // the other ranks' thread

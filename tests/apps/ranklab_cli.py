@@ -215,6 +215,12 @@ def train(*arguments, ranks=1, **how):
     return ranklab("train", *words, ranks=ranks, **how)
 
 
+def sync_strategies():
+    """The names below --sync in `ranklab train --list`."""
+    section = re.search(r"^--sync\b.*\n((?:[ \t]+\S.*\n)+)", ranklab("train", "--list").stdout, re.MULTILINE)
+    return [line.split()[0] for line in section.group(1).splitlines()]
+
+
 def idx_bytes(n, shape=(28, 28), classes=10, seed=0):
     """(images file, labels file) as bytes. Each class has a brightness of its own, so that there is something to learn."""
     source = random.Random(seed)

@@ -1,7 +1,7 @@
 """What gradient synchronisation costs: `ranklab train` with every strategy in alternating rounds of one run, on a model whose
 gradients are a large share of the step. A benchmark, not a test: read README.md before comparing machines.
 
-  sync_strategies.py [--rounds 7] [--steps 30] [--ranks 2] [--model wide-mlp] [--sync bucketed,flat,c10d,none]
+  sync_strategies.py [--rounds 7] [--steps 30] [--ranks 2] [--model wide-mlp] [--sync flat,bucketed,c10d,none]
                      [--launcher "srun -N2 -n2 --mpi=pmix"] [--progress none|poll|thread] [--json FILE]
 
 Run it with the Python of ./bootstrap (numpy, h5py). Exposed communication is the step's time less that of `none`, in the same round.
@@ -58,7 +58,7 @@ def add_options(parser):
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--model", default="wide-mlp")
     parser.add_argument("--batch-size", type=int, default=32, help="per rank")
-    parser.add_argument("--sync", default="bucketed,flat,c10d,none", help="names, separated by commas; ratios are to the first")
+    parser.add_argument("--sync", default="flat,bucketed,c10d,none", help="names, separated by commas; ratios are to the first")
     parser.add_argument("--progress", choices=("none", "poll", "thread"), help="passed on to ranklab train where it is given")
     parser.add_argument("--ranklab-options", default="", metavar="WORDS", help="more words for ranklab train, as one argument")
     parser.add_argument("--ranklab", type=pathlib.Path, default=paired.RANKLAB)

@@ -28,6 +28,8 @@ def main():
     if args.ranks % 2:
         parser.error("--ranks must be even: half of them run on each host")
     args.ranklab = args.ranklab.resolve()
+    if args.ranklab.is_relative_to("/tmp"):
+        parser.error(f"{args.ranklab} is under /tmp, which each host hides behind its own: copy the programs' folder, and name them with --ranklab")
     args.json = args.json and args.json.resolve()
     args.launcher = ["srun", "-N2", f"-n{args.ranks}", "--mpi=pmix", "--overcommit"]
 

@@ -107,7 +107,8 @@ up() {
   [[ -z $why ]] || fail 77 "$why"
   [[ $dir != /tmp/* ]] || fail 2 "$dir is under /tmp, which each host hides behind its own; name a folder elsewhere, such as one in /var/tmp."
   [[ ! -e $dir || -z $(ls -A "$dir") ]] || fail 2 "$dir is not empty; name a new folder, or take the hosts in it down first."
-  ! ip link show $bridge >/dev/null 2>&1 || fail 5 "two hosts are up already (the bridge $bridge is there); take them down first."
+  ! ip link show $bridge >/dev/null 2>&1 ||
+    fail 5 "two hosts are up already; take them down first: two_hosts.sh down $(cat /sys/class/net/$bridge/ifalias)"
   mkdir -p "$dir/state"
   chmod 755 "$dir"
   trap 'echo "two_hosts.sh: up failed; what it had started is taken down again." >&2; down' ERR
@@ -115,6 +116,7 @@ up() {
   write_slurm_conf
   start_munge
   ip link add $bridge type bridge
+  ip link set $bridge alias "$dir" # who finds them up learns where they live
   ip addr add $subnet.254/24 dev $bridge
   ip link set $bridge up
   slurmctld

@@ -7,7 +7,6 @@ each number of ranks; every strategy is compared with that.
 
 import json
 import pathlib
-import re
 import shutil
 import sys
 import tempfile
@@ -43,13 +42,6 @@ LARGE_LR = 1024.0
 FP32_GRADIENT = {"mnist-cnn": 1e-5, "bn-cnn": 1e-4}
 
 
-def sync_strategies():
-    """The names below --sync in `ranklab train --list`."""
-    listing = cli.ranklab("train", "--list").stdout
-    section = re.search(r"^--sync\b.*\n((?:[ \t]+\S.*\n)+)", listing, re.MULTILINE)
-    return [line.split()[0] for line in section.group(1).splitlines()]
-
-
 class DdpOracleTest(cli.Case):
     @classmethod
     def setUpClass(cls):
@@ -57,7 +49,7 @@ class DdpOracleTest(cli.Case):
         cls.addClassCleanup(shutil.rmtree, cls.scratch, ignore_errors=True)
         cls.data = cls.make_data(cls.scratch / "data")
         cls.oracle = {ranks: cls.pytorch(ranks) for ranks in RANKS}
-        cls.equal_syncs = [name for name in sync_strategies() if name != "none"]
+        cls.equal_syncs = [name for name in cli.sync_strategies() if name != "none"]
 
     @staticmethod
     def make_data(folder):

@@ -1,0 +1,117 @@
+"""`srun ranklab train` on two hosts: what is stored, and how a job ends whose rank is killed. The hosts are this machine's, under a
+real Slurm (two_hosts.sh): each has its own network, name, /tmp and /dev/shm.
+"""
+
+import atexit
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TWO_HOSTS = HERE / "two_hosts.sh"
+sys.path.insert(0, str(HERE.parent / "apps"))
+import ranklab_cli as cli  # noqa: E402
+
+try:
+    import h5py
+except ImportError:
+    print("SKIPPED: h5py is not installed for this Python; ./bootstrap makes one that has it")
+    sys.exit(77)
+
+# What a launcher without a word about failing ranks does: no --kill-on-bad-exit.
+SRUN = ("srun", "-N2", "-n2", "--mpi=pmix")
+
+
+def runs_in(path):
+    with h5py.File(path) as file:
+        return [{"valid": int(run.attrs["valid"]), "exit_code": int(run.attrs["exit_code"]), "sync": json.loads(run.attrs["config_json"])["sync"],
+                 "steps": run["samples/step_time_s"].shape, "hosts": [host.decode() for host in run["hosts"]["host"]]} for run in file["runs"].values()]
+
+
+class TwoHostTest(cli.Case):
+    @classmethod
+    def setUpClass(cls):
+        # Not under /tmp, which each host hides behind its own; so the programs must not be there, either.
+        cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-hosts-", dir="/var/tmp"))
+        atexit.register(cls.take_down)  # whatever happens to this process, short of kill -9
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        done = subprocess.run([TWO_HOSTS, "up", cls.shared / "hosts"], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"the two hosts did not come up:\n{done.stderr}")
+        cls.env = cli.environment(SLURM_CONF=cls.shared / "hosts" / "slurm.conf")
+        cls.ranklab = cli.RANKLAB
+        if cls.ranklab.is_relative_to("/tmp"):
+            shutil.copytree(cli.BIN, cls.shared / "bin", symlinks=True)
+            cls.ranklab = cls.shared / "bin" / "ranklab"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.take_down()
+
+    @classmethod
+    def take_down(cls):
+        if cls.shared.exists():
+            subprocess.run([TWO_HOSTS, "down", cls.shared / "hosts"], stderr=subprocess.DEVNULL, check=False)
+            shutil.rmtree(cls.shared, ignore_errors=True)
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="job-", dir=self.shared))
+        self.file = self.folder / "r.h5"
+
+    def train(self, *words):
+        return self.start(*SRUN, self.ranklab, "train", "--data", "synthetic", "--threads", "1", "--output", self.file, *map(str, words), env=self.env)
+
+    def short_run(self, sync):
+        result = self.train("--model", "template-softmax", "--sync", sync, "--steps", 10, "--warmup", 0).finish(60)
+        self.assertCode(result, 0)
+        return result
+
+    def rank_on(self, host):
+        """The process of the rank on that host, or None."""
+        pids = subprocess.run(["ip", "netns", "pids", f"ranklab-{host}"], capture_output=True, text=True, check=True).stdout.split()
+        names = {pid: pathlib.Path(f"/proc/{pid}/comm") for pid in pids}
+        return next((int(pid) for pid, name in names.items() if name.exists() and name.read_text().strip() == "ranklab-train"), None)
+
+    def test_a_run_over_two_hosts_is_stored_with_both(self):
+        syncs = [name for name in cli.sync_strategies() if name != "none"]
+        for sync in syncs:
+            result = self.short_run(sync)
+            self.assertIn("2 rank(s) on 2 host(s)", result.stdout)
+        self.assertEqual(runs_in(self.file), [{"valid": 1, "exit_code": 0, "sync": sync, "steps": (10, 2), "hosts": ["n1", "n2"]} for sync in syncs])
+
+    def test_a_killed_rank_ends_the_job_and_is_named(self):
+        """Rank 1 on n2, then rank 0 on n1, where the results are written. Slurm alone would let the other wait for ever."""
+        self.short_run("flat")
+        for rank, host in ((1, "n2"), (0, "n1")):
+            with self.subTest(rank=rank):
+                before = self.file.read_bytes()
+                job = self.train("--model", "mnist-cnn", "--batch-size", 16, "--steps", 20000)
+                job.wait_for_stderr("/20010 steps", 60)  # it trains
+                os.kill(self.rank_on(host), signal.SIGKILL)
+                killed = time.monotonic()
+                result = job.finish(20)
+                self.assertEqual(result.code, 5, str(result))
+                self.assertLess(time.monotonic() - killed, 20)
+                self.assertEqual(result.stderr.count(f"rank {1 - rank} on n{2 - rank}: rank {rank} on {host} is gone"), 1, str(result))
+                self.assertNotIn("Img/sec", result.stdout)
+                self.assertEqual([self.rank_on("n1"), self.rank_on("n2")], [None, None], "a rank outlived the job")
+                self.assertEqual(self.file.read_bytes(), before)
+                self.short_run("flat")  # nothing stays locked
+        self.assertEqual([run["valid"] for run in runs_in(self.file)], [1, 1, 1])
+
+
+if __name__ == "__main__":
+    if not cli.HAS_TRAIN:
+        print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
+        sys.exit(77)
+    check = subprocess.run([TWO_HOSTS, "check"], stderr=subprocess.PIPE, text=True, check=False)
+    if check.returncode != 0:
+        print(f"SKIPPED: {check.stderr.strip()}")
+        sys.exit(77)
+    cli.main()
