@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "train/trainer.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -86,8 +87,15 @@ void take_tensors(const std::vector<NamedArray>& arrays, const NamedTensors& ten
     }
 }
 
+// Of what the optimizer was given.
 std::vector<std::string> parameter_names(const nn::Model& model) {
-    return model.named_parameters().keys();
+    const auto trained = train::trained_parameters(model);
+    std::vector<std::string> names;
+    for (const auto& item : model.named_parameters()) {
+        if (names.size() < trained.size() && item.value().is_same(trained[names.size()]))
+            names.push_back(item.key());
+    }
+    return names;
 }
 
 train::OptimizerState state_of(const ArraySet& set, const std::vector<std::string>& names) {
@@ -104,11 +112,10 @@ train::OptimizerState state_of(const ArraySet& set, const std::vector<std::strin
     return state;
 }
 
-void load_generator(const std::string& bytes) {
+void load_generator(at::Generator generator, const std::string& bytes) {
     const auto size = static_cast<std::int64_t>(bytes.size());
     torch::Tensor state = torch::empty({size}, torch::kByte);
     if (size > 0) std::memcpy(state.mutable_data_ptr(), bytes.data(), bytes.size());
-    at::Generator generator = at::detail::getDefaultCPUGenerator();
     const std::lock_guard<std::mutex> lock(generator.mutex());
     try {
         generator.set_state(state);
@@ -117,8 +124,7 @@ void load_generator(const std::string& bytes) {
     }
 }
 
-std::string save_generator() {
-    at::Generator generator = at::detail::getDefaultCPUGenerator();
+std::string save_generator(at::Generator generator) {
     const std::lock_guard<std::mutex> lock(generator.mutex());
     const torch::Tensor state = generator.get_state();
     return {static_cast<const char*>(state.const_data_ptr()), state.nbytes()};
@@ -130,8 +136,13 @@ std::string text_of(const hdf5::TypedArray& array) {
 
 }  // namespace
 
+RankState generator_state(const std::string& name, const at::Generator& generator) {
+    return {name, [generator] { return save_generator(generator); },
+            [generator](const std::string& bytes) { load_generator(generator, bytes); }};
+}
+
 RankState torch_cpu_generator() {
-    return {"torch_cpu_generator", save_generator, load_generator};
+    return generator_state("torch_cpu_generator", at::detail::getDefaultCPUGenerator());
 }
 
 void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer) {

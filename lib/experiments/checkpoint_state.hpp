@@ -1,6 +1,8 @@
 // Between what trains and what a checkpoint holds.
 #pragma once
 
+#include <ATen/core/Generator.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,6 +20,9 @@ struct RankState {
     std::function<std::string()> save;
     std::function<void(const std::string&)> load;
 };
+
+/// A random generator's; it shares the generator.
+RankState generator_state(const std::string& name, const at::Generator& generator);
 
 /// LibTorch's generator of this process for the CPU: dropout's, among others.
 RankState torch_cpu_generator();

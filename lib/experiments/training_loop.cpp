@@ -41,7 +41,7 @@ std::vector<Verdict> TrainingLoop::run() {
     setup_.progress.activity("broadcasting the parameters");
     train::agree_on_parameters(train::trained_parameters(model_), setup_.control);
     train::broadcast_parameters(model_, setup_.control);
-    if (setup_.checkpoints != nullptr) setup_.checkpoints->restore(model_, steps_.optimizer());
+    restore();
     compare_parameters("at the start");
     model_.train();
     setup_.progress.activity("checking the first gradient");
@@ -61,6 +61,15 @@ std::vector<Verdict> TrainingLoop::run() {
     if (steps_.keeps_ranks_equal()) compare_parameters("at the end");
     record_.steps = steps_.recorder().steps();
     return verdicts();
+}
+
+void TrainingLoop::restore() {
+    if (setup_.checkpoints == nullptr) return;
+    for (std::size_t r = 1; steps_.replicas() != nullptr && r < steps_.replicas()->count(); ++r) {
+        setup_.checkpoints->keep(
+            generator_state(fmt::format("replica_{}_generator", r), steps_.replicas()->generator(r)));
+    }
+    setup_.checkpoints->restore(model_, steps_.optimizer());
 }
 
 void TrainingLoop::probe_overlap() {

@@ -22,6 +22,7 @@ class TrainingLoop {
     const train::DataParallel* replicas() const { return steps_.replicas(); }
 
   private:
+    void restore();
     void start_epoch(std::int64_t epoch);
     void do_step(std::int64_t step);
     void note_step();

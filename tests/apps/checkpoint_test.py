@@ -122,6 +122,9 @@ class SameLossesTest(CheckpointCase):
         self.check(1, ["--optimizer", "adadelta"], "a")
         self.check(1, ["--optimizer", "sgd", "--momentum", 0.9, "--precision", "fp64"], "s")
 
+    def test_replicas_go_on_with_their_own_random_numbers(self):
+        self.check(1, ["--optimizer", "sgd", "--mode", "dp", "--replicas", 2], "d")
+
     def test_at_two_ranks(self):
         self.check(2, ["--optimizer", "adadelta"], "a")
         self.check(2, ["--optimizer", "sgd", "--momentum", 0.9], "s")
