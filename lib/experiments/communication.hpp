@@ -48,6 +48,8 @@ std::vector<std::vector<StepReductions>> gather_reductions(const std::vector<Ste
 struct OverlapProbe {
     std::vector<double> with;
     std::vector<double> without;
+    std::vector<double> backward_with;
+    std::vector<double> backward_without;
     std::vector<StepReductions> reductions;  ///< of the steps with
 };
 

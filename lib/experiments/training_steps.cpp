@@ -194,19 +194,18 @@ OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, st
         control.barrier();
         steps.make(i % steps.steps_per_epoch());
         steps.silence(false);
-        return steps.recorder().steps().back().step;
+        return steps.recorder().steps().back();
     };
+    constexpr auto kBackward = static_cast<std::size_t>(base::Phase::backward);
     // The first pair warms up. Pairs in turns, so that a machine that slows down slows both.
     for (std::int64_t i = 0; i <= pairs; ++i) {
-        double with = 0;
-        double without = 0;
         for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
-            (silent ? without : with) = timed(i, silent);
-            if (!silent && i > 0) probe.reductions.push_back(steps.reductions());
+            const auto times = timed(i, silent);
+            if (i == 0) continue;
+            (silent ? probe.without : probe.with).push_back(times.step);
+            (silent ? probe.backward_without : probe.backward_with).push_back(times.phases[kBackward]);
+            if (!silent) probe.reductions.push_back(steps.reductions());
         }
-        if (i == 0) continue;
-        probe.with.push_back(with);
-        probe.without.push_back(without);
     }
     return probe;
 }

@@ -3,10 +3,10 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -14,44 +14,53 @@
 namespace ranklab::train {
 namespace {
 
-// Between two looks of the thread. At 10 Gbit/s 125 kB arrive meanwhile, less than a socket's buffer; a look
-// costs a microsecond or two.
-constexpr std::chrono::microseconds kNap{100};
+// The thread looks about four times while a piece travels, but not more often than is worth waking up for,
+// nor so seldom that a link stands idle. Measured at 1 Gbit/s, where a piece takes 2 ms: docs/overlap.md.
+constexpr std::chrono::microseconds kShortestNap{20};
+constexpr std::chrono::microseconds kLongestNap{250};
 
-// One buffer on its way. advance() never blocks with Transfer::background, and with Transfer::blocking only
-// once all ranks have come.
+// One buffer on its way, a piece at a time. advance() never blocks with Transfer::background, and with
+// Transfer::blocking only once all ranks have come.
 class Reduction {
   public:
     Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer, std::size_t piece_bytes)
         : comm_(comm), rest_(buffer), transfer_(transfer) {
         piece_ = std::max<std::size_t>(1, piece_bytes / comm::size_of(buffer.dtype));
         if (transfer_ == Transfer::blocking)
-            window_[0] = comm_.start_allreduce({&here_, 1, comm::DType::u8}, comm::ReduceOp::max);
+            request_ = comm_.start_allreduce({&here_, 1, comm::DType::u8}, comm::ReduceOp::max);
         else
-            fill_window();
+            start_piece();
     }
 
     // True when the sum is there.
     bool advance() {
         if (transfer_ == Transfer::background) return advance_pieces();
-        if (!window_[0].test()) return false;
+        if (!request_.test()) return false;
         moving_ = Clock::now();
         while (rest_.count > 0) comm_.allreduce(next_piece(), comm::ReduceOp::sum);
         return true;
     }
     // The same for a caller with nothing else to do.
     void complete() {
-        while (!advance()) {
-            for (auto& request : window_) request.wait();
-        }
+        while (!advance()) request_.wait();
     }
     Clock::time_point moving() const { return moving_; }
-    // For the end of a job whose other ranks may never come.
-    void abandon() {
-        for (auto& request : window_) request.abandon();
+    Clock::duration nap() const {
+        return std::clamp<Clock::duration>(piece_time_ / 4, kShortestNap, kLongestNap);
     }
+    // For the end of a job whose other ranks may never come.
+    void abandon() { request_.abandon(); }
 
   private:
+    // A piece that was just started is looked at at once: its first part leaves then.
+    bool advance_pieces() {
+        while (request_.test()) {
+            piece_time_ = Clock::now() - piece_start_;
+            if (rest_.count == 0) return true;
+            start_piece();
+        }
+        return false;
+    }
     comm::BufferView next_piece() {
         comm::BufferView piece = rest_;
         piece.count = std::min(piece_, rest_.count);
@@ -59,22 +68,10 @@ class Reduction {
         rest_.count -= piece.count;
         return piece;
     }
-    void fill_window() {
-        for (auto& request : window_) {
-            if (rest_.count > 0) request = comm_.start_allreduce(next_piece(), comm::ReduceOp::sum);
-        }
-    }
-    // Two pieces under way: while one is added up, the other travels.
-    bool advance_pieces() {
-        bool all = true;
-        for (auto& request : window_) {
-            while (request.test()) {
-                if (rest_.count == 0) break;
-                request = comm_.start_allreduce(next_piece(), comm::ReduceOp::sum);
-            }
-            all = all && request.test();
-        }
-        return all && rest_.count == 0;
+    void start_piece() {
+        piece_start_ = Clock::now();
+        if (moving_ == Clock::time_point()) moving_ = piece_start_;
+        request_ = comm_.start_allreduce(next_piece(), comm::ReduceOp::sum);
     }
 
     comm::Communicator& comm_;
@@ -83,8 +80,17 @@ class Reduction {
     std::size_t piece_ = 1;
     std::uint8_t here_ = 1;
     Clock::time_point moving_;
-    std::array<comm::Request, 2> window_;
+    Clock::time_point piece_start_;
+    Clock::duration piece_time_{};
+    comm::Request request_;
 };
+
+std::size_t piece_of(Transfer transfer, const comm::Communicator& comm, std::size_t wanted) {
+    if (wanted > 0) return wanted;
+    // On a device a stream orders the pieces, and the library cuts them itself.
+    if (comm.backend() == "nccl") return std::numeric_limits<std::size_t>::max();
+    return transfer == Transfer::blocking ? kBlockingPieceBytes : kBackgroundPieceBytes;
+}
 
 }  // namespace
 
@@ -93,7 +99,10 @@ class Reduction {
 class ReductionQueue::Worker {
   public:
     Worker(comm::Communicator& comm, Progress progress, Transfer transfer, std::size_t piece_bytes)
-        : comm_(comm), progress_(progress), transfer_(transfer), piece_bytes_(piece_bytes) {
+        : comm_(comm),
+          progress_(progress),
+          transfer_(transfer),
+          piece_bytes_(piece_of(transfer, comm, piece_bytes)) {
         if (progress_ == Progress::thread) thread_ = std::thread([this] { serve(); });
     }
     // Something is under way only where an error ends the job: it is left, since others may not come.
@@ -176,7 +185,7 @@ class ReductionQueue::Worker {
         {
             const std::lock_guard lock(mutex_);
             ReductionStamp& stamp = stamps_[next_++];
-            stamp.moving = transfer_ == Transfer::blocking ? current_->moving() : stamp.start;
+            stamp.moving = current_->moving();
             stamp.end = Clock::now();
         }
         current_.reset();
@@ -219,7 +228,7 @@ class ReductionQueue::Worker {
             std::this_thread::yield();
             return false;
         }
-        changed_.wait_for(lock, kNap, [this] { return hurry_ || ends_; });
+        changed_.wait_for(lock, current_->nap(), [this] { return hurry_ || ends_; });
         return ends_;
     }
     void fail(std::exception_ptr error) {

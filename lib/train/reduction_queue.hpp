@@ -35,17 +35,24 @@ struct ReductionStamp {
     std::size_t bytes = 0;
     Clock::time_point ready;  ///< this rank's part was complete
     Clock::time_point start;  ///< it was its turn: handed to the library
-    /// With Transfer::blocking: all ranks had come; with background, where that cannot be seen: start.
+    /// With Transfer::blocking: all ranks were known to have come; with background, where that is not seen,
+    /// about `start`.
     Clock::time_point moving;
     Clock::time_point end;  ///< the sum was there
 };
 
+/// What moves at once (measured, docs/overlap.md). In shared memory a piece that stays in the cache from one
+/// rank's reading to the other's is summed faster; on a network, libnbc waits for both directions of a piece
+/// before it goes on, so that small ones keep the link busy.
+inline constexpr std::size_t kBlockingPieceBytes = std::size_t{8} << 20;
+inline constexpr std::size_t kBackgroundPieceBytes = std::size_t{256} << 10;
+
 class ReductionQueue {
   public:
-    /// Keeps a reference. Large buffers go in pieces of `piece_bytes`, which stay in the cache; a piece's sum
-    /// is the same wherever it is computed.
+    /// Keeps a reference. Large buffers go in pieces of `piece_bytes`, one after another (0: as measured to
+    /// be best, see below); a piece's sum is the same on all ranks.
     ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
-                   std::size_t piece_bytes = std::size_t{4} << 20);
+                   std::size_t piece_bytes = 0);
     ~ReductionQueue();
     ReductionQueue(const ReductionQueue&) = delete;
     ReductionQueue& operator=(const ReductionQueue&) = delete;

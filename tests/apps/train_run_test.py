@@ -210,7 +210,7 @@ class StoredRunAtTwoRanks(RunCase):
         self.assertTrue(attrs["version"] and attrs["git_revision"])
         self.assertEqual(attrs["started_utc"].replace("-", "").replace(":", ""), job.run.id[:16])
         self.assertEqual((job.run.config["batch-size"], job.run.config["global-batch-size"], job.run.config["epochs"], job.run.config["seed"],
-                          job.run.config["sync"], job.run.config["mode"]), (8, 8 * job.ranks, 2, 1, "flat", "ddp"))
+                          job.run.config["sync"], job.run.config["mode"]), (8, 8 * job.ranks, 2, 1, "bucketed", "ddp"))
         self.assertNotIn("steps", job.run.config)
         for section, key in (("libraries", "mpi"), ("libraries", "hdf5"), ("libraries", "libtorch"), ("build", "compiler"), ("build", "type"),
                              ("host", "kernel"), ("host", "cpu"), ("process", "allocator"), ("output", "file_system"), ("training", "data_origin")):
