@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -25,7 +24,9 @@ class Reduction {
   public:
     Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer, std::size_t piece_bytes)
         : comm_(comm), rest_(buffer), transfer_(transfer) {
-        piece_ = std::max<std::size_t>(1, piece_bytes / comm::size_of(buffer.dtype));
+        // On a device a stream orders the work, and the library cuts it itself.
+        const bool whole = buffer.memory == comm::Memory::device;
+        piece_ = std::max<std::size_t>(1, whole ? buffer.count : piece_bytes / comm::size_of(buffer.dtype));
         if (transfer_ == Transfer::blocking)
             request_ = comm_.start_allreduce({&here_, 1, comm::DType::u8}, comm::ReduceOp::max);
         else
@@ -85,10 +86,8 @@ class Reduction {
     comm::Request request_;
 };
 
-std::size_t piece_of(Transfer transfer, const comm::Communicator& comm, std::size_t wanted) {
+std::size_t piece_of(Transfer transfer, std::size_t wanted) {
     if (wanted > 0) return wanted;
-    // On a device a stream orders the pieces, and the library cuts them itself.
-    if (comm.backend() == "nccl") return std::numeric_limits<std::size_t>::max();
     return transfer == Transfer::blocking ? kBlockingPieceBytes : kBackgroundPieceBytes;
 }
 
@@ -102,7 +101,7 @@ class ReductionQueue::Worker {
         : comm_(comm),
           progress_(progress),
           transfer_(transfer),
-          piece_bytes_(piece_of(transfer, comm, piece_bytes)) {
+          piece_bytes_(piece_of(transfer, piece_bytes)) {
         if (progress_ == Progress::thread) thread_ = std::thread([this] { serve(); });
     }
     // Something is under way only where an error ends the job: it is left, since others may not come.

@@ -167,7 +167,7 @@ class LateRank(Case):
         self.assertCode(result, 0)
         self.assertRegex(result.stdout, r"overlap +-?[\d.]+ % of the communication is hidden")
         (run,) = stored_runs(output)
-        for name in ("communication_s", "communication_hidden_s", "communication_exposed_s", "step_without_communication_s"):
+        for name in ("communication_s", "communication_inside_backward_s", "backward_longer_s", "communication_exposed_s", "step_without_communication_s"):
             self.assertEqual(run.rows[name]["n"], 6, name)
         total, exposed = run.rows["communication_s"]["median"], run.rows["communication_exposed_s"]["median"]
         self.assertAlmostEqual(run.rows["overlap"]["median"], 1 - exposed / total, places=9)
