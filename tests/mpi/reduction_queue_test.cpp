@@ -1,0 +1,169 @@
+// The queue that sums buckets in the background: right sums, one order, errors that reach the caller, and an
+// end that waits for nobody. No tensors: it is also what is run under ThreadSanitizer (docs/overlap.md).
+#include "train/reduction_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "comm/silent.hpp"
+#include "mpi_world.hpp"
+
+namespace ranklab::train {
+namespace {
+
+using ranklab::testing::world;
+
+struct Way {
+    Progress progress;
+    Transfer transfer;
+    std::size_t piece_bytes;
+};
+
+class Queue : public ::testing::TestWithParam<Way> {
+  protected:
+    ReductionQueue make(comm::Communicator& comm) const {
+        return ReductionQueue(comm, GetParam().progress, GetParam().transfer, GetParam().piece_bytes);
+    }
+    static std::vector<double> values(std::size_t count, int rank, int step) {
+        std::vector<double> all(count);
+        for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<double>((i * 7 + 3 * rank + step) % 13);
+        return all;
+    }
+    static std::vector<double> sums(std::size_t count, int step) {
+        std::vector<double> all(count, 0.0);
+        for (int rank = 0; rank < world().world_size(); ++rank) {
+            const auto part = values(count, rank, step);
+            std::transform(all.begin(), all.end(), part.begin(), all.begin(), std::plus<>());
+        }
+        return all;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, Queue,
+                         ::testing::Values(Way{Progress::none, Transfer::background, 64},
+                                           Way{Progress::poll, Transfer::background, 1000},
+                                           Way{Progress::thread, Transfer::background, 0},
+                                           Way{Progress::thread, Transfer::background, 64},
+                                           Way{Progress::none, Transfer::blocking, 0},
+                                           Way{Progress::poll, Transfer::blocking, 64},
+                                           Way{Progress::thread, Transfer::blocking, 64}));
+
+TEST_P(Queue, SumsWhatIsPushedStepAfterStep) {
+    auto queue = make(world());
+    const std::vector<std::size_t> counts{1, 1003, 0, 7, 50000};
+    for (int step = 0; step < 20; ++step) {
+        queue.begin_step();
+        std::vector<std::vector<double>> buffers;
+        for (const std::size_t count : counts) buffers.push_back(values(count, world().rank(), step));
+        for (auto& buffer : buffers) {
+            queue.push(comm::view(std::span(buffer)));
+            queue.poll();
+        }
+        queue.finish();
+        ASSERT_EQ(queue.stamps().size(), counts.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            EXPECT_EQ(buffers[i], sums(counts[i], step)) << "step " << step << ", buffer " << i;
+            EXPECT_EQ(queue.stamps()[i].bytes, counts[i] * sizeof(double));
+        }
+    }
+}
+
+TEST_P(Queue, CallsBackOnceForEach) {
+    auto queue = make(world());
+    std::atomic<int> calls = 0;
+    std::vector<double> buffer(100, 1.0);
+    queue.begin_step();
+    for (int i = 0; i < 3; ++i) {
+        queue.push(comm::view(std::span(buffer)),
+                   [&calls](const std::exception_ptr& error) { calls += error ? 100 : 1; });
+    }
+    queue.hurry();
+    queue.finish();
+    EXPECT_EQ(calls, 3);
+}
+
+TEST_P(Queue, EndsWithoutWork) {
+    auto queue = make(world());
+    queue.begin_step();
+    queue.finish();
+    EXPECT_TRUE(queue.stamps().empty());
+}
+
+/// Fails in every collective, as a library does whose network went away.
+class Broken final : public comm::Communicator {
+  public:
+    int rank() const override { return 0; }
+    int world_size() const override { return 1; }
+    int local_rank() const override { return 0; }
+    int local_size() const override { return 1; }
+    std::string backend() const override { return "broken"; }
+    void barrier() override {}
+    void broadcast(comm::BufferView, int) override { fail(); }
+    void allreduce(comm::BufferView, comm::ReduceOp) override { fail(); }
+    comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override {
+        fail();
+        return {};
+    }
+    void allgather(comm::BufferView, comm::BufferView) override { fail(); }
+    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override { fail(); }
+    std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
+
+  private:
+    static void fail() { throw base::MpiError("the network is gone"); }
+};
+
+TEST_P(Queue, AnErrorReachesTheCaller) {
+    Broken broken;
+    auto queue = make(broken);
+    std::vector<double> buffer(100, 1.0);
+    queue.begin_step();
+    EXPECT_THROW(
+        {
+            queue.push(comm::view(std::span(buffer)));
+            queue.poll();
+            queue.finish();
+        },
+        base::MpiError);
+}
+
+/// Its sums never come: another rank is gone.
+class Waiting final : public comm::Request::State {
+    void wait() override { ADD_FAILURE() << "nobody may wait for a rank that does not come"; }
+    bool test() override { return false; }
+};
+class Lonely final : public comm::Communicator {
+  public:
+    int rank() const override { return 0; }
+    int world_size() const override { return 2; }
+    int local_rank() const override { return 0; }
+    int local_size() const override { return 1; }
+    std::string backend() const override { return "lonely"; }
+    void barrier() override {}
+    void broadcast(comm::BufferView, int) override {}
+    void allreduce(comm::BufferView, comm::ReduceOp) override {}
+    comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override {
+        return comm::Request(std::make_unique<Waiting>());
+    }
+    void allgather(comm::BufferView, comm::BufferView) override {}
+    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {}
+    std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
+};
+
+TEST_P(Queue, AnErrorElsewhereDoesNotMakeItWait) {
+    Lonely lonely;
+    std::vector<double> buffer(100, 1.0);
+    {
+        auto queue = make(lonely);
+        queue.begin_step();
+        queue.push(comm::view(std::span(buffer)));
+        queue.poll();
+    }
+    SUCCEED() << "the queue went while a sum was under way";
+}
+
+}  // namespace
+}  // namespace ranklab::train
