@@ -26,6 +26,13 @@ set(RANKLAB_TEST_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
   OMP_NUM_THREADS=1)
+# What is suppressed is other people's libraries, each with its reason, in these files.
+if(RANKLAB_SANITIZE MATCHES "address")
+  list(APPEND RANKLAB_TEST_ENVIRONMENT "ASAN_OPTIONS=fast_unwind_on_malloc=0"
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0" "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1")
+elseif(RANKLAB_SANITIZE MATCHES "thread")
+  list(APPEND RANKLAB_TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+endif()
 
 # ranklab_add_test(NAME SOURCES x_test.cpp ... LINK target ... [TORCH])
 function(ranklab_add_test name)

@@ -44,10 +44,10 @@ class Queue : public ::testing::TestWithParam<Way> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Ways, Queue,
-                         ::testing::Values(Way{Progress::none, Transfer::background, 64},
+                         ::testing::Values(Way{Progress::none, Transfer::background, 4096},
                                            Way{Progress::poll, Transfer::background, 1000},
                                            Way{Progress::thread, Transfer::background, 0},
-                                           Way{Progress::thread, Transfer::background, 64},
+                                           Way{Progress::thread, Transfer::background, 4096},
                                            Way{Progress::none, Transfer::blocking, 0},
                                            Way{Progress::poll, Transfer::blocking, 64},
                                            Way{Progress::thread, Transfer::blocking, 64}));
