@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include <algorithm>
 
@@ -318,6 +319,25 @@ TEST_P(Sync, EndsWithoutAStepAndWithoutParameters) {
     const auto empty = attached({});
     empty->begin_step({}, true);
     empty->finish();
+}
+
+TEST(BucketPlan, IsThatOfPyTorch) {
+    torch::manual_seed(3);
+    for (int round = 0; round < 50; ++round) {
+        Tensors tensors;
+        std::vector<GradientSize> sizes;
+        std::vector<std::size_t> order;
+        for (std::size_t i = 0; i < 40; ++i) {
+            const auto count = torch::randint(1, 400, {1}).item<std::int64_t>();
+            const auto type = i % 5 == 0 && round % 2 == 0 ? torch::kDouble : torch::kFloat;
+            tensors.push_back(torch::empty({count}, type));
+            sizes.push_back({static_cast<std::int64_t>(tensors.back().nbytes()), static_cast<int>(type)});
+            order.push_back(i);
+        }
+        const std::size_t first = 100 + 50 * static_cast<std::size_t>(round);
+        const auto theirs = c10d::compute_bucket_assignment_by_size(tensors, {first, 4000});
+        EXPECT_EQ(plan_buckets(sizes, order, static_cast<std::int64_t>(first), 4000), std::get<0>(theirs));
+    }
 }
 
 TEST(Parameters, RanksThatDifferAreNamedOnAllRanks) {
