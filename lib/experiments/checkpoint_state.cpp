@@ -87,17 +87,6 @@ void take_tensors(const std::vector<NamedArray>& arrays, const NamedTensors& ten
     }
 }
 
-// Of what the optimizer was given.
-std::vector<std::string> parameter_names(const nn::Model& model) {
-    const auto trained = train::trained_parameters(model);
-    std::vector<std::string> names;
-    for (const auto& item : model.named_parameters()) {
-        if (names.size() < trained.size() && item.value().is_same(trained[names.size()]))
-            names.push_back(item.key());
-    }
-    return names;
-}
-
 train::OptimizerState state_of(const ArraySet& set, const std::vector<std::string>& names) {
     train::OptimizerState state{set.name, std::vector<torch::Tensor>(names.size())};
     for (const auto& array : set.arrays) {
@@ -148,7 +137,7 @@ RankState torch_cpu_generator() {
 void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer) {
     checkpoint.parameters = arrays_of(model.named_parameters());
     checkpoint.buffers = arrays_of(model.named_buffers());
-    const auto names = parameter_names(model);
+    const auto names = train::trained_parameter_names(model);
     for (const auto& state : optimizer.state()) {
         ArraySet set{state.name, {}};
         for (std::size_t i = 0; i < state.tensors.size(); ++i) {
@@ -163,7 +152,8 @@ void take_training(const Checkpoint& checkpoint, nn::Model& model, train::Optimi
     take_tensors(checkpoint.parameters, model.named_parameters(), "parameters");
     take_tensors(checkpoint.buffers, model.named_buffers(), "buffers");
     std::vector<train::OptimizerState> states;
-    for (const auto& set : checkpoint.optimizer) states.push_back(state_of(set, parameter_names(model)));
+    for (const auto& set : checkpoint.optimizer)
+        states.push_back(state_of(set, train::trained_parameter_names(model)));
     optimizer.load_state(states);
 }
 

@@ -159,21 +159,24 @@ struct Excess {
     double seconds = 0;
 };
 
-// The phase of `rank` that is longest against the same phase of the other ranks.
-Excess excess_of(const measure::GatheredSteps& steps, std::size_t rank) {
-    Excess worst{"none", 0};
+// For each rank the phase that is longest against the same phase of the other ranks.
+std::vector<Excess> excesses_of(const measure::GatheredSteps& steps) {
+    std::vector<Excess> worst(steps.step.ranks, {"none", 0});
     for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
         if (base::kPhaseNames[phase] == "sync") continue;
         const auto& samples = steps.phases[phase];
-        double mine = 0;
-        double others = 0;
-        for (std::size_t r = 0; r < samples.ranks; ++r) {
+        std::vector<double> medians;
+        for (std::size_t rank = 0; rank < samples.ranks; ++rank) {
             std::vector<double> values;
-            for (std::size_t row = 0; row < samples.rows(); ++row) values.push_back(samples.at(row, r));
-            (r == rank ? mine : others) += median(values);
+            for (std::size_t row = 0; row < samples.rows(); ++row) values.push_back(samples.at(row, rank));
+            medians.push_back(median(values));
         }
-        const double excess = mine - others / static_cast<double>(samples.ranks - 1);
-        if (excess > worst.seconds) worst = {std::string(base::kPhaseNames[phase]), excess};
+        const double all = std::accumulate(medians.begin(), medians.end(), 0.0);
+        for (std::size_t rank = 0; rank < samples.ranks; ++rank) {
+            const double others = (all - medians[rank]) / static_cast<double>(samples.ranks - 1);
+            const double excess = medians[rank] - others;
+            if (excess > worst[rank].seconds) worst[rank] = {std::string(base::kPhaseNames[phase]), excess};
+        }
     }
     return worst;
 }
@@ -185,8 +188,7 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
     std::iota(ranks.begin(), ranks.end(), 0);
     std::vector<std::string> phases;
     std::vector<double> excess;
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const Excess worst = excess_of(steps, rank);
+    for (const Excess& worst : excesses_of(steps)) {
         phases.push_back(worst.phase);
         excess.push_back(worst.seconds);
     }

@@ -56,7 +56,6 @@ struct OverlapProbe {
 struct CommunicationFacts {
     std::vector<std::size_t> bucket_bytes;
     std::vector<std::size_t> bucket_parameters;
-    std::size_t stamped_steps = 0;  ///< of how many counted steps the stamps were kept
 };
 
 /// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting` (a row a

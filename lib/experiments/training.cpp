@@ -69,7 +69,7 @@ struct Overlap {
     train::Transfer transfer;
 };
 
-// How buckets are moved, where the user did not say; the same on all ranks. Measured (docs/measurement.md):
+// How buckets are moved, where the user did not say; the same on all ranks. Measured (docs/overlap.md):
 // between hosts a sleeping thread with non-blocking allreduces hides the network. Within a host moving is the
 // processors' own work: the blocking allreduce does it in a third of the time, beside backward only where a
 // core is free.

@@ -16,7 +16,7 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // Between steps the ranks agree every so often on whether to go on: often enough that a NaN ends the job
 // soon, seldom enough that it costs nothing. It stands outside the timed steps.
 constexpr std::int64_t kStepsBetweenChecks = 25;
-// Stamps beyond these are not kept: the table says of how many steps it is.
+// Stamps beyond these are not kept: the tables of a long run are of its beginning.
 constexpr std::size_t kMostStamps = 100000;
 
 double seconds_since(measure::Clock::time_point start) {
@@ -115,7 +115,6 @@ void TrainingLoop::note_step() {
     StepReductions reductions = steps_.reductions();
     if (record_.reductions.size() * reductions.reductions.size() >= kMostStamps) return;
     record_.reductions.push_back(std::move(reductions));
-    if (record_.reductions.size() == 1) record_.facts = steps_.facts();
     if (record_.facts.bucket_bytes.size() != record_.reductions.back().reductions.size())
         record_.facts = steps_.facts();  // the buckets were rebuilt
 }

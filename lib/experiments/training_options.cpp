@@ -248,8 +248,6 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.check_parameters = options.text("check-parameters");
     o.evaluate = options.text("evaluate");
     o.local_batch = options.integer("batch-size");
-    o.progress = options.has("progress") ? options.text("progress") : "";
-    o.transfer = options.has("transfer") ? options.text("transfer") : "";
     o.inject_delay = options.has("inject-delay") ? options.text("inject-delay") : "";
     static_cast<void>(parse_delay(o.inject_delay, world_size));
     o.compression = options.text("compress") == "fp16"   ? train::Compression::fp16

@@ -16,7 +16,6 @@ namespace ranklab::experiments {
 struct TrainingOptions {
     std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
         check_parameters, evaluate, save_parameters, checkpoint;
-    std::string progress, transfer;  ///< "" until the job knows its nodes and cores
     std::string inject_delay;
     train::Compression compression = train::Compression::none;
     std::int64_t bucket_cap_bytes = 0;

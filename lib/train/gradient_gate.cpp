@@ -7,32 +7,12 @@
 #include <limits>
 
 #include "comm/exchange.hpp"
+#include "train/rewind.hpp"
 #include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::train {
 namespace {
-
-// What a forward pass in training mode changes besides its result.
-class Undo {
-  public:
-    explicit Undo(const nn::Model& model)
-        : buffers_(model.buffers()), generator_(at::detail::getDefaultCPUGenerator()) {
-        for (const auto& buffer : buffers_) before_.push_back(buffer.clone());
-        state_ = generator_.get_state();
-    }
-    void operator()() {
-        const torch::NoGradGuard no_gradients;
-        for (std::size_t i = 0; i < buffers_.size(); ++i) buffers_[i].copy_(before_[i]);
-        generator_.set_state(state_);
-    }
-
-  private:
-    std::vector<torch::Tensor> buffers_;
-    std::vector<torch::Tensor> before_;
-    at::Generator generator_;
-    torch::Tensor state_;
-};
 
 torch::Tensor weighted_loss(nn::Model& model, const TensorBatch& batch, double weight) {
     return model.loss(model.forward(batch.images), batch.targets) * weight;
@@ -95,23 +75,19 @@ double gradient_bound(torch::Dtype dtype, Compression compression) {
 GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const TensorBatch& batch, double weight,
                                 comm::Communicator& data, comm::Communicator& control, double bound) {
     const auto parameters = trained_parameters(model);
-    Undo undo(model);
+    Rewind rewind(model, {at::detail::getDefaultCPUGenerator()});
     const torch::Tensor wanted = reference(model, parameters, batch, weight, data);
-    undo();
+    rewind();
     run_strategy(model, sync, batch, weight);
-    undo();
+    rewind();
     auto worst = differences(wanted, parameters);
     control.allreduce(comm::view(std::span(worst)), comm::ReduceOp::max);
+    const auto names = trained_parameter_names(model);
     GateResult result{.passed = true, .worst = 0, .bound = bound, .where = ""};
-    std::size_t i = 0;
-    for (const auto& item : model.named_parameters()) {
-        if (i < parameters.size() && item.value().is_same(parameters[i])) {
-            if (worst[i] >= result.worst) {
-                result.worst = worst[i];
-                result.where = item.key();
-            }
-            ++i;
-        }
+    for (std::size_t i = 0; i < worst.size(); ++i) {
+        if (worst[i] < result.worst) continue;
+        result.worst = worst[i];
+        result.where = names[i];
     }
     result.passed = result.worst <= bound;
     return result;

@@ -7,33 +7,16 @@
 
 #include "nn/random.hpp"
 #include "train/gradient_sync.hpp"
+#include "train/rewind.hpp"
 
 namespace ranklab::train {
 namespace {
 
-// What a forward and backward pass changes besides gradients: running statistics and random streams.
-class Rewind {
-  public:
-    explicit Rewind(DataParallel& replicas) : replicas_(replicas) {
-        for (const auto& buffer : replicas.model(0).buffers()) buffers_.push_back(buffer.clone());
-        for (std::size_t r = 0; r < replicas.count(); ++r)
-            streams_.push_back(replicas.generator(r).get_state());
-    }
-    void operator()() {
-        const torch::NoGradGuard no_gradients;
-        const auto buffers = replicas_.model(0).buffers();
-        for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].copy_(buffers_[i]);
-        for (std::size_t r = 0; r < replicas_.count(); ++r) {
-            auto generator = replicas_.generator(r);
-            generator.set_state(streams_[r]);
-        }
-    }
-
-  private:
-    DataParallel& replicas_;
-    std::vector<torch::Tensor> buffers_;
-    std::vector<torch::Tensor> streams_;
-};
+std::vector<at::Generator> generators_of(const DataParallel& replicas) {
+    std::vector<at::Generator> generators;
+    for (std::size_t r = 0; r < replicas.count(); ++r) generators.push_back(replicas.generator(r));
+    return generators;
+}
 
 // One part after another: their gradients add up in the model's parameters.
 void compute_reference(DataParallel& replicas, const TensorBatch& batch) {
@@ -86,7 +69,7 @@ ReplicaCheck compare(const std::vector<torch::Tensor>& ours, const std::vector<t
 
 ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch) {
     const auto parameters = replicas.model(0).parameters();
-    Rewind rewind(replicas);
+    Rewind rewind(replicas.model(0), generators_of(replicas));
     replicas.compute_gradient(batch, 1.0);
     const auto ours = take_gradients(parameters);
     rewind();

@@ -61,6 +61,16 @@ std::vector<Phase> Trainer::phases() const {
     return {Phase::forward, Phase::backward, Phase::sync, Phase::optimizer};
 }
 
+std::vector<std::string> trained_parameter_names(const nn::Model& model) {
+    const auto trained = trained_parameters(model);
+    std::vector<std::string> names;
+    for (const auto& item : model.named_parameters()) {
+        if (names.size() < trained.size() && item.value().is_same(trained[names.size()]))
+            names.push_back(item.key());
+    }
+    return names;
+}
+
 EvaluationSums evaluate(nn::Model& model, const data::ImageSet& set, data::Part part, std::int64_t batch_size,
                         const Normalizer& normalize) {
     const torch::NoGradGuard no_gradients;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/phase.hpp"
@@ -38,6 +39,8 @@ class Trainer final : public Stepper {
 /// The parameters that require gradients, each once although modules may share it, in the order of
 /// registration.
 std::vector<torch::Tensor> trained_parameters(const nn::Model& model);
+/// Their names in the model, in the same order.
+std::vector<std::string> trained_parameter_names(const nn::Model& model);
 
 /// Sums over this rank's samples; add them over ranks before dividing.
 struct EvaluationSums {
