@@ -12,25 +12,46 @@
 
 namespace ranklab::nn {
 
-/// One sample's shape and how many classes there are.
+/// One sample's shape, and what is to be told of it: its class, or (target_channels > 0) a field of values of
+/// the same extents.
 struct InputShape {
     std::int64_t channels = 1;
     std::int64_t height = 1;
     std::int64_t width = 1;
-    std::int64_t classes = 1;
+    std::int64_t classes = 0;
+    std::int64_t depth = 0;  ///< of a volume; 0: an image
+    std::int64_t target_channels = 0;
+
+    bool is_volume() const { return depth > 0; }
+    bool classifies() const { return target_channels == 0; }
+    /// [channels, height, width] or [channels, depth, height, width].
+    std::vector<std::int64_t> input_sizes() const { return sizes(channels); }
+    /// Of the field to be told; [] for a class.
+    std::vector<std::int64_t> target_sizes() const {
+        return classifies() ? std::vector<std::int64_t>() : sizes(target_channels);
+    }
+
+  private:
+    std::vector<std::int64_t> sizes(std::int64_t first) const {
+        if (is_volume()) return {first, depth, height, width};
+        return {first, height, width};
+    }
 };
 
 class Model : public torch::nn::Module {
   public:
-    /// images [N, channels, height, width] -> scores [N, classes].
-    virtual torch::Tensor forward(const torch::Tensor& images) = 0;
-    /// The mean loss over the batch, a scalar. targets [N], int64.
+    /// input [N, input_sizes()] -> scores [N, classes], or the field [N, target_sizes()].
+    virtual torch::Tensor forward(const torch::Tensor& input) = 0;
+    /// The mean loss over the batch, a scalar. targets [N], int64, or [N, target_sizes()].
     virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const = 0;
 };
 
 struct ModelConfig {
     InputShape input;
     bool dropout = true;
+    std::int64_t width = 1;   ///< all inner channels are divided by it: small models of the same depth
+    bool full_scale = true;   ///< unet3d: with the innermost layer
+    double lambda_rho = 0.0;  ///< unet3d: weight of the density term of its loss
 };
 
 /// The document's way to train it; each can be overruled by an option.
@@ -41,6 +62,7 @@ struct ModelDefaults {
     std::string lr_schedule = "none";
     double gamma = 1.0;
     std::int64_t batch_size = 64;
+    double momentum = 0.0;
 };
 
 struct ModelEntry {
