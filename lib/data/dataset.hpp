@@ -22,14 +22,14 @@ struct VolumeRequest {
 
 /// What a data set is asked for: the model's shape and classes, and where to look.
 struct DataRequest {
-    std::vector<std::int64_t> input;   ///< [channels, height, width], or [channels, depth, height, width]
-    std::vector<std::int64_t> target;  ///< [] for a class
+    std::vector<std::int64_t> input{};   ///< [channels, height, width], or [channels, depth, height, width]
+    std::vector<std::int64_t> target{};  ///< [] for a class
     std::int64_t classes = 0;
-    std::string directory;  ///< --data-dir; "" to look in RANKLAB_DATA and the usual places
+    std::string directory{};  ///< --data-dir; "" to look in RANKLAB_DATA and the usual places
     std::uint64_t seed = 1;
     std::int64_t train_samples = 0;  ///< 0: as many as there are, or as the set makes
     std::int64_t test_samples = 0;
-    VolumeRequest volume;
+    VolumeRequest volume{};
 
     bool is_image() const { return input.size() == 3 && target.empty(); }
     ImageShape image_shape() const { return {input.at(0), input.at(1), input.at(2)}; }

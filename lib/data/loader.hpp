@@ -29,7 +29,7 @@ class Loader {
         int workers = 0;         ///< threads; 0: next() reads
         int prefetch = 2;        ///< batches at most, made or being made ahead of the one in use
         std::int64_t batch = 1;  ///< samples in a batch, at most
-        Allocate allocate;
+        Allocate allocate{};
     };
 
     /// `source` outlives it.

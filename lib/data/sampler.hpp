@@ -56,6 +56,7 @@ class Sampler {
     /// The same with each sample's random number, which follows from seed, epoch and the sample's place in
     /// the epoch's order over all ranks: it is the same at any rank count.
     std::vector<Draw> draws(std::int64_t step) const;
+    std::int64_t local_count(std::int64_t step) const { return count_on(config_.rank, step); }
     /// Samples of all ranks in that step, repeats of padding included: the divisor of the mean.
     std::int64_t global_count(std::int64_t step) const;
     /// The same without repeats: what samples/s counts.

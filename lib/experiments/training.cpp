@@ -224,17 +224,26 @@ results::Run Training::run(const Surroundings& around) {
                        .transfer = overlap.transfer,
                        .checkpoints = checkpoints.get()},
                       *model, sampler);
-    const auto verdicts = loop.run();
     results::Run run;
+    std::vector<TrialTimes> trials;
+    const auto verdicts = options.ablation ? loop.ablate(trials) : loop.run();
     add_context(run, data, *model);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
     if (saves) save_parameters(run, options.save_parameters, *model);
     const bool failed =
         std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });
-    if (!failed) loop.probe_overlap();
+    if (!failed && !options.ablation) loop.probe_overlap();
 
     around.progress.activity("gathering timings");
+    if (options.ablation) {
+        fill_verdicts(run, verdicts);
+        if (run.valid) add_ablation(run, trials);
+        if (run.valid && control.rank() == 0 && !options.benchy_json.empty())
+            write_benchy_json(options.benchy_json, trials);
+        around.progress.finish();
+        return run;
+    }
     fill_run(run, loop.record(), verdicts, monitor::host_name(), control);
     around.progress.finish();
     return run;

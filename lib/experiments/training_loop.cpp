@@ -35,18 +35,37 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
     : setup_(setup), model_(model), steps_(setup, model, sampler), first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
+    record_.computes = setup.options.input != Input::io_only;
 }
 
-std::vector<Verdict> TrainingLoop::run() {
+bool TrainingLoop::begin() {
     setup_.progress.activity("broadcasting the parameters");
     train::agree_on_parameters(train::trained_parameters(model_), setup_.control);
     train::broadcast_parameters(model_, setup_.control);
     restore();
     compare_parameters("at the start");
     model_.train();
+    if (setup_.options.input == Input::io_only) {
+        gate_ = {"first gradient is the plain sum", "not verified", "--input io-only computes nothing"};
+        return differing_.empty();
+    }
     setup_.progress.activity("checking the first gradient");
     gate_ = steps_.check_first_gradient(setup_.schedule.epoch_of(setup_.schedule.first));
-    if (gate_.result == "failed" || !differing_.empty()) return verdicts();
+    return gate_.result != "failed" && differing_.empty();
+}
+
+std::vector<Verdict> TrainingLoop::ablate(std::vector<TrialTimes>& trials) {
+    if (!begin()) return verdicts();
+    trials = make_trials(
+        steps_, model_,
+        {.steps = setup_.options.steps, .trials = setup_.options.repetitions, .seed = setup_.options.seed},
+        setup_.control, setup_.progress);
+    if (steps_.keeps_ranks_equal()) compare_parameters("at the end");
+    return {equality_verdict(), gate_};
+}
+
+std::vector<Verdict> TrainingLoop::run() {
+    if (!begin()) return verdicts();
     steps_.plan(setup_.schedule.first, setup_.schedule.total);
     setup_.control.barrier();
     start_ = measure::Clock::now();
@@ -104,7 +123,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     record_.true_counts.push_back(counts.unrepeated);
     epoch_.steps += 1;
     epoch_.samples += counts.unrepeated;
-    if (setup_.schedule.counts(step)) note_step();
+    if (setup_.schedule.counts(step) && record_.computes) note_step();
     if (steps_.replicas() != nullptr) {
         add_row(record_.replica_forward, steps_.replicas()->times(), &train::ReplicaTimes::forward);
         add_row(record_.replica_backward, steps_.replicas()->times(), &train::ReplicaTimes::backward);
@@ -220,6 +239,7 @@ Verdict TrainingLoop::equality_verdict() const {
 
 Verdict TrainingLoop::loss_verdict() const {
     const std::string check = "loss is a number";
+    if (setup_.options.input == Input::io_only) return {check, "not verified", "nothing was computed"};
     if (!bad_loss_.empty()) return {check, "failed", bad_loss_};
     if (record_.loss_sums.empty()) return {check, "not verified", "no step was made"};
     return {check, "passed", fmt::format("in {} steps", record_.loss_sums.size())};

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "experiments/ablation_trials.hpp"
 #include "experiments/training_record.hpp"
 #include "experiments/training_steps.hpp"
 
@@ -15,6 +16,8 @@ class TrainingLoop {
 
     /// The gate, then all steps, or until a check ends them. Collective. Returns what was verified.
     std::vector<Verdict> run();
+    /// Instead of run(): the gate, then the trials of an ablation. Collective.
+    std::vector<Verdict> ablate(std::vector<TrialTimes>& trials);
     /// After a run that went well, as its last: the parameters are of no use afterwards. Collective.
     void probe_overlap();
     const TrainingRecord& record() const { return record_; }
@@ -22,6 +25,7 @@ class TrainingLoop {
     const train::DataParallel* replicas() const { return steps_.replicas(); }
 
   private:
+    bool begin();
     void restore();
     void start_epoch(std::int64_t epoch);
     void do_step(std::int64_t step);

@@ -59,6 +59,8 @@ void describe_work(options::Schema& schema) {
 
 void describe_input(options::Schema& schema) {
     schema.section("How samples are read")
+        .choice("input", {"real", "synthetic", "io-only"}, "real",
+                "synthetic: the first batch, again and again; io-only: batches are made, nothing is computed")
         .integer("workers", 0, std::nullopt,
                  "threads that read, decode and augment ahead; 0: the training thread does (default: the "
                  "model's document's)")
@@ -68,6 +70,15 @@ void describe_input(options::Schema& schema) {
         .integer("crop-edge", 1, std::nullopt, "edge of the crops of volumes (default: the model's, 64)")
         .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
         .flag("rotate-vectors", "turn the velocities' components with it (the original does not)");
+}
+
+void describe_ablation(options::Schema& schema) {
+    schema.section("What limits it")
+        .flag("ablation",
+              "instead of a run: trials of --steps steps (20) each of input alone, without input, without "
+              "communication, without either, and of all of it, in turns")
+        .integer("repetitions", 1, std::nullopt, "of --ablation: trials of each kind (default: 3)")
+        .text("benchy-json", "FILE", std::nullopt, "of --ablation: the trials as benchy's JSON");
 }
 
 void describe_way(options::Schema& schema) {
@@ -256,6 +267,34 @@ void settle_checkpoints(const options::Options& options, int world_size) {
     }
 }
 
+void settle_ablation(options::Options& options) {
+    if (!options.flag("ablation")) {
+        for (const char* name : {"repetitions", "benchy-json"}) {
+            if (options.is_set(name))
+                throw base::OptionError(fmt::format("--{} is of --ablation; say that too", name));
+        }
+        return;
+    }
+    for (const char* name : {"epochs", "checkpoint", "save-parameters", "time-limit"}) {
+        if (options.is_set(name))
+            throw base::OptionError(fmt::format("--ablation makes trials of --steps; leave --{} out", name));
+    }
+    if (options.text("input") != "real")
+        throw base::OptionError("--ablation makes trials of every kind of input; leave --input out");
+    settle_default(options, "steps", "20");
+    settle_default(options, "warmup", "0");
+    settle_default(options, "repetitions", "3");
+}
+
+void settle_io_only(options::Options& options) {
+    if (options.text("input") != "io-only") return;
+    if (options.has("checkpoint"))
+        throw base::OptionError(
+            "--input io-only trains nothing that a checkpoint could hold; leave --checkpoint out");
+    options.resolve("evaluate", "off");
+    options.resolve("overlap-steps", "0");
+}
+
 void settle_length(options::Options& options) {
     options.prefer_one_of("steps", "epochs");
     if (options.is_set("steps")) {
@@ -272,6 +311,7 @@ void settle_length(options::Options& options) {
 void describe_training(options::Schema& schema) {
     describe_work(schema);
     describe_input(schema);
+    describe_ablation(schema);
     describe_way(schema);
     describe_checkpoints(schema);
 }
@@ -281,9 +321,11 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     settle_batch(options, world_size);
     settle_evaluation(options, entry_of(nn::models(), options.text("model")).input);
     settle_mode(options, world_size);
+    settle_ablation(options);
     settle_length(options);
     settle_overlap(options, world_size);
     settle_checkpoints(options, world_size);
+    settle_io_only(options);
     TrainingOptions o;
     o.checkpoint = options.has("checkpoint") ? options.text("checkpoint") : "";
     o.checkpoint_every = options.has("checkpoint-every") ? options.integer("checkpoint-every") : 0;
@@ -327,6 +369,12 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.edge = options.integer(entry_of(nn::models(), o.model).input.is_volume() ? "crop-edge" : "image-size");
     o.train_samples = options.has("train-samples") ? options.integer("train-samples") : 0;
     o.validation_samples = options.has("validation-samples") ? options.integer("validation-samples") : 0;
+    o.input = options.text("input") == "real"        ? Input::real
+              : options.text("input") == "synthetic" ? Input::synthetic
+                                                     : Input::io_only;
+    o.ablation = options.flag("ablation");
+    o.repetitions = o.ablation ? options.integer("repetitions") : 0;
+    o.benchy_json = options.has("benchy-json") ? options.text("benchy-json") : "";
     o.workers = static_cast<int>(options.integer("workers"));
     o.prefetch = static_cast<int>(options.integer("prefetch"));
     o.volume = {.in_memory = options.text("volume-access") == "inmem",

@@ -14,6 +14,10 @@
 
 namespace ranklab::experiments {
 
+/// real: as read. synthetic: the first batch, again and again. io_only: batches are made, nothing is
+/// computed.
+enum class Input { real, synthetic, io_only };
+
 struct TrainingOptions {
     std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
         check_parameters, evaluate, save_parameters, checkpoint;
@@ -38,6 +42,10 @@ struct TrainingOptions {
     double lambda_rho = 0;
     std::int64_t edge = 0;                                   ///< of images or crops
     std::int64_t train_samples = 0, validation_samples = 0;  ///< 0: as many as there are
+    Input input = Input::real;
+    bool ablation = false;
+    std::int64_t repetitions = 3;  ///< trials of each kind in an ablation
+    std::string benchy_json;
     int workers = 0;
     int prefetch = 2;
     data::VolumeRequest volume;

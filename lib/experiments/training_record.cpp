@@ -184,7 +184,7 @@ void add_epochs(results::Run& run, const TrainingRecord& record, const std::vect
             count += static_cast<double>(record.global_counts[i]);
         }
         first += static_cast<std::size_t>(row.steps);
-        loss.push_back(sum / count);
+        loss.push_back(record.computes ? sum / count : stats::kNone);
         validation_loss.push_back(row.evaluated ? row.validation_loss : stats::kNone);
         accuracy.push_back(row.evaluated ? row.validation_accuracy : stats::kNone);
         if (row.steps < record.schedule.steps_per_epoch) {
@@ -221,10 +221,14 @@ void add_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
 
 }  // namespace
 
-void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
-              const std::string& host, comm::Communicator& control) {
+void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
     add_verdicts(run, verdicts);
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
+}
+
+void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
+              const std::string& host, comm::Communicator& control) {
+    fill_verdicts(run, verdicts);
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(
@@ -236,7 +240,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     const auto losses = global_losses(record, control);
     add_step_measurements(run, record, host, control);
     add_epochs(run, record, losses, control);
-    add_losses(run, record, losses);
+    if (record.computes) add_losses(run, record, losses);
     if (!record.checkpoint_times.empty())
         run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
                                            measure::gather_columns(control, record.checkpoint_times)));

@@ -45,6 +45,7 @@ struct TrainingRecord {
     std::vector<double> checkpoint_times;  ///< seconds of each that was written, on this rank
     double time_to_first_step_s = 0;
     bool hit_time_limit = false;
+    bool computes = true;  ///< false: batches were made, and nothing else
 };
 
 struct Verdict {
@@ -52,6 +53,9 @@ struct Verdict {
     std::string result;  ///< "passed", "failed" or "not verified"
     std::string detail;
 };
+
+/// The table of what was verified; a failed check makes the run invalid, with its reason as a warning.
+void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts);
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
 /// `host` is this rank's.

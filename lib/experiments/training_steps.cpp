@@ -62,7 +62,8 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
       loader_(*setup.data.train, {.workers = setup.options.workers,
                                   .prefetch = setup.options.prefetch,
                                   .batch = setup.options.local_batch,
-                                  .allocate = {}}) {}
+                                  .allocate = {}}),
+      input_(setup.options.input) {}
 
 std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (setup_.options.mode != "dp")
@@ -82,6 +83,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
 
 std::vector<base::Phase> TrainingSteps::phases() const {
     std::vector<base::Phase> all{base::Phase::data, base::Phase::copy};
+    if (input_ == Input::io_only) return all;
     for (const auto phase : stepper_->phases()) all.push_back(phase);
     return all;
 }
@@ -103,8 +105,28 @@ std::int64_t TrainingSteps::first_batch_of(std::int64_t step) const {
 
 void TrainingSteps::plan(std::int64_t first, std::int64_t end) {
     const std::int64_t begin = first_batch_of(first);
+    const std::int64_t batches = input_ == Input::synthetic ? 1 : first_batch_of(end) - begin;
     loader_.start([this, sampler = sampler_](std::int64_t b) mutable { return draws_of(sampler, b); }, begin,
-                  first_batch_of(end) - begin);
+                  batches);
+    if (input_ != Input::synthetic) return;
+    // A copy: the loader's memory is filled anew with its next batch.
+    const auto batch = convert_(loader_.next());
+    repeated_ = {batch.input.clone(), batch.targets.clone()};
+}
+
+train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes& reading) {
+    if (input_ == Input::synthetic) {
+        const std::int64_t count = std::min(sampler_.local_count(micro), repeated_.count());
+        return {repeated_.input.narrow(0, 0, count), repeated_.targets.narrow(0, 0, count)};
+    }
+    const data::Batch* batch = nullptr;
+    {
+        const auto mark = phases_.phase(base::Phase::data);
+        batch = &loader_.next();
+    }
+    reading += batch->times;
+    const auto mark = phases_.phase(base::Phase::copy);
+    return convert_(*batch);
 }
 
 // Without synchronisation a rank trains alone: its own mean is the loss.
@@ -127,21 +149,15 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
     data::ReadTimes reading;
     std::vector<std::pair<torch::Tensor, std::int64_t>> losses;
     for (std::int64_t micro = first; micro < end; ++micro) {
-        const data::Batch* batch = nullptr;
-        {
-            const auto mark = phases_.phase(base::Phase::data);
-            batch = &loader_.next();
-        }
-        reading += batch->times;
-        train::TensorBatch tensors;
-        {
-            const auto mark = phases_.phase(base::Phase::copy);
-            tensors = convert_(*batch);
+        const auto tensors = next_input(micro, reading);
+        if (input_ == Input::io_only) {
+            counts.local += tensors.count();
+            continue;
         }
         const double weight = weight_of(tensors.count(), counts.global);
         losses.emplace_back(stepper_->accumulate(tensors, weight, micro + 1 == end), tensors.count());
     }
-    stepper_->update();
+    if (input_ != Input::io_only) stepper_->update();
     // Read here, not between forward and backward, where it would wait for a device.
     for (const auto& [loss, samples] : losses) {
         if (loss.defined()) counts.loss_sum += loss.item<double>() * static_cast<double>(samples);
@@ -160,7 +176,7 @@ Verdict TrainingSteps::check_first_gradient(std::int64_t epoch) {
 train::TensorBatch TrainingSteps::first_batch(std::int64_t epoch) {
     const std::int64_t steps = setup_.schedule.steps_per_epoch;
     plan(epoch * steps, epoch * steps + 1);
-    return convert_(loader_.next());
+    return input_ == Input::synthetic ? repeated_ : convert_(loader_.next());
 }
 
 Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {

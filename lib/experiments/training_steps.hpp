@@ -47,6 +47,8 @@ class TrainingSteps {
         std::int64_t global = 0;      ///< of all ranks: the divisor of the mean
         std::int64_t unrepeated = 0;  ///< of all ranks: what samples/s counts
     };
+    /// Of the steps planned from now on.
+    void set_input(Input input) { input_ = input; }
     /// Steps first .. end - 1 come next, in order: their batches are made ahead. Steps are counted over
     /// epochs, from 0.
     void plan(std::int64_t first, std::int64_t end);
@@ -81,6 +83,7 @@ class TrainingSteps {
     std::vector<data::Draw> draws_of(data::Sampler& sampler, std::int64_t micro) const;
     std::int64_t first_batch_of(std::int64_t step) const;
     train::TensorBatch first_batch(std::int64_t epoch);
+    train::TensorBatch next_input(std::int64_t micro, data::ReadTimes& reading);
     double weight_of(std::int64_t samples, std::int64_t global) const;
     Verdict check_sum(const train::TensorBatch& batch);
     Verdict check_replicas(const train::TensorBatch& batch);
@@ -99,6 +102,8 @@ class TrainingSteps {
     std::unique_ptr<train::Stepper> stepper_;
     train::InputConverter convert_;
     data::Loader loader_;
+    Input input_;
+    train::TensorBatch repeated_;  // of synthetic input
     std::vector<data::ReadTimes> read_times_;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "report/ablation.hpp"
 #include "report/text_table.hpp"
 
 namespace ranklab::report {
@@ -238,7 +239,7 @@ std::string measured(const Run& run) {
     const auto rate = [](const Measurement& m) { return m.kind == Kind::rate; };
     const auto other = [&](const Measurement& m) { return !step(m) && !rate(m) && !has_own_line(m); };
     std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);
-    if (run.valid) text += measurement_table(run, "rate", rate) + throughput(run);
+    if (run.valid) text += measurement_table(run, "rate", rate) + throughput(run) + ablation_lines(run);
     return text;
 }
 

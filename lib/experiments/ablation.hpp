@@ -1,0 +1,60 @@
+// What limits a training run: trials without input, without communication, without either, and of input
+// alone, in turns with the whole. No torch in here, and no ranks in waterfall(): it can be tested on made-up
+// times.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::experiments {
+
+/// io: batches are made and copied, nothing is computed. synthetic: the first batch, again and again. nocomm:
+/// real input, nothing is sent. compute: synthetic and nocomm. full: all of it.
+enum class Trial : std::size_t { io, synthetic, nocomm, compute, full };
+inline constexpr std::array<std::string_view, 5> kTrialNames{"io", "synthetic", "nocomm", "compute", "full"};
+
+struct TrialTimes {
+    Trial trial = Trial::full;
+    std::vector<double> seconds;     ///< by rank, of the whole trial
+    std::vector<double> step_times;  ///< this rank's
+    std::int64_t steps = 0;
+    std::int64_t samples = 0;  ///< of all ranks
+
+    double longest() const;
+    double mean() const;  ///< over ranks
+    double rate() const { return static_cast<double>(samples) / longest(); }
+};
+
+/// One part of the mean step of the full trials.
+struct Part {
+    std::string part;
+    double step_s = 0;         ///< its share of the step; negative where leaving it out did not help
+    double percent = 0;        ///< of the full step
+    double samples_per_s = 0;  ///< with this part and those above
+    double lost = 0;           ///< samples/s, to the row above
+};
+
+/// The parts of the step, which add up to it. With T the step time (mean over trials of the longest rank) and
+/// C the compute trials: compute = mean over ranks of C; imbalance = T(C) - compute; communication = T(full)
+/// - T(nocomm); input = T(full) - T(synthetic); rest = what is left: parts that hide each other, or noise.
+/// `trials` holds at least one full and one compute trial (one rank: synthetic is compute); where there was
+/// no nocomm, communication is 0.
+std::vector<Part> waterfall(const std::vector<TrialTimes>& trials);
+
+/// "compute limits: 97.1 % of the step ...".
+std::string what_limits(const std::vector<Part>& parts);
+
+/// Adds throughput_*_samples_per_s and the tables `ablation` and `waterfall`, and a warning where a trial was
+/// not made.
+void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
+
+/// The trials in benchy's JSON. EnvironmentError where `path` cannot be written.
+void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& trials);
+
+}  // namespace ranklab::experiments

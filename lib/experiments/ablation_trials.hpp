@@ -1,0 +1,23 @@
+// Makes the trials of an ablation with a training run's steps.
+#pragma once
+
+#include <vector>
+
+#include "experiments/ablation.hpp"
+#include "experiments/training_steps.hpp"
+
+namespace ranklab::experiments {
+
+struct AblationPlan {
+    std::int64_t steps = 20;  ///< of a trial; one more comes first and is not timed
+    std::int64_t trials = 3;  ///< of each kind
+    std::int64_t warmup = 1;  ///< trials of each kind that are not kept
+    std::uint64_t seed = 1;   ///< of the order within a round
+};
+
+/// Rounds of all kinds of trials, each round in another order, the same on all ranks. At the end the ranks'
+/// parameters are equal, if they were. Collective.
+std::vector<TrialTimes> make_trials(TrainingSteps& steps, nn::Model& model, const AblationPlan& plan,
+                                    comm::Communicator& control, base::ProgressSink& progress);
+
+}  // namespace ranklab::experiments
