@@ -8,6 +8,7 @@
 
 #include "comm/exchange.hpp"
 #include "monitor/process.hpp"
+#include "train/lr_schedule.hpp"
 
 namespace ranklab::experiments {
 namespace {
