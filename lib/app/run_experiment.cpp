@@ -139,49 +139,117 @@ void print_result(const results::Run& run, const std::string& output) {
     std::fflush(stdout);
 }
 
-int work(Job& job) {
+// What the launch says, the same for every run of the job.
+struct Launch {
+    std::vector<monitor::Placement> placements;
+    std::vector<std::string> warnings;
+};
+
+Launch check_launch(Job& job) {
     auto& session = job.session;
-    auto& control = session.control();
-    const auto start = std::chrono::steady_clock::now();
-    const auto started =
-        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count();
-    settle_options(job);
     const int threads = job.options.has("threads") ? static_cast<int>(job.options.integer("threads")) : 0;
-    const auto placements = session.gather_placements(threads);
-    const auto warnings = guard_launch(job, placements);
-    if (threads == 0)
-        job.options.resolve("threads",
-                            fmt::format("{}", placements[static_cast<std::size_t>(control.rank())].threads));
+    Launch launch{session.gather_placements(threads), {}};
+    launch.warnings = guard_launch(job, launch.placements);
+    if (threads == 0) {
+        const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
+        job.options.resolve("threads", fmt::format("{}", mine.threads));
+    }
+    return launch;
+}
+
+bool speaks(const Job& job) {
+    return job.session.is_root() && (!job.options.flag("quiet") || job.options.flag("dry-run"));
+}
+
+// Settles what the options leave open, and shows them.
+void show_settings(Job& job, const Launch& launch) {
+    auto& control = job.session.control();
     std::vector<results::Setting> extra;
     comm::together(control, [&] { extra = job.experiment.resolve(job.options, control.world_size()); });
+    if (!speaks(job)) return;
+    fmt::print("# {}\n{}", version_line(), placement_header(launch.placements));
+    print_settings(settings_of(job.options));
+    print_settings(extra);
+    std::fflush(stdout);
+}
 
-    const bool dry_run = job.options.flag("dry-run");
-    const bool speaks = session.is_root() && !job.options.flag("quiet");
-    if (speaks || (dry_run && session.is_root())) {
-        fmt::print("# {}\n{}", version_line(), placement_header(placements));
-        print_settings(settings_of(job.options));
-        print_settings(extra);
-        std::fflush(stdout);
-    }
-    if (session.is_root()) {
-        for (const auto& warning : warnings) base::log::warn(warning);
-    }
-    if (dry_run) return 0;
+void warn_of(const Job& job, const Launch& launch) {
+    if (!job.session.is_root()) return;
+    for (const auto& warning : launch.warnings) base::log::warn(warning);
+}
 
-    prepare_output(job);
-    TerminalProgress progress(speaks);
-    const Watchdog watchdog(progress, job.options.real("stall-timeout"));
-    results::Run run = job.experiment.run({control, job.options, progress});
-    run.warnings.insert(run.warnings.end(), warnings.begin(), warnings.end());
-    comm::together(control, [&] {
-        if (!session.is_root()) return;
-        complete(run, job, placements, started, start);
+std::int64_t unix_now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+void conclude_run(results::Run& run, const Job& job, const Launch& launch, std::int64_t started,
+                  std::chrono::steady_clock::time_point start) {
+    comm::together(job.session.control(), [&] {
+        if (!job.session.is_root()) return;
+        complete(run, job, launch.placements, started, start);
         store(run, job.options.text("output"));
         print_result(run, job.options.text("output"));
         if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
     });
-    return run.exit_code;
+}
+
+results::Run make_run(Job& job, const Launch& launch, std::int64_t started,
+                      std::chrono::steady_clock::time_point start) {
+    TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
+    const Watchdog watchdog(progress, job.options.real("stall-timeout"));
+    results::Run run = job.experiment.run({job.session.control(), job.options, progress});
+    run.warnings.insert(run.warnings.end(), launch.warnings.begin(), launch.warnings.end());
+    conclude_run(run, job, launch, started, start);
+    return run;
+}
+
+Job job_of(const Job& job, const experiments::Variant& variant) {
+    Job own = job;
+    for (const auto& [name, value] : variant.options) own.options.choose(name, value);
+    return own;
+}
+
+// One run after the other, then what they came to, as a run of its own. All are settled before the first one
+// begins: what cannot be is said before any work. A run that fails its checks is a result like the others.
+int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
+                     std::int64_t started, std::chrono::steady_clock::time_point start) {
+    auto& control = job.session.control();
+    for (const auto& variant : variants) {
+        Job own = job_of(job, variant);
+        show_settings(own, launch);
+    }
+    warn_of(job, launch);
+    if (job.options.flag("dry-run")) return 0;
+    prepare_output(job);
+    std::vector<results::Run> runs;
+    int exit_code = 0;
+    for (const auto& variant : variants) {
+        Job own = job_of(job, variant);
+        static_cast<void>(job.experiment.resolve(own.options, control.world_size()));
+        runs.push_back(make_run(own, launch, unix_now(), std::chrono::steady_clock::now()));
+        if (exit_code == 0) exit_code = runs.back().exit_code;
+    }
+    results::Run summary;
+    summary.tables.push_back(job.experiment.compare(runs));
+    conclude_run(summary, job, launch, started, start);
+    return exit_code;
+}
+
+int work(Job& job) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto started = unix_now();
+    settle_options(job);
+    const Launch launch = check_launch(job);
+    std::vector<experiments::Variant> variants;
+    comm::together(job.session.control(), [&] { variants = job.experiment.variants(job.options); });
+    if (!variants.empty()) return work_on_variants(job, variants, launch, started, start);
+    show_settings(job, launch);
+    warn_of(job, launch);
+    if (job.options.flag("dry-run")) return 0;
+    prepare_output(job);
+    return make_run(job, launch, started, start).exit_code;
 }
 
 std::string command_line(const Experiment& experiment, int argc, char** argv) {

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
+#include "report/plot_losses.hpp"
 #include "report/text.hpp"
 #include "results/result_file.hpp"
 
@@ -18,7 +19,8 @@ const ProgramText kText{
     "report", "FILE [options]", "Shows what a results file holds: for a person, or for a program.",
     "  ranklab report results/ranklab.h5                    the runs, and the last one whole\n"
     "  ranklab report results/ranklab.h5 --run ID           one run\n"
-    "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"};
+    "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"
+    "  ranklab report results/ranklab.h5 --plots plots      the training losses, drawn by gnuplot\n"};
 
 std::vector<results::Run> chosen_runs(const results::ResultFile& file, const options::Options& options) {
     if (options.has("run")) return {file.read(options.text("run"), results::Detail::summaries)};
@@ -33,14 +35,33 @@ std::string text_of(const results::ResultFile& file, const options::Options& opt
     return text;
 }
 
+// The runs that are asked for, with their samples.
+std::vector<results::Run> plotted_runs(const results::ResultFile& file, const options::Options& options) {
+    if (options.has("run")) return {file.read(options.text("run"))};
+    std::vector<results::Run> runs;
+    for (const auto& header : file.runs()) {
+        if (!options.has("label") || header.label == options.text("label"))
+            runs.push_back(file.read(header.id));
+    }
+    return runs;
+}
+
+std::string plot(const results::ResultFile& file, const options::Options& options) {
+    std::string text;
+    for (const auto& path : report::plot_losses(plotted_runs(file, options), options.text("plots")))
+        text += path.string() + "\n";
+    return text;
+}
+
 int show(const options::Options& options) {
     if (options.positional().empty())
         throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
     const results::ResultFile file(options.positional().front());
     const std::string& format = options.text("format");
-    const std::string text = format == "json"  ? report::runs_json(chosen_runs(file, options))
-                             : format == "csv" ? report::runs_csv(chosen_runs(file, options))
-                                               : text_of(file, options);
+    const std::string text = options.has("plots") ? plot(file, options)
+                             : format == "json"   ? report::runs_json(chosen_runs(file, options))
+                             : format == "csv"    ? report::runs_csv(chosen_runs(file, options))
+                                                  : text_of(file, options);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
         throw base::EnvironmentError(
             "the report could not be written to stdout; is its disk full or the pipe closed?");
@@ -56,7 +77,10 @@ int run_report(int argc, char** argv) {
     schema.positional(1);
     schema.section("Options")
         .choice("format", {"text", "json", "csv"}, "text", "how it is written")
-        .text("run", "ID", std::nullopt, "one run instead of all");
+        .text("run", "ID", std::nullopt, "one run instead of all")
+        .text("plots", "DIR", std::nullopt,
+              "draw training loss against steps, samples and time, and the learning rate, into DIR (gnuplot)")
+        .text("label", "TEXT", std::nullopt, "of --plots: the runs of this --label alone");
     describe_help(schema);
     return guarded([&] {
         const auto options = options::Options::parse(schema, arguments_of(argc, argv));

@@ -42,7 +42,13 @@ constexpr auto kOptions = std::to_array<std::string_view>({"model",
                                                            "momentum",
                                                            "global-batch-size",
                                                            "compress",
-                                                           "no-broadcast-buffers"});
+                                                           "no-broadcast-buffers",
+                                                           "lr-scaling",
+                                                           "base-batch-size",
+                                                           "lr-warmup-steps",
+                                                           "end-lr",
+                                                           "lr-total-steps",
+                                                           "fused-optimizer"});
 
 // "0.10" and "1e-1" are one number.
 std::string value_of(const options::Options& options, const options::Options::Effective& option) {

@@ -27,6 +27,11 @@ struct Listing {
     std::vector<std::pair<std::string, std::string>> entries;  ///< name, summary
 };
 
+/// One run of several that a command makes: what it has in place of the options given.
+struct Variant {
+    std::vector<std::pair<std::string, std::string>> options;  ///< name, value
+};
+
 class Experiment {
   public:
     virtual ~Experiment() = default;
@@ -40,6 +45,11 @@ class Experiment {
     /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
     /// no work. Returns what a dry run shows beside the options ("parameters").
     virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;
+
+    /// The runs that the options ask for, to be made one after the other; empty: one run, as the options are.
+    virtual std::vector<Variant> variants(const options::Options&) const { return {}; }
+    /// The runs of all variants beside each other. Stored as a run of its own.
+    virtual results::Table compare(const std::vector<results::Run>&) const { return {}; }
 
     /// Does it. The Run holds config-independent parts: measurements, tables, warnings, verdict; the same on
     /// all ranks, complete on rank 0. A failed verification is a Run with valid = false and an exit code, its

@@ -11,6 +11,7 @@
 
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/batch_sweep.hpp"
 #include "experiments/checkpoint.hpp"
 #include "experiments/checkpoint_settings.hpp"
 #include "experiments/parameter_file.hpp"
@@ -154,6 +155,7 @@ std::string Training::examples() const {
 
 void Training::describe(options::Schema& schema) const {
     describe_training(schema);
+    describe_sweep(schema);
 }
 
 std::vector<Listing> Training::listings() const {
@@ -174,12 +176,21 @@ std::vector<Listing> Training::listings() const {
 std::vector<results::Setting> Training::resolve(options::Options& options, int world_size) const {
     const auto settled = settle_training(options, world_size);
     return {{"parameters", fmt::format("{}", nn::parameter_count(*make_model(settled))), true},
+            {"learning-rate", lr_text(options, settled.rate), false},
             {"ranks", fmt::format("{}", world_size), true}};
+}
+
+std::vector<Variant> Training::variants(const options::Options& options) const {
+    return sweep_variants(options);
+}
+
+results::Table Training::compare(const std::vector<results::Run>& runs) const {
+    return sweep_table(runs);
 }
 
 results::Run Training::run(const Surroundings& around) {
     comm::Communicator& control = around.control;
-    const auto options = settle_training(around.options, control.world_size());
+    auto options = settle_training(around.options, control.world_size());
     at::set_num_threads(options.threads > 0 ? options.threads
                                             : std::max(1, monitor::cores_in(monitor::cpuset())));
 
@@ -206,6 +217,8 @@ results::Run Training::run(const Surroundings& around) {
                            .seed = options.seed});
     auto schedule = make_schedule(around.options, options,
                                   (sampler.steps_per_epoch() + options.accumulate - 1) / options.accumulate);
+    settle_lr_total(around.options, options.rate, data.train->size(), schedule.total);
+    const std::string rate_warning = lr_warning(options.rate, schedule.total);
     const auto checkpoints = make_checkpoints(around.options, options, control, *model, data.train->size());
     comm::together(control, [&] {
         if (checkpoints) schedule = measure::resume_after(schedule, checkpoints->completed_steps());
@@ -228,6 +241,7 @@ results::Run Training::run(const Surroundings& around) {
     std::vector<TrialTimes> trials;
     const auto verdicts = options.ablation ? loop.ablate(trials) : loop.run();
     add_context(run, data, *model);
+    if (!rate_warning.empty()) run.warnings.push_back(rate_warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
     if (saves) save_parameters(run, options.save_parameters, *model);

@@ -15,6 +15,8 @@ class Training final : public Experiment {
     void describe(options::Schema& schema) const override;
     std::vector<Listing> listings() const override;
     std::vector<results::Setting> resolve(options::Options& options, int world_size) const override;
+    std::vector<Variant> variants(const options::Options& options) const override;
+    results::Table compare(const std::vector<results::Run>& runs) const override;
     results::Run run(const Surroundings& surroundings) override;
 };
 

@@ -32,7 +32,12 @@ void add_row(measure::RankSamples& samples, const std::vector<train::ReplicaTime
 }  // namespace
 
 TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler)
-    : setup_(setup), model_(model), steps_(setup, model, sampler), first_bad_step_(kNever) {
+    : setup_(setup),
+      model_(model),
+      steps_(setup, model, sampler),
+      rates_(setup.options.rate),
+      updates_(setup.schedule.first),
+      first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
     record_.computes = setup.options.input != Input::io_only;
@@ -101,20 +106,20 @@ void TrainingLoop::probe_overlap() {
 
 void TrainingLoop::start_epoch(std::int64_t epoch) {
     epoch_ = {.epoch = epoch + 1};
-    epoch_.lr = setup_.options.lr_schedule == "step"
-                    ? train::step_lr(setup_.options.lr, setup_.options.gamma, epoch)
-                    : setup_.options.lr;
-    steps_.optimizer().set_lr(epoch_.lr);
+    epoch_.lr = record_.learning_rates.back();
 }
 
 void TrainingLoop::do_step(std::int64_t step) {
     const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
+    record_.learning_rates.push_back(rates_.rate(updates_, setup_.schedule.epoch_of(step)));
+    steps_.optimizer().set_lr(record_.learning_rates.back());
     const bool begins = in_epoch == 0 || step == setup_.schedule.first;
     if (begins) {
         epoch_start_ = measure::Clock::now();
         start_epoch(setup_.schedule.epoch_of(step));
     }
     const auto counts = steps_.make(step);
+    ++updates_;
 
     if (step == setup_.schedule.first) record_.time_to_first_step_s = monitor::seconds_since_process_start();
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);

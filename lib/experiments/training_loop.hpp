@@ -7,6 +7,7 @@
 #include "experiments/ablation_trials.hpp"
 #include "experiments/training_record.hpp"
 #include "experiments/training_steps.hpp"
+#include "train/lr_schedule.hpp"
 
 namespace ranklab::experiments {
 
@@ -48,6 +49,8 @@ class TrainingLoop {
     TrainingRecord record_;
     Verdict gate_;
     EpochRow epoch_;
+    train::LrSchedule rates_;
+    std::int64_t updates_;  // optimizer steps made, in earlier runs too: the schedule's clock
     measure::Clock::time_point start_;
     measure::Clock::time_point epoch_start_;
     std::int64_t first_bad_step_;

@@ -43,11 +43,7 @@ void describe_work(options::Schema& schema) {
                  "counted steps, instead of --epochs; the warm-up comes before them")
         .choice("optimizer", names_of(train::optimizers()), std::nullopt,
                 "(default: the model's, adadelta for mnist-cnn)")
-        .real("lr", 0, std::nullopt, "learning rate (default: the model's or the optimizer's)")
-        .choice("lr-schedule", {"none", "step"}, std::nullopt,
-                "step: lr times gamma^epoch (default: the model's)")
-        .real("gamma", 0, std::nullopt,
-              "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
+        .flag("fused-optimizer", "LibTorch's fused kernel of --optimizer sgd or adam")
         .real("momentum", 0, std::nullopt, "of --optimizer sgd (default: the model's, 0.9 for resnets)")
         .choice("precision", {"fp32", "fp64"}, "fp32", "type of parameters and arithmetic")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
@@ -134,6 +130,30 @@ void settle_default(options::Options& options, const std::string& name, const st
     if (!options.is_set(name)) options.resolve(name, value);
 }
 
+// Once batch and length are settled.
+train::LrSettings settle_rate(options::Options& options) {
+    const auto defaults = entry_of(nn::models(), options.text("model")).defaults;
+    const bool as_published = options.text("optimizer") == defaults.optimizer;
+    const auto optimizer = entry_of(train::optimizers(), options.text("optimizer"));
+    return settle_learning_rate(
+        options, {.lr = as_published ? defaults.lr : optimizer.default_lr,
+                  .schedule = defaults.lr_schedule,
+                  .scaling = defaults.lr_scaling,
+                  .gamma = defaults.gamma,
+                  .base_batch = defaults.base_batch > 0 ? defaults.base_batch : defaults.batch_size,
+                  .warmup_steps = defaults.lr_warmup_steps});
+}
+
+void settle_optimizer(const options::Options& options) {
+    const auto optimizer = entry_of(train::optimizers(), options.text("optimizer"));
+    if (options.flag("fused-optimizer") && !optimizer.has_fused) {
+        throw base::OptionError(
+            fmt::format("LibTorch has no fused kernel for --optimizer {}, and ours is one pass over memory "
+                        "already; leave --fused-optimizer out",
+                        optimizer.name));
+    }
+}
+
 // Options of the other kind of input would be without effect: they are refused, and not shown.
 void settle_evaluation(options::Options& options, const nn::InputShape& input) {
     constexpr std::int64_t kSmallSample = 10000;
@@ -164,10 +184,6 @@ void settle_model_defaults(options::Options& options) {
     settle_default(options, "data", model.defaults.data);
     settle_default(options, "optimizer", model.defaults.optimizer);
     const bool as_published = options.text("optimizer") == model.defaults.optimizer;
-    const auto optimizer = entry_of(train::optimizers(), options.text("optimizer"));
-    settle_default(options, "lr", fmt::format("{}", as_published ? model.defaults.lr : optimizer.default_lr));
-    settle_default(options, "lr-schedule", model.defaults.lr_schedule);
-    settle_default(options, "gamma", fmt::format("{}", model.defaults.gamma));
     settle_default(options, "momentum", fmt::format("{}", as_published ? model.defaults.momentum : 0.0));
     settle_default(options, "workers", fmt::format("{}", model.defaults.workers));
     settle_input(options, model.input);
@@ -312,6 +328,8 @@ void describe_training(options::Schema& schema) {
     describe_work(schema);
     describe_input(schema);
     describe_ablation(schema);
+    schema.section("Learning rate");
+    describe_learning_rate(schema);
     describe_way(schema);
     describe_checkpoints(schema);
 }
@@ -323,6 +341,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     settle_mode(options, world_size);
     settle_ablation(options);
     settle_length(options);
+    settle_optimizer(options);
     settle_overlap(options, world_size);
     settle_checkpoints(options, world_size);
     settle_io_only(options);
@@ -339,7 +358,6 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.backend = options.text("backend");
     o.optimizer = options.text("optimizer");
     o.precision = options.text("precision");
-    o.lr_schedule = options.text("lr-schedule");
     o.check_parameters = options.text("check-parameters");
     o.evaluate = options.text("evaluate");
     o.local_batch = options.integer("batch-size");
@@ -356,8 +374,8 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.evaluation_batch = options.integer("eval-batch-size");
     o.steps = options.is_set("steps") ? options.integer("steps") : 0;
     o.epochs = o.steps == 0 ? options.integer("epochs") : 0;
-    o.lr = options.real("lr");
-    o.gamma = options.real("gamma");
+    o.rate = settle_rate(options);
+    o.fused_optimizer = options.flag("fused-optimizer");
     o.momentum = options.real("momentum");
     o.sharding = options.text("sharding") == "pad" ? data::Sharding::pad : data::Sharding::exact;
     o.shuffle = options.text("shuffle") == "on";

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "data/dataset.hpp"
 #include "data/sampler.hpp"
+#include "experiments/learning_rate.hpp"
 #include "nn/model.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
@@ -19,8 +20,8 @@ namespace ranklab::experiments {
 enum class Input { real, synthetic, io_only };
 
 struct TrainingOptions {
-    std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
-        check_parameters, evaluate, save_parameters, checkpoint;
+    std::string model, data, data_directory, mode, sync, backend, optimizer, precision, check_parameters,
+        evaluate, save_parameters, checkpoint;
     std::string inject_delay;
     train::Compression compression = train::Compression::none;
     std::int64_t bucket_cap_bytes = 0;
@@ -32,7 +33,9 @@ struct TrainingOptions {
     std::int64_t evaluation_batch = 1000;
     std::int64_t steps = 0;   ///< 0: whole epochs
     std::int64_t epochs = 0;  ///< 0: steps
-    double lr = 0, gamma = 1, momentum = 0;
+    train::LrSettings rate;   ///< rate.total_steps 0: of the run, see settle_lr_total
+    double momentum = 0;
+    bool fused_optimizer = false;
     data::Sharding sharding = data::Sharding::pad;
     bool shuffle = true;
     bool dropout = true;

@@ -141,13 +141,19 @@ std::vector<double> global_losses(const TrainingRecord& record, comm::Communicat
     return losses;
 }
 
+// The counted rows of what is one number a step, with the warm-up's beside them.
+Measurement by_step(const std::string& name, const std::string& reduction, const TrainingRecord& record,
+                    const std::vector<double>& all) {
+    const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), all.size());
+    const auto counted = all.begin() + static_cast<std::ptrdiff_t>(warmup);
+    auto m = one_column(name, "1", Kind::ratio, "step", reduction, std::vector<double>(counted, all.end()));
+    m.warmup.assign(all.begin(), counted);
+    return m;
+}
+
 void add_losses(results::Run& run, const TrainingRecord& record, const std::vector<double>& losses) {
-    const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), losses.size());
-    auto m =
-        one_column("train_loss", "1", Kind::ratio, "step", "mean",
-                   std::vector<double>(losses.begin() + static_cast<std::ptrdiff_t>(warmup), losses.end()));
-    m.warmup.assign(losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(warmup));
-    run.measurements.push_back(std::move(m));
+    run.measurements.push_back(by_step("train_loss", "mean", record, losses));
+    run.measurements.push_back(by_step("learning_rate", "none", record, record.learning_rates));
     std::vector<double> validation_loss;
     std::vector<double> accuracy;
     for (const auto& epoch : record.epochs) {

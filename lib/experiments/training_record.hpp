@@ -21,7 +21,7 @@ struct EpochRow {
     std::int64_t steps = 0;    ///< that ran; fewer than steps_per_epoch is a subset
     std::int64_t samples = 0;  ///< true count of all ranks
     double time_s = 0;         ///< wall time of its steps on this rank, without the evaluation
-    double lr = 0;
+    double lr = 0;             ///< at its first step
     bool evaluated = false;
     double validation_loss = 0;
     double validation_accuracy = stats::kNone;  ///< of models that tell classes
@@ -35,6 +35,7 @@ struct TrainingRecord {
     std::vector<data::ReadTimes> reading;  ///< by the loader's threads, for each step
     /// Each replica's own time in each step; `ranks` are replicas. Empty but for mode dp.
     measure::RankSamples replica_forward, replica_backward;
+    std::vector<double> learning_rates;       ///< of each step
     std::vector<double> loss_sums;            ///< this rank's mean loss x its samples
     std::vector<std::int64_t> global_counts;  ///< the divisor of the mean
     std::vector<std::int64_t> true_counts;    ///< without repeats

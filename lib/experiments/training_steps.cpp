@@ -54,8 +54,9 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
       sync_(make_sync(setup, data_plane_)),
       buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
       optimizer_(entry_of(train::optimizers(), setup.options.optimizer)
-                     .make(train::trained_parameters(model),
-                           {.lr = setup.options.lr, .momentum = setup.options.momentum})),
+                     .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,
+                                                              .momentum = setup.options.momentum,
+                                                              .fused = setup.options.fused_optimizer})),
       stepper_(make_stepper()),
       convert_(setup.data.train->layout(), setup.source.pixel_mean, setup.source.pixel_std,
                dtype_of(setup.options)),

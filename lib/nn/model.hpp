@@ -63,7 +63,10 @@ struct ModelDefaults {
     double gamma = 1.0;
     std::int64_t batch_size = 64;
     double momentum = 0.0;
-    std::int64_t workers = 0;  ///< loader threads
+    std::int64_t workers = 0;          ///< loader threads
+    std::string lr_scaling = "none";   ///< of lr with global batch / base_batch
+    std::int64_t base_batch = 0;       ///< global batch that lr is meant for; 0: batch_size
+    std::int64_t lr_warmup_steps = 0;  ///< where lr is scaled
 };
 
 struct ModelEntry {

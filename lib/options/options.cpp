@@ -217,6 +217,12 @@ void Options::resolve(const std::string& name, std::string value) {
     resolved_[name] = std::move(value);
 }
 
+void Options::choose(const std::string& name, const std::string& value) {
+    if (schema_.find(name) == nullptr) throw base::Error(fmt::format("internal: no option '{}'", name));
+    set(name, value, "--" + name);
+    from_command_line_.insert(name);
+}
+
 std::vector<Options::Effective> Options::effective() const {
     std::vector<Effective> list;
     for (const auto& option : schema_.all()) {

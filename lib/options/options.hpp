@@ -81,6 +81,9 @@ class Options {
     /// it.
     void resolve(const std::string& name, std::string value);
 
+    /// As if the command line said it, for one run of several. OptionError for an impossible value.
+    void choose(const std::string& name, const std::string& value);
+
     /// All options with a value, in the schema's order: the effective configuration.
     struct Effective {
         std::string name;

@@ -33,7 +33,7 @@ bool is_phase(const Measurement& m) {
 // Measurements that a line of their own tells of.
 bool has_own_line(const Measurement& m) {
     static constexpr std::array kNames{"validation_accuracy", "validation_loss", "peak_rss_bytes", "threads",
-                                       "load_imbalance"};
+                                       "learning_rate",       "load_imbalance"};
     return std::find(kNames.begin(), kNames.end(), m.name) != kNames.end();
 }
 
@@ -164,6 +164,14 @@ std::string accuracy(const Run& run) {
     return text;
 }
 
+std::string learning_rate(const Run& run) {
+    const Measurement* m = run.find("learning_rate");
+    if (m == nullptr || m->summary.n == 0) return "";
+    if (m->summary.min == m->summary.max) return line("learning rate", number(m->summary.max));
+    return line("learning rate", fmt::format("{} at least, {} at most, over {} counted steps",
+                                             number(m->summary.min), number(m->summary.max), m->summary.n));
+}
+
 std::string threads(const Run& run) {
     if (const Measurement* m = run.find("threads")) return number(m->summary.max);
     for (const auto& setting : run.config)
@@ -249,7 +257,7 @@ std::string run_text(const Run& run) {
     std::string text = header(run) + '\n';
     if (!run.valid) text += invalid(run);
     text += measured(run);
-    const std::string facts = accuracy(run) + communication(run) + resources(run);
+    const std::string facts = accuracy(run) + learning_rate(run) + communication(run) + resources(run);
     if (!facts.empty()) text += facts + '\n';
     text += tables(run);
     if (run.valid) text += warnings(run);

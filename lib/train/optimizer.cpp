@@ -2,35 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "base/error.hpp"
 
 namespace ranklab::train {
-namespace {
 
-void check_tensors(const OptimizerState& state, const std::vector<torch::Tensor>& parameters,
-                   bool all_defined) {
-    if (state.tensors.size() != parameters.size()) {
-        throw base::DataError(fmt::format("the optimizer's state '{}' is of {} parameters, not of {}",
-                                          state.name, state.tensors.size(), parameters.size()));
-    }
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const auto& tensor = state.tensors[i];
-        if (!tensor.defined() && !all_defined) continue;
-        if (tensor.defined() && tensor.sizes() == parameters[i].sizes() &&
-            tensor.scalar_type() == parameters[i].scalar_type())
-            continue;
-        throw base::DataError(fmt::format(
-            "the optimizer's state '{}' of parameter {} is {}; it is of another model or precision",
-            state.name, i, tensor.defined() ? "of another shape or type" : "missing"));
-    }
-}
-
-}  // namespace
-
-void check_state(const std::vector<OptimizerState>& state, const std::vector<std::string>& names,
-                 const std::vector<torch::Tensor>& parameters, bool all_defined) {
+void check_state_names(const std::vector<OptimizerState>& state, const std::vector<std::string>& names) {
     bool same = state.size() == names.size();
     for (std::size_t k = 0; same && k < names.size(); ++k) same = state[k].name == names[k];
     if (!same) {
@@ -38,11 +14,38 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<std
             fmt::format("the optimizer's state should be {}; it is another optimizer's",
                         names.empty() ? "empty" : fmt::format("'{}'", fmt::join(names, "', '"))));
     }
-    for (const auto& kind : state) check_tensors(kind, parameters, all_defined);
 }
 
-double step_lr(double base, double gamma, std::int64_t epoch) {
-    return base * std::pow(gamma, static_cast<double>(epoch));
+void check_state_tensors(const OptimizerState& state, const std::vector<torch::Tensor>& like,
+                         bool all_defined) {
+    if (state.tensors.size() != like.size()) {
+        throw base::DataError(fmt::format("the optimizer's state '{}' is of {} parameters, not of {}",
+                                          state.name, state.tensors.size(), like.size()));
+    }
+    for (std::size_t i = 0; i < like.size(); ++i) {
+        const auto& tensor = state.tensors[i];
+        if (!tensor.defined() && !all_defined) continue;
+        if (tensor.defined() && tensor.sizes() == like[i].sizes() &&
+            tensor.scalar_type() == like[i].scalar_type())
+            continue;
+        throw base::DataError(fmt::format(
+            "the optimizer's state '{}' of parameter {} is {}; it is of another model or precision",
+            state.name, i, tensor.defined() ? "of another shape or type" : "missing"));
+    }
+}
+
+void check_state(const std::vector<OptimizerState>& state, const std::vector<std::string>& names,
+                 const std::vector<torch::Tensor>& parameters, bool all_defined) {
+    check_state_names(state, names);
+    for (const auto& kind : state) check_state_tensors(kind, parameters, all_defined);
+}
+
+torch::Tensor gradient_in_order(const torch::Tensor& parameter) {
+    const torch::Tensor gradient = parameter.grad();
+    if (!gradient.defined() || gradient.strides() == parameter.strides() ||
+        (gradient.is_contiguous() && parameter.is_contiguous()))
+        return gradient;
+    return torch::empty_like(parameter.detach()).copy_(gradient);
 }
 
 }  // namespace ranklab::train

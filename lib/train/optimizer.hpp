@@ -13,6 +13,7 @@ namespace ranklab::train {
 struct OptimizerConfig {
     double lr = 0.01;
     double momentum = 0.0;  ///< sgd only
+    bool fused = false;     ///< LibTorch's fused kernel; OptionError from `make` where there is none
 };
 
 /// One kind of state ("momentum_buffer"): a tensor per parameter, in the parameters' order; undefined where
@@ -42,18 +43,26 @@ class Optimizer {
 void check_state(const std::vector<OptimizerState>& state, const std::vector<std::string>& names,
                  const std::vector<torch::Tensor>& parameters, bool all_defined);
 
+/// check_state's two halves, for state that is not of the parameters' shapes: the kinds and their order, and
+/// the tensors of one kind, which have to be as those of `like`.
+void check_state_names(const std::vector<OptimizerState>& state, const std::vector<std::string>& names);
+void check_state_tensors(const OptimizerState& state, const std::vector<torch::Tensor>& like,
+                         bool all_defined);
+
+/// The gradient with its elements in the parameter's order in memory, for kernels that walk through both: a
+/// copy where it is another one (a row-major gradient of a channels-last weight). Undefined if there is none.
+torch::Tensor gradient_in_order(const torch::Tensor& parameter);
+
 struct OptimizerEntry {
     std::string name;
     std::string summary;
     double default_lr = 0.01;  ///< where the model's document names another optimizer
+    bool has_fused = false;    ///< whether `make` takes OptimizerConfig::fused
     std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters, const OptimizerConfig&)>
         make;
 };
 
 /// Generated: all optimizers, in CMake's order.
 std::vector<OptimizerEntry> optimizers();
-
-/// StepLR(step_size = 1, gamma): base * gamma^epoch.
-double step_lr(double base, double gamma, std::int64_t epoch);
 
 }  // namespace ranklab::train

@@ -41,6 +41,8 @@ class Oracle:
         self.net.train()
         if optimizer == "sgd":
             optimizer = torch.optim.SGD(self.net.parameters(), lr=lr, momentum=momentum)
+        elif optimizer == "adam":
+            optimizer = torch.optim.Adam(self.net.parameters(), lr=lr)
         else:
             optimizer = torch.optim.Adadelta(self.net.parameters(), lr=lr)
         schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=gamma)
@@ -147,6 +149,15 @@ class OracleTest(cli.Case):
         data = FASHION_MNIST if FASHION_MNIST.exists() else self.small_data(2000)
         mine = self.train(data, "--optimizer", "adadelta", "--lr", 1.0, steps=20, batch=64)
         self.assertSameTraining(mine, Oracle(data, steps=20, batch=64, optimizer="adadelta", lr=1.0))
+
+    def test_twenty_steps_of_adam(self):
+        """Adam divides by the root of its average: where a gradient is all but 0, rounding becomes a step of full size. The digits that are left."""
+        data = self.small_data(400)
+        oracle = Oracle(data, steps=20, batch=20, optimizer="adam", lr=2e-4)
+        for words in ((), ("--fused-optimizer",)):
+            with self.subTest(words=words):
+                mine = self.train(data, "--optimizer", "adam", "--lr", 2e-4, "--lr-schedule", "none", *words, steps=20, batch=20)
+                self.assertSameTraining(mine, oracle)
 
     def test_momentum(self):
         data = self.small_data(400)

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/error.hpp"
 #include "train/optimizer.hpp"
 
 namespace ranklab::train {
@@ -22,12 +23,12 @@ class Adadelta final : public Optimizer {
 
     void step() override {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const torch::Tensor gradient = parameters_[i].grad();
+            const torch::Tensor gradient = gradient_in_order(parameters_[i]);
             if (!gradient.defined()) continue;
             if (parameters_[i].scalar_type() == torch::kDouble) {
-                update<double>(i, gradient.contiguous());
+                update<double>(i, gradient);
             } else {
-                update<float>(i, gradient.contiguous());
+                update<float>(i, gradient);
             }
         }
     }
@@ -80,13 +81,18 @@ class Adadelta final : public Optimizer {
 }  // namespace
 
 OptimizerEntry adadelta_entry() {
-    return {.name = "adadelta",
-            .summary = "Adadelta, rho 0.9, eps 1e-6",
-            .default_lr = 1.0,
-            .make = [](std::vector<torch::Tensor> parameters,
-                       const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<Adadelta>(std::move(parameters), config.lr);
-            }};
+    return {
+        .name = "adadelta",
+        .summary = "Adadelta, rho 0.9, eps 1e-6",
+        .default_lr = 1.0,
+        .make = [](std::vector<torch::Tensor> parameters,
+                   const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
+            if (config.fused)
+                throw base::OptionError(
+                    "LibTorch has no fused kernel for adadelta, and ours is one pass over memory already; "
+                    "leave --fused-optimizer out");
+            return std::make_unique<Adadelta>(std::move(parameters), config.lr);
+        }};
 }
 
 }  // namespace ranklab::train

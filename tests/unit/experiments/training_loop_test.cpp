@@ -46,7 +46,7 @@ results::Run train_with(double forgotten) {
     options.evaluate = "end";
     options.local_batch = 6;
     options.replicas = 2;
-    options.lr = 0.1;
+    options.rate.lr = 0.1;
     const auto source = entry_of(data::sources(), "synthetic");
     const auto data = source.open({.input = {1, 2, 2},
                                    .target = {},

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "data/images.hpp"
 #include "measure/phase_recorder.hpp"
+#include "train/lr_schedule.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::train {

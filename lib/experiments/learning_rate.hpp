@@ -1,0 +1,39 @@
+// The learning rate's options, and what becomes of them (docs/learning_rate.md). No torch in here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "options/options.hpp"
+#include "train/lr_schedule.hpp"
+
+namespace ranklab::experiments {
+
+/// As the model's document has them.
+struct LrDefaults {
+    double lr = 0.01;
+    std::string schedule = "none";
+    std::string scaling = "none";
+    double gamma = 1;
+    std::int64_t base_batch = 1;
+    std::int64_t warmup_steps = 0;
+};
+
+void describe_learning_rate(options::Schema& schema);
+
+/// Settles them, once batch and length are: with --steps the cosines fall over these and the warm-up.
+/// OptionError for what cannot be.
+train::LrSettings settle_learning_rate(options::Options& options, const LrDefaults& defaults);
+
+/// The steps that a cosine falls over, where neither --lr-total-steps nor --steps said it: `run_steps`, all
+/// of the run, or what the published form makes of epochs and samples.
+void settle_lr_total(options::Options& options, train::LrSettings& settings, std::int64_t samples,
+                     std::int64_t run_steps);
+
+/// For a person's eye, before the run: first and highest rate, and the last one where the steps are known.
+std::string lr_text(const options::Options& options, const train::LrSettings& settings);
+
+/// A sentence where the run ends before the rate has risen; else empty.
+std::string lr_warning(const train::LrSettings& settings, std::int64_t run_steps);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,207 @@
+#include "report/plot_losses.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::report {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Measurement;
+using results::Run;
+
+struct Picture {
+    const char* file;
+    const char* axis;
+    int x, y;  // columns of the .dat files
+    const char* label;
+};
+constexpr Picture kPictures[] = {
+    {"loss_steps.svg", "optimizer steps", 1, 4, "training loss (mean over the global batch)"},
+    {"loss_samples.svg", "samples", 2, 4, "training loss (mean over the global batch)"},
+    {"loss_seconds.svg", "time of the steps [s]", 3, 4, "training loss (mean over the global batch)"},
+    {"learning_rate.svg", "optimizer steps", 1, 5, "learning rate"}};
+constexpr const char* kScript = "plot_losses.gp";
+constexpr int kNoGnuplot = 127;  // as a shell's
+
+// Each row's largest, warm-up rows first.
+std::vector<double> rows_of(const Run& run, const std::string& name) {
+    std::vector<double> rows;
+    const Measurement* m = run.find(name);
+    if (m == nullptr || m->columns == 0) return rows;
+    for (const auto* part : {&m->warmup, &m->samples}) {
+        for (std::size_t i = 0; i + m->columns <= part->size(); i += m->columns) {
+            const auto begin = part->begin() + static_cast<std::ptrdiff_t>(i);
+            rows.push_back(*std::max_element(begin, begin + static_cast<std::ptrdiff_t>(m->columns)));
+        }
+    }
+    return rows;
+}
+
+std::string config_of(const Run& run, const std::string& key) {
+    for (const auto& setting : run.config) {
+        if (setting.key == key) return setting.value;
+    }
+    return "";
+}
+
+const std::vector<std::int64_t>* epochs_column(const Run& run, const std::string& name) {
+    const results::Table* epochs = run.find_table("epochs");
+    if (epochs == nullptr) return nullptr;
+    for (const auto& column : epochs->columns) {
+        if (column.name == name) return std::get_if<std::vector<std::int64_t>>(&column.values);
+    }
+    return nullptr;
+}
+
+// An epoch's steps share its samples; each has a whole global batch but the last, which has what is left.
+std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
+    const auto* of_epochs = epochs_column(run, "samples");
+    const auto* lengths = epochs_column(run, "steps");
+    double batch = 0;
+    const auto text = config_of(run, "global-batch-size");
+    if (!text.empty()) batch = std::strtod(text.c_str(), nullptr);
+    std::vector<double> samples;
+    double before = 0;
+    for (std::size_t e = 0; of_epochs != nullptr && lengths != nullptr && e < of_epochs->size(); ++e) {
+        const auto whole = static_cast<double>((*of_epochs)[e]);
+        for (std::int64_t step = 1; step <= (*lengths)[e]; ++step) {
+            const double so_far = std::min(whole, static_cast<double>(step) * batch);
+            samples.push_back(before + (step == (*lengths)[e] ? whole : so_far));
+        }
+        before += whole;
+    }
+    if (samples.size() != steps) samples.clear();
+    return samples;
+}
+
+std::string title_of(const Run& run) {
+    const auto batch = config_of(run, "global-batch-size");
+    const auto scaling = config_of(run, "lr-scaling");
+    std::string title = batch.empty() ? run.id : fmt::format("global batch {}", batch);
+    if (!scaling.empty()) title += fmt::format(", lr scaling {}", scaling);
+    if (!run.label.empty()) title += fmt::format(" ({})", run.label);
+    return run.valid ? title : title + " INVALID";
+}
+
+// In gnuplot's single quotes a quote is written twice, and nothing else means anything.
+std::string quoted(const std::string& text) {
+    std::string out = "'";
+    for (const char c : base::printable(text, 200)) out += c == '\'' ? std::string("''") : std::string(1, c);
+    return out + "'";
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file)
+        throw base::EnvironmentError(
+            fmt::format("cannot write '{}'; is its folder writable, and is there room?", path.string()));
+}
+
+std::string data_of(const LossCurve& curve) {
+    std::string text = "# step samples seconds train_loss learning_rate\n";
+    for (std::size_t i = 0; i < curve.loss.size(); ++i)
+        text += fmt::format("{} {} {} {} {}\n", i + 1, curve.samples[i], curve.seconds[i], curve.loss[i],
+                            curve.rate.empty() ? "NaN" : fmt::format("{}", curve.rate[i]));
+    return text;
+}
+
+struct Line {
+    std::string data, title;
+};
+
+// gnuplot refuses a picture without a single point.
+std::vector<Picture> pictures_of(bool rates) {
+    std::vector<Picture> pictures(std::begin(kPictures), std::end(kPictures));
+    if (!rates) pictures.pop_back();
+    return pictures;
+}
+
+std::string script_of(const std::vector<Line>& lines, const std::vector<Picture>& pictures) {
+    std::string text =
+        "# gnuplot plot_losses.gp, in this folder\n"
+        "set terminal svg size 960,640 dynamic noenhanced background rgb 'white'\n"
+        "set grid\nset key outside below\n";
+    for (const auto& picture : pictures) {
+        text += fmt::format("set output '{}'\nset xlabel '{}'\nset ylabel '{}'\nset yrange [0:*]\nplot",
+                            picture.file, picture.axis, picture.label);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            text += fmt::format("{} {} using {}:{} with lines title {}", i == 0 ? "" : ",",
+                                quoted(lines[i].data), picture.x, picture.y, quoted(lines[i].title));
+        text += "\n";
+    }
+    return text;
+}
+
+// The exit status of `gnuplot plot_losses.gp` in that folder.
+int run_gnuplot(const fs::path& folder) {
+    const pid_t child = fork();
+    if (child < 0) return -1;
+    if (child == 0) {
+        if (chdir(folder.c_str()) == 0) execlp("gnuplot", "gnuplot", kScript, static_cast<char*>(nullptr));
+        _exit(kNoGnuplot);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+    return WEXITSTATUS(status);
+}
+
+void draw(const fs::path& folder) {
+    const int status = run_gnuplot(folder);
+    if (status == 0) return;
+    const auto script = (folder / kScript).string();
+    if (status == kNoGnuplot)
+        throw base::EnvironmentError(
+            fmt::format("gnuplot is not here, so nothing was drawn; install it (Debian: gnuplot-nox) and "
+                        "repeat, or take '{}' with its data to where it is",
+                        script));
+    throw base::EnvironmentError(fmt::format("gnuplot failed on '{}'; its own message says why", script));
+}
+
+}  // namespace
+
+LossCurve loss_curve(const Run& run) {
+    LossCurve curve{title_of(run), {}, {}, rows_of(run, "train_loss"), rows_of(run, "learning_rate")};
+    curve.seconds = rows_of(run, "step_time_s");
+    const std::size_t steps = curve.loss.size();
+    curve.samples = samples_after_steps(run, steps);
+    for (std::size_t i = 1; i < curve.seconds.size(); ++i) curve.seconds[i] += curve.seconds[i - 1];
+    if (curve.rate.size() != steps) curve.rate.clear();
+    if (curve.seconds.size() != steps || curve.samples.size() != steps) return {curve.title, {}, {}, {}, {}};
+    return curve;
+}
+
+std::vector<fs::path> plot_losses(const std::vector<Run>& runs, const fs::path& folder) {
+    std::vector<Line> lines;
+    std::vector<fs::path> files;
+    bool rates = false;
+    std::error_code error;  // write_file says it
+    fs::create_directories(folder, error);
+    for (const auto& run : runs) {
+        const LossCurve curve = loss_curve(run);
+        if (curve.loss.empty()) continue;
+        files.push_back(folder / (run.id + ".dat"));
+        write_file(files.back(), data_of(curve));
+        rates = rates || !curve.rate.empty();
+        lines.push_back({files.back().filename().string(), curve.title});
+    }
+    if (lines.empty())
+        throw base::OptionError("no run in this file has training losses; `ranklab train` stores them");
+    const auto pictures = pictures_of(rates);
+    files.push_back(folder / kScript);
+    write_file(files.back(), script_of(lines, pictures));
+    draw(folder);
+    for (const auto& picture : pictures) files.push_back(folder / picture.file);
+    return files;
+}
+
+}  // namespace ranklab::report
