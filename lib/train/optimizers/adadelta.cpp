@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "train/optimizer.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -25,9 +26,9 @@ class Adadelta final : public Optimizer {
             const torch::Tensor gradient = parameters_[i].grad();
             if (!gradient.defined()) continue;
             if (parameters_[i].scalar_type() == torch::kDouble) {
-                update<double>(i, gradient.contiguous());
+                update<double>(i, laid_out_as(parameters_[i], gradient));
             } else {
-                update<float>(i, gradient.contiguous());
+                update<float>(i, laid_out_as(parameters_[i], gradient));
             }
         }
     }

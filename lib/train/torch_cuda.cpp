@@ -1,0 +1,57 @@
+#include "train/torch_cuda.hpp"
+
+#include <ATen/Context.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::train {
+namespace {
+
+// In lib/ beside bin/, where the programs' rpath leads.
+constexpr const char* kModule = "libranklab_torch_cuda.so";
+
+// Never closed: LibTorch's parts register what they have, for good.
+void* opened() {
+    static void* const handle = dlopen(kModule, RTLD_NOW | RTLD_GLOBAL);
+    return handle;
+}
+
+template <class Function>
+Function function_named(const char* name) {
+    // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
+    auto* const function = reinterpret_cast<Function>(dlsym(opened(), name));
+    if (function == nullptr)
+        throw base::Error(fmt::format("internal: {} has no {}; build ranklab again", kModule, name));
+    return function;
+}
+
+}  // namespace
+
+void load_torch_cuda() {
+    if (opened() == nullptr) {
+        const char* const why = dlerror();
+        throw base::EnvironmentError(
+            fmt::format("--device cuda needs LibTorch's CUDA part, which could not be loaded ({}); build "
+                        "where LibTorch and the "
+                        "CUDA runtime are found, or use --device cpu",
+                        base::printable(why == nullptr ? "it was tried before" : why, 300)));
+    }
+    if (!at::globalContext().hasCUDA())
+        throw base::EnvironmentError(
+            "LibTorch sees no GPU that it can use; look at CUDA_VISIBLE_DEVICES and the driver (nvidia-smi), "
+            "or use "
+            "--device cpu");
+}
+
+device::StreamHandle compute_on_own_stream() {
+    return function_named<device::StreamHandle (*)()>("ranklab_compute_on_own_stream")();
+}
+
+std::unique_ptr<StepGraph> make_cuda_graph() {
+    return std::unique_ptr<StepGraph>(function_named<StepGraph* (*)()>("ranklab_make_cuda_graph")());
+}
+
+}  // namespace ranklab::train
