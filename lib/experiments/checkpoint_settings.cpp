@@ -14,17 +14,19 @@ namespace {
 
 // Not in it: what may change at a break without changing the numbers' meaning (lengths of the run, files,
 // labels, threads, backend). A name that the program does not have is skipped.
-constexpr std::array<std::string_view, 22> kOptions{"model",       "width",
-                                                    "data",        "input",
-                                                    "precision",   "device",
-                                                    "mode",        "sync",
-                                                    "replicas",    "accumulate",
-                                                    "sharding",    "shuffle",
-                                                    "dropout",     "seed",
-                                                    "optimizer",   "lr",
-                                                    "lr-schedule", "gamma",
-                                                    "momentum",    "global-batch-size",
-                                                    "compress",    "no-broadcast-buffers"};
+constexpr std::array<std::string_view, 25> kOptions{"model",         "width",
+                                                    "data",          "input",
+                                                    "precision",     "device",
+                                                    "mode",          "sync",
+                                                    "replicas",      "accumulate",
+                                                    "sharding",      "shuffle",
+                                                    "dropout",       "seed",
+                                                    "optimizer",     "lr",
+                                                    "lr-schedule",   "gamma",
+                                                    "momentum",      "global-batch-size",
+                                                    "compress",      "no-broadcast-buffers",
+                                                    "channels-last", "jit",
+                                                    "cuda-graph"};
 
 // "0.10" and "1e-1" are one number.
 std::string value_of(const options::Options& options, const options::Options::Effective& option) {

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "data/sampler.hpp"
+#include "experiments/speed_options.hpp"
 #include "nn/model.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
@@ -14,8 +15,9 @@
 namespace ranklab::experiments {
 
 struct TrainingOptions {
-    std::string model, data, data_directory, mode, sync, backend, optimizer, precision, lr_schedule,
-        check_parameters, evaluate, save_parameters, checkpoint;
+    std::string model, data, data_directory, mode, sync, backend, optimizer, lr_schedule, check_parameters,
+        evaluate, save_parameters, checkpoint;
+    SpeedOptions speed;
     std::string inject_delay;
     train::Compression compression = train::Compression::none;
     std::int64_t bucket_cap_bytes = 0;

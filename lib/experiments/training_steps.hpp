@@ -14,6 +14,7 @@
 #include "experiments/delayed_phases.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
+#include "measure/device_phases.hpp"
 #include "measure/phase_recorder.hpp"
 #include "train/replica_check.hpp"
 #include "train/trainer.hpp"
@@ -30,6 +31,7 @@ struct TrainingSetup {
     comm::Communicator& data_plane;
     base::ProgressSink& progress;
     std::function<std::shared_ptr<nn::Model>()> make_model;  ///< for the replicas of mode dp
+    torch::Device device = torch::kCPU;
     train::Progress reduction_progress = train::Progress::none;
     train::Transfer transfer = train::Transfer::background;
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
@@ -55,6 +57,8 @@ class TrainingSteps {
 
     void set_epoch(std::int64_t epoch) { sampler_.set_epoch(epoch); }
     train::Optimizer& optimizer() { return *optimizer_; }
+    /// nullptr but with fp16; its skipped() steps do not count for a schedule by steps.
+    train::GradScaler* scaler() { return scaler_.get(); }
     const train::Normalizer& normalizer() const { return normalize_; }
     std::int64_t steps_per_epoch() const { return setup_.schedule.steps_per_epoch; }
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
@@ -72,6 +76,7 @@ class TrainingSteps {
 
   private:
     std::unique_ptr<train::Stepper> make_stepper();
+    void end_step();
     void gather_samples(std::int64_t micro);
     double weight_of(std::int64_t samples, std::int64_t global) const;
     Verdict check_sum();
@@ -82,11 +87,13 @@ class TrainingSteps {
     data::Sampler& sampler_;
     bool keeps_ranks_equal_;  // as the sync strategy promises
     measure::PhaseRecorder recorder_;
+    std::unique_ptr<measure::DevicePhases> device_phases_;  // on a GPU
     DelayedPhases phases_;
     comm::SilentCommunicator data_plane_;
     std::unique_ptr<train::GradientSync> sync_;
     std::unique_ptr<train::BufferSync> buffers_;
     std::unique_ptr<train::Optimizer> optimizer_;
+    std::unique_ptr<train::GradScaler> scaler_;
     train::DataParallel* replicas_ = nullptr;  // the stepper of mode dp
     std::unique_ptr<train::Stepper> stepper_;
     train::Normalizer normalize_;

@@ -30,6 +30,10 @@ Function function_named(const char* name) {
 
 }  // namespace
 
+bool has_torch_cuda() {
+    return opened() != nullptr && at::globalContext().hasCUDA();
+}
+
 void load_torch_cuda() {
     if (opened() == nullptr) {
         const char* const why = dlerror();

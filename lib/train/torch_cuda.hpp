@@ -9,6 +9,9 @@
 
 namespace ranklab::train {
 
+/// Whether load_torch_cuda() would find all it needs. Loads it.
+bool has_torch_cuda();
+
 /// EnvironmentError that says what is missing: LibTorch's CUDA part in this build, or a GPU that it can use.
 /// Afterwards tensors can be made on the GPU that is selected (device/gpus.hpp).
 void load_torch_cuda();

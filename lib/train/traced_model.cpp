@@ -1,7 +1,5 @@
 #include "train/traced_model.hpp"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Context.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
@@ -15,12 +13,6 @@ namespace ranklab::train {
 namespace {
 
 using torch::jit::Stack;
-
-std::vector<at::Generator> generators_for(const torch::Tensor& input) {
-    std::vector<at::Generator> generators{at::detail::getDefaultCPUGenerator()};
-    if (!input.is_cpu()) generators.push_back(at::globalContext().defaultGenerator(input.device()));
-    return generators;
-}
 
 Stack inputs_of(const nn::Model& model, const torch::Tensor& input) {
     Stack inputs{input};
@@ -61,7 +53,7 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
         throw base::OptionError(fmt::format("--jit cannot run {}: {}; leave --jit out", name_, why));
     };
     // Neither the trace nor the comparison is a step: statistics and random numbers are put back.
-    Rewind rewind(*this, generators_for(input));
+    Rewind rewind(*this, default_generators(input.device()));
     std::shared_ptr<torch::jit::Graph> traced;
     torch::Tensor wanted;
     try {

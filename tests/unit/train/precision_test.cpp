@@ -314,11 +314,12 @@ TEST(GraphTrainer, MakesTheTrainersStepsAndReplaysWhereItCan) {
         for (int step = 0; step < 16; ++step) {
             // Two micro-batches a step; in one step the second is smaller, and in another one empty.
             const std::int64_t second = step == 13 ? 2 : step == 14 ? 0 : 5;
-            for (const std::int64_t count : {std::int64_t{5}, second}) {
+            const std::int64_t counts[] = {5, second};
+            for (const int micro : {0, 1}) {
+                const std::int64_t count = counts[micro];
                 const TensorBatch batch{torch::randn({count, 1, 28, 28}, torch::kDouble),
                                         torch::arange(count)};
-                const auto loss =
-                    stepper->accumulate(batch, static_cast<double>(count) / 10, count == second);
+                const auto loss = stepper->accumulate(batch, static_cast<double>(count) / 10, micro == 1);
                 losses.push_back(loss.defined() ? loss.item<double>() : -1);
             }
             stepper->update();
