@@ -2,6 +2,7 @@
 // headers cost many seconds.
 #include "train/precision.hpp"
 
+#include <ATen/autocast_mode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -15,6 +16,7 @@
 #include "train/grad_scaler.hpp"
 #include "train/graph_trainer.hpp"
 #include "train/replicas.hpp"
+#include "train/tensor_view.hpp"
 #include "train/traced_model.hpp"
 #include "train/trainer.hpp"
 
@@ -264,8 +266,10 @@ TEST(DataParallelWithScaler, MakesTheStepsOfTheTrainer) {
     const auto optimizer = make_optimizer(*model, 0.1);
     measure::PhaseRecorder phases(10);
     GradScaler scaler({.init_scale = 1024, .growth_interval = 2});
-    DataParallel replicas(*model, {.devices = {torch::kCPU, torch::kCPU}, .make = make}, *optimizer, phases,
-                          &scaler);
+    ReplicaSetup setup;
+    setup.devices = {torch::kCPU, torch::kCPU};
+    setup.make = make;
+    DataParallel replicas(*model, setup, *optimizer, phases, &scaler);
     const auto before = parameter_hash(*model);
     const double first = replicas.train_step(batch, 1.0);
     EXPECT_NE(parameter_hash(*model), before);
