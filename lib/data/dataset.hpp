@@ -1,57 +1,58 @@
-// A labelled image set in memory, and where it comes from.
+// The catalogue of data sets: what a model asks for, and who has it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "comm/communicator.hpp"
+#include "data/image_set.hpp"
+#include "data/source.hpp"
+
 namespace ranklab::data {
 
-/// Shape of one sample: channels x height x width bytes.
-struct ImageShape {
-    std::int64_t channels = 1;
-    std::int64_t height = 1;
-    std::int64_t width = 1;
-    std::int64_t bytes() const { return channels * height * width; }
-    bool operator==(const ImageShape&) const = default;
+/// How volumes are read and turned.
+struct VolumeRequest {
+    bool in_memory = false;       ///< the whole file, in each rank's memory; else crops from the disk
+    bool rotate = true;           ///< one of the cube's 24 proper rotations, input and target alike
+    bool rotate_vectors = false;  ///< the velocities' components with it
 };
 
-/// images.size() == labels.size() * shape.bytes(); label values in [0, classes).
-struct ImageSet {
-    ImageShape shape;
-    std::int64_t classes = 0;
-    std::vector<std::uint8_t> images;
-    std::vector<std::uint8_t> labels;
-    std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
-};
-
-struct DataSets {
-    ImageSet train;
-    ImageSet test;
-    std::string origin;  ///< where it was read from, for the run's context
-};
-
-/// What a data source is asked for: the model's shape and classes, and where to look.
+/// What a data set is asked for: the model's shape and classes, and where to look.
 struct DataRequest {
-    ImageShape shape;
-    std::int64_t classes = 10;
+    std::vector<std::int64_t> input;   ///< [channels, height, width], or [channels, depth, height, width]
+    std::vector<std::int64_t> target;  ///< [] for a class
+    std::int64_t classes = 0;
     std::string directory;  ///< --data-dir; "" to look in RANKLAB_DATA and the usual places
     std::uint64_t seed = 1;
-    std::int64_t synthetic_train = 10000;
-    std::int64_t synthetic_test = 2000;
+    std::int64_t train_samples = 0;  ///< 0: as many as there are, or as the set makes
+    std::int64_t test_samples = 0;
+    VolumeRequest volume;
+
+    bool is_image() const { return input.size() == 3 && target.empty(); }
+    ImageShape image_shape() const { return {input.at(0), input.at(1), input.at(2)}; }
+};
+
+struct DataSet {
+    std::shared_ptr<const Source> train;
+    std::shared_ptr<const Source> test;
+    std::string origin;  ///< where it was read from, for the run's context
 };
 
 struct SourceEntry {
     std::string name;
     std::string summary;
-    double pixel_mean = 0;  ///< of pixels in [0, 1]: the normalisation of the published workload
-    double pixel_std = 1;
-    /// Reads it all. Throws DataError with a sentence for anything that is not right.
-    std::function<DataSets(const DataRequest&)> load;
+    /// Of pixels in [0, 1], one a channel or one for all: the normalisation of the published workload.
+    std::vector<double> pixel_mean{0.0};
+    std::vector<double> pixel_std{1.0};
+    /// Collective. Throws on all ranks: DataError with a sentence for anything that is not right, OptionError
+    /// where the set is not of the model's kind.
+    std::function<DataSet(const DataRequest&, comm::Communicator& control)> open;
 };
 
-/// Generated: all sources, in CMake's order.
+/// Generated: all data sets, in CMake's order.
 std::vector<SourceEntry> sources();
 
 }  // namespace ranklab::data

@@ -163,7 +163,7 @@ ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file, 
     return set;
 }
 
-DataSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes) {
+ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes) {
     const auto set = [&](const char* images, const char* labels) {
         return read_idx_set(plain_or_gz(folder, images), plain_or_gz(folder, labels), shape, classes);
     };

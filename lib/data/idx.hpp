@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "data/dataset.hpp"
+#include "data/image_set.hpp"
 
 namespace ranklab::data {
 
@@ -27,7 +27,7 @@ ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem
                       const ImageShape& shape, std::int64_t classes);
 
 /// The four files of MNIST and its kin in `folder`, each plain or with .gz.
-DataSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape, std::int64_t classes);
+ImageSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape, std::int64_t classes);
 
 /// The first of `folders` that holds the training images; throws DataError naming all of them otherwise.
 std::filesystem::path find_idx_folder(const std::vector<std::filesystem::path>& folders,

@@ -18,16 +18,6 @@ std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed) 
     return order;
 }
 
-std::vector<std::int64_t> dealt(std::span<const std::int64_t> samples, std::int64_t hands) {
-    std::vector<std::int64_t> order;
-    order.reserve(samples.size());
-    const auto stride = static_cast<std::size_t>(hands);
-    for (std::size_t hand = 0; hand < stride; ++hand) {
-        for (std::size_t i = hand; i < samples.size(); i += stride) order.push_back(samples[i]);
-    }
-    return order;
-}
-
 Sampler::Sampler(const Config& config) : config_(config) {
     const std::int64_t longest = (config_.samples + config_.world_size - 1) / config_.world_size;
     steps_ = (longest + config_.batch - 1) / config_.batch;
@@ -42,6 +32,7 @@ std::int64_t Sampler::local_size(std::int64_t rank) const {
 }
 
 void Sampler::set_epoch(std::int64_t epoch) {
+    epoch_ = epoch;
     std::vector<std::int64_t> order;
     if (config_.shuffle) {
         order = torch_permutation(config_.samples, config_.seed + static_cast<std::uint64_t>(epoch));
@@ -68,6 +59,16 @@ std::span<const std::int64_t> Sampler::batch(std::int64_t step) const {
         std::min<std::int64_t>(step * config_.batch, static_cast<std::int64_t>(mine_.size()));
     return std::span(mine_).subspan(static_cast<std::size_t>(begin),
                                     static_cast<std::size_t>(count_on(config_.rank, step)));
+}
+
+std::vector<Draw> Sampler::draws(std::int64_t step) const {
+    std::vector<Draw> draws;
+    std::int64_t position = config_.rank + step * config_.batch * config_.world_size;
+    for (const std::int64_t index : batch(step)) {
+        draws.push_back({index, random_of(config_.seed, epoch_, position)});
+        position += config_.world_size;
+    }
+    return draws;
 }
 
 std::int64_t Sampler::global_count(std::int64_t step) const {

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "data/source.hpp"
+
 namespace ranklab::data {
 
 /// pad: PyTorch's DistributedSampler: the permutation is wrapped to a multiple of the ranks, so that all have
@@ -18,7 +20,16 @@ std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
 /// `samples` dealt like cards to `hands`: the first hand's (the first sample and every hands-th after it),
 /// then the second's, and so on. What the ranks of a job take of a global batch, in the order of ranks.
-std::vector<std::int64_t> dealt(std::span<const std::int64_t> samples, std::int64_t hands);
+template <class Sample>
+std::vector<Sample> dealt(const std::vector<Sample>& samples, std::int64_t hands) {
+    std::vector<Sample> order;
+    order.reserve(samples.size());
+    const auto stride = static_cast<std::size_t>(hands);
+    for (std::size_t hand = 0; hand < stride; ++hand) {
+        for (std::size_t i = hand; i < samples.size(); i += stride) order.push_back(samples[i]);
+    }
+    return order;
+}
 
 class Sampler {
   public:
@@ -38,9 +49,13 @@ class Sampler {
 
     /// Reshuffles by seed + epoch, as DistributedSampler.set_epoch.
     void set_epoch(std::int64_t epoch);
+    std::int64_t epoch() const { return epoch_; }
 
     /// This rank's sample indices in `step` of the epoch; may be empty at an exact epoch's end.
     std::span<const std::int64_t> batch(std::int64_t step) const;
+    /// The same with each sample's random number, which follows from seed, epoch and the sample's place in
+    /// the epoch's order over all ranks: it is the same at any rank count.
+    std::vector<Draw> draws(std::int64_t step) const;
     /// Samples of all ranks in that step, repeats of padding included: the divisor of the mean.
     std::int64_t global_count(std::int64_t step) const;
     /// The same without repeats: what samples/s counts.
@@ -52,6 +67,7 @@ class Sampler {
 
     Config config_;
     std::int64_t steps_ = 0;
+    std::int64_t epoch_ = 0;
     std::vector<std::int64_t> mine_;
 };
 

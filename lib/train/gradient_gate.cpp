@@ -14,7 +14,7 @@ namespace ranklab::train {
 namespace {
 
 torch::Tensor weighted_loss(nn::Model& model, const TensorBatch& batch, double weight) {
-    return model.loss(model.forward(batch.images), batch.targets) * weight;
+    return model.loss(model.forward(batch.input), batch.targets) * weight;
 }
 
 // One after another in one tensor; gradients that are not there count as zeros.
@@ -75,7 +75,7 @@ double gradient_bound(torch::Dtype dtype, Compression compression) {
 GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const TensorBatch& batch, double weight,
                                 comm::Communicator& data, comm::Communicator& control, double bound) {
     const auto parameters = trained_parameters(model);
-    Rewind rewind(model, default_generators(batch.images.device()));
+    Rewind rewind(model, default_generators(batch.input.device()));
     const torch::Tensor wanted = reference(model, parameters, batch, weight, data);
     rewind();
     run_strategy(model, sync, batch, weight);

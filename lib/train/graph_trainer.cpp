@@ -33,7 +33,7 @@ torch::Tensor GraphTrainer::accumulate(const TensorBatch& batch, double weight, 
     sync_.begin_step({}, last);
     const torch::NoGradGuard no_gradients;
     restore_gradients();
-    input_.images.copy_(batch.images, /*non_blocking=*/true);
+    input_.input.copy_(batch.input, /*non_blocking=*/true);
     input_.targets.copy_(batch.targets, /*non_blocking=*/true);
     factor_.fill_(scaler_ != nullptr ? weight * scaler_->scale() : weight);
     graph_->replay();
@@ -62,15 +62,15 @@ void GraphTrainer::restore_gradients() {
 void GraphTrainer::capture(const TensorBatch& batch) {
     sync_.begin_step({}, false);
     define_gradients(parameters_);
-    input_ = {batch.images.clone(), batch.targets.clone()};
-    factor_ = torch::ones({}, batch.images.options());
+    input_ = {batch.input.clone(), batch.targets.clone()};
+    factor_ = torch::ones({}, batch.input.options());
     for (const auto& parameter : parameters_) gradients_.push_back(parameter.grad());
     graph_ = make_graph_();
     graph_->capture([this] { compute(); });
 }
 
 void GraphTrainer::compute() {
-    const torch::Tensor loss = model_.loss(model_.forward(input_.images), input_.targets);
+    const torch::Tensor loss = model_.loss(model_.forward(input_.input), input_.targets);
     (loss * factor_).backward();
     loss_ = loss.detach();
 }

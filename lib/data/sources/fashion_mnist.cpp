@@ -1,11 +1,12 @@
 #include <cstdlib>
 
 #include "data/idx.hpp"
+#include "data/images.hpp"
 
 namespace ranklab::data {
 namespace {
 
-DataSets load(const DataRequest& request) {
+ImageSets load(const DataRequest& request) {
     std::vector<std::filesystem::path> folders;
     const auto add_root = [&](const std::filesystem::path& root) {
         for (const char* below : {"", "fashion-mnist", "FashionMNIST/raw"}) folders.push_back(root / below);
@@ -19,7 +20,7 @@ DataSets load(const DataRequest& request) {
     const auto folder = find_idx_folder(
         folders, "Fashion-MNIST",
         "install Debian's dataset-fashion-mnist, or name the folder with --data-dir or RANKLAB_DATA");
-    return read_idx_folder(folder, request.shape, request.classes);
+    return read_idx_folder(folder, request.image_shape(), request.classes);
 }
 
 }  // namespace
@@ -28,9 +29,11 @@ DataSets load(const DataRequest& request) {
 SourceEntry fashion_mnist_entry() {
     return {.name = "fashion-mnist",
             .summary = "Fashion-MNIST: 60,000 + 10,000 images of 28 x 28 in idx files",
-            .pixel_mean = 0.1307,
-            .pixel_std = 0.3081,
-            .load = load};
+            .pixel_mean = {0.1307},
+            .pixel_std = {0.3081},
+            .open = [](const DataRequest& request, comm::Communicator& control) {
+                return open_images(request, control, load);
+            }};
 }
 
 }  // namespace ranklab::data

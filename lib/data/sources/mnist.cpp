@@ -1,11 +1,12 @@
 #include <cstdlib>
 
 #include "data/idx.hpp"
+#include "data/images.hpp"
 
 namespace ranklab::data {
 namespace {
 
-DataSets load(const DataRequest& request) {
+ImageSets load(const DataRequest& request) {
     std::vector<std::filesystem::path> folders;
     const auto add_root = [&](const std::filesystem::path& root) {
         for (const char* below : {"", "mnist", "MNIST/raw"}) folders.push_back(root / below);
@@ -17,7 +18,7 @@ DataSets load(const DataRequest& request) {
     if (folders.empty()) folders.emplace_back("data/MNIST/raw");
     const auto folder = find_idx_folder(
         folders, "MNIST", "name the folder that holds the four idx files with --data-dir or RANKLAB_DATA");
-    return read_idx_folder(folder, request.shape, request.classes);
+    return read_idx_folder(folder, request.image_shape(), request.classes);
 }
 
 }  // namespace
@@ -25,9 +26,11 @@ DataSets load(const DataRequest& request) {
 SourceEntry mnist_entry() {
     return {.name = "mnist",
             .summary = "MNIST: 60,000 + 10,000 digits of 28 x 28 in idx files",
-            .pixel_mean = 0.1307,
-            .pixel_std = 0.3081,
-            .load = load};
+            .pixel_mean = {0.1307},
+            .pixel_std = {0.3081},
+            .open = [](const DataRequest& request, comm::Communicator& control) {
+                return open_images(request, control, load);
+            }};
 }
 
 }  // namespace ranklab::data

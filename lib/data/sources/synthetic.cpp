@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "data/dataset.hpp"
+#include "data/images.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -13,7 +13,9 @@ namespace {
 class Generator {
   public:
     Generator(const DataRequest& request)
-        : request_(request), pixels_(static_cast<std::size_t>(request.shape.bytes())) {
+        : request_(request),
+          shape_(request.image_shape()),
+          pixels_(static_cast<std::size_t>(shape_.bytes())) {
         std::mt19937_64 random(request.seed);
         patterns_.resize(pixels_ * static_cast<std::size_t>(request.classes));
         constexpr std::int64_t kBlock = 4;
@@ -22,7 +24,7 @@ class Generator {
 
     ImageSet make(std::int64_t count, std::uint64_t stream) const {
         std::mt19937_64 random(request_.seed * 1000003U + stream);
-        ImageSet set{request_.shape, request_.classes, {}, {}};
+        ImageSet set{shape_, request_.classes, {}, {}};
         set.images.resize(static_cast<std::size_t>(count) * pixels_);
         set.labels.resize(static_cast<std::size_t>(count));
         for (std::size_t i = 0; i < set.labels.size(); ++i) {
@@ -35,7 +37,7 @@ class Generator {
 
   private:
     void fill_pattern(std::int64_t label, std::int64_t block, std::mt19937_64& random) {
-        const auto& shape = request_.shape;
+        const auto& shape = shape_;
         const std::int64_t across = (shape.width + block - 1) / block;
         const std::int64_t down = (shape.height + block - 1) / block;
         std::vector<std::uint8_t> coarse(static_cast<std::size_t>(shape.channels * across * down));
@@ -57,14 +59,26 @@ class Generator {
     }
 
     const DataRequest& request_;
+    ImageShape shape_;
     std::size_t pixels_;
     std::vector<std::uint8_t> patterns_;
 };
 
-DataSets load(const DataRequest& request) {
+// 10,000 and 2,000, or what a quarter of a GiB holds: large images are many bytes.
+std::int64_t count_or(std::int64_t asked, std::int64_t usual, const ImageShape& shape) {
+    constexpr std::int64_t kMostBytes = 1 << 28;
+    return asked > 0 ? asked : std::clamp<std::int64_t>(kMostBytes / shape.bytes(), 1, usual);
+}
+
+ImageSets load(const DataRequest& request) {
     const Generator generator(request);
-    return {generator.make(request.synthetic_train, 1), generator.make(request.synthetic_test, 2),
-            "made in memory"};
+    const auto shape = request.image_shape();
+    return {generator.make(count_or(request.train_samples, 10000, shape), 1),
+            generator.make(count_or(request.test_samples, 2000, shape), 2), "made in memory"};
+}
+
+DataSet open(const DataRequest& request, comm::Communicator& control) {
+    return open_images(request, control, load);
 }
 
 }  // namespace
@@ -72,9 +86,9 @@ DataSets load(const DataRequest& request) {
 SourceEntry synthetic_entry() {
     return {.name = "synthetic",
             .summary = "class patterns under noise, of the model's shape, made in memory",
-            .pixel_mean = 0.5,
-            .pixel_std = 0.25,
-            .load = load};
+            .pixel_mean = {0.5},
+            .pixel_std = {0.25},
+            .open = open};
 }
 
 }  // namespace ranklab::data

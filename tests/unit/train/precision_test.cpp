@@ -353,7 +353,7 @@ Trajectory train(nn::Model& model, const nn::ModelEntry& entry, torch::Dtype typ
     auto sizes = entry.input.input_sizes();
     sizes.insert(sizes.begin(), 6);
     TensorBatch batch{torch::randn(sizes, type), torch::arange(6).remainder(10)};
-    if (last) batch.images = channels_last(batch.images);
+    if (last) batch.input = channels_last(batch.input);
     NoSum sync;
     const auto optimizer = make_optimizer(model, 0.05, 0.9);
     measure::PhaseRecorder phases(static_cast<std::size_t>(steps));

@@ -1,0 +1,104 @@
+#include "data/images.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "data/resize.hpp"
+
+namespace ranklab::data {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Images final : public Source {
+  public:
+    Images(ImageSet set, const ImageShape& shape)
+        : set_(std::move(set)),
+          layout_{{Element::u8, {shape.channels, shape.height, shape.width}}, {Element::i64, {}}} {
+        if (set_.shape != shape) resize_.emplace(set_.shape, shape);
+    }
+
+    const SampleLayout& layout() const override { return layout_; }
+    std::int64_t size() const override { return set_.size(); }
+
+    void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const override {
+        const auto start = Clock::now();
+        const auto sample = static_cast<std::size_t>(draw.index);
+        const auto bytes = static_cast<std::size_t>(set_.shape.bytes());
+        const std::int64_t label = set_.labels[sample];
+        std::memcpy(target, &label, sizeof label);
+        const std::uint8_t* const image = &set_.images[sample * bytes];
+        if (resize_) {
+            (*resize_)(image, reinterpret_cast<std::uint8_t*>(input));
+        } else {
+            std::memcpy(input, image, bytes);
+        }
+        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        (resize_ ? times.decode : times.read) += seconds;
+    }
+
+  private:
+    ImageSet set_;
+    SampleLayout layout_;
+    std::optional<BilinearResize> resize_;
+};
+
+void broadcast_bytes(comm::Communicator& control, std::vector<std::uint8_t>& bytes) {
+    auto count = static_cast<std::int64_t>(bytes.size());
+    control.broadcast(comm::view(std::span(&count, 1)), 0);
+    bytes.resize(static_cast<std::size_t>(count));
+    control.broadcast(comm::view(std::span(bytes)), 0);
+}
+
+void broadcast_set(comm::Communicator& control, ImageSet& set) {
+    std::int64_t facts[] = {set.shape.channels, set.shape.height, set.shape.width, set.classes};
+    control.broadcast(comm::view(std::span(facts)), 0);
+    set.shape = {facts[0], facts[1], facts[2]};
+    set.classes = facts[3];
+    broadcast_bytes(control, set.images);
+    broadcast_bytes(control, set.labels);
+}
+
+void keep_first(ImageSet& set, std::int64_t count, const char* option) {
+    if (count == 0) return;
+    if (count > set.size()) {
+        throw base::OptionError(
+            fmt::format("--{} {} are more than the {} samples there are", option, count, set.size()));
+    }
+    set.labels.resize(static_cast<std::size_t>(count));
+    set.images.resize(static_cast<std::size_t>(count * set.shape.bytes()));
+}
+
+}  // namespace
+
+std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape) {
+    return std::make_shared<Images>(std::move(set), shape);
+}
+
+DataSet open_images(const DataRequest& request, comm::Communicator& control,
+                    const std::function<ImageSets(const DataRequest&)>& load) {
+    ImageSets sets;
+    comm::together(control, [&] {
+        if (control.rank() != 0) return;
+        if (!request.is_image())
+            throw base::OptionError(
+                "this data set holds labelled images, the model takes volumes; use "
+                "--data cosmology or synthetic");
+        sets = load(request);
+        keep_first(sets.train, request.train_samples, "train-samples");
+        keep_first(sets.test, request.test_samples, "validation-samples");
+    });
+    broadcast_set(control, sets.train);
+    broadcast_set(control, sets.test);
+    return {image_source(std::move(sets.train), request.image_shape()),
+            image_source(std::move(sets.test), request.image_shape()),
+            comm::broadcast_text(control, sets.origin, 0)};
+}
+
+}  // namespace ranklab::data

@@ -1,0 +1,87 @@
+#include "data/resize.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ranklab::data {
+namespace {
+
+// 8 bits of a pixel, 22 of a weight and 2 to spare are 32.
+constexpr int kWeightBits = 22;
+
+std::uint8_t rounded(std::int32_t sum) {
+    return static_cast<std::uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
+}
+
+}  // namespace
+
+BilinearResize::BilinearResize(const ImageShape& from, const ImageShape& to)
+    : from_(from),
+      to_(to),
+      across_(make_filter(from.width, to.width)),
+      down_(make_filter(from.height, to.height)) {}
+
+BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64_t to) {
+    const double scale = static_cast<double>(from) / static_cast<double>(to);
+    const double support = std::max(scale, 1.0);  // half the triangle's base, in input pixels
+    Filter filter;
+    filter.taps = static_cast<std::int64_t>(std::ceil(support)) * 2 + 1;
+    filter.weights.assign(static_cast<std::size_t>(to * filter.taps), 0);
+    std::vector<double> weights;
+    for (std::int64_t out = 0; out < to; ++out) {
+        const double centre = (static_cast<double>(out) + 0.5) * scale;
+        const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(centre - support + 0.5), 0);
+        const auto end = std::min<std::int64_t>(static_cast<std::int64_t>(centre + support + 0.5), from);
+        weights.clear();
+        double sum = 0;
+        for (std::int64_t in = first; in < end; ++in) {
+            const double distance = std::abs((static_cast<double>(in) - centre + 0.5) / support);
+            weights.push_back(std::max(0.0, 1.0 - distance));
+            sum += weights.back();
+        }
+        filter.first.push_back(first);
+        for (std::size_t k = 0; k < weights.size(); ++k)
+            filter.weights[static_cast<std::size_t>(out * filter.taps) + k] =
+                static_cast<std::int32_t>(0.5 + weights[k] / sum * (1 << kWeightBits));
+    }
+    return filter;
+}
+
+void BilinearResize::operator()(const std::uint8_t* image, std::uint8_t* resized) const {
+    constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
+    // Pixels that a filter's padding would reach past the last one have weight 0: they are not touched.
+    std::vector<std::uint8_t> rows(static_cast<std::size_t>(from_.height * to_.width));
+    std::vector<std::int32_t> sums(static_cast<std::size_t>(to_.width));
+    for (std::int64_t c = 0; c < from_.channels; ++c) {
+        for (std::int64_t y = 0; y < from_.height; ++y) {
+            const std::uint8_t* const in = image + (c * from_.height + y) * from_.width;
+            std::uint8_t* const out = &rows[static_cast<std::size_t>(y * to_.width)];
+            for (std::int64_t x = 0; x < to_.width; ++x) {
+                const auto at = static_cast<std::size_t>(x);
+                const std::int64_t taps = std::min(across_.taps, from_.width - across_.first[at]);
+                std::int32_t sum = kHalf;
+                for (std::int64_t k = 0; k < taps; ++k)
+                    sum += in[across_.first[at] + k] *
+                           across_.weights[at * static_cast<std::size_t>(across_.taps) +
+                                           static_cast<std::size_t>(k)];
+                out[x] = rounded(sum);
+            }
+        }
+        for (std::int64_t y = 0; y < to_.height; ++y) {
+            const auto at = static_cast<std::size_t>(y);
+            const std::int64_t taps = std::min(down_.taps, from_.height - down_.first[at]);
+            std::fill(sums.begin(), sums.end(), kHalf);
+            for (std::int64_t k = 0; k < taps; ++k) {
+                const std::int32_t weight =
+                    down_.weights[at * static_cast<std::size_t>(down_.taps) + static_cast<std::size_t>(k)];
+                const std::uint8_t* const in =
+                    &rows[static_cast<std::size_t>((down_.first[at] + k) * to_.width)];
+                for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += in[x] * weight;
+            }
+            std::uint8_t* const out = resized + (c * to_.height + y) * to_.width;
+            for (std::size_t x = 0; x < sums.size(); ++x) out[x] = rounded(sums[x]);
+        }
+    }
+}
+
+}  // namespace ranklab::data

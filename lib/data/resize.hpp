@@ -1,0 +1,38 @@
+// Bilinear resizing of 8-bit images, as Pillow's Image.resize(..., BILINEAR) does it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/image_set.hpp"
+
+namespace ranklab::data {
+
+/// Planes [channels, height, width] of bytes to another height and width: Pillow's bits, tested against it.
+///
+/// Each output pixel is a weighted mean of input pixels under a triangle of half-width max(1, in/out) input
+/// pixels around its centre; weights are fixed-point numbers of 22 bits; rows first, then columns, rounded to
+/// bytes in between.
+class BilinearResize {
+  public:
+    /// Equal channels on both sides.
+    BilinearResize(const ImageShape& from, const ImageShape& to);
+    /// Several threads at once.
+    void operator()(const std::uint8_t* image, std::uint8_t* resized) const;
+
+  private:
+    /// For each output pixel: the first input pixel, and `taps` weights (zeros at the end).
+    struct Filter {
+        std::int64_t taps = 1;
+        std::vector<std::int64_t> first;
+        std::vector<std::int32_t> weights;
+    };
+    static Filter make_filter(std::int64_t from, std::int64_t to);
+
+    ImageShape from_;
+    ImageShape to_;
+    Filter across_;
+    Filter down_;
+};
+
+}  // namespace ranklab::data
