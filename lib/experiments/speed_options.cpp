@@ -39,8 +39,10 @@ bool choose_cuda(const Options& options, int world_size) {
     const std::string& asked = options.text("device");
     const std::string why_not = why_not_cuda(options, world_size);
     if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda cannot be: " + why_not);
-    if (asked != "auto") return asked == "cuda";
-    return why_not.empty() && !device::list_gpus().gpus.empty() && train::has_torch_cuda();
+    if (asked == "cpu") return false;
+    // Loaded here already, before the model is made: see has_torch_cuda().
+    const bool there = why_not.empty() && !device::list_gpus().gpus.empty() && train::has_torch_cuda();
+    return asked == "cuda" || there;
 }
 
 void check_combination(const Options& options, const SpeedOptions& speed) {

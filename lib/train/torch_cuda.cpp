@@ -13,16 +13,26 @@ namespace {
 // In lib/ beside bin/, where the programs' rpath leads.
 constexpr const char* kModule = "libranklab_torch_cuda.so";
 
+struct Module {
+    void* handle = nullptr;
+    std::string why_not;
+};
+
 // Never closed: LibTorch's parts register what they have, for good.
-void* opened() {
-    static void* const handle = dlopen(kModule, RTLD_NOW | RTLD_GLOBAL);
-    return handle;
+const Module& module() {
+    static const Module opened = [] {
+        Module m{.handle = dlopen(kModule, RTLD_NOW | RTLD_GLOBAL), .why_not = {}};
+        const char* const why = m.handle == nullptr ? dlerror() : nullptr;
+        if (why != nullptr) m.why_not = base::printable(why, 300);
+        return m;
+    }();
+    return opened;
 }
 
 template <class Function>
 Function function_named(const char* name) {
     // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
-    auto* const function = reinterpret_cast<Function>(dlsym(opened(), name));
+    auto* const function = reinterpret_cast<Function>(dlsym(module().handle, name));
     if (function == nullptr)
         throw base::Error(fmt::format("internal: {} has no {}; build ranklab again", kModule, name));
     return function;
@@ -31,17 +41,16 @@ Function function_named(const char* name) {
 }  // namespace
 
 bool has_torch_cuda() {
-    return opened() != nullptr && at::globalContext().hasCUDA();
+    return module().handle != nullptr && at::globalContext().hasCUDA();
 }
 
 void load_torch_cuda() {
-    if (opened() == nullptr) {
-        const char* const why = dlerror();
+    if (module().handle == nullptr) {
         throw base::EnvironmentError(
             fmt::format("--device cuda needs LibTorch's CUDA part, which could not be loaded ({}); build "
                         "where LibTorch and the "
                         "CUDA runtime are found, or use --device cpu",
-                        base::printable(why == nullptr ? "it was tried before" : why, 300)));
+                        module().why_not));
     }
     if (!at::globalContext().hasCUDA())
         throw base::EnvironmentError(
