@@ -28,8 +28,7 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch) {
         const nn::GeneratorScope draws_from(replicas.generator(r));
         const auto output = model.forward(batch.input.narrow(0, parts[r].begin, count));
         const double share = static_cast<double>(count) / static_cast<double>(batch.count());
-        replicas.scaled(model.loss(output, batch.targets.narrow(0, parts[r].begin, count)) * share)
-            .backward();
+        (model.loss(output, batch.targets.narrow(0, parts[r].begin, count)) * share).backward();
     }
 }
 

@@ -88,7 +88,7 @@ std::vector<Phase> DataParallel::phases() const {
 }
 
 torch::Tensor DataParallel::accumulate(const TensorBatch& batch, double weight, bool) {
-    const double loss = compute_gradient(batch, weight);
+    const double loss = compute_gradient(batch, weight, scaler_);
     return batch.count() > 0 ? torch::scalar_tensor(loss, torch::kDouble) : torch::Tensor();
 }
 
@@ -99,7 +99,7 @@ bool DataParallel::update() {
     return true;
 }
 
-double DataParallel::compute_gradient(const TensorBatch& batch, double weight) {
+double DataParallel::compute_gradient(const TensorBatch& batch, double weight, const GradScaler* scaler) {
     const auto parts = chunks_of(batch.count(), replicas_.size());
     const bool has_samples = batch.count() > 0;
     scatter(batch, parts);
@@ -120,7 +120,8 @@ double DataParallel::compute_gradient(const TensorBatch& batch, double weight) {
         {
             const auto mark = phases_.phase(Phase::backward);
             const torch::Tensor weighted = weight == 1.0 ? loss : loss * weight;
-            gradient = torch::autograd::grad({scaled(weighted)}, {output}).front();
+            const torch::Tensor start = scaler != nullptr ? scaler->scaled(weighted) : weighted;
+            gradient = torch::autograd::grad({start}, {output}).front();
         }
         const auto mark = phases_.phase(Phase::gather);
         hand_back(gradient, parts);

@@ -53,12 +53,9 @@ class DataParallel final : public Stepper {
     std::vector<base::Phase> phases() const override;
 
     /// A step without its optimizer: the gradient of weight x the mean loss is then in the model's
-    /// parameters, times the scaler's scale where there is one. Returns the mean loss.
-    double compute_gradient(const TensorBatch& batch, double weight);
-
-    /// By the scaler; as it is without one.
-    torch::Tensor scaled(const torch::Tensor& loss) const {
-        return scaler_ != nullptr ? scaler_->scaled(loss) : loss;
+    /// parameters, not scaled. Returns the mean loss.
+    double compute_gradient(const TensorBatch& batch, double weight) {
+        return compute_gradient(batch, weight, nullptr);
     }
 
     std::size_t count() const { return replicas_.size(); }
@@ -83,6 +80,7 @@ class DataParallel final : public Stepper {
         ReplicaTimes times{};
     };
 
+    double compute_gradient(const TensorBatch& batch, double weight, const GradScaler* scaler);
     void scatter(const TensorBatch& batch, const std::vector<data::Part>& parts);
     void replicate();
     void forward();
