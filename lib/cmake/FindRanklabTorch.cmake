@@ -85,6 +85,7 @@ if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA)
     target_link_libraries(ranklab_torch_cuda_part INTERFACE ranklab::cudart
       -Wl,--no-as-needed "${RANKLAB_TORCH_CUDA_LIBRARY}" "${RANKLAB_C10_CUDA_LIBRARY}" -Wl,--as-needed)
     target_link_options(ranklab_torch_cuda_part INTERFACE -Wl,--allow-shlib-undefined)
+    string(APPEND RANKLAB_CUDA_TEXT ", and LibTorch's CUDA part")
   endif()
 endif()
 
