@@ -74,6 +74,21 @@ if(RANKLAB_WITH_CUDA)
   endif()
 endif()
 
+# LibTorch's CUDA part, for the module that is loaded when a run asks for a GPU.
+if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA)
+  find_library(RANKLAB_TORCH_CUDA_LIBRARY torch_cuda PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+  find_library(RANKLAB_C10_CUDA_LIBRARY c10_cuda PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+  if(RANKLAB_TORCH_CUDA_LIBRARY AND RANKLAB_C10_CUDA_LIBRARY)
+    add_library(ranklab_torch_cuda_part INTERFACE)
+    add_library(ranklab::torch_cuda ALIAS ranklab_torch_cuda_part)
+    # Needed whether or not the linker sees a use: its static objects register the kernels.
+    target_link_libraries(ranklab_torch_cuda_part INTERFACE ranklab::cudart
+      -Wl,--no-as-needed "${RANKLAB_TORCH_CUDA_LIBRARY}" "${RANKLAB_C10_CUDA_LIBRARY}" -Wl,--as-needed)
+    target_link_options(ranklab_torch_cuda_part INTERFACE -Wl,--allow-shlib-undefined)
+    string(APPEND RANKLAB_CUDA_TEXT ", and LibTorch's CUDA part")
+  endif()
+endif()
+
 if(RANKLAB_WITH_NCCL)
   # A user's own, then the wheel that LibTorch itself would load, then the system's; the library beside its header.
   find_path(RANKLAB_NCCL_INCLUDE nccl.h HINTS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl" PATH_SUFFIXES include)

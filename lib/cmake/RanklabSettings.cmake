@@ -5,6 +5,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_OPTIMIZE_DEPENDENCIES OFF)
+# Where programs look for the module that train/torch_cuda.cpp loads, in the build folder as when installed.
+set(CMAKE_BUILD_RPATH "$ORIGIN/../lib")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release is what is measured" FORCE)

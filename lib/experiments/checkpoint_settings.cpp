@@ -48,7 +48,10 @@ constexpr auto kOptions = std::to_array<std::string_view>({"model",
                                                            "lr-warmup-steps",
                                                            "end-lr",
                                                            "lr-total-steps",
-                                                           "fused-optimizer"});
+                                                           "fused-optimizer",
+                                                           "channels-last",
+                                                           "jit",
+                                                           "cuda-graph"});
 
 // "0.10" and "1e-1" are one number.
 std::string value_of(const options::Options& options, const options::Options::Effective& option) {

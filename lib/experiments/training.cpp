@@ -42,9 +42,7 @@ nn::ModelConfig model_config(const TrainingOptions& options) {
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
     const auto entry = entry_of(nn::models(), options.model);
     torch::manual_seed(options.seed);
-    auto model = entry.make(model_config(options));
-    if (options.precision == "fp64") model->to(torch::kDouble);
-    return model;
+    return entry.make(model_config(options));
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {
@@ -129,6 +127,11 @@ void add_context(results::Run& run, const data::DataSet& data, const nn::Model& 
     run.context.push_back({"training", "intra_op_threads", fmt::format("{}", at::get_num_threads())});
 }
 
+void add_scaler(results::Run& run, const train::GradScaler& scaler) {
+    run.context.push_back({"training", "loss_scale", fmt::format("{}", scaler.scale())});
+    run.context.push_back({"training", "skipped_steps", fmt::format("{}", scaler.skipped())});
+}
+
 void add_replicas(results::Run& run, const train::ReplicaThreads& threads) {
     run.context.push_back({"training", "replicas", threads.placement()});
     if (!threads.cpus().empty()) return;
@@ -191,6 +194,7 @@ results::Table Training::compare(const std::vector<results::Run>& runs) const {
 results::Run Training::run(const Surroundings& around) {
     comm::Communicator& control = around.control;
     auto options = settle_training(around.options, control.world_size());
+    const ComputeDevice device(options.speed, control);
     at::set_num_threads(options.threads > 0 ? options.threads
                                             : std::max(1, monitor::cores_in(monitor::cpuset())));
 
@@ -200,7 +204,10 @@ results::Run Training::run(const Surroundings& around) {
 
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.backend).make(control);
-    const auto model = make_model(options);
+    const auto make_prepared = [&] {
+        return prepared(make_model(options), options.speed, device.get(), "--model " + options.model);
+    };
+    const auto model = make_prepared();
     const bool saves = control.rank() == 0 && !options.save_parameters.empty();
     comm::together(control, [&] {
         if (saves) check_parameter_file(options.save_parameters, *model);
@@ -232,7 +239,8 @@ results::Run Training::run(const Surroundings& around) {
                        .control = control,
                        .data_plane = *data_plane,
                        .progress = around.progress,
-                       .make_model = [&options] { return make_model(options); },
+                       .make_model = make_prepared,
+                       .device = device.get(),
                        .reduction_progress = overlap.progress,
                        .transfer = overlap.transfer,
                        .checkpoints = checkpoints.get()},
@@ -244,6 +252,7 @@ results::Run Training::run(const Surroundings& around) {
     if (!rate_warning.empty()) run.warnings.push_back(rate_warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
+    if (loop.scaler() != nullptr) add_scaler(run, *loop.scaler());
     if (saves) save_parameters(run, options.save_parameters, *model);
     const bool failed =
         std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });

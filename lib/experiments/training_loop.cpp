@@ -1,5 +1,6 @@
 #include "experiments/training_loop.hpp"
 
+#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,6 +95,14 @@ void TrainingLoop::restore() {
     for (std::size_t r = 1; steps_.replicas() != nullptr && r < steps_.replicas()->count(); ++r) {
         setup_.checkpoints->keep(
             generator_state(fmt::format("replica_{}_generator", r), steps_.replicas()->generator(r)));
+    }
+    if (auto* const scaler = steps_.scaler(); scaler != nullptr) {
+        setup_.checkpoints->keep({"grad_scaler", [scaler] { return scaler->save(); },
+                                  [scaler](const std::string& state) { scaler->load(state); }});
+    }
+    if (!setup_.device.is_cpu()) {
+        setup_.checkpoints->keep(
+            generator_state("torch_gpu_generator", at::globalContext().defaultGenerator(setup_.device)));
     }
     setup_.checkpoints->restore(model_, steps_.optimizer());
 }

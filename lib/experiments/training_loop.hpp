@@ -24,6 +24,8 @@ class TrainingLoop {
     const TrainingRecord& record() const { return record_; }
     /// nullptr but in mode dp.
     const train::DataParallel* replicas() const { return steps_.replicas(); }
+    /// nullptr but with fp16.
+    const train::GradScaler* scaler() { return steps_.scaler(); }
 
   private:
     bool begin();

@@ -45,7 +45,6 @@ void describe_work(options::Schema& schema) {
                 "(default: the model's, adadelta for mnist-cnn)")
         .flag("fused-optimizer", "LibTorch's fused kernel of --optimizer sgd or adam")
         .real("momentum", 0, std::nullopt, "of --optimizer sgd (default: the model's, 0.9 for resnets)")
-        .choice("precision", {"fp32", "fp64"}, "fp32", "type of parameters and arithmetic")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
         .choice("shuffle", {"on", "off"}, "on", "a new order each epoch, by seed + epoch")
         .choice("sharding", {"pad", "exact"}, "pad",
@@ -86,8 +85,8 @@ void describe_way(options::Schema& schema) {
                  "of --mode dp; they share the rank's batch and its threads (default: 2)")
         .choice("sync", names_of(train::gradient_syncs()), std::nullopt,
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
-        .choice("backend", names_of(comm::backends()), "mpi", "what carries the gradients")
-        .choice("device", {"auto", "cpu"}, "auto", "where it computes")
+        .choice("backend", names_of(comm::backends()), std::nullopt,
+                "what carries the gradients (default: nccl between GPUs, else mpi)")
         .real("bucket-cap-mb", 0.001, "25", "MiB of gradients in a bucket (the first: 1, if that is less)")
         .choice(
             "progress", {"none", "poll", "thread"}, std::nullopt,
@@ -247,10 +246,9 @@ void settle_mode(options::Options& options, int world_size) {
     if (mode == "dp" && options.integer("accumulate") > 1)
         throw base::OptionError(
             "--mode dp makes a step of one batch; leave --accumulate out, or use --mode ddp");
-    if (options.text("backend") == "self" && world_size > 1) {
+    if (options.is_set("backend") && options.text("backend") == "self" && world_size > 1) {
         throw base::OptionError("--backend self serves one rank; use --backend mpi");
     }
-    if (options.text("device") == "auto") options.resolve("device", "cpu");
 }
 
 void settle_overlap(options::Options& options, int world_size) {
@@ -330,6 +328,7 @@ void describe_training(options::Schema& schema) {
     describe_ablation(schema);
     schema.section("Learning rate");
     describe_learning_rate(schema);
+    describe_speed(schema);
     describe_way(schema);
     describe_checkpoints(schema);
 }
@@ -340,6 +339,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     settle_evaluation(options, entry_of(nn::models(), options.text("model")).input);
     settle_mode(options, world_size);
     settle_ablation(options);
+    const SpeedOptions speed = settle_speed(options, world_size);
     settle_length(options);
     settle_optimizer(options);
     settle_overlap(options, world_size);
@@ -357,7 +357,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.sync = options.text("sync");
     o.backend = options.text("backend");
     o.optimizer = options.text("optimizer");
-    o.precision = options.text("precision");
+    o.speed = speed;
     o.check_parameters = options.text("check-parameters");
     o.evaluate = options.text("evaluate");
     o.local_batch = options.integer("batch-size");

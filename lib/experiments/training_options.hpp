@@ -8,6 +8,7 @@
 #include "data/dataset.hpp"
 #include "data/sampler.hpp"
 #include "experiments/learning_rate.hpp"
+#include "experiments/speed_options.hpp"
 #include "nn/model.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
@@ -20,8 +21,9 @@ namespace ranklab::experiments {
 enum class Input { real, synthetic, io_only };
 
 struct TrainingOptions {
-    std::string model, data, data_directory, mode, sync, backend, optimizer, precision, check_parameters,
-        evaluate, save_parameters, checkpoint;
+    std::string model, data, data_directory, mode, sync, backend, optimizer, check_parameters, evaluate,
+        save_parameters, checkpoint;
+    SpeedOptions speed;
     std::string inject_delay;
     train::Compression compression = train::Compression::none;
     std::int64_t bucket_cap_bytes = 0;

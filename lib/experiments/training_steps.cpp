@@ -8,13 +8,11 @@
 
 #include "monitor/host.hpp"
 #include "train/gradient_gate.hpp"
+#include "train/graph_trainer.hpp"
+#include "train/torch_cuda.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-torch::Dtype dtype_of(const TrainingOptions& options) {
-    return options.precision == "fp64" ? torch::kDouble : torch::kFloat;
-}
 
 std::optional<Delay> delay_on(const TrainingSetup& setup) {
     const auto delay = parse_delay(setup.options.inject_delay, setup.control.world_size());
@@ -49,7 +47,8 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
       sampler_(sampler),
       keeps_ranks_equal_(entry_of(train::gradient_syncs(), setup.options.sync).keeps_ranks_equal),
       recorder_(static_cast<std::size_t>(setup.schedule.total)),
-      phases_(recorder_, delay_on(setup)),
+      device_phases_(setup.device.is_cpu() ? nullptr : std::make_unique<measure::DevicePhases>(recorder_)),
+      phases_(device_phases_ ? static_cast<base::PhaseSink&>(*device_phases_) : recorder_, delay_on(setup)),
       data_plane_(setup.data_plane),
       sync_(make_sync(setup, data_plane_)),
       buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
@@ -57,9 +56,11 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
                      .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,
                                                               .momentum = setup.options.momentum,
                                                               .fused = setup.options.fused_optimizer})),
+      scaler_(make_scaler(setup.options.speed)),
       stepper_(make_stepper()),
       convert_(setup.data.train->layout(), setup.source.pixel_mean, setup.source.pixel_std,
-               dtype_of(setup.options)),
+               setup.options.speed.parameter_type(),
+               {.device = setup.device, .channels_last = setup.options.speed.channels_last}),
       loader_(*setup.data.train, {.workers = setup.options.workers,
                                   .prefetch = setup.options.prefetch,
                                   .batch = setup.options.local_batch,
@@ -67,8 +68,12 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
       input_(setup.options.input) {}
 
 std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
+    if (setup_.options.speed.cuda_graph)
+        return std::make_unique<train::GraphTrainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
+                                                     scaler_.get(), train::make_cuda_graph);
     if (setup_.options.mode != "dp")
-        return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_, buffers_.get());
+        return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
+                                                scaler_.get());
     const auto count = static_cast<std::size_t>(setup_.options.replicas);
     auto replicas = std::make_unique<train::DataParallel>(
         model_,
@@ -77,7 +82,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
                             .seed = setup_.options.seed,
                             .threads = at::get_num_threads(),
                             .cores = monitor::cores_of(monitor::cpuset())},
-        *optimizer_, phases_);
+        *optimizer_, phases_, scaler_.get());
     replicas_ = replicas.get();
     return replicas;
 }
@@ -164,9 +169,16 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
         if (loss.defined()) counts.loss_sum += loss.item<double>() * static_cast<double>(samples);
         counts.local += samples;
     }
-    recorder_.end_step();
+    end_step();
     read_times_.push_back(reading);
     return counts;
+}
+
+void TrainingSteps::end_step() {
+    if (device_phases_)
+        device_phases_->finish_step();
+    else
+        recorder_.end_step();
 }
 
 Verdict TrainingSteps::check_first_gradient(std::int64_t epoch) {
@@ -184,9 +196,12 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     const std::string check = "first gradient is the plain sum";
     if (!keeps_ranks_equal_ && setup_.control.world_size() > 1)
         return {check, "not verified", "sync none sums nothing"};
+    const auto& speed = setup_.options.speed;
     const auto gate = train::check_first_gradient(
         model_, *sync_, batch, weight_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
-        setup_.control, train::gradient_bound(dtype_of(setup_.options), setup_.options.compression));
+        setup_.control,
+        std::max(train::gradient_bound(speed.parameter_type(), setup_.options.compression),
+                 train::rounding_bound(speed.precision, setup_.device.type())));
     const std::string detail = fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}",
                                            gate.worst, gate.where, gate.bound);
     if (gate.passed) return {check, "passed", detail};
@@ -196,7 +211,7 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
 }
 
 Verdict TrainingSteps::check_replicas(const train::TensorBatch& batch) {
-    const auto result = train::check_replicas(*replicas_, batch);
+    const auto result = train::check_replicas(*replicas_, batch, setup_.options.speed.precision);
     return {"replicas make one model's gradient", result.passed ? "passed" : "failed", result.detail};
 }
 

@@ -16,6 +16,7 @@
 #include "experiments/delayed_phases.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
+#include "measure/device_phases.hpp"
 #include "measure/phase_recorder.hpp"
 #include "train/replica_check.hpp"
 #include "train/trainer.hpp"
@@ -32,6 +33,7 @@ struct TrainingSetup {
     comm::Communicator& data_plane;
     base::ProgressSink& progress;
     std::function<std::shared_ptr<nn::Model>()> make_model;  ///< for the replicas of mode dp
+    torch::Device device = torch::kCPU;
     train::Progress reduction_progress = train::Progress::none;
     train::Transfer transfer = train::Transfer::background;
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
@@ -61,6 +63,8 @@ class TrainingSteps {
     void broadcast_buffers();
 
     train::Optimizer& optimizer() { return *optimizer_; }
+    /// nullptr but with fp16; its skipped() steps do not count for a schedule by steps.
+    train::GradScaler* scaler() { return scaler_.get(); }
     const train::InputConverter& converter() const { return convert_; }
     std::int64_t steps_per_epoch() const { return setup_.schedule.steps_per_epoch; }
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
@@ -80,6 +84,7 @@ class TrainingSteps {
 
   private:
     std::unique_ptr<train::Stepper> make_stepper();
+    void end_step();
     std::vector<data::Draw> draws_of(data::Sampler& sampler, std::int64_t micro) const;
     std::int64_t first_batch_of(std::int64_t step) const;
     train::TensorBatch first_batch(std::int64_t epoch);
@@ -93,11 +98,13 @@ class TrainingSteps {
     const data::Sampler& sampler_;
     bool keeps_ranks_equal_;  // as the sync strategy promises
     measure::PhaseRecorder recorder_;
+    std::unique_ptr<measure::DevicePhases> device_phases_;  // on a GPU
     DelayedPhases phases_;
     comm::SilentCommunicator data_plane_;
     std::unique_ptr<train::GradientSync> sync_;
     std::unique_ptr<train::BufferSync> buffers_;
     std::unique_ptr<train::Optimizer> optimizer_;
+    std::unique_ptr<train::GradScaler> scaler_;
     train::DataParallel* replicas_ = nullptr;  // the stepper of mode dp
     std::unique_ptr<train::Stepper> stepper_;
     train::InputConverter convert_;

@@ -1,6 +1,5 @@
 #include "train/gradient_gate.hpp"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
@@ -37,7 +36,8 @@ torch::Tensor reference(nn::Model& model, const std::vector<torch::Tensor>& para
                                           false, /*allow_unused=*/true);
     }
     torch::Tensor flat = flattened(gradients, parameters);
-    data.allreduce(view_of(flat), comm::ReduceOp::sum);
+    // Alone there is nothing to sum, and the data plane may not reach where the gradients are.
+    if (data.world_size() > 1) data.allreduce(view_of(flat), comm::ReduceOp::sum);
     return flat;
 }
 
@@ -75,7 +75,7 @@ double gradient_bound(torch::Dtype dtype, Compression compression) {
 GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const TensorBatch& batch, double weight,
                                 comm::Communicator& data, comm::Communicator& control, double bound) {
     const auto parameters = trained_parameters(model);
-    Rewind rewind(model, {at::detail::getDefaultCPUGenerator()});
+    Rewind rewind(model, default_generators(batch.input.device()));
     const torch::Tensor wanted = reference(model, parameters, batch, weight, data);
     rewind();
     run_strategy(model, sync, batch, weight);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "train/tensor_view.hpp"
+
 namespace ranklab::train {
 namespace {
 
@@ -17,17 +19,6 @@ struct Term {
     std::vector<torch::Tensor> parts;
 };
 
-// The same storage in one dimension: gradients are dense, in the order of their parameter's strides.
-torch::Tensor flat(const torch::Tensor& tensor) {
-    return tensor.as_strided({tensor.numel()}, {1});
-}
-
-// `part` with the strides of `sum`, and on its device.
-torch::Tensor laid_out_as(const torch::Tensor& sum, const torch::Tensor& part) {
-    const bool same = part.strides() == sum.strides() && part.device() == sum.device();
-    return same ? part : torch::empty_like(sum).copy_(part);
-}
-
 std::vector<Term> terms_of(const std::vector<std::vector<torch::Tensor>>& parameters) {
     std::vector<Term> terms;
     std::int64_t begin = 0;
@@ -38,10 +29,10 @@ std::vector<Term> terms_of(const std::vector<std::vector<torch::Tensor>>& parame
             const torch::Tensor part = parameters[replica][i].grad();
             if (!part.defined()) continue;
             if (!sum.grad().defined()) sum.mutable_grad() = torch::zeros_like(sum);
-            term.parts.push_back(flat(laid_out_as(sum.grad(), part)));
+            term.parts.push_back(in_memory_order(laid_out_as(sum.grad(), part)));
         }
         if (term.parts.empty()) continue;
-        term.sum = flat(sum.grad());
+        term.sum = in_memory_order(sum.grad());
         begin += term.sum.numel();
         terms.push_back(std::move(term));
     }

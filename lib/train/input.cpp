@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
 #include "base/error.hpp"
+#include "train/placement.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -38,8 +39,8 @@ torch::Tensor over(const std::shared_ptr<std::byte>& memory, const std::vector<s
 }  // namespace
 
 InputConverter::InputConverter(data::SampleLayout layout, const std::vector<double>& mean,
-                               const std::vector<double>& std, torch::Dtype dtype)
-    : layout_(std::move(layout)) {
+                               const std::vector<double>& std, torch::Dtype dtype, Placement placement)
+    : layout_(std::move(layout)), placement_(placement) {
     std::vector<torch::Tensor> tables;
     for (std::size_t c = 0; c < mean.size(); ++c) {
         tables.push_back(
@@ -52,14 +53,15 @@ InputConverter::InputConverter(data::SampleLayout layout, const std::vector<doub
 }
 
 TensorBatch InputConverter::operator()(const data::Batch& batch) const {
-    return {input_of(batch), targets_of(batch)};
+    return placed({input_of(batch), targets_of(batch)}, placement_);
 }
 
 torch::Tensor InputConverter::input_of(const data::Batch& batch) const {
     const auto sizes = batch_sizes(batch.count, layout_.input);
     if (layout_.input.element == data::Element::f32)
         return over(batch.input, sizes, torch::kFloat).to(table_.scalar_type());
-    torch::Tensor input = torch::empty(sizes, table_.options());
+    // For a GPU pinned at once, so that it need not be copied to be.
+    torch::Tensor input = torch::empty(sizes, table_.options().pinned_memory(!placement_.device.is_cpu()));
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(batch.input.get());
     const std::int64_t channels = layout_.input.sizes.front();
     const std::int64_t plane = layout_.input.elements() / channels;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 
@@ -42,10 +43,7 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<std
 
 torch::Tensor gradient_in_order(const torch::Tensor& parameter) {
     const torch::Tensor gradient = parameter.grad();
-    if (!gradient.defined() || gradient.strides() == parameter.strides() ||
-        (gradient.is_contiguous() && parameter.is_contiguous()))
-        return gradient;
-    return torch::empty_like(parameter.detach()).copy_(gradient);
+    return gradient.defined() ? laid_out_as(parameter, gradient) : gradient;
 }
 
 }  // namespace ranklab::train

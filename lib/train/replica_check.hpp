@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "train/precision.hpp"
 #include "train/replicas.hpp"
 
 namespace ranklab::train {
@@ -17,7 +18,9 @@ struct ReplicaCheck {
 /// The replicas' gradient for `batch` against a reference: their parts processed one after another by the
 /// model alone, in this thread, with the same random numbers. Leaves the model's parameters and buffers and
 /// all generators as they were, and no gradients: it may be called before a run, and its steps are then
-/// those of a run without it. `batch` must not be empty.
-ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch);
+/// those of a run without it. `batch` must not be empty;
+/// `precision` is the models', and says how much rounding there is.
+ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch,
+                            Precision precision = Precision::fp32);
 
 }  // namespace ranklab::train

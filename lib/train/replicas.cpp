@@ -62,9 +62,10 @@ std::vector<data::Part> chunks_of(std::int64_t count, std::size_t replicas) {
 }
 
 DataParallel::DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer,
-                           base::PhaseSink& phases)
+                           base::PhaseSink& phases, GradScaler* scaler)
     : optimizer_(optimizer),
       phases_(phases),
+      scaler_(scaler),
       threads_(std::max<std::size_t>(1, setup.devices.size()), setup.threads, setup.cores) {
     if (setup.devices.empty()) throw base::Error("internal: data parallelism needs at least one replica");
     const auto others = make_others(setup);
@@ -87,16 +88,18 @@ std::vector<Phase> DataParallel::phases() const {
 }
 
 torch::Tensor DataParallel::accumulate(const TensorBatch& batch, double weight, bool) {
-    const double loss = compute_gradient(batch, weight);
+    const double loss = compute_gradient(batch, weight, scaler_);
     return batch.count() > 0 ? torch::scalar_tensor(loss, torch::kDouble) : torch::Tensor();
 }
 
-void DataParallel::update() {
+bool DataParallel::update() {
     const auto mark = phases_.phase(Phase::optimizer);
+    if (scaler_ != nullptr) return scaler_->step(parameters_.front(), optimizer_);
     optimizer_.step();
+    return true;
 }
 
-double DataParallel::compute_gradient(const TensorBatch& batch, double weight) {
+double DataParallel::compute_gradient(const TensorBatch& batch, double weight, const GradScaler* scaler) {
     const auto parts = chunks_of(batch.count(), replicas_.size());
     const bool has_samples = batch.count() > 0;
     scatter(batch, parts);
@@ -116,7 +119,9 @@ double DataParallel::compute_gradient(const TensorBatch& batch, double weight) {
         torch::Tensor gradient;
         {
             const auto mark = phases_.phase(Phase::backward);
-            gradient = torch::autograd::grad({weight == 1.0 ? loss : loss * weight}, {output}).front();
+            const torch::Tensor weighted = weight == 1.0 ? loss : loss * weight;
+            const torch::Tensor start = scaler != nullptr ? scaler->scaled(weighted) : weighted;
+            gradient = torch::autograd::grad({start}, {output}).front();
         }
         const auto mark = phases_.phase(Phase::gather);
         hand_back(gradient, parts);

@@ -13,6 +13,7 @@
 
 #include "data/part.hpp"
 #include "nn/model.hpp"
+#include "train/grad_scaler.hpp"
 #include "train/optimizer.hpp"
 #include "train/replica_threads.hpp"
 #include "train/stepper.hpp"
@@ -42,16 +43,20 @@ class DataParallel final : public Stepper {
   public:
     /// Keeps references: all must outlive it. Makes the replicas, and leaves torch's default generator as it
     /// was. Replica 0 is `model` itself, so its running statistics are the ones that stay.
-    DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer, base::PhaseSink& phases);
+    /// `scaler` is null where the loss is not scaled.
+    DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer, base::PhaseSink& phases,
+                 GradScaler* scaler = nullptr);
 
     /// A step has one micro-batch: the gradients of an earlier one are not kept.
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
-    void update() override;
+    bool update() override;
     std::vector<base::Phase> phases() const override;
 
     /// A step without its optimizer: the gradient of weight x the mean loss is then in the model's
-    /// parameters. Returns the mean loss.
-    double compute_gradient(const TensorBatch& batch, double weight);
+    /// parameters, not scaled. Returns the mean loss.
+    double compute_gradient(const TensorBatch& batch, double weight) {
+        return compute_gradient(batch, weight, nullptr);
+    }
 
     std::size_t count() const { return replicas_.size(); }
     /// 0: the model itself.
@@ -75,6 +80,7 @@ class DataParallel final : public Stepper {
         ReplicaTimes times{};
     };
 
+    double compute_gradient(const TensorBatch& batch, double weight, const GradScaler* scaler);
     void scatter(const TensorBatch& batch, const std::vector<data::Part>& parts);
     void replicate();
     void forward();
@@ -84,6 +90,7 @@ class DataParallel final : public Stepper {
 
     Optimizer& optimizer_;
     base::PhaseSink& phases_;
+    GradScaler* scaler_;
     std::vector<Replica> replicas_;
     std::vector<std::vector<torch::Tensor>> parameters_;  // of each replica
     ReplicaThreads threads_;

@@ -1,8 +1,17 @@
 #include "train/rewind.hpp"
 
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+
 #include <utility>
 
 namespace ranklab::train {
+
+std::vector<at::Generator> default_generators(torch::Device device) {
+    std::vector<at::Generator> generators{at::detail::getDefaultCPUGenerator()};
+    if (!device.is_cpu()) generators.push_back(at::globalContext().defaultGenerator(device));
+    return generators;
+}
 
 Rewind::Rewind(const nn::Model& model, std::vector<at::Generator> generators)
     : buffers_(model.buffers()), generators_(std::move(generators)) {

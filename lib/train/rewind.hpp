@@ -10,6 +10,9 @@
 
 namespace ranklab::train {
 
+/// What a model on that device draws from: torch's default generators of the CPU and of the device.
+std::vector<at::Generator> default_generators(torch::Device device);
+
 class Rewind {
   public:
     /// Remembers the model's buffers (running statistics) and the states of the generators that it draws

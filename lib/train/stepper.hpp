@@ -21,8 +21,9 @@ class Stepper {
     /// step's last micro-batch, with which gradients are summed over ranks. Returns the local mean loss,
     /// unscaled; undefined if empty.
     virtual torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) = 0;
-    /// After the last micro-batch: waits for the gradients and updates the parameters.
-    virtual void update() = 0;
+    /// After the last micro-batch: waits for the gradients and updates the parameters. False where the step
+    /// was skipped, the gradients not being finite (GradScaler).
+    virtual bool update() = 0;
     /// Those that its steps mark, in the order of a step. A phase that is not among them is not reported.
     virtual std::vector<base::Phase> phases() const = 0;
 

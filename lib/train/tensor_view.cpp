@@ -39,4 +39,21 @@ comm::BufferView view_of(const torch::Tensor& tensor) {
             .memory = tensor.is_cuda() ? comm::Memory::device : comm::Memory::host};
 }
 
+torch::Tensor in_memory_order(const torch::Tensor& tensor) {
+    if (!tensor.is_non_overlapping_and_dense())
+        throw base::Error("internal: a tensor with gaps was taken for a dense one");
+    return tensor.as_strided({tensor.numel()}, {1});
+}
+
+torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like) {
+    if (!like.is_non_overlapping_and_dense())
+        throw base::Error("internal: a tensor with gaps was taken for a dense one");
+    return flat.as_strided(like.sizes(), like.strides());
+}
+
+torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor) {
+    const bool same = tensor.strides() == like.strides() && tensor.device() == like.device();
+    return same ? tensor : torch::empty_like(like, like.options().requires_grad(false)).copy_(tensor);
+}
+
 }  // namespace ranklab::train

@@ -25,9 +25,15 @@ std::vector<data::Draw> validation_draws(data::Part part, std::int64_t b, std::i
 using base::Phase;
 
 Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
-                 BufferSync* buffers)
-    : model_(model), sync_(sync), optimizer_(optimizer), phases_(phases), buffers_(buffers) {
-    sync_.attach(trained_parameters(model_));
+                 BufferSync* buffers, GradScaler* scaler)
+    : model_(model),
+      sync_(sync),
+      optimizer_(optimizer),
+      phases_(phases),
+      buffers_(buffers),
+      scaler_(scaler),
+      parameters_(trained_parameters(model)) {
+    sync_.attach(parameters_);
 }
 
 torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool last) {
@@ -43,6 +49,7 @@ torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool 
         const auto mark = phases_.phase(Phase::forward);
         loss = model_.loss(model_.forward(batch.input), batch.targets);
         weighted = weight == 1.0 ? loss : loss * weight;
+        if (scaler_ != nullptr) weighted = scaler_->scaled(weighted);
     }
     {
         const auto mark = phases_.phase(Phase::backward);
@@ -52,13 +59,15 @@ torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool 
     return has_samples ? loss.detach() : torch::Tensor();
 }
 
-void Trainer::update() {
+bool Trainer::update() {
     {
         const auto mark = phases_.phase(Phase::sync);
         sync_.finish();
     }
     const auto mark = phases_.phase(Phase::optimizer);
+    if (scaler_ != nullptr) return scaler_->step(parameters_, optimizer_);
     optimizer_.step();
+    return true;
 }
 
 std::vector<torch::Tensor> trained_parameters(const nn::Model& model) {
@@ -121,10 +130,19 @@ std::uint64_t parameter_hash(const nn::Model& model) {
 
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
     const torch::NoGradGuard no_gradients;
+    std::vector<torch::Tensor> tensors = model.parameters();
+    for (const auto& buffer : model.buffers()) tensors.push_back(buffer);
+    // What lies on a GPU travels from and to a copy in host memory: the control plane carries that alone.
+    std::vector<torch::Tensor> copies;
     std::vector<comm::BufferView> views;
-    for (const auto& parameter : model.parameters()) views.push_back(view_of(parameter));
-    for (const auto& buffer : model.buffers()) views.push_back(view_of(buffer));
+    for (const auto& tensor : tensors) {
+        copies.push_back(tensor.is_cpu() ? tensor : tensor.cpu());
+        views.push_back(view_of(in_memory_order(copies.back().detach())));
+    }
     comm.broadcast_all(views, 0);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (!copies[i].is_same(tensors[i])) tensors[i].copy_(copies[i]);
+    }
 }
 
 }  // namespace ranklab::train

@@ -9,6 +9,7 @@
 #include "data/part.hpp"
 #include "nn/model.hpp"
 #include "train/buffer_sync.hpp"
+#include "train/grad_scaler.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
 #include "train/optimizer.hpp"
@@ -19,13 +20,12 @@ namespace ranklab::train {
 class Trainer final : public Stepper {
   public:
     /// Keeps references: all must outlive it. Attaches `sync` to the model's trained parameters. `buffers` is
-    /// null where none are broadcast.
+    /// null where none are broadcast, `scaler` where the loss is not scaled.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
-            BufferSync* buffers = nullptr);
+            BufferSync* buffers = nullptr, GradScaler* scaler = nullptr);
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
-    /// After the last micro-batch: waits for the gradients and updates the parameters.
-    void update() override;
+    bool update() override;
     std::vector<base::Phase> phases() const override;
 
   private:
@@ -34,6 +34,8 @@ class Trainer final : public Stepper {
     Optimizer& optimizer_;
     base::PhaseSink& phases_;
     BufferSync* buffers_;
+    GradScaler* scaler_;
+    std::vector<torch::Tensor> parameters_;
     bool first_of_step_ = true;
 };
 

@@ -314,6 +314,54 @@ TEST_P(Sync, StampsEachReductionInOrder) {
     }
 }
 
+// Convolutions' weights with their channels innermost: gradients have their strides, and stay views of their
+// buffer where they are such.
+TEST_P(Sync, TakesChannelsLastParameters) {
+    const Tensors parameters{
+        torch::ones({2, 3, 4, 5}).to(torch::MemoryFormat::ChannelsLast).requires_grad_(),
+        torch::ones({7}).requires_grad_(),
+        torch::ones({3, 2, 2, 3, 4}).to(torch::MemoryFormat::ChannelsLast3d).requires_grad_()};
+    const auto sync = attached(parameters);
+    std::vector<const void*> places(parameters.size());
+    for (int step = 0; step < 4; ++step) {
+        // In the last step the gradient of rank 0 comes out in another order than that of the others.
+        const bool strided = step == 3 && world().rank() == 0;
+        torch::Tensor loss = torch::zeros({});
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const auto own = own_gradient(parameters[i], i, step);
+            loss = loss + (strided ? (parameters[i].contiguous() * own).sum() : (parameters[i] * own).sum());
+        }
+        sync->begin_step({loss}, true);
+        loss.backward();
+        sync->finish();
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const auto gradient = parameters[i].grad();
+            expect_gradient(parameters[i], expected(own_gradient(parameters[i], i, step)), where(i, step));
+            if (!GetParam().entry.keeps_ranks_equal) continue;
+            EXPECT_EQ(gradient.strides(), parameters[i].strides()) << where(i, step);
+        }
+    }
+}
+
+// A gradient that stands alone is dropped before backward, which then moves its result in without adding; one
+// that is a view of a buffer is zeroed there.
+TEST_P(Sync, DropsGradientsOrZeroesTheirBuffer) {
+    const auto parameters = make_parameters(torch::kFloat);
+    const auto sync = attached(parameters);
+    for (int step = 0; step < 3; ++step) {
+        backward(*sync, parameters, step, all_);
+        sync->finish();
+    }
+    sync->begin_step({}, false);
+    for (const auto& parameter : parameters) {
+        const auto gradient = parameter.grad();
+        if (!gradient.defined()) continue;
+        EXPECT_TRUE(torch::equal(gradient, torch::zeros_like(parameter)));
+        EXPECT_TRUE(gradient.is_view() || gradient.storage().nbytes() > gradient.nbytes())
+            << "a gradient of its own was zeroed instead of dropped";
+    }
+}
+
 TEST_P(Sync, EndsWithoutAStepAndWithoutParameters) {
     const auto unused = attached(make_parameters(torch::kFloat));
     const auto empty = attached({});

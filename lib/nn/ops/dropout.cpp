@@ -2,6 +2,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <ATen/TracerMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <array>
@@ -134,7 +135,9 @@ torch::Tensor dropout_from(const at::Generator& generator, const torch::Tensor& 
 torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train) {
     if (!train || p == 0.0) return x;
     const bool type = x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble;
-    const bool fits = x.is_cpu() && type && x.is_contiguous() && p > 0 && p < 1 && x.numel() > 0;
+    // A trace would record none of what happens here.
+    const bool traced = at::tracer::impl::is_dispatch_enabled();
+    const bool fits = !traced && x.is_cpu() && type && x.is_contiguous() && p > 0 && p < 1 && x.numel() > 0;
     if (fits) return FastDropout::apply(x, p);
     // Where all or nothing is dropped torch draws no numbers, and a bad p is its to refuse.
     const bool draws = p > 0 && p < 1 && x.numel() > 0;

@@ -1,6 +1,7 @@
 #include "nn/ops/relu_max_pool.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/TracerMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace ranklab::nn {
@@ -110,8 +111,9 @@ class ReluMaxPool : public torch::autograd::Function<ReluMaxPool> {
 
 bool fits(const torch::Tensor& x) {
     const bool type = x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble;
-    return x.is_cpu() && type && x.dim() == 4 && x.is_contiguous() && x.size(2) % 2 == 0 &&
-           x.size(3) % 2 == 0 && x.numel() > 0;
+    // A trace would record none of what happens here.
+    return !at::tracer::impl::is_dispatch_enabled() && x.is_cpu() && type && x.dim() == 4 &&
+           x.is_contiguous() && x.size(2) % 2 == 0 && x.size(3) % 2 == 0 && x.numel() > 0;
 }
 
 }  // namespace

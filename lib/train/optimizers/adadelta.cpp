@@ -25,7 +25,9 @@ class Adadelta final : public Optimizer {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const torch::Tensor gradient = gradient_in_order(parameters_[i]);
             if (!gradient.defined()) continue;
-            if (parameters_[i].scalar_type() == torch::kDouble) {
+            if (!parameters_[i].is_cpu()) {
+                update_by_tensors(i, gradient);
+            } else if (parameters_[i].scalar_type() == torch::kDouble) {
                 update<double>(i, gradient);
             } else {
                 update<float>(i, gradient);
@@ -49,6 +51,16 @@ class Adadelta final : public Optimizer {
     static constexpr double kRho = 0.9;
     static constexpr double kEps = 1e-6;
     static constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
+
+    // Elsewhere than in host memory the formula as it stands.
+    void update_by_tensors(std::size_t i, const torch::Tensor& g) {
+        const torch::NoGradGuard no_gradients;
+        square_average_[i].mul_(kRho).addcmul_(g, g, 1 - kRho);
+        const torch::Tensor delta =
+            delta_average_[i].add(kEps).sqrt_().div_(square_average_[i].add(kEps).sqrt_()).mul_(g);
+        delta_average_[i].mul_(kRho).addcmul_(delta, delta, 1 - kRho);
+        parameters_[i].add_(delta, -lr_);
+    }
 
     template <class T>
     void update(std::size_t i, const torch::Tensor& gradient) {

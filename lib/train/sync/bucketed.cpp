@@ -108,7 +108,7 @@ class BucketedSync final : public GradientSync {
         std::int64_t begin = 0;
         for (const std::size_t i : bucket.members) {
             parameters_[i].mutable_grad() =
-                bucket.buffer.narrow(0, begin, parameters_[i].numel()).view_as(parameters_[i]);
+                viewed_as(bucket.buffer.narrow(0, begin, parameters_[i].numel()), parameters_[i]);
             begin += parameters_[i].numel();
         }
         return bucket;

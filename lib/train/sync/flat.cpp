@@ -27,7 +27,7 @@ class FlatSync final : public GradientSync {
                                                       : parameters_.front().options().requires_grad(false));
         std::int64_t begin = 0;
         for (const auto& parameter : parameters_) {
-            parameter.mutable_grad() = buffer_.narrow(0, begin, parameter.numel()).view_as(parameter);
+            parameter.mutable_grad() = viewed_as(buffer_.narrow(0, begin, parameter.numel()), parameter);
             begin += parameter.numel();
         }
     }

@@ -18,10 +18,11 @@ class PerParameterSync final : public GradientSync {
         define_gradients(parameters_);
         stamps_.clear();
         for (const auto& parameter : parameters_) {
-            torch::Tensor gradient = parameter.grad();
-            // A gradient may come out strided (a transposed view): a collective needs it dense.
-            if (!gradient.is_contiguous()) parameter.mutable_grad() = gradient = gradient.contiguous();
-            reduce_now(comm_, gradient, stamps_);
+            // A gradient may come out with other strides than its parameter's (a transposed view), on this
+            // rank alone: a collective needs it dense, and in one order on all ranks.
+            const torch::Tensor gradient = laid_out_as(parameter, parameter.grad());
+            parameter.mutable_grad() = gradient;
+            reduce_now(comm_, in_memory_order(gradient), stamps_);
         }
         fresh_ = true;
     }

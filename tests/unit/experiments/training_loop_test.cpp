@@ -42,7 +42,6 @@ results::Run train_with(double forgotten) {
     options.mode = "dp";
     options.sync = "none";
     options.optimizer = "sgd";
-    options.precision = "fp32";
     options.evaluate = "end";
     options.local_batch = 6;
     options.replicas = 2;

@@ -1,0 +1,62 @@
+// The options of `ranklab train` that say what a step is computed in and how fast: precision, device, memory
+// format, graphs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "nn/model.hpp"
+#include "options/options.hpp"
+#include "train/grad_scaler.hpp"
+#include "train/precision.hpp"
+
+namespace ranklab::experiments {
+
+struct SpeedOptions {
+    train::Precision precision = train::Precision::fp32;
+    bool cuda = false;
+    bool channels_last = false;
+    bool jit = false;
+    bool cuda_graph = false;
+    bool cudnn_benchmark = true;
+
+    torch::DeviceType device_type() const { return cuda ? torch::kCUDA : torch::kCPU; }
+    torch::Dtype parameter_type() const { return train::parameter_type(precision); }
+};
+
+void describe_speed(options::Schema& schema);
+
+/// Settles --device and --backend; OptionError for what cannot be. After the mode and the sync are settled.
+SpeedOptions settle_speed(options::Options& options, int world_size);
+
+/// Collective. With a GPU: this rank's is selected, LibTorch's CUDA part is loaded, and this thread computes
+/// on a stream of its own from here on. EnvironmentError on all ranks where one has none. On the CPU, that
+/// all ranks compute there.
+class ComputeDevice {
+  public:
+    ComputeDevice(const SpeedOptions& options, comm::Communicator& control);
+    ~ComputeDevice();
+    ComputeDevice(const ComputeDevice&) = delete;
+    ComputeDevice& operator=(const ComputeDevice&) = delete;
+    ComputeDevice(ComputeDevice&&) = delete;
+    ComputeDevice& operator=(ComputeDevice&&) = delete;
+
+    torch::Device get() const { return device_; }
+
+  private:
+    struct Stream;
+    torch::Device device_;
+    std::unique_ptr<Stream> stream_;
+};
+
+/// `model`, made for fp32 on the CPU, as the options want it computed: its type, place and memory format
+/// changed, and a decorator around it where it is computed in another way. `name`: what messages call it.
+std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
+                                    torch::Device device, const std::string& name);
+
+/// For fp16; else null.
+std::unique_ptr<train::GradScaler> make_scaler(const SpeedOptions& options);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,38 @@
+// Phases that a device computes, timed where they are computed: by events on the compute stream.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "device/stream.hpp"
+#include "measure/phase_recorder.hpp"
+
+namespace ranklab::measure {
+
+/// Passes marks on to a recorder, and puts an event on the compute stream at both ends of those of forward,
+/// backward, sync and optimizer. Nothing waits inside a step: finish_step() does, at its end, and puts the
+/// events' times in place of the host's, which saw no more than launches. data and copy remain the host's:
+/// what they do is its work.
+class DevicePhases final : public base::PhaseSink {
+  public:
+    explicit DevicePhases(PhaseRecorder& recorder) : recorder_(recorder) {}
+
+    void enter(base::Phase phase) override;
+    void leave(base::Phase phase) override;
+    /// Instead of the recorder's end_step(): waits for the compute stream, so that the step's time is that of
+    /// the whole work.
+    void finish_step();
+
+  private:
+    struct Span {
+        base::Phase phase{};
+        device::Event begin{device::Event::Kind::timing};
+        device::Event end{device::Event::Kind::timing};
+    };
+
+    PhaseRecorder& recorder_;
+    std::vector<Span> spans_;  // made once, used again in every step
+    std::size_t used_ = 0;
+};
+
+}  // namespace ranklab::measure

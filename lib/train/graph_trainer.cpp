@@ -1,0 +1,78 @@
+#include "train/graph_trainer.hpp"
+
+#include <utility>
+
+namespace ranklab::train {
+
+using base::Phase;
+
+GraphTrainer::GraphTrainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
+                           base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler,
+                           std::function<std::unique_ptr<StepGraph>()> make_graph)
+    : trainer_(model, sync, optimizer, phases, nullptr, scaler),
+      model_(model),
+      sync_(sync),
+      phases_(phases),
+      buffers_(buffers),
+      scaler_(scaler),
+      make_graph_(std::move(make_graph)),
+      parameters_(trained_parameters(model)) {}
+
+torch::Tensor GraphTrainer::accumulate(const TensorBatch& batch, double weight, bool last) {
+    if (buffers_ != nullptr && first_of_step_) {
+        const auto mark = phases_.phase(Phase::sync);
+        buffers_->broadcast();
+    }
+    first_of_step_ = last;
+    if (batch_size_ == 0) batch_size_ = batch.count();
+    const bool replays = batch.count() == batch_size_ && batch_size_ > 0 && steps_ >= kStepsBeforeCapture;
+    if (!replays) return trainer_.accumulate(batch, weight, last);
+    const auto mark = phases_.phase(Phase::backward);
+    if (!graph_) capture(batch);
+    // In a replay no hook fires: finish() sends what none of them has sent.
+    sync_.begin_step({}, last);
+    const torch::NoGradGuard no_gradients;
+    restore_gradients();
+    input_.input.copy_(batch.input, /*non_blocking=*/true);
+    input_.targets.copy_(batch.targets, /*non_blocking=*/true);
+    factor_.fill_(scaler_ != nullptr ? weight * scaler_->scale() : weight);
+    graph_->replay();
+    return loss_.clone();  // the next replay writes over it
+}
+
+bool GraphTrainer::update() {
+    ++steps_;
+    return trainer_.update();
+}
+
+std::vector<Phase> GraphTrainer::phases() const {
+    return {Phase::backward, Phase::sync, Phase::optimizer};
+}
+
+// A sync without buffers has dropped them; those of the graph stand in, from zero.
+void GraphTrainer::restore_gradients() {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        if (parameters_[i].grad().defined()) continue;
+        gradients_[i].zero_();
+        parameters_[i].mutable_grad() = gradients_[i];
+    }
+}
+
+// The hooks do fire in the capture: as in a backward without synchronisation, they must start no reduction.
+void GraphTrainer::capture(const TensorBatch& batch) {
+    sync_.begin_step({}, false);
+    define_gradients(parameters_);
+    input_ = {batch.input.clone(), batch.targets.clone()};
+    factor_ = torch::ones({}, batch.input.options());
+    for (const auto& parameter : parameters_) gradients_.push_back(parameter.grad());
+    graph_ = make_graph_();
+    graph_->capture([this] { compute(); });
+}
+
+void GraphTrainer::compute() {
+    const torch::Tensor loss = model_.loss(model_.forward(input_.input), input_.targets);
+    (loss * factor_).backward();
+    loss_ = loss.detach();
+}
+
+}  // namespace ranklab::train

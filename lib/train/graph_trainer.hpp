@@ -1,0 +1,56 @@
+// Training steps whose forward and backward are launched as one recorded graph.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "train/step_graph.hpp"
+#include "train/trainer.hpp"
+
+namespace ranklab::train {
+
+/// PyTorch asks for eleven before it captures a distributed step: allocator, cuDNN's choice of algorithms and
+/// the buckets have settled by then.
+inline constexpr std::int64_t kStepsBeforeCapture = 11;
+
+/// A Trainer whose forward and backward on batches of one size (the first one's) are captured after
+/// kStepsBeforeCapture steps and replayed from then on; batches of other sizes are computed by the
+/// Trainer. No sync stands inside the graph: gradients are summed after the replay, in finish(), so that
+/// nothing overlaps. Every sync will do whose gradients stay where they are, that is all but c10d.
+class GraphTrainer final : public Stepper {
+  public:
+    /// As Trainer. `make_graph` is asked once.
+    GraphTrainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
+                 BufferSync* buffers, GradScaler* scaler,
+                 std::function<std::unique_ptr<StepGraph>()> make_graph);
+
+    torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
+    bool update() override;
+    /// Forward and backward are one launch, which is marked as backward; forward is not reported.
+    std::vector<base::Phase> phases() const override;
+
+  private:
+    void capture(const TensorBatch& batch);
+    void compute();
+    void restore_gradients();
+
+    Trainer trainer_;
+    nn::Model& model_;
+    GradientSync& sync_;
+    base::PhaseSink& phases_;
+    BufferSync* buffers_;
+    GradScaler* scaler_;
+    std::function<std::unique_ptr<StepGraph>()> make_graph_;
+    std::unique_ptr<StepGraph> graph_;
+    std::vector<torch::Tensor> parameters_;
+    std::vector<torch::Tensor> gradients_;  // the graph's
+    TensorBatch input_;                     // the graph's
+    torch::Tensor factor_;                  // what the loss is multiplied by
+    torch::Tensor loss_;
+    std::int64_t batch_size_ = 0;
+    std::int64_t steps_ = 0;
+    bool first_of_step_ = true;
+};
+
+}  // namespace ranklab::train

@@ -1,0 +1,112 @@
+#include "train/precision.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/autocast_mode.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "train/decorated_model.hpp"
+
+namespace ranklab::train {
+namespace {
+
+// torch.autocast's enter and exit: of this thread.
+class Autocast {
+  public:
+    Autocast(torch::DeviceType device, torch::Dtype type)
+        : device_(device),
+          was_enabled_(at::autocast::is_autocast_enabled(device)),
+          type_before_(at::autocast::get_autocast_dtype(device)) {
+        at::autocast::set_autocast_enabled(device, true);
+        at::autocast::set_autocast_dtype(device, type);
+        at::autocast::increment_nesting();
+    }
+    ~Autocast() {
+        if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+        at::autocast::set_autocast_enabled(device_, was_enabled_);
+        at::autocast::set_autocast_dtype(device_, type_before_);
+    }
+    Autocast(const Autocast&) = delete;
+    Autocast& operator=(const Autocast&) = delete;
+    Autocast(Autocast&&) = delete;
+    Autocast& operator=(Autocast&&) = delete;
+
+  private:
+    torch::DeviceType device_;
+    bool was_enabled_;
+    torch::Dtype type_before_;
+};
+
+class AutocastModel final : public DecoratedModel {
+  public:
+    AutocastModel(std::shared_ptr<nn::Model> inner, torch::DeviceType device, torch::Dtype type)
+        : DecoratedModel(std::move(inner)), device_(device), type_(type) {}
+
+    torch::Tensor forward(const torch::Tensor& input) override {
+        const Autocast scope(device_, type_);
+        return DecoratedModel::forward(input);
+    }
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        const Autocast scope(device_, type_);
+        return DecoratedModel::loss(output, targets);
+    }
+
+  private:
+    torch::DeviceType device_;
+    torch::Dtype type_;
+};
+
+}  // namespace
+
+Precision precision_named(const std::string& name) {
+    if (name == "fp64") return Precision::fp64;
+    if (name == "fp32") return Precision::fp32;
+    if (name == "tf32") return Precision::tf32;
+    if (name == "bf16") return Precision::bf16;
+    if (name == "fp16") return Precision::fp16;
+    throw base::OptionError(
+        fmt::format("there is no --precision {}; use fp64, fp32, tf32, bf16 or fp16", name));
+}
+
+torch::Dtype parameter_type(Precision precision) {
+    return precision == Precision::fp64 ? torch::kDouble : torch::kFloat;
+}
+
+void check_precision(Precision precision, torch::DeviceType device) {
+    if (precision == Precision::tf32 && device == torch::kCPU)
+        throw base::OptionError(
+            "--precision tf32 is arithmetic of NVIDIA's tensor cores, which a CPU does not have; use "
+            "--precision fp32 or bf16, or --device cuda");
+}
+
+std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,
+                                        torch::DeviceType device) {
+    if (precision == Precision::bf16)
+        return std::make_shared<AutocastModel>(std::move(model), device, torch::kBFloat16);
+    if (precision == Precision::fp16)
+        return std::make_shared<AutocastModel>(std::move(model), device, torch::kHalf);
+    return model;
+}
+
+double rounding_bound(Precision precision, torch::DeviceType device) {
+    if (device == torch::kCPU) return 0.0;
+    switch (precision) {
+        case Precision::fp64:
+            return 1e-10;
+        case Precision::fp32:
+            return 1e-3;  // cuDNN's algorithms (Winograd's among them) and the order of atomic additions
+        case Precision::tf32:
+        case Precision::fp16:
+            return 2e-2;
+        case Precision::bf16:
+            return 1e-1;
+    }
+    throw base::Error("internal: a precision that does not exist");
+}
+
+void allow_tf32(bool allow) {
+    at::globalContext().setAllowTF32CuDNN(allow);
+    at::globalContext().setAllowTF32CuBLAS(allow);
+}
+
+}  // namespace ranklab::train

@@ -1,0 +1,24 @@
+// Device work recorded once and launched again as a whole: a CUDA graph.
+#pragma once
+
+#include <functional>
+
+namespace ranklab::train {
+
+class StepGraph {
+  public:
+    StepGraph() = default;
+    virtual ~StepGraph() = default;
+    StepGraph(const StepGraph&) = delete;
+    StepGraph& operator=(const StepGraph&) = delete;
+    StepGraph(StepGraph&&) = delete;
+    StepGraph& operator=(StepGraph&&) = delete;
+
+    /// Once. Runs `work` on the host; what it puts on the device's current stream, which is not the default
+    /// one, is recorded and not done. Tensors that it makes keep their memory for the replays.
+    virtual void capture(const std::function<void()>& work) = 0;
+    /// Does on the device what was recorded, with the same memory.
+    virtual void replay() = 0;
+};
+
+}  // namespace ranklab::train

@@ -1,0 +1,70 @@
+#include "train/torch_cuda.hpp"
+
+#include <ATen/Context.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::train {
+namespace {
+
+// In lib/ beside bin/, where the programs' rpath leads.
+constexpr const char* kModule = "libranklab_torch_cuda.so";
+
+struct Module {
+    void* handle = nullptr;
+    std::string why_not;
+};
+
+// Never closed: LibTorch's parts register what they have, for good.
+const Module& module() {
+    static const Module opened = [] {
+        Module m{.handle = dlopen(kModule, RTLD_NOW | RTLD_GLOBAL), .why_not = {}};
+        const char* const why = m.handle == nullptr ? dlerror() : nullptr;
+        if (why != nullptr) m.why_not = base::printable(why, 300);
+        return m;
+    }();
+    return opened;
+}
+
+template <class Function>
+Function function_named(const char* name) {
+    // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
+    auto* const function = reinterpret_cast<Function>(dlsym(module().handle, name));
+    if (function == nullptr)
+        throw base::Error(fmt::format("internal: {} has no {}; build ranklab again", kModule, name));
+    return function;
+}
+
+}  // namespace
+
+bool has_torch_cuda() {
+    return module().handle != nullptr && at::globalContext().hasCUDA();
+}
+
+void load_torch_cuda() {
+    if (module().handle == nullptr) {
+        throw base::EnvironmentError(
+            fmt::format("--device cuda needs LibTorch's CUDA part, which could not be loaded ({}); build "
+                        "where LibTorch and the "
+                        "CUDA runtime are found, or use --device cpu",
+                        module().why_not));
+    }
+    if (!at::globalContext().hasCUDA())
+        throw base::EnvironmentError(
+            "LibTorch sees no GPU that it can use; look at CUDA_VISIBLE_DEVICES and the driver (nvidia-smi), "
+            "or use "
+            "--device cpu");
+}
+
+device::StreamHandle compute_on_own_stream() {
+    return function_named<device::StreamHandle (*)()>("ranklab_compute_on_own_stream")();
+}
+
+std::unique_ptr<StepGraph> make_cuda_graph() {
+    return std::unique_ptr<StepGraph>(function_named<StepGraph* (*)()>("ranklab_make_cuda_graph")());
+}
+
+}  // namespace ranklab::train

@@ -1,0 +1,28 @@
+// LibTorch's CUDA part. It is loaded when a run asks for a GPU and not before: half a gigabyte and a dozen
+// libraries that a run on the CPU does not pay for.
+#pragma once
+
+#include <memory>
+
+#include "device/stream.hpp"
+#include "train/step_graph.hpp"
+
+namespace ranklab::train {
+
+/// Whether load_torch_cuda() finds all it needs. Loads it. To be called before anything that asks LibTorch
+/// about GPUs, torch::manual_seed among them: its answer, once it was no, stays no.
+bool has_torch_cuda();
+
+/// EnvironmentError that says what is missing: LibTorch's CUDA part in this build, or a GPU that it can use.
+/// Afterwards tensors can be made on the GPU that is selected (device/gpus.hpp).
+void load_torch_cuda();
+
+/// Makes this thread compute on a stream of LibTorch's pool, and returns it. A graph cannot be captured on
+/// the default stream, nor what waits for it: everything that trains is put on this one. After
+/// load_torch_cuda().
+device::StreamHandle compute_on_own_stream();
+
+/// A CUDA graph. After compute_on_own_stream().
+std::unique_ptr<StepGraph> make_cuda_graph();
+
+}  // namespace ranklab::train

@@ -1,0 +1,53 @@
+// What needs LibTorch's CUDA part at link time: a module of its own, which train/torch_cuda.cpp loads.
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "train/step_graph.hpp"
+
+namespace ranklab::train {
+namespace {
+
+class CudaGraph final : public StepGraph {
+  public:
+    void capture(const std::function<void()>& work) override {
+        // Nothing from before may end within the capture.
+        c10::cuda::getCurrentCUDAStream().synchronize();
+        // Of this thread alone: the loader's threads go on, and may ask for pinned memory meanwhile.
+        graph_.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+        try {
+            work();
+        } catch (...) {
+            leave_capture();
+            throw;
+        }
+        graph_.capture_end();
+    }
+    void replay() override { graph_.replay(); }
+
+  private:
+    // The stream is of no use while it captures; what ending a broken capture says is not the reason.
+    void leave_capture() noexcept {
+        try {
+            graph_.capture_end();
+        } catch (...) {
+        }
+    }
+
+    at::cuda::CUDAGraph graph_;
+};
+
+}  // namespace
+}  // namespace ranklab::train
+
+extern "C" {
+
+__attribute__((visibility("default"))) cudaStream_t ranklab_compute_on_own_stream() {
+    const auto stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/false);
+    c10::cuda::setCurrentCUDAStream(stream);
+    return stream.stream();
+}
+
+__attribute__((visibility("default"))) ranklab::train::StepGraph* ranklab_make_cuda_graph() {
+    return new ranklab::train::CudaGraph();
+}
+}

@@ -1,0 +1,82 @@
+#include "train/traced_model.hpp"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "train/rewind.hpp"
+
+namespace ranklab::train {
+namespace {
+
+using torch::jit::Stack;
+
+Stack inputs_of(const nn::Model& model, const torch::Tensor& input) {
+    Stack inputs{input};
+    for (const auto& parameter : model.parameters()) inputs.emplace_back(parameter);
+    for (const auto& buffer : model.buffers()) inputs.emplace_back(buffer);
+    return inputs;
+}
+
+// How far the graph's result may be from the model's: roundings of operations in another order.
+bool close(const torch::Tensor& a, const torch::Tensor& b) {
+    const bool wide = a.scalar_type() == torch::kDouble;
+    return a.sizes() == b.sizes() && torch::allclose(a, b, wide ? 1e-9 : 1e-3, wide ? 1e-12 : 1e-5);
+}
+
+}  // namespace
+
+struct TracedModel::Graph {
+    explicit Graph(const std::shared_ptr<torch::jit::Graph>& graph) : executor(graph, "forward") {}
+    torch::jit::GraphExecutor executor;
+};
+
+TracedModel::TracedModel(std::shared_ptr<nn::Model> inner, std::string name)
+    : DecoratedModel(std::move(inner)), name_(std::move(name)) {}
+
+TracedModel::~TracedModel() = default;
+
+torch::Tensor TracedModel::forward(const torch::Tensor& input) {
+    if (!is_training() || !torch::GradMode::is_enabled()) return DecoratedModel::forward(input);
+    Stack stack = inputs_of(*this, input);
+    graph_for(input).executor.run(stack);
+    return stack.front().toTensor();
+}
+
+TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
+    auto& graph = graphs_[input.sizes().vec()];
+    if (graph) return *graph;
+    const auto refuse = [this](const std::string& why) {
+        throw base::OptionError(fmt::format("--jit cannot run {}: {}; leave --jit out", name_, why));
+    };
+    // Neither the trace nor the comparison is a step: statistics and random numbers are put back.
+    Rewind rewind(*this, default_generators(input.device()));
+    std::shared_ptr<torch::jit::Graph> traced;
+    torch::Tensor wanted;
+    try {
+        const auto [state, outputs] = torch::jit::tracer::trace(
+            inputs_of(*this, input),
+            [this](const Stack& inputs) { return Stack{inner().forward(inputs.front().toTensor())}; },
+            [](const torch::Tensor&) { return std::string(); });
+        traced = state->graph;
+        wanted = outputs.front().toTensor().detach();
+    } catch (const c10::Error& error) {
+        refuse("it cannot be traced: " + std::string(error.what_without_backtrace()));
+    }
+    rewind();
+    {
+        // An executor of its own: one adapts to what it sees first, and this run has no gradients.
+        const torch::NoGradGuard no_gradients;
+        Stack stack = inputs_of(*this, input);
+        torch::jit::GraphExecutor(traced->copy(), "comparison").run(stack);
+        rewind();
+        if (!close(stack.front().toTensor(), wanted)) refuse("its traced graph computes something else");
+    }
+    graph = std::make_unique<Graph>(traced);
+    return *graph;
+}
+
+}  // namespace ranklab::train
