@@ -21,19 +21,18 @@ using Four = float __attribute__((vector_size(16)));
 class FiniteCopy {
   public:
     void row(const std::byte* from, float* to, std::int64_t n) {
+        auto sums = sums_;  // in registers: `to` could be these, for all the compiler knows
         std::int64_t i = 0;
-        for (; i + 16 <= n; i += 16) {
-            std::array<Four, 4> v;
-            std::memcpy(v.data(), from + i * 4, 64);
-            std::memcpy(to + i, v.data(), 64);
-            for (std::size_t k = 0; k < 4; ++k) sums_[k] += v[k] * 0.0F;
+        for (; i + 16 <= n; i += 16)
+            for (std::size_t k = 0; k < 4; ++k)
+                sums[k] += four(from, to, i + 4 * static_cast<std::int64_t>(k));
+        for (; i + 4 <= n; i += 4) sums[0] += four(from, to, i);
+        if (i < n && n >= 4) {
+            sums[1] += four(from, to, n - 4);  // some of them again
+        } else {
+            for (; i < n; ++i) sums[0][0] += one(from, to, i);
         }
-        for (; i < n; ++i) {
-            float v = 0;
-            std::memcpy(&v, from + i * 4, 4);
-            to[i] = v;
-            sums_[0][0] += v * 0.0F;
-        }
+        sums_ = sums;
     }
     bool all_finite() const {
         const Four sum = sums_[0] + sums_[1] + sums_[2] + sums_[3];
@@ -41,8 +40,28 @@ class FiniteCopy {
     }
 
   private:
+    static Four four(const std::byte* from, float* to, std::int64_t i) {
+        Four v;
+        std::memcpy(&v, from + i * 4, sizeof v);
+        std::memcpy(to + i, &v, sizeof v);
+        return v * 0.0F;
+    }
+    static float one(const std::byte* from, float* to, std::int64_t i) {
+        float v = 0;
+        std::memcpy(&v, from + i * 4, sizeof v);
+        to[i] = v;
+        return v * 0.0F;
+    }
+
     std::array<Four, 4> sums_{};
 };
+
+// Asks for a row that will be copied soon: rows a few hundred bytes long at a distance are no stream that the
+// processor foresees (a third less time on the contiguous layout). Any address may be asked for.
+void foresee(const std::byte* from, std::int64_t n) {
+    constexpr std::int64_t kLine = 64;
+    for (std::int64_t byte = 0; byte < n * 4; byte += kLine) __builtin_prefetch(from + byte);
+}
 
 struct Range {
     std::int64_t begin = 0;
@@ -112,9 +131,11 @@ class DirectField final : public VolumeField {
             const auto bytes = static_cast<std::size_t>((step - 1) * plane + span);
             const std::byte* const from = bytes_->at(first + static_cast<std::uint64_t>(i * plane), bytes);
             for (std::int64_t p = 0; p < step; ++p)
-                for (std::int64_t j = 0; j < piece.y.size(); ++j)
-                    copied.row(from + p * plane + j * line, to.first + (i + p) * to.plane + j * to.line,
-                               piece.z.size());
+                for (std::int64_t j = 0; j < piece.y.size(); ++j) {
+                    const std::byte* const row = from + p * plane + j * line;
+                    foresee(row + 8 * line, piece.z.size());
+                    copied.row(row, to.first + (i + p) * to.plane + j * to.line, piece.z.size());
+                }
         }
     }
 
