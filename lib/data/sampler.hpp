@@ -49,6 +49,7 @@ class Sampler {
 
     /// Reshuffles by seed + epoch, as DistributedSampler.set_epoch.
     void set_epoch(std::int64_t epoch);
+    std::int64_t epoch() const { return epoch_; }
 
     /// This rank's sample indices in `step` of the epoch; may be empty at an exact epoch's end.
     std::span<const std::int64_t> batch(std::int64_t step) const;

@@ -11,7 +11,6 @@
 
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
-#include "data/distribute.hpp"
 #include "experiments/checkpoint.hpp"
 #include "experiments/checkpoint_settings.hpp"
 #include "experiments/parameter_file.hpp"
@@ -23,25 +22,40 @@
 namespace ranklab::experiments {
 namespace {
 
-nn::ModelConfig model_config(const nn::ModelEntry& entry, const TrainingOptions& options) {
-    return {.input = entry.input, .dropout = options.dropout};
+nn::InputShape input_shape(const TrainingOptions& options) {
+    auto input = entry_of(nn::models(), options.model).input;
+    input.height = input.width = options.edge;
+    if (input.is_volume()) input.depth = options.edge;
+    return input;
+}
+
+nn::ModelConfig model_config(const TrainingOptions& options) {
+    return {.input = input_shape(options),
+            .dropout = options.dropout,
+            .width = options.width,
+            .full_scale = options.full_scale,
+            .lambda_rho = options.lambda_rho};
 }
 
 // One seed gives every rank the same weights; rank 0's are broadcast all the same, and compared afterwards.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
     const auto entry = entry_of(nn::models(), options.model);
     torch::manual_seed(options.seed);
-    auto model = entry.make(model_config(entry, options));
+    auto model = entry.make(model_config(options));
     if (options.precision == "fp64") model->to(torch::kDouble);
     return model;
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {
-    const auto input = entry_of(nn::models(), options.model).input;
-    return {.shape = {input.channels, input.height, input.width},
+    const auto input = input_shape(options);
+    return {.input = input.input_sizes(),
+            .target = input.target_sizes(),
             .classes = input.classes,
             .directory = options.data_directory,
-            .seed = options.seed};
+            .seed = options.seed,
+            .train_samples = options.train_samples,
+            .test_samples = options.validation_samples,
+            .volume = options.volume};
 }
 
 measure::Schedule make_schedule(options::Options& all, const TrainingOptions& options,
@@ -105,12 +119,12 @@ std::unique_ptr<Checkpoints> make_checkpoints(const options::Options& all, const
                                          control, model);
 }
 
-void add_context(results::Run& run, const data::DataSets& sets, const nn::Model& model) {
+void add_context(results::Run& run, const data::DataSet& data, const nn::Model& model) {
     run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
     run.context.push_back({"training", "parameters", fmt::format("{}", nn::parameter_count(model))});
-    run.context.push_back({"training", "data_origin", sets.origin});
-    run.context.push_back({"training", "train_samples", fmt::format("{}", sets.train.size())});
-    run.context.push_back({"training", "test_samples", fmt::format("{}", sets.test.size())});
+    run.context.push_back({"training", "data_origin", data.origin});
+    run.context.push_back({"training", "train_samples", fmt::format("{}", data.train->size())});
+    run.context.push_back({"training", "test_samples", fmt::format("{}", data.test->size())});
     run.context.push_back({"training", "intra_op_threads", fmt::format("{}", at::get_num_threads())});
 }
 
@@ -171,7 +185,7 @@ results::Run Training::run(const Surroundings& around) {
 
     around.progress.activity("reading data");
     const auto source = entry_of(data::sources(), options.data);
-    const auto sets = data::load_on_all(control, source, data_request(options));
+    const auto data = source.open(data_request(options), control);
 
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.backend).make(control);
@@ -183,7 +197,7 @@ results::Run Training::run(const Surroundings& around) {
     // From here on the ranks draw different numbers (dropout); rank 0 goes on as a single rank would.
     if (control.rank() > 0) torch::manual_seed(options.seed + static_cast<std::uint64_t>(control.rank()));
 
-    data::Sampler sampler({.samples = sets.train.size(),
+    data::Sampler sampler({.samples = data.train->size(),
                            .rank = control.rank(),
                            .world_size = control.world_size(),
                            .batch = options.local_batch,
@@ -192,14 +206,14 @@ results::Run Training::run(const Surroundings& around) {
                            .seed = options.seed});
     auto schedule = make_schedule(around.options, options,
                                   (sampler.steps_per_epoch() + options.accumulate - 1) / options.accumulate);
-    const auto checkpoints = make_checkpoints(around.options, options, control, *model, sets.train.size());
+    const auto checkpoints = make_checkpoints(around.options, options, control, *model, data.train->size());
     comm::together(control, [&] {
         if (checkpoints) schedule = measure::resume_after(schedule, checkpoints->completed_steps());
     });
 
     const Overlap overlap = settle_overlap_way(around.options, *data_plane, control, at::get_num_threads());
     TrainingLoop loop({.options = options,
-                       .sets = sets,
+                       .data = data,
                        .source = source,
                        .schedule = schedule,
                        .control = control,
@@ -212,7 +226,7 @@ results::Run Training::run(const Surroundings& around) {
                       *model, sampler);
     const auto verdicts = loop.run();
     results::Run run;
-    add_context(run, sets, *model);
+    add_context(run, data, *model);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
     if (saves) save_parameters(run, options.save_parameters, *model);

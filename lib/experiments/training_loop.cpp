@@ -31,7 +31,7 @@ void add_row(measure::RankSamples& samples, const std::vector<train::ReplicaTime
 
 }  // namespace
 
-TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, data::Sampler& sampler)
+TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler)
     : setup_(setup), model_(model), steps_(setup, model, sampler), first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
@@ -47,6 +47,7 @@ std::vector<Verdict> TrainingLoop::run() {
     setup_.progress.activity("checking the first gradient");
     gate_ = steps_.check_first_gradient(setup_.schedule.epoch_of(setup_.schedule.first));
     if (gate_.result == "failed" || !differing_.empty()) return verdicts();
+    steps_.plan(setup_.schedule.first, setup_.schedule.total);
     setup_.control.barrier();
     start_ = measure::Clock::now();
     for (std::int64_t step = setup_.schedule.first; step < setup_.schedule.total; ++step) {
@@ -60,6 +61,7 @@ std::vector<Verdict> TrainingLoop::run() {
     }
     if (steps_.keeps_ranks_equal()) compare_parameters("at the end");
     record_.steps = steps_.recorder().steps();
+    record_.reading = steps_.read_times();
     return verdicts();
 }
 
@@ -79,7 +81,6 @@ void TrainingLoop::probe_overlap() {
 }
 
 void TrainingLoop::start_epoch(std::int64_t epoch) {
-    steps_.set_epoch(epoch);
     epoch_ = {.epoch = epoch + 1};
     epoch_.lr = setup_.options.lr_schedule == "step"
                     ? train::step_lr(setup_.options.lr, setup_.options.gamma, epoch)
@@ -90,9 +91,11 @@ void TrainingLoop::start_epoch(std::int64_t epoch) {
 void TrainingLoop::do_step(std::int64_t step) {
     const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
     const bool begins = in_epoch == 0 || step == setup_.schedule.first;
-    if (begins) epoch_start_ = measure::Clock::now();
-    const auto counts = begins ? steps_.make(in_epoch, [&] { start_epoch(setup_.schedule.epoch_of(step)); })
-                               : steps_.make(in_epoch);
+    if (begins) {
+        epoch_start_ = measure::Clock::now();
+        start_epoch(setup_.schedule.epoch_of(step));
+    }
+    const auto counts = steps_.make(step);
 
     if (step == setup_.schedule.first) record_.time_to_first_step_s = monitor::seconds_since_process_start();
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
@@ -168,15 +171,19 @@ void TrainingLoop::save_checkpoint(std::int64_t step) {
 void TrainingLoop::evaluate_epoch(EpochRow& row) {
     setup_.progress.activity("evaluating the test samples");
     steps_.broadcast_buffers();
-    const auto& test = setup_.sets.test;
+    const auto& test = *setup_.data.test;
     const auto part = data::part_of(test.size(), setup_.control.rank(), setup_.control.world_size());
-    const auto mine =
-        train::evaluate(model_, test, part, setup_.options.evaluation_batch, steps_.normalizer());
+    const auto mine = train::evaluate(model_, test, part,
+                                      {.workers = setup_.options.workers,
+                                       .prefetch = setup_.options.prefetch,
+                                       .batch = setup_.options.evaluation_batch,
+                                       .allocate = {}},
+                                      steps_.converter());
     double sums[] = {mine.loss, static_cast<double>(mine.correct), static_cast<double>(mine.count)};
     setup_.control.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
     row.evaluated = true;
     row.validation_loss = sums[0] / sums[2];
-    row.validation_accuracy = sums[1] / sums[2];
+    if (test.layout().target.element == data::Element::i64) row.validation_accuracy = sums[1] / sums[2];
     evaluated_samples_ = static_cast<std::int64_t>(sums[2]);
 }
 
@@ -221,9 +228,10 @@ Verdict TrainingLoop::loss_verdict() const {
 Verdict TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
     if (evaluated_samples_ < 0) return {check, "not verified", "no evaluation was made"};
-    const bool right = evaluated_samples_ == setup_.sets.test.size();
-    return {check, right ? "passed" : "failed",
-            fmt::format("{} of {} test samples were evaluated", evaluated_samples_, setup_.sets.test.size())};
+    const bool right = evaluated_samples_ == setup_.data.test->size();
+    return {
+        check, right ? "passed" : "failed",
+        fmt::format("{} of {} test samples were evaluated", evaluated_samples_, setup_.data.test->size())};
 }
 
 std::vector<Verdict> TrainingLoop::verdicts() const {

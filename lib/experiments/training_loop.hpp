@@ -11,7 +11,7 @@ namespace ranklab::experiments {
 
 class TrainingLoop {
   public:
-    TrainingLoop(const TrainingSetup& setup, nn::Model& model, data::Sampler& sampler);
+    TrainingLoop(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler);
 
     /// The gate, then all steps, or until a check ends them. Collective. Returns what was verified.
     std::vector<Verdict> run();

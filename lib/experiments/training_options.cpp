@@ -25,6 +25,15 @@ void describe_work(options::Schema& schema) {
         .choice("data", names_of(data::sources()), std::nullopt, "the data set (default: the model's own)")
         .text("data-dir", "DIR", std::nullopt,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
+        .integer(
+            "train-samples", 1, std::nullopt,
+            "samples of an epoch (default: all there are; for volumes, as many crops as fill them 8 times)")
+        .integer("validation-samples", 1, std::nullopt, "samples of an evaluation (default: likewise)")
+        .integer("image-size", 1, std::nullopt,
+                 "height and width that images are resized to (default: the model's, 224 for resnets)")
+        .integer("width", 1, "1", "divides the channels inside the model: small tests of the same depth")
+        .choice("full-scale", {"on", "off"}, "on", "of unet3d: with the innermost layer, down to one voxel")
+        .real("lambda-rho", 0, "0", "of unet3d: weight of the density term of the loss")
         .integer("batch-size", 1, std::nullopt,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
         .integer("global-batch-size", 1, std::nullopt,
@@ -39,13 +48,26 @@ void describe_work(options::Schema& schema) {
                 "step: lr times gamma^epoch (default: the model's)")
         .real("gamma", 0, std::nullopt,
               "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
-        .real("momentum", 0, "0", "of --optimizer sgd")
+        .real("momentum", 0, std::nullopt, "of --optimizer sgd (default: the model's, 0.9 for resnets)")
         .choice("precision", {"fp32", "fp64"}, "fp32", "type of parameters and arithmetic")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
         .choice("shuffle", {"on", "off"}, "on", "a new order each epoch, by seed + epoch")
         .choice("sharding", {"pad", "exact"}, "pad",
                 "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample "
                 "once, weighted mean");
+}
+
+void describe_input(options::Schema& schema) {
+    schema.section("How samples are read")
+        .integer("workers", 0, std::nullopt,
+                 "threads that read, decode and augment ahead; 0: the training thread does (default: the "
+                 "model's document's)")
+        .integer("prefetch", 1, "2", "batches made ahead, at most")
+        .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
+                "lowmem: crops from the disk; inmem: the whole file in memory")
+        .integer("crop-edge", 1, std::nullopt, "edge of the crops of volumes (default: the model's, 64)")
+        .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
+        .flag("rotate-vectors", "turn the velocities' components with it (the original does not)");
 }
 
 void describe_way(options::Schema& schema) {
@@ -79,7 +101,8 @@ void describe_way(options::Schema& schema) {
     schema.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, "epoch",
                 "epoch: after each epoch, and where a run of --steps ends; end: once")
-        .integer("eval-batch-size", 1, "1000", "samples per evaluation batch and rank")
+        .integer("eval-batch-size", 1, std::nullopt,
+                 "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
         .choice("check-parameters", {"step", "end"}, "end",
                 "when the parameters of all ranks are compared, bit by bit")
         .text("save-parameters", "FILE", std::nullopt,
@@ -100,6 +123,31 @@ void settle_default(options::Options& options, const std::string& name, const st
     if (!options.is_set(name)) options.resolve(name, value);
 }
 
+// Options of the other kind of input would be without effect: they are refused, and not shown.
+void settle_evaluation(options::Options& options, const nn::InputShape& input) {
+    constexpr std::int64_t kSmallSample = 10000;
+    const bool small =
+        input.channels * input.height * input.width * std::max<std::int64_t>(1, input.depth) <= kSmallSample;
+    settle_default(options, "eval-batch-size",
+                   fmt::format("{}", small ? 1000 : options.integer("batch-size")));
+}
+
+void settle_input(options::Options& options, const nn::InputShape& input) {
+    const std::vector<std::string> of_volumes{"volume-access",  "crop-edge",  "rotate",
+                                              "rotate-vectors", "full-scale", "lambda-rho"};
+    if (input.is_volume()) {
+        settle_default(options, "crop-edge", fmt::format("{}", input.depth));
+        if (options.is_set("image-size"))
+            throw base::OptionError("--image-size is of models that take images; volumes have --crop-edge");
+        return;
+    }
+    settle_default(options, "image-size", fmt::format("{}", input.height));
+    for (const auto& name : of_volumes) {
+        if (options.is_set(name))
+            throw base::OptionError(fmt::format("--{} is of models that take volumes, such as unet3d", name));
+    }
+}
+
 void settle_model_defaults(options::Options& options) {
     const auto model = entry_of(nn::models(), options.text("model"));
     settle_default(options, "data", model.defaults.data);
@@ -109,6 +157,9 @@ void settle_model_defaults(options::Options& options) {
     settle_default(options, "lr", fmt::format("{}", as_published ? model.defaults.lr : optimizer.default_lr));
     settle_default(options, "lr-schedule", model.defaults.lr_schedule);
     settle_default(options, "gamma", fmt::format("{}", model.defaults.gamma));
+    settle_default(options, "momentum", fmt::format("{}", as_published ? model.defaults.momentum : 0.0));
+    settle_default(options, "workers", fmt::format("{}", model.defaults.workers));
+    settle_input(options, model.input);
 }
 
 void settle_batch(options::Options& options, int world_size) {
@@ -220,6 +271,7 @@ void settle_length(options::Options& options) {
 
 void describe_training(options::Schema& schema) {
     describe_work(schema);
+    describe_input(schema);
     describe_way(schema);
     describe_checkpoints(schema);
 }
@@ -227,6 +279,7 @@ void describe_training(options::Schema& schema) {
 TrainingOptions settle_training(options::Options& options, int world_size) {
     settle_model_defaults(options);
     settle_batch(options, world_size);
+    settle_evaluation(options, entry_of(nn::models(), options.text("model")).input);
     settle_mode(options, world_size);
     settle_length(options);
     settle_overlap(options, world_size);
@@ -268,6 +321,17 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.shuffle = options.text("shuffle") == "on";
     o.dropout = options.text("dropout") == "on";
     o.seed = static_cast<std::uint64_t>(options.integer("seed"));
+    o.width = options.integer("width");
+    o.full_scale = options.text("full-scale") == "on";
+    o.lambda_rho = options.real("lambda-rho");
+    o.edge = options.integer(entry_of(nn::models(), o.model).input.is_volume() ? "crop-edge" : "image-size");
+    o.train_samples = options.has("train-samples") ? options.integer("train-samples") : 0;
+    o.validation_samples = options.has("validation-samples") ? options.integer("validation-samples") : 0;
+    o.workers = static_cast<int>(options.integer("workers"));
+    o.prefetch = static_cast<int>(options.integer("prefetch"));
+    o.volume = {.in_memory = options.text("volume-access") == "inmem",
+                .rotate = options.text("rotate") == "on",
+                .rotate_vectors = options.flag("rotate-vectors")};
     o.threads = options.has("threads") ? static_cast<int>(options.integer("threads")) : 0;
     o.time_limit = options.has("time-limit") ? options.real("time-limit") : 0;
     return o;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "data/dataset.hpp"
 #include "data/sampler.hpp"
 #include "nn/model.hpp"
 #include "options/options.hpp"
@@ -32,6 +33,14 @@ struct TrainingOptions {
     bool shuffle = true;
     bool dropout = true;
     std::uint64_t seed = 1;
+    std::int64_t width = 1;  ///< divisor of the model's channels
+    bool full_scale = true;
+    double lambda_rho = 0;
+    std::int64_t edge = 0;                                   ///< of images or crops
+    std::int64_t train_samples = 0, validation_samples = 0;  ///< 0: as many as there are
+    int workers = 0;
+    int prefetch = 2;
+    data::VolumeRequest volume;
     int threads = 0;        ///< 0: the cores of the cpuset
     double time_limit = 0;  ///< seconds; 0: none
     bool resume = false;

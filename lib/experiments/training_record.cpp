@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "base/phase.hpp"
@@ -40,6 +41,54 @@ double imbalance(const measure::GatheredSteps& gathered, std::size_t warmup) {
     return stats::load_imbalance(busy);
 }
 
+// What line_profiler shows of a script, of the phases of the counted steps: means over ranks, so that the
+// rows add up to the step.
+void add_phase_table(results::Run& run, const TrainingRecord& record, const measure::GatheredSteps& counted) {
+    const auto total = [](const RankSamples& samples) {
+        double sum = 0;
+        for (const double value : samples.values) sum += value;
+        return samples.ranks == 0 ? 0.0 : sum / static_cast<double>(samples.ranks);
+    };
+    const auto steps = static_cast<std::int64_t>(counted.step.rows());
+    const double whole = total(counted.step);
+    std::vector<std::string> phase;
+    std::vector<std::int64_t> hits;
+    std::vector<double> time, per_hit, percent;
+    const auto add = [&](std::string name, double seconds) {
+        phase.push_back(std::move(name));
+        hits.push_back(steps);
+        time.push_back(seconds);
+        per_hit.push_back(seconds / static_cast<double>(steps));
+        percent.push_back(100 * seconds / whole);
+    };
+    if (steps == 0) return;
+    double rest = whole;
+    for (const base::Phase p : record.phases) {
+        const auto index = static_cast<std::size_t>(p);
+        add(std::string(base::kPhaseNames[index]), total(counted.phases[index]));
+        rest -= time.back();
+    }
+    add("other", rest);
+    add("step", whole);
+    run.tables.push_back(
+        {"phases",
+         {{"phase", phase}, {"hits", hits}, {"time_s", time}, {"per_hit_s", per_hit}, {"percent", percent}}});
+}
+
+// The loader's threads work beside the steps: what data_time_s does not show.
+void add_reading(results::Run& run, const TrainingRecord& record, std::size_t warmup,
+                 comm::Communicator& control) {
+    const auto add = [&](const char* name, double data::ReadTimes::*time) {
+        std::vector<double> mine;
+        for (const auto& step : record.reading) mine.push_back(step.*time);
+        run.measurements.push_back(
+            by_rank(name, "s", Kind::cost, "step", measure::gather_columns(control, mine), warmup));
+    };
+    add("loader_read_time_s", &data::ReadTimes::read);
+    add("loader_decode_time_s", &data::ReadTimes::decode);
+    add("loader_augment_time_s", &data::ReadTimes::augment);
+}
+
 measure::GatheredSteps counted_of(const measure::GatheredSteps& all, std::size_t warmup) {
     measure::GatheredSteps counted{all.step.rows_from(warmup, all.step.rows()), {}};
     for (const auto& phase : all.phases) counted.phases.push_back(phase.rows_from(warmup, phase.rows()));
@@ -55,6 +104,8 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record, cons
         run.measurements.push_back(by_rank(phase_measurement(phase), "s", Kind::cost, "step",
                                            gathered.phases[static_cast<std::size_t>(phase)], warmup));
     }
+    add_reading(run, record, warmup, control);
+    add_phase_table(run, record, counted_of(gathered, warmup));
     if (record.replica_forward.rows() > 0) {
         run.measurements.push_back(
             by_rank("replica_forward_time_s", "s", Kind::cost, "step", record.replica_forward, warmup));
@@ -102,7 +153,7 @@ void add_losses(results::Run& run, const TrainingRecord& record, const std::vect
     for (const auto& epoch : record.epochs) {
         if (!epoch.evaluated) continue;
         validation_loss.push_back(epoch.validation_loss);
-        accuracy.push_back(epoch.validation_accuracy);
+        if (!std::isnan(epoch.validation_accuracy)) accuracy.push_back(epoch.validation_accuracy);
     }
     run.measurements.push_back(
         one_column("validation_loss", "1", Kind::ratio, "epoch", "mean", std::move(validation_loss)));

@@ -7,10 +7,12 @@
 
 #include "base/phase.hpp"
 #include "comm/communicator.hpp"
+#include "data/source.hpp"
 #include "experiments/communication.hpp"
 #include "measure/gather.hpp"
 #include "measure/schedule.hpp"
 #include "results/run.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 
@@ -22,7 +24,7 @@ struct EpochRow {
     double lr = 0;
     bool evaluated = false;
     double validation_loss = 0;
-    double validation_accuracy = 0;
+    double validation_accuracy = stats::kNone;  ///< of models that tell classes
 };
 
 /// One rank's record, in step order; what is "global" is the same on all ranks.
@@ -30,6 +32,7 @@ struct TrainingRecord {
     measure::Schedule schedule;
     std::vector<base::Phase> phases;  ///< that a step of this mode has; others are not reported
     std::vector<measure::StepTimes> steps;
+    std::vector<data::ReadTimes> reading;  ///< by the loader's threads, for each step
     /// Each replica's own time in each step; `ranks` are replicas. Empty but for mode dp.
     measure::RankSamples replica_forward, replica_backward;
     std::vector<double> loss_sums;            ///< this rank's mean loss x its samples

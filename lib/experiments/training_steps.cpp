@@ -43,7 +43,7 @@ std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup, 
 
 }  // namespace
 
-TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, data::Sampler& sampler)
+TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler)
     : setup_(setup),
       model_(model),
       sampler_(sampler),
@@ -57,7 +57,12 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, data:
                      .make(train::trained_parameters(model),
                            {.lr = setup.options.lr, .momentum = setup.options.momentum})),
       stepper_(make_stepper()),
-      normalize_(setup.source.pixel_mean, setup.source.pixel_std, dtype_of(setup.options)) {}
+      convert_(setup.data.train->layout(), setup.source.pixel_mean, setup.source.pixel_std,
+               dtype_of(setup.options)),
+      loader_(*setup.data.train, {.workers = setup.options.workers,
+                                  .prefetch = setup.options.prefetch,
+                                  .batch = setup.options.local_batch,
+                                  .allocate = {}}) {}
 
 std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (setup_.options.mode != "dp")
@@ -83,13 +88,23 @@ std::vector<base::Phase> TrainingSteps::phases() const {
 
 // Replica r of N takes of the batch what rank r of N would: with the same random numbers, dp's losses are
 // then those of ddp.
-void TrainingSteps::gather_samples(std::int64_t micro) {
-    const auto samples = sampler_.batch(micro);
-    if (replicas_ == nullptr) {
-        data::gather_batch(setup_.sets.train, samples, batch_);
-    } else {
-        data::gather_batch(setup_.sets.train, data::dealt(samples, setup_.options.replicas), batch_);
-    }
+std::vector<data::Draw> TrainingSteps::draws_of(data::Sampler& sampler, std::int64_t batch) const {
+    const std::int64_t per_epoch = sampler.steps_per_epoch();
+    if (sampler.epoch() != batch / per_epoch) sampler.set_epoch(batch / per_epoch);
+    auto draws = sampler.draws(batch % per_epoch);
+    return replicas_ == nullptr ? draws : data::dealt(draws, setup_.options.replicas);
+}
+
+// Batches are counted over epochs too. An epoch's last step may have fewer micro-batches than the others.
+std::int64_t TrainingSteps::first_batch_of(std::int64_t step) const {
+    const std::int64_t per_epoch = setup_.schedule.steps_per_epoch;
+    return step / per_epoch * sampler_.steps_per_epoch() + step % per_epoch * setup_.options.accumulate;
+}
+
+void TrainingSteps::plan(std::int64_t first, std::int64_t end) {
+    const std::int64_t begin = first_batch_of(first);
+    loader_.start([this, sampler = sampler_](std::int64_t b) mutable { return draws_of(sampler, b); }, begin,
+                  first_batch_of(end) - begin);
 }
 
 // Without synchronisation a rank trains alone: its own mean is the loss.
@@ -99,33 +114,32 @@ double TrainingSteps::weight_of(std::int64_t samples, std::int64_t global) const
     return divisor == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(divisor);
 }
 
-// The micro-batches of a step; an epoch's last step may have fewer of them.
-TrainingSteps::Counts TrainingSteps::make(std::int64_t in_epoch, const std::function<void()>& begin) {
-    const std::int64_t first = in_epoch * setup_.options.accumulate;
-    const std::int64_t end = std::min(first + setup_.options.accumulate, sampler_.steps_per_epoch());
+TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
+    const std::int64_t epoch_begin = step / setup_.schedule.steps_per_epoch * sampler_.steps_per_epoch();
+    const std::int64_t first = first_batch_of(step) - epoch_begin;
+    const std::int64_t end = first_batch_of(step + 1) - epoch_begin;
     recorder_.begin_step();
-    if (begin) {
-        const auto mark = phases_.phase(base::Phase::data);
-        begin();
-    }
     Counts counts;
     for (std::int64_t micro = first; micro < end; ++micro) {
         counts.global += sampler_.global_count(micro);
         counts.unrepeated += sampler_.true_count(micro);
     }
+    data::ReadTimes reading;
     std::vector<std::pair<torch::Tensor, std::int64_t>> losses;
     for (std::int64_t micro = first; micro < end; ++micro) {
+        const data::Batch* batch = nullptr;
         {
             const auto mark = phases_.phase(base::Phase::data);
-            gather_samples(micro);
+            batch = &loader_.next();
         }
+        reading += batch->times;
         train::TensorBatch tensors;
         {
             const auto mark = phases_.phase(base::Phase::copy);
-            tensors = normalize_(batch_, setup_.sets.train.shape);
+            tensors = convert_(*batch);
         }
-        const double weight = weight_of(batch_.count(), counts.global);
-        losses.emplace_back(stepper_->accumulate(tensors, weight, micro + 1 == end), batch_.count());
+        const double weight = weight_of(tensors.count(), counts.global);
+        losses.emplace_back(stepper_->accumulate(tensors, weight, micro + 1 == end), tensors.count());
     }
     stepper_->update();
     // Read here, not between forward and backward, where it would wait for a device.
@@ -134,23 +148,28 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t in_epoch, const std::func
         counts.local += samples;
     }
     recorder_.end_step();
+    read_times_.push_back(reading);
     return counts;
 }
 
 Verdict TrainingSteps::check_first_gradient(std::int64_t epoch) {
-    sampler_.set_epoch(epoch);
-    gather_samples(0);
-    return replicas_ == nullptr ? check_sum() : check_replicas();
+    const auto batch = first_batch(epoch);
+    return replicas_ == nullptr ? check_sum(batch) : check_replicas(batch);
 }
 
-Verdict TrainingSteps::check_sum() {
+train::TensorBatch TrainingSteps::first_batch(std::int64_t epoch) {
+    const std::int64_t steps = setup_.schedule.steps_per_epoch;
+    plan(epoch * steps, epoch * steps + 1);
+    return convert_(loader_.next());
+}
+
+Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     const std::string check = "first gradient is the plain sum";
     if (!keeps_ranks_equal_ && setup_.control.world_size() > 1)
         return {check, "not verified", "sync none sums nothing"};
     const auto gate = train::check_first_gradient(
-        model_, *sync_, normalize_(batch_, setup_.sets.train.shape),
-        weight_of(batch_.count(), sampler_.global_count(0)), setup_.data_plane, setup_.control,
-        train::gradient_bound(dtype_of(setup_.options), setup_.options.compression));
+        model_, *sync_, batch, weight_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
+        setup_.control, train::gradient_bound(dtype_of(setup_.options), setup_.options.compression));
     const std::string detail = fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}",
                                            gate.worst, gate.where, gate.bound);
     if (gate.passed) return {check, "passed", detail};
@@ -159,8 +178,8 @@ Verdict TrainingSteps::check_sum() {
                         setup_.options.sync, detail)};
 }
 
-Verdict TrainingSteps::check_replicas() {
-    const auto result = train::check_replicas(*replicas_, normalize_(batch_, setup_.sets.train.shape));
+Verdict TrainingSteps::check_replicas(const train::TensorBatch& batch) {
+    const auto result = train::check_replicas(*replicas_, batch);
     return {"replicas make one model's gradient", result.passed ? "passed" : "failed", result.detail};
 }
 
@@ -189,10 +208,12 @@ CommunicationFacts TrainingSteps::facts() const {
 
 OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs) {
     OverlapProbe probe;
-    const auto timed = [&](std::int64_t i, bool silent) {
+    steps.plan(0, 2 * (pairs + 1));
+    std::int64_t step = 0;
+    const auto timed = [&](bool silent) {
         steps.silence(silent);
         control.barrier();
-        steps.make(i % steps.steps_per_epoch());
+        steps.make(step++);
         steps.silence(false);
         return steps.recorder().steps().back();
     };
@@ -200,7 +221,7 @@ OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, st
     // The first pair warms up. Pairs in turns, so that a machine that slows down slows both.
     for (std::int64_t i = 0; i <= pairs; ++i) {
         for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
-            const auto times = timed(i, silent);
+            const auto times = timed(silent);
             if (i == 0) continue;
             (silent ? probe.without : probe.with).push_back(times.step);
             (silent ? probe.backward_without : probe.backward_with).push_back(times.phases[kBackward]);

@@ -8,6 +8,8 @@
 
 #include "base/progress.hpp"
 #include "comm/silent.hpp"
+#include "data/dataset.hpp"
+#include "data/loader.hpp"
 #include "data/sampler.hpp"
 #include "experiments/checkpoint.hpp"
 #include "experiments/communication.hpp"
@@ -23,7 +25,7 @@ namespace ranklab::experiments {
 /// What a training run is made of; all of it outlives the run.
 struct TrainingSetup {
     const TrainingOptions& options;
-    const data::DataSets& sets;
+    const data::DataSet& data;
     const data::SourceEntry& source;
     measure::Schedule schedule;
     comm::Communicator& control;
@@ -37,7 +39,7 @@ struct TrainingSetup {
 
 class TrainingSteps {
   public:
-    TrainingSteps(const TrainingSetup& setup, nn::Model& model, data::Sampler& sampler);
+    TrainingSteps(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler);
 
     struct Counts {
         double loss_sum = 0;  ///< this rank's mean losses x their samples
@@ -45,21 +47,25 @@ class TrainingSteps {
         std::int64_t global = 0;      ///< of all ranks: the divisor of the mean
         std::int64_t unrepeated = 0;  ///< of all ranks: what samples/s counts
     };
-    /// One timed step, the phases on recorder(). `begin`, if given, is done first, as part of its data phase.
-    Counts make(std::int64_t in_epoch, const std::function<void()>& begin = {});
+    /// Steps first .. end - 1 come next, in order: their batches are made ahead. Steps are counted over
+    /// epochs, from 0.
+    void plan(std::int64_t first, std::int64_t end);
+    /// The next planned step, timed, the phases on recorder().
+    Counts make(std::int64_t step);
 
     /// The first gradient against its reference, before any step. Collective.
     Verdict check_first_gradient(std::int64_t epoch);
     /// BatchNorm's running statistics as rank 0 has them, where they are kept equal.
     void broadcast_buffers();
 
-    void set_epoch(std::int64_t epoch) { sampler_.set_epoch(epoch); }
     train::Optimizer& optimizer() { return *optimizer_; }
-    const train::Normalizer& normalizer() const { return normalize_; }
+    const train::InputConverter& converter() const { return convert_; }
     std::int64_t steps_per_epoch() const { return setup_.schedule.steps_per_epoch; }
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
     std::vector<base::Phase> phases() const;
     const measure::PhaseRecorder& recorder() const { return recorder_; }
+    /// What the loader's threads spent on each step's samples, beside the steps.
+    const std::vector<data::ReadTimes>& read_times() const { return read_times_; }
     /// nullptr but in mode dp.
     train::DataParallel* replicas() const { return replicas_; }
 
@@ -72,14 +78,16 @@ class TrainingSteps {
 
   private:
     std::unique_ptr<train::Stepper> make_stepper();
-    void gather_samples(std::int64_t micro);
+    std::vector<data::Draw> draws_of(data::Sampler& sampler, std::int64_t micro) const;
+    std::int64_t first_batch_of(std::int64_t step) const;
+    train::TensorBatch first_batch(std::int64_t epoch);
     double weight_of(std::int64_t samples, std::int64_t global) const;
-    Verdict check_sum();
-    Verdict check_replicas();
+    Verdict check_sum(const train::TensorBatch& batch);
+    Verdict check_replicas(const train::TensorBatch& batch);
 
     TrainingSetup setup_;
     nn::Model& model_;
-    data::Sampler& sampler_;
+    const data::Sampler& sampler_;
     bool keeps_ranks_equal_;  // as the sync strategy promises
     measure::PhaseRecorder recorder_;
     DelayedPhases phases_;
@@ -89,8 +97,9 @@ class TrainingSteps {
     std::unique_ptr<train::Optimizer> optimizer_;
     train::DataParallel* replicas_ = nullptr;  // the stepper of mode dp
     std::unique_ptr<train::Stepper> stepper_;
-    train::Normalizer normalize_;
-    data::Batch batch_;
+    train::InputConverter convert_;
+    data::Loader loader_;
+    std::vector<data::ReadTimes> read_times_;
 };
 
 /// Pairs of steps with and without communication. Afterwards the parameters are of no use: without

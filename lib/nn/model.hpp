@@ -63,6 +63,7 @@ struct ModelDefaults {
     double gamma = 1.0;
     std::int64_t batch_size = 64;
     double momentum = 0.0;
+    std::int64_t workers = 0;  ///< loader threads
 };
 
 struct ModelEntry {

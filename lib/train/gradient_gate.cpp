@@ -15,7 +15,7 @@ namespace ranklab::train {
 namespace {
 
 torch::Tensor weighted_loss(nn::Model& model, const TensorBatch& batch, double weight) {
-    return model.loss(model.forward(batch.images), batch.targets) * weight;
+    return model.loss(model.forward(batch.input), batch.targets) * weight;
 }
 
 // One after another in one tensor; gradients that are not there count as zeros.

@@ -1,30 +1,38 @@
-// From bytes in memory to what a model takes.
+// From a loader's bytes to what a model takes.
 #pragma once
 
 #include <torch/types.h>
 
 #include <vector>
 
-#include "data/batch.hpp"
+#include "data/loader.hpp"
 
 namespace ranklab::train {
 
 struct TensorBatch {
-    torch::Tensor images;   ///< [N, channels, height, width]
-    torch::Tensor targets;  ///< [N] int64
+    torch::Tensor input;    ///< [N, ...]: images or volumes
+    torch::Tensor targets;  ///< [N] int64: classes; or [N, ...]: fields
     std::int64_t count() const { return targets.size(0); }
 };
 
-/// PyTorch's ToTensor and Normalize: (byte / 255 - mean) / std in the type that computes. There are 256
-/// possible results, so they are computed once and looked up: the same bits, one pass.
-class Normalizer {
+/// Bytes become PyTorch's ToTensor and Normalize: (byte / 255 - mean) / std of the channel, in the type that
+/// computes. There are 256 possible results a channel, so they are computed once and looked up: the same
+/// bits, one pass. Values (f32) are taken as they are, without a copy where that type computes.
+class InputConverter {
   public:
-    Normalizer(double mean, double std, torch::Dtype dtype);
-    /// Fresh tensors each time: autograd may still hold the last ones.
-    TensorBatch operator()(const data::Batch& batch, const data::ImageShape& shape) const;
+    /// `mean` and `std` of pixels in [0, 1]: one a channel, or one for all.
+    InputConverter(data::SampleLayout layout, const std::vector<double>& mean, const std::vector<double>& std,
+                   torch::Dtype dtype);
+    /// Images: fresh tensors each time, since autograd may still hold the last ones. Values: tensors over the
+    /// batch's memory, which the loader fills anew with its next batch.
+    TensorBatch operator()(const data::Batch& batch) const;
 
   private:
-    torch::Tensor table_;  // [256]
+    torch::Tensor input_of(const data::Batch& batch) const;
+    torch::Tensor targets_of(const data::Batch& batch) const;
+
+    data::SampleLayout layout_;
+    torch::Tensor table_;  // [1 or channels, 256]
 };
 
 }  // namespace ranklab::train

@@ -26,7 +26,7 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch) {
         const std::int64_t count = parts[r].end - parts[r].begin;
         if (count == 0) continue;
         const nn::GeneratorScope draws_from(replicas.generator(r));
-        const auto output = model.forward(batch.images.narrow(0, parts[r].begin, count));
+        const auto output = model.forward(batch.input.narrow(0, parts[r].begin, count));
         const double share = static_cast<double>(count) / static_cast<double>(batch.count());
         (model.loss(output, batch.targets.narrow(0, parts[r].begin, count)) * share).backward();
     }
@@ -76,7 +76,7 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch) {
     compute_reference(replicas, batch);
     const auto reference = take_gradients(parameters);
     rewind();
-    auto check = compare(ours, reference, bound_of(batch.images.scalar_type()));
+    auto check = compare(ours, reference, bound_of(batch.input.scalar_type()));
     check.detail =
         check.passed
             ? fmt::format(

@@ -134,9 +134,8 @@ void DataParallel::scatter(const TensorBatch& batch, const std::vector<data::Par
     const auto mark = phases_.phase(Phase::scatter);
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
         const auto [begin, end] = parts[r];
-        replicas_[r].images = begin == end
-                                  ? torch::Tensor()
-                                  : batch.images.narrow(0, begin, end - begin).to(replicas_[r].device);
+        replicas_[r].input = begin == end ? torch::Tensor()
+                                          : batch.input.narrow(0, begin, end - begin).to(replicas_[r].device);
     }
 }
 
@@ -146,7 +145,7 @@ void DataParallel::replicate() {
     const Replica& first = replicas_.front();
     threads_.run([&](std::size_t r) {
         Replica& replica = replicas_[r];
-        if (r == 0 || !replica.images.defined()) return;
+        if (r == 0 || !replica.input.defined()) return;
         const torch::NoGradGuard no_gradients;
         for (std::size_t i = 0; i < replica.state.size(); ++i) replica.state[i].copy_(first.state[i]);
         if (replica.model->is_training() != first.model->is_training())
@@ -159,10 +158,10 @@ void DataParallel::forward() {
     threads_.run([this](std::size_t r) {
         Replica& replica = replicas_[r];
         replica.times = {};
-        if (!replica.images.defined()) return;
+        if (!replica.input.defined()) return;
         const auto start = Clock::now();
         const nn::GeneratorScope draws_from(replica.generator);
-        replica.output = replica.model->forward(replica.images);
+        replica.output = replica.model->forward(replica.input);
         replica.times.forward = seconds_since(start);
     });
 }
@@ -171,7 +170,7 @@ void DataParallel::forward() {
 torch::Tensor DataParallel::gather() const {
     std::vector<torch::Tensor> outputs;
     for (const auto& replica : replicas_) {
-        if (replica.images.defined()) outputs.push_back(replica.output.detach().to(replicas_.front().device));
+        if (replica.input.defined()) outputs.push_back(replica.output.detach().to(replicas_.front().device));
     }
     return torch::cat(outputs).requires_grad_();
 }
@@ -191,7 +190,7 @@ void DataParallel::backward() {
         Replica& replica = replicas_[r];
         const auto start = Clock::now();
         drop_gradients(parameters_[r]);
-        if (!replica.images.defined()) return;
+        if (!replica.input.defined()) return;
         torch::autograd::backward({replica.output}, {replica.output_gradient});
         replica.output.reset();
         replica.output_gradient.reset();

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/batch.hpp"
+#include "data/part.hpp"
 #include "nn/model.hpp"
 #include "train/optimizer.hpp"
 #include "train/replica_threads.hpp"
@@ -69,7 +69,7 @@ class DataParallel final : public Stepper {
         torch::Device device;
         at::Generator generator;
         std::vector<torch::Tensor> state{};  // parameters, then buffers
-        torch::Tensor images{};              // undefined where there are no samples
+        torch::Tensor input{};               // undefined where there are no samples
         torch::Tensor output{};
         torch::Tensor output_gradient{};
         ReplicaTimes times{};

@@ -1,12 +1,26 @@
 #include "train/trainer.hpp"
 
-#include <numeric>
+#include <algorithm>
 #include <unordered_set>
 #include <vector>
 
 #include "train/tensor_view.hpp"
 
 namespace ranklab::train {
+namespace {
+
+// The validation crops are the same in every epoch of every run, whatever its seed.
+constexpr std::uint64_t kValidationSeed = 0x76616c6964;
+
+std::vector<data::Draw> validation_draws(data::Part part, std::int64_t b, std::int64_t batch) {
+    std::vector<data::Draw> draws;
+    const std::int64_t begin = part.begin + b * batch;
+    for (std::int64_t i = begin; i < std::min(begin + batch, part.end); ++i)
+        draws.push_back({i, data::random_of(kValidationSeed, 0, i)});
+    return draws;
+}
+
+}  // namespace
 
 using base::Phase;
 
@@ -27,7 +41,7 @@ torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool 
     torch::Tensor weighted;
     if (has_samples) {
         const auto mark = phases_.phase(Phase::forward);
-        loss = model_.loss(model_.forward(batch.images), batch.targets);
+        loss = model_.loss(model_.forward(batch.input), batch.targets);
         weighted = weight == 1.0 ? loss : loss * weight;
     }
     {
@@ -71,22 +85,23 @@ std::vector<std::string> trained_parameter_names(const nn::Model& model) {
     return names;
 }
 
-EvaluationSums evaluate(nn::Model& model, const data::ImageSet& set, data::Part part, std::int64_t batch_size,
-                        const Normalizer& normalize) {
+EvaluationSums evaluate(nn::Model& model, const data::Source& source, data::Part part,
+                        const data::Loader::Config& config, const InputConverter& convert) {
     const torch::NoGradGuard no_gradients;
     model.eval();
     EvaluationSums sums;
-    data::Batch batch;
-    std::vector<std::int64_t> indices;
-    for (std::int64_t begin = part.begin; begin < part.end; begin += batch_size) {
-        indices.resize(static_cast<std::size_t>(std::min(batch_size, part.end - begin)));
-        std::iota(indices.begin(), indices.end(), begin);
-        data::gather_batch(set, indices, batch);
-        const TensorBatch tensors = normalize(batch, set.shape);
-        const torch::Tensor output = model.forward(tensors.images);
+    data::Loader::Config fitting = config;
+    fitting.batch = std::clamp<std::int64_t>(part.size(), 1, config.batch);
+    data::Loader loader(source, fitting);
+    const std::int64_t batches = (part.size() + config.batch - 1) / config.batch;
+    loader.start([&](std::int64_t b) { return validation_draws(part, b, config.batch); }, 0, batches);
+    for (std::int64_t b = 0; b < batches; ++b) {
+        const TensorBatch tensors = convert(loader.next());
+        const torch::Tensor output = model.forward(tensors.input);
         sums.loss +=
             model.loss(output, tensors.targets).item<double>() * static_cast<double>(tensors.count());
-        sums.correct += output.argmax(1).eq(tensors.targets).sum().item<std::int64_t>();
+        if (tensors.targets.dim() == 1)
+            sums.correct += output.argmax(1).eq(tensors.targets).sum().item<std::int64_t>();
         sums.count += tensors.count();
     }
     model.train();

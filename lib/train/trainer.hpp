@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/phase.hpp"
+#include "data/part.hpp"
 #include "nn/model.hpp"
 #include "train/buffer_sync.hpp"
 #include "train/gradient_sync.hpp"
@@ -45,13 +46,14 @@ std::vector<std::string> trained_parameter_names(const nn::Model& model);
 /// Sums over this rank's samples; add them over ranks before dividing.
 struct EvaluationSums {
     double loss = 0;
-    std::int64_t correct = 0;
+    std::int64_t correct = 0;  ///< where the targets are classes
     std::int64_t count = 0;
 };
 
-/// The test pass (dropout off, no gradients) over samples [begin, end) of `set`.
-EvaluationSums evaluate(nn::Model& model, const data::ImageSet& set, data::Part part, std::int64_t batch_size,
-                        const Normalizer& normalize);
+/// The test pass (dropout off, no gradients) over samples [begin, end) of `source`, in batches as `config`
+/// says.
+EvaluationSums evaluate(nn::Model& model, const data::Source& source, data::Part part,
+                        const data::Loader::Config& config, const InputConverter& convert);
 
 /// 64 bits over the bytes of all parameters (FNV-1a): equal models have equal hashes.
 std::uint64_t parameter_hash(const nn::Model& model);

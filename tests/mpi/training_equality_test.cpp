@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
+#include "data/dataset.hpp"
 #include "data/sampler.hpp"
 #include "mpi_world.hpp"
 #include "train/trainer.hpp"
@@ -33,19 +34,21 @@ Entry named(const std::vector<Entry>& catalogue, const std::string& name) {
 }
 
 /// Synthetic samples of the model's shape; the same on all ranks.
-const data::ImageSet& samples(std::int64_t count) {
-    static data::ImageSet set;
-    if (set.size() != count) {
+const data::Source& samples(std::int64_t count) {
+    static std::shared_ptr<const data::Source> set;
+    if (!set || set->size() != count) {
         set = named(data::sources(), "synthetic")
-                  .load({.shape = {1, 28, 28},
+                  .open({.input = {1, 28, 28},
+                         .target = {},
                          .classes = 10,
                          .directory = "",
                          .seed = 4,
-                         .synthetic_train = count,
-                         .synthetic_test = 1})
+                         .train_samples = count,
+                         .test_samples = 1},
+                        world())
                   .train;
     }
-    return set;
+    return *set;
 }
 
 struct Plan {
@@ -63,7 +66,7 @@ struct Replica {
           sync(named(gradient_syncs(), plan.sync).make({.data = world(), .control = world()})),
           optimizer(named(optimizers(), plan.optimizer).make(model->parameters(), {.lr = plan.lr})),
           trainer(*model, *sync, *optimizer, phases),
-          normalize(0.5, 0.25, plan.dtype) {}
+          convert(samples_layout(), {0.5}, {0.25}, plan.dtype) {}
 
     static std::shared_ptr<nn::Model> make_model(const Plan& plan) {
         torch::manual_seed(1);
@@ -73,10 +76,15 @@ struct Replica {
         model->train();
         return model;
     }
-    TensorBatch batch_of(const data::ImageSet& set, std::span<const std::int64_t> indices) const {
-        data::Batch batch;
-        data::gather_batch(set, indices, batch);
-        return normalize(batch, set.shape);
+    static data::SampleLayout samples_layout() {
+        return {{data::Element::u8, {1, 28, 28}}, {data::Element::i64, {}}};
+    }
+    TensorBatch batch_of(const data::Source& source, std::span<const std::int64_t> indices) const {
+        std::vector<data::Draw> draws;
+        for (const std::int64_t index : indices) draws.push_back({index, 0});
+        data::Loader loader(source, {.batch = static_cast<std::int64_t>(draws.size())});
+        loader.start([&](std::int64_t) { return draws; }, 0, 1);
+        return convert(loader.next());
     }
 
     NoPhases phases;
@@ -84,7 +92,7 @@ struct Replica {
     std::unique_ptr<GradientSync> sync;
     std::unique_ptr<Optimizer> optimizer;
     Trainer trainer;
-    Normalizer normalize;
+    InputConverter convert;
 };
 
 data::Sampler sampler_for(std::int64_t rank, std::int64_t ranks, std::int64_t count,
@@ -98,7 +106,7 @@ data::Sampler sampler_for(std::int64_t rank, std::int64_t ranks, std::int64_t co
 }
 
 /// The losses over the global batch, step by step: on all ranks together, or of one rank alone.
-std::vector<double> train_together(Replica& replica, const data::ImageSet& set, int steps) {
+std::vector<double> train_together(Replica& replica, const data::Source& set, int steps) {
     auto sampler =
         sampler_for(world().rank(), world().world_size(), set.size(), kGlobalBatch, data::Sharding::pad);
     std::vector<double> losses;
@@ -113,7 +121,7 @@ std::vector<double> train_together(Replica& replica, const data::ImageSet& set, 
     return losses;
 }
 
-std::vector<double> train_alone(Replica& replica, const data::ImageSet& set, int steps) {
+std::vector<double> train_alone(Replica& replica, const data::Source& set, int steps) {
     auto sampler = sampler_for(0, 1, set.size(), kGlobalBatch, data::Sharding::pad);
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step)

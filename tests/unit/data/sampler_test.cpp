@@ -154,15 +154,40 @@ TEST(Dealt, GivesEachHandWhatARankWouldTake) {
     EXPECT_EQ(dealt(Samples{}, 3), Samples{});
     for (const std::int64_t hands : {2, 3}) {
         Sampler whole({.samples = 60, .batch = 12, .seed = 4});
-        const auto deal = dealt(whole.batch(3), hands);
-        Samples of_ranks;
+        const auto deal = dealt(whole.draws(3), hands);
+        std::vector<Draw> of_ranks;
         for (std::int64_t rank = 0; rank < hands; ++rank) {
             Sampler one({.samples = 60, .rank = rank, .world_size = hands, .batch = 12 / hands, .seed = 4});
-            const auto batch = one.batch(3);
+            const auto batch = one.draws(3);
             of_ranks.insert(of_ranks.end(), batch.begin(), batch.end());
         }
         EXPECT_EQ(deal, of_ranks) << hands;
     }
+}
+
+// Where a crop lies and how it is turned follows from the sample's place in the epoch: the global batch is
+// the same whatever the ranks, and no two samples share a number.
+TEST(Sampler, RandomNumbersDoNotDependOnTheRanks) {
+    std::vector<std::uint64_t> numbers;
+    for (const std::int64_t ranks : {1, 2, 3}) {
+        std::vector<Draw> all;
+        for (std::int64_t rank = 0; rank < ranks; ++rank) {
+            Sampler one({.samples = 60, .rank = rank, .world_size = ranks, .batch = 12 / ranks, .seed = 4});
+            one.set_epoch(2);
+            const auto draws = one.draws(1);
+            all.insert(all.end(), draws.begin(), draws.end());
+        }
+        std::vector<std::uint64_t> these;
+        for (const auto& draw : all) these.push_back(draw.random);
+        std::sort(these.begin(), these.end());
+        EXPECT_EQ(std::adjacent_find(these.begin(), these.end()), these.end());
+        EXPECT_EQ(these.size(), 12U);
+        if (numbers.empty()) numbers = these;
+        EXPECT_EQ(these, numbers) << ranks << " ranks";
+    }
+    Sampler other({.samples = 60, .batch = 12, .seed = 4});
+    EXPECT_EQ(std::find(numbers.begin(), numbers.end(), other.draws(1).front().random), numbers.end())
+        << "another epoch";
 }
 
 TEST(Sampler, EpochsDifferAndCanBeRepeated) {

@@ -48,12 +48,17 @@ results::Run train_with(double forgotten) {
     options.replicas = 2;
     options.lr = 0.1;
     const auto source = entry_of(data::sources(), "synthetic");
-    const auto sets = source.load(
-        {.shape = {1, 2, 2}, .classes = 3, .directory = "", .synthetic_train = 36, .synthetic_test = 12});
+    const auto data = source.open({.input = {1, 2, 2},
+                                   .target = {},
+                                   .classes = 3,
+                                   .directory = "",
+                                   .train_samples = 36,
+                                   .test_samples = 12},
+                                  world());
     data::Sampler sampler({.samples = 36, .batch = 6});
     Silent silent;
     ForgetfulModel model(1);
-    TrainingLoop loop({options, sets, source, measure::schedule_steps(6, 0, 6), world(), world(), silent,
+    TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), silent,
                        [forgotten] { return std::make_shared<ForgetfulModel>(forgotten); }},
                       model, sampler);
     const auto verdicts = loop.run();

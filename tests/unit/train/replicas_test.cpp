@@ -279,7 +279,7 @@ TEST(DataParallel, GivesTheGradientOfTheWholeBatch) {
         for (const std::int64_t count : {1, 2, 3, 4, 7, 12}) {  // odd sizes, and idle replicas
             Bench bench(replicas, 0);
             const auto batch = batch_of(count);
-            const auto loss = bench.model->loss(bench.model->forward(batch.images), batch.targets);
+            const auto loss = bench.model->loss(bench.model->forward(batch.input), batch.targets);
             (loss * 0.25).backward();
             const auto whole = gradients_of(*bench.model);
             EXPECT_NEAR(bench.parallel.compute_gradient(batch, 0.25), loss.item<double>(), 1e-14)
@@ -318,7 +318,7 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfReplicaZero) {
     Bench bench(2);
     const auto batch = batch_of(6);
     const auto mean_of = [&](std::int64_t begin) {
-        return batch.images.narrow(0, begin, 3).mean().item<double>();
+        return batch.input.narrow(0, begin, 3).mean().item<double>();
     };
     bench.parallel.train_step(batch, 1.0);
     EXPECT_NEAR(bench.model->mean(), 0.5 * mean_of(0), 1e-15);
@@ -361,7 +361,7 @@ TEST(DataParallel, DrawsWhatTheRanksOfDdpWouldDraw) {
     for (std::int64_t rank = 0; rank < 3; ++rank) {
         if (rank > 0) torch::manual_seed(1 + static_cast<std::uint64_t>(rank));
         const std::int64_t count = rank < 2 ? 3 : 2;
-        const auto output = alone.forward(batch.images.narrow(0, 3 * rank, count));
+        const auto output = alone.forward(batch.input.narrow(0, 3 * rank, count));
         expected += alone.loss(output, batch.targets.narrow(0, 3 * rank, count)).item<double>() *
                     static_cast<double>(count) / 8;
         if (rank == 0) continued = torch::rand({1}).item<float>();

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "data/images.hpp"
 #include "measure/phase_recorder.hpp"
 #include "train/trainer.hpp"
 
@@ -126,32 +127,67 @@ torch::Tensor to_tensor_and_normalize(const torch::Tensor& bytes, double mean, d
     return bytes.to(dtype).div(255).sub_(torch::full({1}, mean, dtype)).div_(torch::full({1}, std, dtype));
 }
 
-TEST(Normalizer, IsToTensorAndNormalizeBitForBit) {
-    data::Batch batch;
-    for (int byte = 0; byte < 256; ++byte) batch.images.push_back(static_cast<std::uint8_t>(byte));
-    batch.labels = {3, 7};
+data::Batch batch_of_bytes(const std::vector<std::uint8_t>& pixels, const std::vector<std::int64_t>& labels) {
+    const auto memory = [](std::size_t bytes) {
+        return std::shared_ptr<std::byte>(new std::byte[bytes], std::default_delete<std::byte[]>());
+    };
+    data::Batch batch{.count = static_cast<std::int64_t>(labels.size()),
+                      .input = memory(pixels.size()),
+                      .target = memory(labels.size() * sizeof(std::int64_t)),
+                      .times = {}};
+    std::memcpy(batch.input.get(), pixels.data(), pixels.size());
+    std::memcpy(batch.target.get(), labels.data(), labels.size() * sizeof(std::int64_t));
+    return batch;
+}
+
+data::SampleLayout images_of(std::vector<std::int64_t> sizes) {
+    return {{data::Element::u8, std::move(sizes)}, {data::Element::i64, {}}};
+}
+
+TEST(InputConverter, IsToTensorAndNormalizeBitForBit) {
+    std::vector<std::uint8_t> pixels;
+    for (int byte = 0; byte < 256; ++byte) pixels.push_back(static_cast<std::uint8_t>(byte));
+    const auto batch = batch_of_bytes(pixels, {3, 7});
     const auto bytes = torch::arange(256, torch::kByte).view({2, 2, 8, 8});
     for (const auto dtype : {torch::kFloat, torch::kDouble}) {
         for (const auto& [mean, std] : {std::pair{0.1307, 0.3081}, {0.5, 0.25}, {0.0, 1.0}}) {
-            const auto tensors = Normalizer(mean, std, dtype)(batch, {2, 8, 8});
-            EXPECT_TRUE(same_bits(tensors.images, to_tensor_and_normalize(bytes, mean, std, dtype)))
+            const auto tensors = InputConverter(images_of({2, 8, 8}), {mean}, {std}, dtype)(batch);
+            EXPECT_TRUE(same_bits(tensors.input, to_tensor_and_normalize(bytes, mean, std, dtype)))
                 << mean << " " << std;
             EXPECT_TRUE(torch::equal(tensors.targets, torch::tensor({3, 7}, torch::kLong)));
         }
+        const auto tensors = InputConverter(images_of({2, 8, 8}), {0.1, 0.5}, {0.3, 0.25}, dtype)(batch);
+        EXPECT_TRUE(same_bits(tensors.input.select(1, 1).contiguous(),
+                              to_tensor_and_normalize(bytes.select(1, 1).contiguous(), 0.5, 0.25, dtype)))
+            << "each channel has its own";
     }
 }
 
-TEST(Normalizer, GivesFreshTensorsAndTakesAnEmptyBatch) {
-    const Normalizer normalize(0, 1, torch::kFloat);
-    data::Batch batch{{0, 255}, {0, 1}};
-    const auto first = normalize(batch, {1, 1, 1});
-    batch.images = {255, 0};
-    const auto second = normalize(batch, {1, 1, 1});
-    EXPECT_EQ(first.images[0].item<float>(), 0.0F) << "autograd may still hold the first batch";
-    EXPECT_EQ(second.images[0].item<float>(), 1.0F);
-    const auto empty = normalize(data::Batch{}, {1, 28, 28});
+TEST(InputConverter, GivesFreshTensorsOfImagesAndTakesAnEmptyBatch) {
+    const InputConverter convert(images_of({1, 1, 1}), {0}, {1}, torch::kFloat);
+    const auto first = convert(batch_of_bytes({0, 255}, {0, 1}));
+    const auto second = convert(batch_of_bytes({255, 0}, {0, 1}));
+    EXPECT_EQ(first.input[0].item<float>(), 0.0F) << "autograd may still hold the first batch";
+    EXPECT_EQ(second.input[0].item<float>(), 1.0F);
+    const auto empty =
+        InputConverter(images_of({1, 28, 28}), {0}, {1}, torch::kFloat)(batch_of_bytes({}, {}));
     EXPECT_EQ(empty.count(), 0);
-    EXPECT_EQ(empty.images.sizes(), (std::vector<std::int64_t>{0, 1, 28, 28}));
+    EXPECT_EQ(empty.input.sizes(), (std::vector<std::int64_t>{0, 1, 28, 28}));
+}
+
+TEST(InputConverter, TakesValuesWithoutACopy) {
+    const data::SampleLayout layout{{data::Element::f32, {2, 1, 1, 1}}, {data::Element::f32, {1, 1, 1, 1}}};
+    data::Batch batch = batch_of_bytes(std::vector<std::uint8_t>(16), {0});
+    const float values[] = {1, 2, 3, 4};
+    std::memcpy(batch.input.get(), values, sizeof values);
+    std::memcpy(batch.target.get(), values, 2 * sizeof(float));
+    batch.count = 2;
+    const auto tensors = InputConverter(layout, {0}, {1}, torch::kFloat)(batch);
+    EXPECT_EQ(tensors.input.const_data_ptr(), batch.input.get());
+    EXPECT_TRUE(torch::equal(tensors.input.flatten(), torch::tensor({1.F, 2.F, 3.F, 4.F})));
+    EXPECT_TRUE(torch::equal(tensors.targets.flatten(), torch::tensor({1.F, 2.F})));
+    const auto in_double = InputConverter(layout, {0}, {1}, torch::kDouble)(batch);
+    EXPECT_EQ(in_double.input.scalar_type(), torch::kDouble);
 }
 
 // ---- trainer
@@ -314,15 +350,17 @@ TEST(Evaluate, SumsOverItsPartOnly) {
     }
     ByteModel model;
     model.train();
-    const auto sums = evaluate(model, set, {2, 13}, 4, Normalizer(0, 1, torch::kDouble));
+    const auto source = data::image_source(set, set.shape);
+    const InputConverter convert(source->layout(), {0}, {1}, torch::kDouble);
+    const auto sums = evaluate(model, *source, {2, 13}, {.batch = 4}, convert);
     EXPECT_EQ(sums.count, 11);
     EXPECT_EQ(sums.correct, 8) << "3, 11 and 12 are wrong";
     EXPECT_DOUBLE_EQ(sums.loss, 8 * 2.5 + 3 * 4.0) << "the last batch has 3 samples and weighs as many";
     EXPECT_EQ(model.modes, (std::vector<bool>{false, false, false})) << "dropout is off";
     EXPECT_TRUE(model.is_training()) << "and on again";
 
-    EXPECT_EQ(evaluate(model, set, {5, 5}, 4, Normalizer(0, 1, torch::kDouble)).count, 0);
-    EXPECT_EQ(evaluate(model, set, {0, 20}, 100, Normalizer(0, 1, torch::kDouble)).correct, 16);
+    EXPECT_EQ(evaluate(model, *source, {5, 5}, {.batch = 4}, convert).count, 0);
+    EXPECT_EQ(evaluate(model, *source, {0, 20}, {.batch = 100}, convert).correct, 16);
 }
 
 TEST(ParameterHash, SeesOneBit) {
