@@ -130,13 +130,31 @@ class DirectField final : public VolumeField {
         for (std::int64_t i = 0; i < piece.x.size(); i += step) {
             const auto bytes = static_cast<std::size_t>((step - 1) * plane + span);
             const std::byte* const from = bytes_->at(first + static_cast<std::uint64_t>(i * plane), bytes);
-            for (std::int64_t p = 0; p < step; ++p)
-                for (std::int64_t j = 0; j < piece.y.size(); ++j) {
-                    const std::byte* const row = from + p * plane + j * line;
-                    foresee(row + 8 * line, piece.z.size());
-                    copied.row(row, to.first + (i + p) * to.plane + j * to.line, piece.z.size());
-                }
+            copy_planes(from, {step, piece.y.size(), piece.z.size(), plane, line},
+                        {to.first + i * to.plane, to.plane, to.line}, copied);
         }
+    }
+
+    struct Block {  ///< rows of `numbers` in lines and planes of so many bytes
+        std::int64_t planes, lines, numbers, plane_bytes, line_bytes;
+        std::int64_t row_at(std::int64_t plane, std::int64_t line) const {
+            return plane * plane_bytes + line * line_bytes;
+        }
+    };
+
+    static void copy_planes(const std::byte* from, const Block& block, const Rows& to, FiniteCopy& copied) {
+        constexpr std::int64_t kAhead = 8;  // rows
+        std::int64_t soon_plane = kAhead / block.lines;
+        std::int64_t soon_line = kAhead % block.lines;
+        for (std::int64_t p = 0; p < block.planes; ++p)
+            for (std::int64_t j = 0; j < block.lines; ++j) {
+                foresee(from + block.row_at(soon_plane, soon_line), block.numbers);
+                if (++soon_line == block.lines) {
+                    soon_line = 0;
+                    ++soon_plane;
+                }
+                copied.row(from + block.row_at(p, j), to.first + p * to.plane + j * to.line, block.numbers);
+            }
     }
 
     std::shared_ptr<const FileBytes> bytes_;

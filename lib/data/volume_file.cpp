@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "hdf5/dataset_place.hpp"
 #include "hdf5/file.hpp"
+#include "hdf5/library_mutex.hpp"
 
 namespace ranklab::data {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/library_mutex.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -112,11 +113,6 @@ std::string find(const Object& dataset, const Group& group, DatasetPlace& place)
 }
 
 }  // namespace
-
-std::recursive_mutex& library_mutex() {
-    static std::recursive_mutex mutex;  // of the library, which is one for the process
-    return mutex;
-}
 
 std::vector<std::int64_t> DatasetPlace::grid() const {
     std::vector<std::int64_t> grid(shape.size());

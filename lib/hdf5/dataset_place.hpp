@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,9 +10,6 @@
 #include "hdf5/group.hpp"
 
 namespace ranklab::hdf5 {
-
-/// The library serves one thread. Who calls it while others may (the workers of a loader) holds this.
-std::recursive_mutex& library_mutex();
 
 /// A dataset in chunks, row-major inside; a contiguous one is one chunk. Chunks at the upper ends of the
 /// shape have their full size in the file.
