@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
+#include "hdf5/library_mutex.hpp"
 #include "hdf5/table.hpp"
 #include "results/staged_file.hpp"
 
@@ -131,6 +132,7 @@ Checkpoint read_contents(const hdf5::Group& root) {
 }  // namespace
 
 std::vector<std::byte> encode(const Checkpoint& checkpoint) {
+    const std::lock_guard lock(hdf5::library_mutex());  // loader threads may read volumes through it
     hdf5::File file = hdf5::File::create_in_memory();
     const hdf5::Group root = file.root();
     root.set_int(kSchemaName, kSchema);
@@ -150,6 +152,7 @@ std::vector<std::byte> encode(const Checkpoint& checkpoint) {
 
 Checkpoint decode(std::span<const std::byte> bytes) {
     check_header(bytes);
+    const std::lock_guard lock(hdf5::library_mutex());
     try {
         const hdf5::File file = hdf5::File::open_image(bytes.subspan(kHeader));
         return read_contents(file.root());

@@ -13,6 +13,7 @@
 #include "base/unique_handle.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
+#include "hdf5/library_mutex.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -26,6 +27,7 @@ struct StreamTraits {
 };
 
 std::vector<std::byte> image_of(const nn::Model& model) {
+    const std::lock_guard lock(hdf5::library_mutex());
     hdf5::File file = hdf5::File::create_in_memory();
     for (const auto& item : model.named_parameters()) {
         const torch::Tensor values = item.value().detach().to(torch::kDouble).contiguous();

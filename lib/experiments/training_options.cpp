@@ -27,7 +27,7 @@ void describe_work(options::Schema& schema) {
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
         .integer(
             "train-samples", 1, std::nullopt,
-            "samples of an epoch (default: all there are; for volumes, as many crops as fill them 8 times)")
+            "samples of an epoch (default: all there are; for volumes, as many crops as fill them 16 times)")
         .integer("validation-samples", 1, std::nullopt, "samples of an evaluation (default: likewise)")
         .integer("image-size", 1, std::nullopt,
                  "height and width that images are resized to (default: the model's, 224 for resnets)")

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/heap_check.hpp"
+#include "hdf5/library_mutex.hpp"
 #include "results/file_lock.hpp"
 #include "results/places.hpp"
 #include "results/staged_file.hpp"
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 // Opens the file for `read`; whatever HDF5 stumbles over is damaged data, and every sentence names the file.
 template <class Read>
 auto opened(const fs::path& path, Read read) {
+    const std::lock_guard lock(hdf5::library_mutex());
     try {
         if (!hdf5::is_hdf5(path))
             throw base::DataError("this is not an HDF5 file, so not a results file; name another");
@@ -70,6 +72,7 @@ void write_run(StagedFile& staged, bool fresh, const Run& run) {
     // A full disk shows here, not half-way through HDF5's writing. (Creating a file gives the room back
     // for a moment; should somebody else take it then, HDF5's error is as clear and harms nobody.)
     staged.reserve(stored_bytes_at_most(run));
+    const std::lock_guard lock(hdf5::library_mutex());
     hdf5::File file = fresh ? create_empty(staged.path()) : hdf5::File::open_to_change(staged.path());
     store(file.root().open_group("runs"), run);
     file.close();

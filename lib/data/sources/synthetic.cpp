@@ -3,6 +3,7 @@
 #include <random>
 
 #include "data/images.hpp"
+#include "data/synthetic_volumes.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -78,17 +79,19 @@ ImageSets load(const DataRequest& request) {
 }
 
 DataSet open(const DataRequest& request, comm::Communicator& control) {
+    if (!request.is_image()) return open_synthetic_volumes(request, control);
     return open_images(request, control, load);
 }
 
 }  // namespace
 
 SourceEntry synthetic_entry() {
-    return {.name = "synthetic",
-            .summary = "class patterns under noise, of the model's shape, made in memory",
-            .pixel_mean = {0.5},
-            .pixel_std = {0.25},
-            .open = open};
+    return {
+        .name = "synthetic",
+        .summary = "class patterns under noise, or volumes of noise, of the model's shape, made in memory",
+        .pixel_mean = {0.5},
+        .pixel_std = {0.25},
+        .open = open};
 }
 
 }  // namespace ranklab::data

@@ -1,0 +1,43 @@
+// The bytes of a file, for several threads at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace ranklab::data {
+
+/// mapped: the page cache itself, no copy and no system call a crop; a file that shrinks while it is mapped
+/// ends the process (SIGBUS). read: pread, which is said in a sentence then, and which network file systems
+/// serve in larger pieces. resident: mapped, and all of it brought into memory at once; the ranks of a host
+/// share it.
+enum class ByteAccess { mapped, read, resident };
+
+class FileBytes {
+  public:
+    /// DataError where it cannot be opened.
+    FileBytes(const std::filesystem::path& path, ByteAccess access);
+    ~FileBytes();
+    FileBytes(const FileBytes&) = delete;
+    FileBytes& operator=(const FileBytes&) = delete;
+
+    std::uint64_t size() const { return size_; }
+    bool is_mapped() const { return map_ != nullptr; }
+
+    /// The bytes [offset, offset + count). They stand until this thread's next call. DataError where the file
+    /// became shorter.
+    const std::byte* at(std::uint64_t offset, std::size_t count) const;
+
+  private:
+    void map(bool resident);
+
+    std::filesystem::path path_;
+    int file_ = -1;
+    std::uint64_t size_ = 0;
+    const std::byte* map_ = nullptr;
+};
+
+/// mapped on a local file system, read on any other.
+ByteAccess access_for(const std::filesystem::path& path);
+
+}  // namespace ranklab::data

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "data/dataset.hpp"
+#include "data/volumes.hpp"
+
+namespace ranklab::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Files {
+    fs::path train;
+    fs::path test;
+};
+
+std::optional<Files> files_in(const fs::path& folder) {
+    static constexpr std::array<std::array<const char*, 2>, 2> kNames{
+        {{"train.h5", "valid.h5"}, {"downsamp_2048crop_train.h5", "downsamp_1024crop_valid.h5"}}};
+    for (const auto& [train, test] : kNames)
+        if (fs::exists(folder / train) && fs::exists(folder / test))
+            return Files{folder / train, folder / test};
+    return std::nullopt;
+}
+
+Files find_files(const DataRequest& request) {
+    constexpr const char* kHow =
+        "name with --data-dir a folder of train.h5 and valid.h5 (or of the published "
+        "downsamp_2048crop_train.h5 and downsamp_1024crop_valid.h5), or one .h5 file for both; "
+        "`ranklab data make cosmology` makes them";
+    const char* const root = std::getenv("RANKLAB_DATA");
+    if (!request.directory.empty() && !fs::is_directory(request.directory))
+        return {request.directory, request.directory};
+    const fs::path folder = !request.directory.empty() ? request.directory : root != nullptr ? root : "";
+    if (folder.empty())
+        throw base::DataError(fmt::format("no folder of cosmology volumes is known: {}", kHow));
+    for (const auto& place : {folder, folder / "cosmology"})
+        if (const auto files = files_in(place)) return *files;
+    throw base::DataError(fmt::format("there are no cosmology volumes in {}: {}", folder.string(), kHow));
+}
+
+void check_kind(const DataRequest& request) {
+    const auto& in = request.input;
+    const auto& out = request.target;
+    const bool fits = in.size() == 4 && out.size() == 4 && in[1] == in[2] && in[2] == in[3] &&
+                      out[1] == in[1] && out[2] == in[1] && out[3] == in[1];
+    if (!fits)
+        throw base::OptionError(
+            "the cosmology set holds cubes for a network from volume to volume; use --model unet3d, or "
+            "another "
+            "--data");
+}
+
+std::shared_ptr<const VolumeFile> open_file(const fs::path& path, const DataRequest& request) {
+    const auto access = request.volume.in_memory ? VolumeAccess::memory : VolumeAccess::automatic;
+    auto file = std::make_shared<const VolumeFile>(path, access);
+    if (file->nbody_channels() != request.input[0] || file->hydro_channels() != request.target[0])
+        throw base::DataError(fmt::format("{} has {} and {} channels, the model takes {} and makes {}",
+                                          path.string(), file->nbody_channels(), file->hydro_channels(),
+                                          request.input[0], request.target[0]));
+    if (request.input[1] > file->edge())
+        throw base::DataError(
+            fmt::format("crops of edge {} do not fit into {}, whose edge is {}; make a larger volume",
+                        request.input[1], path.string(), file->edge()));
+    return file;
+}
+
+// Each rank takes at least one sample of an epoch.
+void check_enough(std::int64_t samples, std::int64_t ranks, const char* option) {
+    if (samples < ranks)
+        throw base::OptionError(
+            fmt::format("{} samples are too few for {} ranks; raise --{}", samples, ranks, option));
+}
+
+std::int64_t samples_of(const VolumeFile& file, std::int64_t asked, std::int64_t crop_edge) {
+    return asked > 0 ? asked : usual_samples(file.edge(), crop_edge);
+}
+
+DataSet open_here(const DataRequest& request, std::int64_t ranks) {
+    check_kind(request);
+    const Files files = find_files(request);
+    const auto train = open_file(files.train, request);
+    const auto test = files.test == files.train ? train : open_file(files.test, request);
+    const std::int64_t edge = request.input[1];
+    const CropOptions of_train{edge, samples_of(*train, request.train_samples, edge), request.volume.rotate,
+                               request.volume.rotate_vectors};
+    const CropOptions of_test{edge, samples_of(*test, request.test_samples, edge), false, false};
+    check_enough(of_train.samples, ranks, "train-samples");
+    return {crop_source(train, of_train), crop_source(test, of_test),
+            fmt::format("{} ({} cubed, {}), {} ({} cubed, {})", files.train.string(), train->edge(),
+                        train->how(), files.test.string(), test->edge(), test->how())};
+}
+
+// Each rank opens the files: what it keeps is a mapping or a descriptor, and a rank whose file system lacks
+// them is named.
+DataSet open(const DataRequest& request, comm::Communicator& control) {
+    DataSet set;
+    comm::together(control, [&] { set = open_here(request, control.world_size()); });
+    return set;
+}
+
+}  // namespace
+
+SourceEntry cosmology_entry() {
+    return {.name = "cosmology",
+            .summary = "random crops of N-body and hydrodynamics volumes, /Nbody and /Hydro in HDF5",
+            .open = open};
+}
+
+}  // namespace ranklab::data

@@ -1,0 +1,121 @@
+#include "data/volumes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "data/random.hpp"
+
+namespace ranklab::data {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Planes that are read together and then turned: 256 KiB at an edge of 64, which stays in a core's own cache.
+constexpr std::int64_t kPlanes = 16;
+
+// The planes of one thread. A cache line between planes, since those of a power of two share cache sets.
+float* scratch(std::int64_t plane_stride) {
+    thread_local std::vector<float> planes;
+    const auto numbers = static_cast<std::size_t>(kPlanes * plane_stride);
+    if (planes.size() < numbers) planes.resize(numbers);
+    return planes.data();
+}
+
+class Crops final : public Source {
+  public:
+    Crops(std::shared_ptr<const VolumeFile> file, const CropOptions& options)
+        : file_(std::move(file)), options_(options) {
+        const auto e = options.edge;
+        layout_ = {{Element::f32, {file_->nbody_channels(), e, e, e}},
+                   {Element::f32, {file_->hydro_channels(), e, e, e}}};
+    }
+
+    const SampleLayout& layout() const override { return layout_; }
+    std::int64_t size() const override { return options_.samples; }
+
+    void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const override {
+        const auto place = crop_place(draw.random, file_->edge(), options_.edge, options_.rotate);
+        read_field(file_->nbody(), file_->nbody_channels(), place, reinterpret_cast<float*>(input), times);
+        read_field(file_->hydro(), file_->hydro_channels(), place, reinterpret_cast<float*>(target), times);
+    }
+
+  private:
+    void read_field(const VolumeField& field, std::int64_t channels, const CropPlace& place, float* to,
+                    ReadTimes& times) const {
+        const std::int64_t cube = options_.edge * options_.edge * options_.edge;
+        for (std::int64_t c = 0; c < channels; ++c) {
+            const bool is_vector = options_.rotate_vectors && c >= 1 && c <= 3 && channels >= 4;
+            const auto axis = static_cast<std::size_t>(is_vector ? c - 1 : 0);
+            const std::int64_t channel = is_vector ? 1 + place.rotation.from[axis] : c;
+            const bool negate = is_vector && place.rotation.sign[axis] < 0;
+            read_channel(field, channel, place, negate, to + c * cube, times);
+        }
+    }
+
+    // Where rows stay rows they are read to where they go; else through planes in the cache.
+    void read_channel(const VolumeField& field, std::int64_t channel, const CropPlace& place, bool negate,
+                      float* to, ReadTimes& times) const {
+        const std::int64_t e = options_.edge;
+        const auto& [x, y, z] = place.start;
+        const auto begin = Clock::now();
+        if (place.rotation.keeps_rows() && !negate) {
+            const auto [base, step] = turned(place.rotation, e);
+            field.read({channel, x, e, y, z, e}, {to + base, step[0], step[1]});
+            times.read += seconds_since(begin);
+            return;
+        }
+        double reading = 0;
+        const std::int64_t stride = e * e + 16;
+        float* const planes = scratch(stride);
+        for (std::int64_t i = 0; i < e; i += kPlanes) {
+            const std::int64_t n = std::min(kPlanes, e - i);
+            const auto start = Clock::now();
+            field.read({channel, x + i, n, y, z, e}, {planes, stride, e});
+            reading += seconds_since(start);
+            turn({planes, i, n, stride}, place.rotation, e, negate, to);
+        }
+        times.read += reading;
+        times.augment += seconds_since(begin) - reading;
+    }
+
+    std::shared_ptr<const VolumeFile> file_;
+    CropOptions options_;
+    SampleLayout layout_;
+};
+
+}  // namespace
+
+CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_t crop_edge, bool rotate) {
+    RandomStream numbers(random);
+    CropPlace place;
+    for (auto& start : place.start)
+        start =
+            static_cast<std::int64_t>(numbers.below(static_cast<std::uint64_t>(volume_edge - crop_edge) + 1));
+    if (rotate) place.rotation = rotations()[numbers.below(rotations().size())];
+    return place;
+}
+
+std::int64_t usual_samples(std::int64_t volume_edge, std::int64_t crop_edge) {
+    const std::int64_t across = volume_edge / crop_edge;
+    return 16 * across * across * across;
+}
+
+std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file,
+                                          const CropOptions& options) {
+    if (options.edge > file->edge())
+        throw base::DataError(
+            fmt::format("crops of edge {} do not fit into a volume of edge {}; make a larger one",
+                        options.edge, file->edge()));
+    return std::make_shared<Crops>(std::move(file), options);
+}
+
+}  // namespace ranklab::data

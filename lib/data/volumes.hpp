@@ -1,0 +1,37 @@
+// Random crops of a volume file as a source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "data/dataset.hpp"
+#include "data/rotation.hpp"
+#include "data/volume_file.hpp"
+
+namespace ranklab::data {
+
+/// Which crop a draw means.
+struct CropPlace {
+    std::array<std::int64_t, 3>
+        start{};  ///< each uniform in [0, volume edge - crop edge], both ends included
+    Rotation rotation;
+};
+/// Follows from `random` alone.
+CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_t crop_edge, bool rotate);
+
+/// How many crops make an epoch where nobody says: 16 times as many as lie in the volume side by side, which
+/// for crops of 64 is the published 65,536 of a 1024-cubed volume and 8,192 of a 512-cubed one.
+std::int64_t usual_samples(std::int64_t volume_edge, std::int64_t crop_edge);
+
+struct CropOptions {
+    std::int64_t edge = 64;
+    std::int64_t samples = 0;  ///< what size() says
+    bool rotate = false;
+    bool rotate_vectors = false;  ///< channels 1..3 of both fields are the velocity's x, y, z
+};
+
+/// Input [nbody channels, edge, edge, edge], target [hydro channels, edge, edge, edge]. The place and the
+/// rotation follow from Draw.random alone, whatever Draw.index. DataError for a crop larger than the volume.
+std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file, const CropOptions& options);
+
+}  // namespace ranklab::data

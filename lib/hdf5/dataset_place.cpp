@@ -1,0 +1,171 @@
+#include "hdf5/dataset_place.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "hdf5/array.hpp"
+#include "hdf5/check.hpp"
+#include "hdf5/library_mutex.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+constexpr std::int64_t kMostChunks = 16384;
+constexpr int kMostDimensions = 8;
+
+std::vector<std::int64_t> shape_of(const Object& dataset) {
+    const std::string& what = dataset.path();
+    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", what);
+    const int dimensions = check(H5Sget_simple_extent_ndims(space.get()), "H5Sget_simple_extent_ndims", what);
+    if (dimensions < 1 || dimensions > kMostDimensions)
+        throw base::DataError(fmt::format("{} is no array of one to {} dimensions", what, kMostDimensions));
+    std::vector<hsize_t> shape(static_cast<std::size_t>(dimensions));
+    check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
+    return {shape.begin(), shape.end()};
+}
+
+bool equal(hid_t a, hid_t b, const std::string& what) {
+    return check(H5Tequal(a, b), "H5Tequal", what) > 0;
+}
+
+// An external or soft link may lead into another file.
+bool lies_in_file_of(const Object& dataset, const Group& group) {
+    H5O_info_t mine{};
+    H5O_info_t its{};
+    check(H5Oget_info2(group.id(), &mine, H5O_INFO_BASIC), "H5Oget_info2", group.path());
+    check(H5Oget_info2(dataset.id(), &its, H5O_INFO_BASIC), "H5Oget_info2", dataset.path());
+    return mine.fileno == its.fileno;
+}
+
+// Whether addresses count from a user block's end differs among the library's functions and versions.
+bool has_user_block(const Object& dataset) {
+    const std::string& what = dataset.path();
+    const Id file = own(H5Iget_file_id(dataset.id()), "H5Iget_file_id", what);
+    const Id properties = own(H5Fget_create_plist(file.get()), "H5Fget_create_plist", what);
+    hsize_t bytes = 0;
+    check(H5Pget_userblock(properties.get(), &bytes), "H5Pget_userblock", what);
+    return bytes > 0;
+}
+
+// Fills place.chunk and place.offsets, or says why not.
+std::string find_contiguous(const Object& dataset, DatasetPlace& place) {
+    const haddr_t offset = H5Dget_offset(dataset.id());
+    if (offset == HADDR_UNDEF) return "it is not allocated in this file";
+    place.chunk = place.shape;
+    place.offsets = {offset};
+    return "";
+}
+
+std::vector<hsize_t> first_of_chunk(std::int64_t i, const std::vector<std::int64_t>& grid,
+                                    const std::vector<hsize_t>& chunk) {
+    std::vector<hsize_t> first(grid.size());
+    for (std::size_t d = grid.size(); d-- > 0; i /= grid[d])
+        first[d] = static_cast<hsize_t>(i % grid[d]) * chunk[d];
+    return first;
+}
+
+std::string find_chunks(const Object& dataset, const Id& properties, DatasetPlace& place) {
+    const std::string& what = dataset.path();
+    std::vector<hsize_t> chunk(place.shape.size());
+    check(H5Pget_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()), "H5Pget_chunk", what);
+    place.chunk.assign(chunk.begin(), chunk.end());
+    const auto grid = place.grid();
+    std::int64_t chunks = 1;
+    for (const std::int64_t along : grid) {
+        if (along > kMostChunks || (chunks *= along) > kMostChunks)
+            return fmt::format("it has more than {} chunks; larger ones are found quicker", kMostChunks);
+    }
+    for (std::int64_t i = 0; i < chunks; ++i) {
+        const auto start = first_of_chunk(i, grid, chunk);
+        unsigned skipped_filters = 0;
+        haddr_t offset = HADDR_UNDEF;
+        hsize_t bytes = 0;
+        check(H5Dget_chunk_info_by_coord(dataset.id(), start.data(), &skipped_filters, &offset, &bytes),
+              "H5Dget_chunk_info_by_coord", what);
+        if (offset == HADDR_UNDEF || bytes != place.chunk_bytes()) return "not all its chunks are written";
+        place.offsets.push_back(offset);
+    }
+    return "";
+}
+
+std::string find(const Object& dataset, const Group& group, DatasetPlace& place) {
+    const std::string& what = dataset.path();
+    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
+    if (!equal(type.get(), H5T_NATIVE_FLOAT, what))
+        return "its numbers are not float32 of this machine's byte order";
+    if (!lies_in_file_of(dataset, group)) return "it lies in another file";
+    if (has_user_block(dataset)) return "the file has a user block";
+    const Id properties = own(H5Dget_create_plist(dataset.id()), "H5Dget_create_plist", what);
+    if (check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what) > 0)
+        return "it is compressed or filtered";
+    switch (check(H5Pget_layout(properties.get()), "H5Pget_layout", what)) {
+        case H5D_CONTIGUOUS:
+            return find_contiguous(dataset, place);
+        case H5D_CHUNKED:
+            return find_chunks(dataset, properties, place);
+        default:
+            return "it is neither contiguous nor chunked";
+    }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> DatasetPlace::grid() const {
+    std::vector<std::int64_t> grid(shape.size());
+    for (std::size_t d = 0; d < shape.size(); ++d) grid[d] = (shape[d] + chunk[d] - 1) / chunk[d];
+    return grid;
+}
+
+std::uint64_t DatasetPlace::chunk_bytes() const {
+    return std::accumulate(chunk.begin(), chunk.end(), std::uint64_t{4}, std::multiplies<>());
+}
+
+std::uint64_t DatasetPlace::end() const {
+    const std::uint64_t last = offsets.empty() ? 0 : *std::max_element(offsets.begin(), offsets.end());
+    return last + chunk_bytes();
+}
+
+DatasetPlace place_of(const Group& group, const std::string& name) {
+    const std::lock_guard lock(library_mutex());
+    const Object dataset = open_dataset(group, name);
+    const std::string& what = dataset.path();
+    DatasetPlace place;
+    place.shape = shape_of(dataset);
+    place.chunk = place.shape;
+    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
+    place.is_float32 = equal(type.get(), H5T_IEEE_F32LE, what) || equal(type.get(), H5T_IEEE_F32BE, what);
+    place.indirect = find(dataset, group, place);
+    if (!place.direct()) place.offsets.clear();
+    return place;
+}
+
+Object open_for_boxes(const Group& group, const std::string& name, std::uint64_t cache_bytes) {
+    const std::lock_guard lock(library_mutex());
+    constexpr std::size_t kSlots = 10007;  // a prime, many times the chunks that fit
+    const std::string path = fmt::format("{}/{}", group.path() == "/" ? "" : group.path(), name);
+    const Id access = own(H5Pcreate(H5P_DATASET_ACCESS), "H5Pcreate", path);
+    check(H5Pset_chunk_cache(access.get(), kSlots, cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT),
+          "H5Pset_chunk_cache", path);
+    return {own(H5Dopen2(group.id(), name.c_str(), access.get()), "H5Dopen2", path), path};
+}
+
+void read_box(const Object& dataset, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
+              float* out) {
+    const std::lock_guard lock(library_mutex());
+    const std::string& what = dataset.path();
+    const std::vector<hsize_t> from(start.begin(), start.end());
+    const std::vector<hsize_t> size(count.begin(), count.end());
+    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", what);
+    check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, from.data(), nullptr, size.data(), nullptr),
+          "H5Sselect_hyperslab", what);
+    const Id memory =
+        own(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), "H5Screate_simple", what);
+    check(H5Dread(dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, out), "H5Dread",
+          what);
+}
+
+}  // namespace ranklab::hdf5

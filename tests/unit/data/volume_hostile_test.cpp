@@ -1,0 +1,197 @@
+// Volume files that are damaged, foreign or hold what no network can use: a sentence, never a crash.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.hpp"
+#include "data/volumes.hpp"
+#include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
+#include "volume_files.hpp"
+
+namespace ranklab::data {
+namespace {
+
+using ranklab::testing::place_numbers;
+using ranklab::testing::VolumeWriter;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr hsize_t kEdge = 12;
+
+class HostileVolumes : public ::testing::Test {
+  protected:
+    /// The sentence with which the file is refused, by every access.
+    std::string refused(const std::filesystem::path& path) {
+        std::string sentence;
+        for (const auto access : {VolumeAccess::automatic, VolumeAccess::mapped, VolumeAccess::read,
+                                  VolumeAccess::library, VolumeAccess::memory}) {
+            sentence = tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, access); });
+            EXPECT_THAT(sentence, HasSubstr(path.string()));
+        }
+        return sentence;
+    }
+    /// A file with these two datasets.
+    struct Dataset {
+        std::vector<hsize_t> shape;
+        ranklab::testing::Layout layout{};
+    };
+    std::filesystem::path written(const Dataset& nbody, const Dataset& hydro) {
+        const auto path = folder_ / "v.h5";
+        VolumeWriter writer(path);
+        for (const auto& [name, dataset] : {std::pair{"Nbody", &nbody}, {"Hydro", &hydro}}) {
+            std::size_t numbers = 1;
+            for (const hsize_t extent : dataset->shape) numbers *= extent;
+            writer.add(name, dataset->shape, std::vector<float>(numbers), dataset->layout);
+        }
+        return path;
+    }
+    tests::TempFolder folder_;
+};
+
+const std::vector<hsize_t> kNbody{4, kEdge, kEdge, kEdge};
+const std::vector<hsize_t> kHydro{5, kEdge, kEdge, kEdge};
+
+TEST_F(HostileVolumes, MissingOrForeign) {
+    EXPECT_THAT(refused(folder_ / "none.h5"), HasSubstr("there is no file"));
+    EXPECT_THAT(refused(folder_.path()), HasSubstr("there is no file"));
+    EXPECT_THAT(refused(folder_.write("text.h5", "no volumes")), HasSubstr("not an HDF5 file"));
+    EXPECT_THAT(refused(folder_.write("empty.h5", "")), HasSubstr("not an HDF5 file"));
+}
+
+TEST_F(HostileVolumes, OfOtherDatasets) {
+    const auto path = folder_ / "v.h5";
+    { const VolumeWriter nothing(path); }
+    EXPECT_THAT(refused(path), HasSubstr("has no dataset /Nbody"));
+    {
+        VolumeWriter writer(path);
+        writer.add("Nbody", kNbody, place_numbers(false, 4, kEdge));
+    }
+    EXPECT_THAT(refused(path), HasSubstr("has no dataset /Hydro"));
+    {
+        VolumeWriter writer(path);
+        H5Gclose(H5Gcreate2(writer.id(), "Nbody", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        writer.add("Hydro", kHydro, place_numbers(true, 5, kEdge));
+    }
+    EXPECT_THAT(refused(path), HasSubstr("cannot be read as volumes"));
+}
+
+TEST_F(HostileVolumes, OfOtherShapesAndTypes) {
+    EXPECT_THAT(refused(written({{4, kEdge, kEdge}}, {kHydro})), HasSubstr("has the shape [4, 12, 12]"));
+    EXPECT_THAT(refused(written({{4, kEdge, kEdge, 11}}, {kHydro})), HasSubstr("has the shape"));
+    EXPECT_THAT(refused(written({{kEdge, kEdge, kEdge, 4}}, {kHydro})), HasSubstr("has the shape"));
+    EXPECT_THAT(refused(written({{4, 6, 6, 6}}, {kHydro})), HasSubstr("are not of one cube"));
+    EXPECT_THAT(refused(written({kNbody, {.float64 = true}}, {kHydro})), HasSubstr("holds no float32"));
+    EXPECT_THAT(refused(written({{0, kEdge, kEdge, kEdge}, {.write = false}}, {kHydro})),
+                HasSubstr("has the shape"));
+}
+
+TEST_F(HostileVolumes, TruncatedAnywhere) {
+    for (const bool chunked : {false, true}) {
+        const auto whole = folder_ / "whole.h5";
+        const auto cut = folder_ / "cut.h5";
+        VolumeWriter(whole).add_both(
+            kEdge, {.chunk = chunked ? std::vector<hsize_t>{5, 6, 6, 6} : std::vector<hsize_t>{}});
+        const auto size = std::filesystem::file_size(whole);
+        for (std::uintmax_t bytes = 0; bytes < size; bytes += size / 37) {
+            std::filesystem::copy_file(whole, cut, std::filesystem::copy_options::overwrite_existing);
+            std::filesystem::resize_file(cut, bytes);
+            refused(cut);
+        }
+    }
+}
+
+// The library's own check of the length is got round by a superblock that says less.
+TEST_F(HostileVolumes, PlacesBehindTheEnd) {
+    const auto path = folder_ / "v.h5";
+    VolumeWriter(path).add_both(kEdge);
+    std::string bytes;
+    {
+        std::ifstream file(path, std::ios::binary);
+        bytes.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    // In superblock version 0 the end-of-file address stands at byte 40.
+    const std::uint64_t end = bytes.size();
+    ASSERT_EQ(std::memcmp(bytes.data() + 40, &end, 8), 0);
+    const std::uint64_t less = end - 4096;
+    std::memcpy(bytes.data() + 40, &less, 8);
+    refused(folder_.write("v.h5", bytes.substr(0, less)));
+}
+
+TEST_F(HostileVolumes, InAnotherFileAreReadThroughTheLibrary) {
+    const auto path = folder_ / "v.h5";
+    VolumeWriter(folder_ / "other.h5").add_both(kEdge);
+    {
+        const VolumeWriter writer(path);
+        for (const char* name : {"Nbody", "Hydro"})
+            H5Lcreate_external((folder_ / "other.h5").c_str(), name, writer.id(), name, H5P_DEFAULT,
+                               H5P_DEFAULT);
+    }
+    const VolumeFile file(path, VolumeAccess::automatic);
+    EXPECT_THAT(file.how(), HasSubstr("it lies in another file"));
+}
+
+TEST_F(HostileVolumes, NeverWrittenAreReadThroughTheLibrary) {
+    const VolumeFile contiguous(written({kNbody, {.write = false}}, {kHydro}), VolumeAccess::automatic);
+    EXPECT_THAT(contiguous.how(), HasSubstr("not allocated"));
+    const VolumeFile chunked(written({kNbody, {.chunk = {4, 6, 6, 6}, .write = false}}, {kHydro}),
+                             VolumeAccess::automatic);
+    EXPECT_THAT(chunked.how(), HasSubstr("not all its chunks are written"));
+}
+
+TEST_F(HostileVolumes, NumbersThatAreNoneAreNamedByTheirPlace) {
+    const auto path = folder_ / "v.h5";
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float infinity = std::numeric_limits<float>::infinity();
+    for (const float bad : {nan, infinity, -infinity}) {
+        // Each place in a row once, so that every part of the copying has met one.
+        for (std::size_t z = 0; z < kEdge; ++z) {
+            auto values = place_numbers(true, 5, kEdge);
+            values[((2 * kEdge + 3) * kEdge + 4) * kEdge + z] = bad;
+            {
+                VolumeWriter writer(path);
+                writer.add("Nbody", kNbody, place_numbers(false, 4, kEdge));
+                writer.add("Hydro", kHydro, values);
+            }
+            const auto file = std::make_shared<const VolumeFile>(path, VolumeAccess::read);
+            const auto source = crop_source(file, {kEdge, 1, z % 2 == 0, false});
+            std::vector<std::byte> input(source->layout().input.bytes());
+            std::vector<std::byte> target(source->layout().target.bytes());
+            ReadTimes times;
+            EXPECT_THAT(
+                tests::thrown_sentence<base::DataError>([&] {
+                    source->read({0, z}, input.data(), target.data(), times);
+                }),
+                AllOf(HasSubstr(path.string()), HasSubstr(fmt::format("/Hydro[2, 3, 4, {}] is {}", z, bad))));
+        }
+    }
+}
+
+TEST_F(HostileVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
+    const auto path = folder_ / "v.h5";
+    VolumeWriter(path).add_both(kEdge);
+    const auto file = std::make_shared<const VolumeFile>(path, VolumeAccess::read);
+    const auto source = crop_source(file, {kEdge, 1, false, false});
+    std::filesystem::resize_file(path, 4096);
+    std::vector<std::byte> input(source->layout().input.bytes());
+    std::vector<std::byte> target(source->layout().target.bytes());
+    ReadTimes times;
+    EXPECT_THAT(tests::thrown_sentence<base::DataError>(
+                    [&] { source->read({}, input.data(), target.data(), times); }),
+                HasSubstr("became shorter"));
+}
+
+TEST_F(HostileVolumes, CropsLargerThanTheVolume) {
+    VolumeWriter(folder_ / "v.h5").add_both(kEdge);
+    const auto file = std::make_shared<const VolumeFile>(folder_ / "v.h5", VolumeAccess::automatic);
+    EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] {
+                    crop_source(file, {kEdge + 1, 1, false, false});
+                }),
+                HasSubstr("crops of edge 13 do not fit into a volume of edge 12"));
+}
+
+}  // namespace
+}  // namespace ranklab::data
