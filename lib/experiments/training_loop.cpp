@@ -105,6 +105,7 @@ void TrainingLoop::restore() {
             generator_state("torch_gpu_generator", at::globalContext().defaultGenerator(setup_.device)));
     }
     setup_.checkpoints->restore(model_, steps_.optimizer());
+    if (steps_.scaler() != nullptr) updates_ -= steps_.scaler()->skipped();
 }
 
 void TrainingLoop::probe_overlap() {
@@ -128,7 +129,7 @@ void TrainingLoop::do_step(std::int64_t step) {
         start_epoch(setup_.schedule.epoch_of(step));
     }
     const auto counts = steps_.make(step);
-    ++updates_;
+    if (counts.updated) ++updates_;
 
     if (step == setup_.schedule.first) record_.time_to_first_step_s = monitor::seconds_since_process_start();
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);

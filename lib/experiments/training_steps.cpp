@@ -163,7 +163,7 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
         const double weight = weight_of(tensors.count(), counts.global);
         losses.emplace_back(stepper_->accumulate(tensors, weight, micro + 1 == end), tensors.count());
     }
-    if (input_ != Input::io_only) stepper_->update();
+    if (input_ != Input::io_only) counts.updated = stepper_->update();
     // Read here, not between forward and backward, where it would wait for a device.
     for (const auto& [loss, samples] : losses) {
         if (loss.defined()) counts.loss_sum += loss.item<double>() * static_cast<double>(samples);

@@ -48,6 +48,7 @@ class TrainingSteps {
         std::int64_t local = 0;
         std::int64_t global = 0;      ///< of all ranks: the divisor of the mean
         std::int64_t unrepeated = 0;  ///< of all ranks: what samples/s counts
+        bool updated = false;         ///< the optimizer's step was made: gradients were finite
     };
     /// Of the steps planned from now on.
     void set_input(Input input) { input_ = input; }
