@@ -12,7 +12,9 @@ namespace ranklab::nn {
 // factories (empty) choose by their options, and still give a CPU tensor, whose fresh pages nobody then
 // touches.
 struct UninitialisedScope::Guard {
-    c10::impl::IncludeDispatchKeyGuard meta{c10::DispatchKeySet(c10::DispatchKey::Meta)};
+    Guard() { c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true); }
+    c10::impl::ForceDispatchKeyGuard
+        puts_back{};  // an IncludeDispatchKeyGuard would leave the backend's bit set
 };
 
 UninitialisedScope::UninitialisedScope() : guard_(std::make_unique<Guard>()) {}
@@ -33,42 +35,56 @@ std::int64_t elements_behind_first(const torch::Tensor& t) {
     return product;
 }
 
-// Multiply-accumulates of one row of the first dimension. Each element of a convolution's output, or of a
-// transposed one's input, meets weight / (its channels) elements of the weight, whose first dimension they
-// are.
-std::int64_t convolution_macs(const torch::Tensor& input, const torch::Tensor& weight, bool transposed,
-                              const torch::Tensor& output) {
-    return elements_behind_first(transposed ? input : output) * elements_behind_first(weight);
+// What is known of a call before it runs: its inputs are gone afterwards.
+struct Call final : at::ObserverContext {
+    std::int64_t macs = 0;          ///< of one row of the first dimension
+    bool times_the_output = false;  ///< ... and for each element of the output's row
+    std::int64_t rows = 0;
+};
+
+// Each element of a convolution's output, or of a transposed one's input, meets as many weights as there are
+// behind the weight's first dimension, which is that element's own channel.
+std::unique_ptr<at::ObserverContext> before_convolution(c10::ArrayRef<const c10::IValue> inputs) {
+    auto call = std::make_unique<Call>();
+    const auto& input = inputs[0].toTensor();
+    const bool transposed = inputs[6].toBool();
+    call->macs =
+        elements_behind_first(inputs[1].toTensor()) * (transposed ? elements_behind_first(input) : 1);
+    call->times_the_output = !transposed;
+    call->rows = input.size(0);
+    return call;
 }
 
-void add(std::int64_t macs_of_a_row, std::int64_t rows) {
-    const std::int64_t rows_of_a_sample = current->samples > 0 ? rows / current->samples : 1;
-    current->flops += 2 * macs_of_a_row * rows_of_a_sample;
+std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left, const torch::Tensor& right) {
+    auto call = std::make_unique<Call>();
+    call->macs = right.numel();
+    call->rows = left.size(0);
+    return call;
 }
 
-// Of the nested operations that one layer becomes, exactly one of these.
-void count(const at::RecordFunction& call, at::ObserverContext*) {
-    if (current == nullptr) return;
-    const std::string_view name = call.name();
-    const auto inputs = call.inputs();
-    if (name == "aten::convolution") {
-        const auto& input = inputs[0].toTensor();
-        add(convolution_macs(input, inputs[1].toTensor(), inputs[6].toBool(), call.outputs()[0].toTensor()),
-            input.size(0));
-    } else if (name == "aten::addmm" || name == "aten::mm") {
-        const std::size_t first = name == "aten::addmm" ? 1 : 0;
-        add(inputs[first + 1].toTensor().numel(), inputs[first].toTensor().size(0));
-    }
-}
-
-std::unique_ptr<at::ObserverContext> no_context(const at::RecordFunction&) {
+// Of the nested operations that a layer becomes, exactly one is counted.
+std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
+    const std::string_view name = function.name();
+    const auto inputs = function.inputs();
+    if (name == "aten::convolution") return before_convolution(inputs);
+    if (name == "aten::addmm") return before_product(inputs[1].toTensor(), inputs[2].toTensor());
+    if (name == "aten::mm") return before_product(inputs[0].toTensor(), inputs[1].toTensor());
     return nullptr;
+}
+
+void after(const at::RecordFunction& function, at::ObserverContext* context) {
+    if (context == nullptr || current == nullptr) return;
+    const auto& call = static_cast<const Call&>(*context);
+    const std::int64_t of_output =
+        call.times_the_output ? elements_behind_first(function.outputs()[0].toTensor()) : 1;
+    const std::int64_t rows_of_a_sample = current->samples > 0 ? call.rows / current->samples : 1;
+    current->flops += 2 * call.macs * of_output * rows_of_a_sample;
 }
 
 class Counting {
   public:
     explicit Counting(Count& count_into)
-        : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(no_context, count)
+        : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(before, after)
                                                  .needsInputs(true)
                                                  .needsOutputs(true)
                                                  .scopes({at::RecordScope::FUNCTION}))) {

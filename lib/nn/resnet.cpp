@@ -85,7 +85,7 @@ class ResNet final : public Model {
         auto x = bn1_->forward(conv1_->forward(images)).relu_();
         x = torch::max_pool2d(x, 3, 2, 1);
         for (auto& stage : stages_) x = stage->forward(x);
-        return fc_->forward(torch::adaptive_avg_pool2d(x, 1).flatten(1));
+        return fc_->forward(torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
     }
 
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {

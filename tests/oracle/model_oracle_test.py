@@ -106,10 +106,12 @@ class ModelOracleTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="ranklab-models-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.asked = 0
 
     def ask(self, model, tensors=None, *, precision="fp32", width=1, full_scale=True, lambda_rho=0.0, **attributes):
         """model_probe's answer, an open file, to the request with these tensors and attributes."""
-        request, answer = self.folder / "request.h5", self.folder / "answer.h5"
+        self.asked += 1  # h5py would take a file of a name that it has open for that one
+        request, answer = self.folder / "request.h5", self.folder / f"answer{self.asked}.h5"
         with h5py.File(request, "w") as file:
             file.attrs.update(model=model, precision=precision, width=width, full_scale=int(full_scale), lambda_rho=lambda_rho, **attributes)
             for name, tensor in (tensors or {}).items():
