@@ -12,7 +12,8 @@ namespace ranklab::nn {
 
 /// While one lives, what this thread does to fill tensors (uniform_, normal_, zero_ ... and every other
 /// operation on tensors) leaves them as they are, and draws no random numbers; making tensors works. So a
-/// model made meanwhile has all its shapes, but weights without meaning in memory that was never touched.
+/// model made meanwhile has all its shapes, but weights without meaning in memory that was never touched. A
+/// model whose constructor looks at values cannot be made so.
 class UninitialisedScope {
   public:
     UninitialisedScope();

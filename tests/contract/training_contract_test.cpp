@@ -46,6 +46,7 @@ class Model : public ::testing::TestWithParam<ModelEntry> {
     }
 
     const ModelConfig config_ = testing::small_config(GetParam());
+    const std::int64_t several_ = config_.input.is_volume() ? 2 : 8;  // a volume holds much by itself
 };
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, Model, ::testing::ValuesIn(models()),
@@ -95,7 +96,7 @@ TEST_P(Model, TheLossIsTheMeanOverSamples) {
 TEST_P(Model, EveryParameterGetsAGradient) {
     const auto model = make(1);
     model->train();
-    model->loss(model->forward(inputs(8)), targets(8)).backward();
+    model->loss(model->forward(inputs(several_)), targets(several_)).backward();
     for (const auto& item : model->named_parameters()) {
         const auto gradient = item.value().grad();
         EXPECT_TRUE(gradient.defined()) << item.key();
@@ -139,12 +140,11 @@ TEST_P(Model, ComputesInDoubleToo) {
 // A step against the gradient makes the loss smaller: the sign and the scale of the loss are right.
 TEST_P(Model, Learns) {
     const auto model = make(1, false, torch::kDouble);
-    const std::int64_t count = config_.input.is_volume() ? 2 : 8;  // a volume has samples enough in itself
-    const auto batch = inputs(count, torch::kDouble);
+    const auto batch = inputs(several_, torch::kDouble);
     double first = 0;
     double last = 0;
     for (int step = 0; step < 5; ++step) {
-        const auto loss = model->loss(model->forward(batch), targets(count, torch::kDouble));
+        const auto loss = model->loss(model->forward(batch), targets(several_, torch::kDouble));
         last = loss.item<double>();
         if (step == 0) first = last;
         model->zero_grad();
