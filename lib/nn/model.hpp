@@ -44,6 +44,11 @@ class Model : public torch::nn::Module {
     virtual torch::Tensor forward(const torch::Tensor& input) = 0;
     /// The mean loss over the batch, a scalar. targets [N], int64, or [N, target_sizes()].
     virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const = 0;
+
+    using torch::nn::Module::to;
+    /// As PyTorch's: whole numbers (BatchNorm's num_batches_tracked) stay what they are; LibTorch's own would
+    /// make them floating-point too.
+    void to(torch::Dtype dtype, bool non_blocking = false) override;
 };
 
 struct ModelConfig {

@@ -42,7 +42,8 @@ class BootstrapTest(unittest.TestCase):
         self.repo = self.scratch / "my clone"
         (self.repo / "lib/cmake").mkdir(parents=True)
         shutil.copy(SOURCE / "bootstrap", self.repo)
-        shutil.copy(SOURCE / "lib/cmake/torch.lock", self.repo / "lib/cmake")
+        for lock in ("torch.lock", "oracle.lock"):
+            shutil.copy(SOURCE / "lib/cmake" / lock, self.repo / "lib/cmake")
         (self.repo / "CMakePresets.json").write_text("{}")
         self.calls = self.scratch / "calls"
         self.calls.touch()
@@ -177,6 +178,31 @@ class BootstrapTest(unittest.TestCase):
         self.calls.write_text("")
         self.assertEqual(self.bootstrap("build", **environment).returncode, 0)
         self.assertEqual(self.called("python -m"), [])
+
+    def test_the_oracles_packages_come_later_and_may_fail(self):
+        """An environment of before has none: they are added to it, and without a network the build goes on."""
+        python = self.program("python-stand-in", FAKE_PYTHON)
+        environment = {"RANKLAB_PYTHON": str(python)}
+        venv = pathlib.Path(self.bootstrap("where", **environment).stdout.strip())
+        digest = hashlib.sha256((SOURCE / "lib/cmake/oracle.lock").read_bytes()).hexdigest()[:12]
+        oracle = venv / f"oracle-{digest}"
+        self.assertEqual(self.bootstrap("build", **environment).returncode, 0)
+        self.assertTrue((oracle / ".complete").exists())
+        shutil.rmtree(oracle)
+        self.calls.write_text("")
+        result = self.bootstrap("build", PIP_FAILS="1", **environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("oracle.models will be skipped", result.stderr)
+        self.assertFalse(oracle.exists())
+        self.assertTrue((venv / ".complete").exists())
+        (pip,) = self.called("python -m pip")
+        for words in (f"--target {oracle}", "--require-hashes", "oracle.lock"):
+            self.assertIn(words, pip)
+        self.calls.write_text("")
+        result = self.bootstrap("build", **environment)
+        self.assertEqual((result.returncode, len(self.called("python -m pip"))), (0, 1), result.stderr)
+        self.assertNotIn("skipped", result.stderr)
+        self.assertTrue((oracle / ".complete").exists())
 
     def test_a_full_disk_is_said_before_anything_is_downloaded(self):
         python = self.program("python-stand-in", FAKE_PYTHON)

@@ -3,6 +3,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "nn/model.hpp"
+#include "nn/width.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -12,16 +13,18 @@ namespace {
 class BnCnn final : public Model {
   public:
     explicit BnCnn(const ModelConfig& config) {
+        require_width(config.width, 8, "bn-cnn");
+        const std::int64_t channels = 8 / config.width;
         // Without bias, which BatchNorm would take away again: its gradient would be nothing but rounding.
         const auto convolution = [](std::int64_t in, std::int64_t out) {
             return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, 3).bias(false));
         };
-        conv1_ = register_module("conv1", convolution(config.input.channels, 8));
-        bn1_ = register_module("bn1", torch::nn::BatchNorm2d(8));
-        conv2_ = register_module("conv2", convolution(8, 16));
-        bn2_ = register_module("bn2", torch::nn::BatchNorm2d(16));
+        conv1_ = register_module("conv1", convolution(config.input.channels, channels));
+        bn1_ = register_module("bn1", torch::nn::BatchNorm2d(channels));
+        conv2_ = register_module("conv2", convolution(channels, 2 * channels));
+        bn2_ = register_module("bn2", torch::nn::BatchNorm2d(2 * channels));
         const auto pooled = [](std::int64_t size) { return ((size - 2) / 2 - 2) / 2; };
-        const std::int64_t flat = 16 * pooled(config.input.height) * pooled(config.input.width);
+        const std::int64_t flat = 2 * channels * pooled(config.input.height) * pooled(config.input.width);
         fc_ = register_module("fc", torch::nn::Linear(flat, config.input.classes));
     }
 

@@ -4,6 +4,7 @@
 #include "nn/model.hpp"
 #include "nn/ops/dropout.hpp"
 #include "nn/ops/relu_max_pool.hpp"
+#include "nn/width.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -13,11 +14,14 @@ namespace {
 class MnistCnn final : public Model {
   public:
     explicit MnistCnn(const ModelConfig& config) : dropout_(config.dropout) {
-        conv1_ = register_module("conv1", torch::nn::Conv2d(config.input.channels, 32, 3));
-        conv2_ = register_module("conv2", torch::nn::Conv2d(32, 64, 3));
-        const std::int64_t flat = 64 * ((config.input.height - 4) / 2) * ((config.input.width - 4) / 2);
-        fc1_ = register_module("fc1", torch::nn::Linear(flat, 128));
-        fc2_ = register_module("fc2", torch::nn::Linear(128, config.input.classes));
+        require_width(config.width, 32, "mnist-cnn");
+        const std::int64_t channels = 32 / config.width;
+        conv1_ = register_module("conv1", torch::nn::Conv2d(config.input.channels, channels, 3));
+        conv2_ = register_module("conv2", torch::nn::Conv2d(channels, 2 * channels, 3));
+        const std::int64_t flat =
+            2 * channels * ((config.input.height - 4) / 2) * ((config.input.width - 4) / 2);
+        fc1_ = register_module("fc1", torch::nn::Linear(flat, 4 * channels));
+        fc2_ = register_module("fc2", torch::nn::Linear(4 * channels, config.input.classes));
     }
 
     torch::Tensor forward(const torch::Tensor& images) override {

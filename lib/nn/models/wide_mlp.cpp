@@ -1,6 +1,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "nn/model.hpp"
+#include "nn/width.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -10,12 +11,13 @@ namespace {
 class WideMlp final : public Model {
   public:
     explicit WideMlp(const ModelConfig& config) {
-        constexpr std::int64_t kWidth = 4096;
+        require_width(config.width, 4096, "wide-mlp");
+        const std::int64_t width = 4096 / config.width;
         const auto& in = config.input;
-        fc1_ = register_module("fc1", torch::nn::Linear(in.channels * in.height * in.width, kWidth));
-        fc2_ = register_module("fc2", torch::nn::Linear(kWidth, kWidth));
-        fc3_ = register_module("fc3", torch::nn::Linear(kWidth, kWidth));
-        fc4_ = register_module("fc4", torch::nn::Linear(kWidth, in.classes));
+        fc1_ = register_module("fc1", torch::nn::Linear(in.channels * in.height * in.width, width));
+        fc2_ = register_module("fc2", torch::nn::Linear(width, width));
+        fc3_ = register_module("fc3", torch::nn::Linear(width, width));
+        fc4_ = register_module("fc4", torch::nn::Linear(width, in.classes));
     }
 
     torch::Tensor forward(const torch::Tensor& images) override {

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+#include <torch/nn/functional/loss.h>
+#include <torch/nn/init.h>
+#include <torch/nn/modules/conv.h>
+
+#include "base/error.hpp"
+#include "nn/model.hpp"
+#include "nn/width.hpp"
+
+namespace ranklab::nn {
+namespace {
+
+using torch::nn::Conv3d;
+using torch::nn::ConvTranspose3d;
+
+constexpr std::int64_t kKernel = 4;  // with stride 2 and padding 1: exactly half, or exactly twice, the edge
+
+Conv3d halving(std::int64_t in, std::int64_t out) {
+    return Conv3d(torch::nn::Conv3dOptions(in, out, kKernel).stride(2).padding(1));
+}
+
+ConvTranspose3d doubling(std::int64_t in, std::int64_t out) {
+    return ConvTranspose3d(torch::nn::ConvTranspose3dOptions(in, out, kKernel).stride(2).padding(1));
+}
+
+void check_input(const ModelConfig& config) {
+    const auto& in = config.input;
+    if (!in.is_volume() || in.classifies()) {
+        throw base::OptionError(
+            "--model unet3d tells a field of a volume, but the data are images with classes; use --data "
+            "cosmology "
+            "or synthetic");
+    }
+    const std::int64_t multiple = config.full_scale ? 64 : 32;
+    for (const std::int64_t edge : {in.depth, in.height, in.width}) {
+        if (edge >= multiple && edge % multiple == 0) continue;
+        throw base::OptionError(fmt::format(
+            "--model unet3d halves a volume's edges {} times, but one is {}; use crops whose edges are "
+            "multiples of {}",
+            config.full_scale ? 6 : 5, edge, multiple));
+    }
+}
+
+// The 3D U-Net that tells gas (temperature, density ...) from dark matter (Harrington et al.,
+// arXiv:2106.12662), as the NERSC tutorial trains it: 116,977,029 parameters, no norms. Going down each layer
+// halves the edges; going up each doubles them and takes, beside what comes from below, what the way down had
+// at that size: concatenated as [from below, from the way down].
+class UNet3d final : public Model {
+  public:
+    explicit UNet3d(const ModelConfig& config)
+        : full_scale_(config.full_scale), lambda_rho_(config.lambda_rho) {
+        const std::int64_t c = 64 / config.width;
+        const auto down = [this](const char* name, std::int64_t in, std::int64_t out) {
+            down_.push_back(register_module(name, halving(in, out)));
+        };
+        down("down1", config.input.channels, c);
+        down("down2", c, 2 * c);
+        down("down3", 2 * c, 4 * c);
+        down("down4", 4 * c, 8 * c);
+        down("down5", 8 * c, 8 * c);
+        if (full_scale_) down("down6", 8 * c, 8 * c);
+        const auto up = [this](const char* name, std::int64_t in, std::int64_t out) {
+            up_.push_back(register_module(name, doubling(in, out)));
+        };
+        if (full_scale_) up("up6", 8 * c, 8 * c);
+        up("up5", full_scale_ ? 16 * c : 8 * c, 8 * c);
+        up("up4", 16 * c, 4 * c);
+        up("up3", 8 * c, 2 * c);
+        up("up2", 4 * c, c);
+        up("conv_last", 2 * c, config.input.target_channels);
+        initialise();
+    }
+
+    torch::Tensor forward(const torch::Tensor& volumes) override {
+        std::vector<torch::Tensor> on_the_way_down;
+        auto x = volumes;
+        for (auto& layer : down_) {
+            // In place: a convolution needs its input for backward, not its output.
+            x = layer->forward(x);
+            torch::leaky_relu_(x, 0.01);
+            on_the_way_down.push_back(x);
+        }
+        on_the_way_down.pop_back();  // the innermost goes up as it is
+        for (std::size_t i = 0; i + 1 < up_.size(); ++i) {
+            x = torch::cat({up_[i]->forward(x).relu_(), on_the_way_down.back()}, 1);
+            on_the_way_down.pop_back();
+        }
+        return up_.back()->forward(x).tanh_();
+    }
+
+    // L1 over all channels; lambda_rho weighs channel 0's, the density's, once more as exp(14 x): its peaks.
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        namespace F = torch::nn::functional;
+        auto loss = F::l1_loss(output, targets);
+        if (lambda_rho_ == 0) return loss;
+        const auto peaks = [](const torch::Tensor& field) { return (14 * field.select(1, 0)).exp(); };
+        return loss + lambda_rho_ * F::l1_loss(peaks(output), peaks(targets));
+    }
+
+  private:
+    // What the original's apply(weights_init) does: apply visits children in the order of their registration,
+    // and each of them is a convolution. The constructors have drawn PyTorch's default weights before, all of
+    // which this replaces; a seed's weights are those of the original only because they have.
+    void initialise() {
+        for (const auto& module : children()) {
+            auto parameters = module->named_parameters(/*recurse=*/false);
+            torch::nn::init::normal_(parameters["weight"], 0.0, 0.02);
+            torch::nn::init::zeros_(parameters["bias"]);
+        }
+    }
+
+    bool full_scale_;
+    double lambda_rho_;
+    std::vector<Conv3d> down_;
+    std::vector<ConvTranspose3d> up_;  // the last: conv_last
+};
+
+}  // namespace
+
+ModelEntry unet3d_entry() {
+    return {.name = "unet3d",
+            .summary = "3D U-Net from dark matter to gas on 64^3 crops, 116,977,029 parameters",
+            .input = {.channels = 4, .height = 64, .width = 64, .depth = 64, .target_channels = 5},
+            .defaults = {.data = "cosmology",
+                         .optimizer = "adam",
+                         .lr = 2e-4,
+                         .lr_schedule = "cosine",
+                         .gamma = 1.0,
+                         .batch_size = 32},
+            .make = [](const ModelConfig& config) -> std::shared_ptr<Model> {
+                require_width(config.width, 64, "unet3d");
+                check_input(config);
+                return std::make_shared<UNet3d>(config);
+            }};
+}
+
+}  // namespace ranklab::nn

@@ -1,0 +1,129 @@
+#include "nn/outline.hpp"
+
+#include <ATen/record_function.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <string_view>
+
+namespace ranklab::nn {
+
+// LibTorch's kernels for its "meta" backend know shapes alone. With that backend's key among those that this
+// thread adds to each operation's own, it is chosen before the CPU's (as the highest backend is); only
+// factories (empty) choose by their options, and still give a CPU tensor, whose fresh pages nobody then
+// touches.
+struct UninitialisedScope::Guard {
+    Guard() { c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true); }
+    c10::impl::ForceDispatchKeyGuard
+        puts_back{};  // an IncludeDispatchKeyGuard would leave the backend's bit set
+};
+
+UninitialisedScope::UninitialisedScope() : guard_(std::make_unique<Guard>()) {}
+UninitialisedScope::~UninitialisedScope() = default;
+
+namespace {
+
+// LibTorch's callbacks are plain functions: the sum goes through here.
+struct Count {
+    std::int64_t samples = 0;
+    std::int64_t flops = 0;
+};
+thread_local Count* current = nullptr;
+
+std::int64_t elements_behind_first(const torch::Tensor& t) {
+    std::int64_t product = 1;
+    for (std::int64_t d = 1; d < t.dim(); ++d) product *= t.size(d);
+    return product;
+}
+
+// What is known of a call before it runs: its inputs are gone afterwards.
+struct Call final : at::ObserverContext {
+    std::int64_t macs = 0;          ///< of one row of the first dimension
+    bool times_the_output = false;  ///< ... and for each element of the output's row
+    std::int64_t rows = 0;
+};
+
+// Each element of a convolution's output, or of a transposed one's input, meets as many weights as there are
+// behind the weight's first dimension, which is that element's own channel.
+std::unique_ptr<at::ObserverContext> before_convolution(c10::ArrayRef<const c10::IValue> inputs) {
+    auto call = std::make_unique<Call>();
+    const auto& input = inputs[0].toTensor();
+    const bool transposed = inputs[6].toBool();
+    call->macs =
+        elements_behind_first(inputs[1].toTensor()) * (transposed ? elements_behind_first(input) : 1);
+    call->times_the_output = !transposed;
+    call->rows = input.size(0);
+    return call;
+}
+
+std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left, const torch::Tensor& right) {
+    auto call = std::make_unique<Call>();
+    call->macs = right.numel();
+    call->rows = left.size(0);
+    return call;
+}
+
+// Of the nested operations that a layer becomes, exactly one is counted.
+std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
+    const std::string_view name = function.name();
+    const auto inputs = function.inputs();
+    if (name == "aten::convolution") return before_convolution(inputs);
+    if (name == "aten::addmm") return before_product(inputs[1].toTensor(), inputs[2].toTensor());
+    if (name == "aten::mm") return before_product(inputs[0].toTensor(), inputs[1].toTensor());
+    return nullptr;
+}
+
+void after(const at::RecordFunction& function, at::ObserverContext* context) {
+    if (context == nullptr || current == nullptr) return;
+    const auto& call = static_cast<const Call&>(*context);
+    const std::int64_t of_output =
+        call.times_the_output ? elements_behind_first(function.outputs()[0].toTensor()) : 1;
+    const std::int64_t rows_of_a_sample = current->samples > 0 ? call.rows / current->samples : 1;
+    current->flops += 2 * call.macs * of_output * rows_of_a_sample;
+}
+
+class Counting {
+  public:
+    explicit Counting(Count& count_into)
+        : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(before, after)
+                                                 .needsInputs(true)
+                                                 .needsOutputs(true)
+                                                 .scopes({at::RecordScope::FUNCTION}))) {
+        current = &count_into;
+    }
+    ~Counting() {
+        current = nullptr;
+        at::removeCallback(handle_);
+    }
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+
+  private:
+    at::CallbackHandle handle_;
+};
+
+}  // namespace
+
+std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
+    const bool was_training = model.is_training();
+    model.eval();
+    const torch::NoGradGuard no_gradients;
+    Count counted{.samples = batch.size(0)};
+    {
+        const Counting counting(counted);
+        model.forward(batch);
+    }
+    model.train(was_training);
+    return counted.flops;
+}
+
+Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
+    const auto model = [&] {
+        const UninitialisedScope scope;
+        return entry.make(config);
+    }();
+    auto sizes = config.input.input_sizes();
+    sizes.insert(sizes.begin(), 0);
+    return {parameter_count(*model), forward_flops(*model, torch::empty(sizes))};
+}
+
+}  // namespace ranklab::nn

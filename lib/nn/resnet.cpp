@@ -1,0 +1,165 @@
+#include "nn/resnet.hpp"
+
+#include <fmt/format.h>
+#include <torch/nn/functional/loss.h>
+#include <torch/nn/init.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/linear.h>
+
+#include "base/error.hpp"
+#include "nn/width.hpp"
+
+namespace ranklab::nn {
+namespace {
+
+using torch::nn::BatchNorm2d;
+using torch::nn::Conv2d;
+
+// Without bias: BatchNorm behind it has one.
+Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride = 1) {
+    return Conv2d(torch::nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
+}
+
+// A chain of convolutions, each with its BatchNorm, beside which the input goes straight on, or through
+// `shortcut` where its shape changes.
+class Block final : public torch::nn::Module {
+  public:
+    Block(const std::vector<Conv2d>& convolutions, torch::nn::Sequential shortcut) {
+        for (const auto& conv : convolutions) {
+            const auto number = convolutions_.size() + 1;
+            convolutions_.push_back(register_module(fmt::format("conv{}", number), conv));
+            norms_.push_back(
+                register_module(fmt::format("bn{}", number), BatchNorm2d(conv->options.out_channels())));
+        }
+        if (!shortcut.is_empty()) shortcut_ = register_module("downsample", shortcut);
+    }
+
+    // In place where autograd allows it: BatchNorm keeps its input for backward, not its output, and ReLU its
+    // output.
+    torch::Tensor forward(const torch::Tensor& x) {
+        auto y = x;
+        for (std::size_t i = 0; i < convolutions_.size(); ++i) {
+            y = norms_[i]->forward(convolutions_[i]->forward(y));
+            if (i + 1 < convolutions_.size()) y.relu_();
+        }
+        y.add_(shortcut_.is_empty() ? x : shortcut_->forward(x));
+        return y.relu_();
+    }
+
+  private:
+    std::vector<Conv2d> convolutions_;
+    std::vector<BatchNorm2d> norms_;
+    torch::nn::Sequential shortcut_{nullptr};
+};
+
+std::vector<Conv2d> block_convolutions(bool bottleneck, std::int64_t in, std::int64_t channels,
+                                       std::int64_t stride) {
+    if (!bottleneck) return {convolution(in, channels, 3, stride), convolution(channels, channels, 3)};
+    return {convolution(in, channels, 1), convolution(channels, channels, 3, stride),
+            convolution(channels, 4 * channels, 1)};
+}
+
+class ResNet final : public Model {
+  public:
+    ResNet(const ModelConfig& config, const ResNetLayout& layout) : bottleneck_(layout.bottleneck) {
+        std::int64_t channels = 64 / config.width;
+        conv1_ = register_module("conv1", Conv2d(torch::nn::Conv2dOptions(config.input.channels, channels, 7)
+                                                     .stride(2)
+                                                     .padding(3)
+                                                     .bias(false)));
+        bn1_ = register_module("bn1", BatchNorm2d(channels));
+        std::int64_t in = channels;
+        for (std::size_t stage = 0; stage < 4; ++stage, channels *= 2) {
+            stages_[stage] =
+                register_module(fmt::format("layer{}", stage + 1),
+                                make_stage(in, channels, layout.blocks[stage], stage == 0 ? 1 : 2));
+        }
+        fc_ = register_module("fc", torch::nn::Linear(in, config.input.classes));
+        initialise();
+    }
+
+    torch::Tensor forward(const torch::Tensor& images) override {
+        refuse_a_single_value(images);
+        auto x = bn1_->forward(conv1_->forward(images)).relu_();
+        x = torch::max_pool2d(x, 3, 2, 1);
+        for (auto& stage : stages_) x = stage->forward(x);
+        return fc_->forward(torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
+    }
+
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        return torch::nn::functional::cross_entropy(output, targets);
+    }
+
+  private:
+    // `in`: channels that come in; afterwards those that go out.
+    torch::nn::Sequential make_stage(std::int64_t& in, std::int64_t channels, std::int64_t blocks,
+                                     std::int64_t stride) const {
+        const std::int64_t out = bottleneck_ ? 4 * channels : channels;
+        torch::nn::Sequential stage;
+        for (std::int64_t block = 0; block < blocks; ++block, stride = 1, in = out) {
+            torch::nn::Sequential shortcut{nullptr};
+            if (stride != 1 || in != out)
+                shortcut = torch::nn::Sequential(convolution(in, out, 1, stride), BatchNorm2d(out));
+            stage->push_back(
+                std::make_shared<Block>(block_convolutions(bottleneck_, in, channels, stride), shortcut));
+        }
+        return stage;
+    }
+
+    // Over what the modules' constructors drew, which fc alone keeps: torchvision draws twice too, and the
+    // same seed is to give the same weights. BatchNorm begins as 1 and 0 by itself.
+    void initialise() {
+        for (const auto& module : modules(/*include_self=*/false)) {
+            if (const auto* conv = module->as<torch::nn::Conv2dImpl>())
+                torch::nn::init::kaiming_normal_(conv->weight, 0, torch::kFanOut, torch::kReLU);
+        }
+    }
+
+    // BatchNorm's own message would not say what to do.
+    void refuse_a_single_value(const torch::Tensor& images) const {
+        if (!is_training() || images.size(0) != 1 || images.size(2) > 32 || images.size(3) > 32) return;
+        throw base::OptionError(fmt::format(
+            "a batch of one image of {} x {} leaves BatchNorm one value per channel, which cannot be "
+            "normalised; use "
+            "batches of two or more, a number of samples that leaves no batch of one, or larger images",
+            images.size(2), images.size(3)));
+    }
+
+    bool bottleneck_;
+    Conv2d conv1_{nullptr};
+    BatchNorm2d bn1_{nullptr};
+    std::array<torch::nn::Sequential, 4> stages_{nullptr, nullptr, nullptr, nullptr};
+    torch::nn::Linear fc_{nullptr};
+};
+
+}  // namespace
+
+std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout& layout,
+                                   const std::string& name) {
+    require_width(config.width, 64, name);
+    if (config.input.is_volume() || !config.input.classifies()) {
+        throw base::OptionError(fmt::format(
+            "--model {} tells the classes of images, but the data are others; use --data cifar100 or "
+            "synthetic, or --model unet3d",
+            name));
+    }
+    return std::make_shared<ResNet>(config, layout);
+}
+
+ModelEntry resnet_entry(const std::string& name, const std::string& summary, const ResNetLayout& layout) {
+    return {.name = name,
+            .summary = summary,
+            .input = {.channels = 3, .height = 224, .width = 224, .classes = 100},
+            .defaults = {.data = "cifar100",
+                         .optimizer = "sgd",
+                         .lr = 0.01,
+                         .lr_schedule = "none",
+                         .gamma = 1.0,
+                         .batch_size = 64,
+                         .momentum = 0.9},
+            .make = [name, layout](const ModelConfig& config) { return make_resnet(config, layout, name); }};
+}
+
+}  // namespace ranklab::nn

@@ -1,0 +1,28 @@
+// The residual networks of He et al. (arXiv:1512.03385) as torchvision 0.26 builds them: its names, its order
+// of construction and its initialisation, so that one seed gives torchvision's very weights.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "nn/model.hpp"
+
+namespace ranklab::nn {
+
+struct ResNetLayout {
+    bool bottleneck = false;             ///< blocks of 1x1, 3x3, 1x1 x 4 ("v1.5": the stride is the 3x3's)
+    std::array<std::int64_t, 4> blocks;  ///< of the stages with 64, 128, 256, 512 channels
+};
+
+/// Images of any size from 1 x 1 on: its five halvings round up, and the last pooling takes what is left.
+/// OptionError for a volume, for a width that does not divide 64, and from forward in training for a single
+/// image of at most 32 x 32, whose last stage has one value per channel to normalise.
+std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout& layout,
+                                   const std::string& name);
+
+/// The catalogue's entry, with the document's way to train it (CIFAR-100 at 224 x 224, SGD 0.01 / 0.9).
+ModelEntry resnet_entry(const std::string& name, const std::string& summary, const ResNetLayout& layout);
+
+}  // namespace ranklab::nn

@@ -1,0 +1,42 @@
+// A small relative of each model of the catalogue, so that looking at all of them takes seconds: every
+// newcomer's too, without an edit here.
+#pragma once
+
+#include <torch/types.h>
+
+#include <algorithm>
+
+#include "nn/model.hpp"
+
+namespace ranklab::testing {
+
+/// The entry's own input where it is small. Larger images are cut to 64 x 64 (not 32: deep networks halve
+/// until one value is left, which BatchNorm cannot normalise), volumes keep their edges; both get few
+/// channels.
+inline nn::ModelConfig small_config(const nn::ModelEntry& entry) {
+    constexpr std::int64_t kEdge = 64;
+    nn::ModelConfig config{.input = entry.input, .dropout = true};
+    const bool large = entry.input.height > kEdge || entry.input.width > kEdge;
+    if (entry.input.is_volume()) {
+        config.width = 32;
+    } else if (large) {
+        config.width = 16;
+        config.input.height = std::min(config.input.height, kEdge);
+        config.input.width = std::min(config.input.width, kEdge);
+    }
+    return config;
+}
+
+inline std::vector<std::int64_t> batch_of(std::int64_t count, std::vector<std::int64_t> sizes) {
+    sizes.insert(sizes.begin(), count);
+    return sizes;
+}
+
+/// The same numbers each time: the classes in turn, or a field of normal numbers.
+inline torch::Tensor small_targets(const nn::InputShape& input, std::int64_t count, torch::Dtype dtype) {
+    if (input.classifies()) return torch::arange(count).remainder(input.classes);
+    torch::manual_seed(98);
+    return torch::randn(batch_of(count, input.target_sizes()), torch::kDouble).to(dtype);
+}
+
+}  // namespace ranklab::testing
