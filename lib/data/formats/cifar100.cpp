@@ -17,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kClasses = 100;
 constexpr std::int64_t kCoarseClasses = 20;
 
 [[noreturn]] void fail(const fs::path& file, const std::string& what) {
@@ -37,7 +36,7 @@ std::int64_t records_of(const fs::path& file) {
 }
 
 void check_labels(const fs::path& file, std::int64_t record, std::uint8_t coarse, std::uint8_t fine) {
-    if (fine >= kClasses || coarse >= kCoarseClasses) {
+    if (fine >= kCifar100Classes || coarse >= kCoarseClasses) {
         fail(file,
              fmt::format("has the labels {} (coarse, 0..19) and {} (fine, 0..99) in record {}: the file is "
                          "damaged or of another data set",
@@ -56,7 +55,7 @@ ImageSet read_cifar100(const fs::path& file) {
     const std::int64_t records = records_of(file);
     std::ifstream in(file, std::ios::binary);
     if (!in) fail(file, fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
-    ImageSet set{kCifar100Shape, kClasses, {}, {}};
+    ImageSet set{kCifar100Shape, kCifar100Classes, {}, {}};
     set.images.resize(static_cast<std::size_t>(records * kCifar100Shape.bytes()));
     set.labels.resize(static_cast<std::size_t>(records));
     std::array<char, 2> labels{};

@@ -13,6 +13,7 @@ namespace ranklab::data {
 
 inline constexpr std::int64_t kCifar100Record = 3074;
 inline constexpr ImageShape kCifar100Shape{3, 32, 32};
+inline constexpr std::int64_t kCifar100Classes = 100;
 
 /// The coarse label of each fine label, a property of the original data set.
 inline constexpr std::array<std::uint8_t, 100> kCifar100Coarse{

@@ -63,14 +63,29 @@ OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force,
         made = temporary_beside(target_);
         descriptor_ = results::Descriptor(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
         if (!descriptor_) fail("open", target_);
+        path_ = made;  // from here on it is removed
+        try_size(bytes);
     });
     path_ = comm::broadcast_text(control_, made.string(), 0);
 }
 
 OutputFile::~OutputFile() {
-    if (committed_ || control_.rank() != 0) return;
+    if (!committed_) remove();
+}
+
+void OutputFile::remove() noexcept {
+    if (control_.rank() != 0 || path_.empty()) return;
     std::error_code ignored;
     fs::remove(path_, ignored);
+}
+
+// A limit to the size of files (ulimit -f, the file system's own) shows before the work, not inside HDF5.
+void OutputFile::try_size(std::uint64_t bytes) {
+    const int fd = descriptor_.get();
+    if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0 && ::ftruncate(fd, 0) == 0) return;
+    const int error = errno;
+    remove();
+    results::throw_errno("ftruncate", target_, error, kOption);
 }
 
 const results::Descriptor& OutputFile::descriptor() {

@@ -19,7 +19,8 @@ void check_output(const std::filesystem::path& target, bool force, std::uint64_t
 
 class OutputFile {
   public:
-    /// Collective. Rank 0 makes the empty file `.NAME.<16 hex digits>.tmp` beside `target`.
+    /// Collective. Rank 0 makes the empty file `.NAME.<16 hex digits>.tmp` beside `target`, after
+    /// check_output, and sees that a file of `bytes` may be made there.
     OutputFile(comm::Communicator& control, std::filesystem::path target, bool force, std::uint64_t bytes);
     /// Removes what was written, unless it was committed.
     ~OutputFile();
@@ -40,6 +41,8 @@ class OutputFile {
 
   private:
     const results::Descriptor& descriptor();
+    void try_size(std::uint64_t bytes);
+    void remove() noexcept;
 
     comm::Communicator& control_;
     std::filesystem::path target_;

@@ -7,13 +7,15 @@ namespace ranklab::data {
 namespace {
 
 DataSets load(const DataRequest& request) {
-    if (request.shape != kCifar100Shape) {
-        throw base::OptionError(fmt::format(
-            "cifar100 has images of 3 x 32 x 32, the model takes {} x {} x {}; choose another --data or "
-            "--model",
-            request.shape.channels, request.shape.height, request.shape.width));
+    const auto folder = find_cifar100(request.directory);
+    if (request.shape != kCifar100Shape || request.classes != kCifar100Classes) {
+        throw base::DataError(
+            fmt::format("{} has images of 3 x 32 x 32 of 100 classes, the model takes {} x {} x {} of {}; "
+                        "choose another --data",
+                        folder.string(), request.shape.channels, request.shape.height, request.shape.width,
+                        request.classes));
     }
-    return read_cifar100_folder(find_cifar100(request.directory));
+    return read_cifar100_folder(folder);
 }
 
 }  // namespace
