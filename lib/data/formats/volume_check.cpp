@@ -87,6 +87,14 @@ hdf5::File open(const fs::path& file) {
     }
 }
 
+hdf5::Volume open_volume(const fs::path& file, const hdf5::Group& root, const char* name) {
+    try {
+        return hdf5::Volume::open(root, name);
+    } catch (const base::Error& error) {
+        fail(file, fmt::format("{}; copy or make it again", error.what()));
+    }
+}
+
 // A hostile header may claim any size: what it claims must be in the file.
 void check_stored(const fs::path& file, const hdf5::Volume& volume, const char* name) {
     constexpr double kBestCompression = 1100;  // deflate's own bound is 1032
@@ -109,7 +117,7 @@ hdf5::Volume check_form(const fs::path& file, const hdf5::Group& root, const Wan
              fmt::format(
                  "it has no dataset /{}: a cosmology file holds /Nbody [4, L, L, L] and /Hydro [5, L, L, L]",
                  wanted.name));
-    auto volume = hdf5::Volume::open(root, wanted.name);
+    auto volume = open_volume(file, root, wanted.name);
     const auto& shape = volume.info().shape;
     const bool cube = shape.size() == 4 && shape[0] == wanted.channels && shape[1] > 0 &&
                       shape[1] == shape[2] && shape[1] == shape[3];
@@ -184,7 +192,7 @@ void check_values(comm::Communicator& control, const fs::path& file, const Wante
     std::optional<std::uint64_t> stored;
     fault = first_fault(control, [&] {
         const auto opened = open(file);
-        const auto volume = hdf5::Volume::open(opened.root(), wanted.name);
+        const auto volume = open_volume(file, opened.root(), wanted.name);
         shape = volume.info().shape;
         stored = stored_sum(volume);
         try {
