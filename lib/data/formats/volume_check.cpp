@@ -14,6 +14,7 @@
 #include "comm/exchange.hpp"
 #include "data/formats/checksum.hpp"
 #include "data/formats/npy.hpp"
+#include "data/make/pace.hpp"
 #include "data/make/share.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/file.hpp"
@@ -152,6 +153,7 @@ void scan(const hdf5::Volume& volume, Share mine, base::ProgressSink& progress, 
     const std::int64_t plane = shape[2] * shape[3];
     const std::int64_t piece = std::min(planes_a_piece(plane), mine.count);
     std::vector<float> values(static_cast<std::size_t>(piece * plane));
+    Pace pace(progress, shape[0], "MiB/s a rank", "channels read");
     for (std::int64_t c = 0; c < shape[0]; ++c) {
         for (std::int64_t p = 0; p < mine.count; p += piece) {
             const std::int64_t planes = std::min(piece, mine.count - p);
@@ -160,7 +162,7 @@ void scan(const hdf5::Volume& volume, Share mine, base::ProgressSink& progress, 
                         part);
             found.add((c * shape[1] + mine.first + p) * plane, part);
         }
-        progress.update(c + 1, shape[0], 0, "", "channels of " + volume.object().path());
+        pace.step(mebibytes(4 * mine.count * plane));
     }
 }
 
@@ -212,13 +214,13 @@ void check_values(comm::Communicator& control, const fs::path& file, const Wante
 void scan_npy(const NpyFile& file, Share mine, base::ProgressSink& progress, Scan& found) {
     constexpr std::int64_t kPiece = std::int64_t{1} << 22;
     std::vector<float> values(static_cast<std::size_t>(std::min(kPiece, mine.count)));
+    Pace pace(progress, (mine.count + kPiece - 1) / kPiece, "MiB/s a rank", "pieces read");
     for (std::int64_t done = 0; done < mine.count; done += kPiece) {
         const auto part =
             std::span(values).first(static_cast<std::size_t>(std::min(kPiece, mine.count - done)));
         file.read(static_cast<std::uint64_t>(mine.first + done), part);
         found.add(mine.first + done, part);
-        progress.update(done / kPiece + 1, (mine.count + kPiece - 1) / kPiece, 0, "",
-                        "pieces of 4 Mi values on this rank");
+        pace.step(mebibytes(4 * static_cast<std::int64_t>(part.size())));
     }
 }
 

@@ -14,6 +14,7 @@
 #include "comm/native_handle.hpp"
 #include "data/formats/npy.hpp"
 #include "data/make/output_file.hpp"
+#include "data/make/pace.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
@@ -111,11 +112,12 @@ void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
     const Share mine = share_of(shape[1], control.rank(), control.world_size());
     const std::int64_t longest = share_of(shape[1], 0, control.world_size()).count;
     const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
+    Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces converted");
     for (std::int64_t done = 0; done < longest; done += piece) {
         progress.activity("converting");
         const std::int64_t begin = std::min(done, mine.count);
         visit(Share{mine.first + begin, std::min(piece, mine.count - begin)});
-        progress.update(std::min(done + piece, longest), longest, 0, "", "planes of this rank");
+        pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
     }
 }
 

@@ -16,6 +16,7 @@
 #include "comm/native_handle.hpp"
 #include "data/make/counter_random.hpp"
 #include "data/make/output_file.hpp"
+#include "data/make/pace.hpp"
 #include "data/make/slab_fourier.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/array.hpp"
@@ -25,7 +26,7 @@ namespace ranklab::data {
 namespace {
 
 using Complex = SlabFourier::Complex;
-using Filter = std::function<Complex(const Wave&)>;
+using Filter = SlabFourier::Filter;
 
 constexpr std::int64_t kNbodyChannels = 4;
 constexpr std::int64_t kHydroChannels = 5;
@@ -44,7 +45,8 @@ class FieldMaker {
         : control_(control),
           spec_(spec),
           progress_(progress),
-          fourier_(control, spec.edge, [&progress] { progress.activity("transforming the volume"); }) {}
+          fourier_(control, spec.edge, [&progress] { progress.activity("transforming the volume"); }),
+          pace_(progress, kTransforms, "Mcell/s", "fields made") {}
 
     Share planes() const { return fourier_.planes(); }
     std::size_t cells() const { return static_cast<std::size_t>(planes().count * spec_.edge * spec_.edge); }
@@ -63,7 +65,7 @@ class FieldMaker {
         control_.allreduce(comm::view(std::span(modes)), comm::ReduceOp::sum);
         amplitudes_ = amplitudes(spec_.spectrum, spec_.edge, modes);
         speed_scale_ = spec_.scales.speed / velocity_spread(amplitudes_, spec_.edge, modes);
-        made_ = 1;
+        pace_.step(megacells());
     }
 
     // The Gaussian field of variance 1; smoothed, in cells, for the gas.
@@ -88,6 +90,9 @@ class FieldMaker {
     }
 
   private:
+    static constexpr std::int64_t kTransforms = 1 + 2 * kNbodyChannels;
+
+    double megacells() const { return static_cast<double>(spec_.edge * spec_.edge * spec_.edge) / 1e6; }
     double amplitude(const Wave& wave) const { return amplitudes_[static_cast<std::size_t>(wave.squared())]; }
     double smooth(const Wave& wave, double cells) const {
         if (cells == 0) return 1;
@@ -102,8 +107,7 @@ class FieldMaker {
             std::transform(row.begin(), row.end(), to,
                            [&](double value) { return static_cast<float>(map(value)); });
         });
-        constexpr std::int64_t kFields = 1 + kNbodyChannels + kNbodyChannels;
-        progress_.update(++made_, kFields, 0, "", "fields made");
+        pace_.step(megacells());
     }
 
     comm::Communicator& control_;
@@ -112,7 +116,7 @@ class FieldMaker {
     SlabFourier fourier_;
     std::vector<double> amplitudes_;
     double speed_scale_ = 1;
-    std::int64_t made_ = 0;
+    Pace pace_;
 };
 
 void write_nbody(FieldMaker& fields, const CosmologySpec& spec, SlabWriter& out) {

@@ -10,6 +10,7 @@
 #include "data/formats/cifar100.hpp"
 #include "data/make/class_images.hpp"
 #include "data/make/output_file.hpp"
+#include "data/make/pace.hpp"
 #include "data/make/share.hpp"
 
 namespace ranklab::data {
@@ -43,12 +44,12 @@ Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec, const 
 void share_out(comm::Communicator& control, std::int64_t total, base::ProgressSink& progress,
                const std::function<void(std::int64_t, std::int64_t)>& make) {
     const Share mine = share_of(total, control.rank(), control.world_size());
+    Pace pace(progress, (mine.count + kTogether - 1) / kTogether, "images/s a rank", "512 images each");
     comm::together(control, [&] {
         for (std::int64_t done = 0; done < mine.count; done += kTogether) {
             progress.activity("drawing images");
             make(mine.first + done, std::min(kTogether, mine.count - done));
-            const std::int64_t parts = (mine.count + kTogether - 1) / kTogether;
-            progress.update(done / kTogether + 1, parts, 0, "", "of 512 images each on this rank");
+            pace.step(static_cast<double>(std::min(kTogether, mine.count - done)));
         }
     });
 }

@@ -80,7 +80,7 @@ SlabFourier::SlabFourier(comm::Communicator& control, std::int64_t edge, Beat be
 
 SlabFourier::~SlabFourier() = default;
 
-void SlabFourier::forward(const std::function<void(std::int64_t, std::int64_t, std::span<double>)>& fill) {
+void SlabFourier::forward(const Fill& fill) {
     // rows: [second axis][first axis, mine][last axis, half], so that what a rank is sent lies together.
     std::vector<Complex> rows(static_cast<std::size_t>(edge_ * planes_.count * half_));
     std::vector<Complex> plane(static_cast<std::size_t>(edge_ * half_));
@@ -119,27 +119,8 @@ void SlabFourier::lay_out(const std::vector<Complex>& received) {
     }
 }
 
-void SlabFourier::inverse(
-    const std::function<Complex(const Wave&)>& filter,
-    const std::function<void(std::int64_t, std::int64_t, std::span<const double>)>& take) {
-    std::vector<Complex> columns(spectrum_.size());
-    std::vector<Share> shares;
-    for (int r = 0; r < control_.world_size(); ++r)
-        shares.push_back(share_of(edge_, r, control_.world_size()));
-    for (std::int64_t y = 0; y < columns_.count; ++y, beat_()) {
-        for (std::int64_t k = 0; k < half_; ++k) {
-            const Complex* kept = spectrum_.data() + (y * half_ + k) * edge_;
-            Complex* line = lines_->line.get();
-            for (std::int64_t z = 0; z < edge_; ++z)
-                line[z] = kept[z] * filter({cycles(z), cycles(columns_.first + y), k});
-            fftw_execute(lines_->back.get());
-            for (const Share& theirs : shares) {
-                Complex* block = columns.data() + columns_.count * theirs.first * half_;
-                for (std::int64_t p = 0; p < theirs.count; ++p)
-                    block[(y * theirs.count + p) * half_ + k] = line[theirs.first + p];
-            }
-        }
-    }
+void SlabFourier::inverse(const Filter& filter, const Take& take) {
+    std::vector<Complex> columns = filtered_columns(filter);
     std::vector<Complex> rows = to_rows(columns);
     columns = {};
     const double scale = 1.0 / (static_cast<double>(edge_) * static_cast<double>(edge_ * edge_));
@@ -155,6 +136,29 @@ void SlabFourier::inverse(
             take(planes_.first + p, y, row);
         }
     }
+}
+
+// The kept spectrum, filtered and transformed along the first axis, each rank's planes of it together.
+std::vector<Complex> SlabFourier::filtered_columns(const Filter& filter) {
+    std::vector<Complex> columns(spectrum_.size());
+    std::vector<Share> shares;
+    for (int r = 0; r < control_.world_size(); ++r)
+        shares.push_back(share_of(edge_, r, control_.world_size()));
+    Complex* line = lines_->line.get();
+    for (std::int64_t y = 0; y < columns_.count; ++y, beat_()) {
+        for (std::int64_t k = 0; k < half_; ++k) {
+            const Complex* kept = spectrum_.data() + (y * half_ + k) * edge_;
+            for (std::int64_t z = 0; z < edge_; ++z)
+                line[z] = kept[z] * filter({cycles(z), cycles(columns_.first + y), k});
+            fftw_execute(lines_->back.get());
+            for (const Share& theirs : shares) {
+                Complex* block = columns.data() + columns_.count * theirs.first * half_;
+                for (std::int64_t p = 0; p < theirs.count; ++p)
+                    block[(y * theirs.count + p) * half_ + k] = line[theirs.first + p];
+            }
+        }
+    }
+    return columns;
 }
 
 void SlabFourier::visit_waves(const std::function<void(const Wave&, int)>& visit) const {

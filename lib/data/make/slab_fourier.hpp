@@ -30,6 +30,9 @@ struct Wave {
 class SlabFourier {
   public:
     using Complex = std::complex<double>;
+    using Fill = std::function<void(std::int64_t, std::int64_t, std::span<double>)>;
+    using Filter = std::function<Complex(const Wave&)>;
+    using Take = std::function<void(std::int64_t, std::int64_t, std::span<const double>)>;
 
     SlabFourier(comm::Communicator& control, std::int64_t edge, Beat beat);
     ~SlabFourier();
@@ -43,11 +46,10 @@ class SlabFourier {
 
     /// Collective. Keeps the spectrum of the cube whose row (i0, i1), `edge` values, fill(i0, i1, row) gives;
     /// it is called for this rank's planes.
-    void forward(const std::function<void(std::int64_t, std::int64_t, std::span<double>)>& fill);
+    void forward(const Fill& fill);
     /// Collective. The cube of the kept spectrum times filter(wave), which is real or purely imaginary and
     /// odd; take(i0, i1, row) gets its rows, scaled so that forward then inverse changes nothing.
-    void inverse(const std::function<Complex(const Wave&)>& filter,
-                 const std::function<void(std::int64_t, std::int64_t, std::span<const double>)>& take);
+    void inverse(const Filter& filter, const Take& take);
     /// Calls visit(wave, weight) for this rank's part of the spectrum; the weight is 2 where a wave also
     /// stands for its conjugate.
     void visit_waves(const std::function<void(const Wave&, int)>& visit) const;
@@ -57,6 +59,7 @@ class SlabFourier {
 
     std::vector<Complex> to_columns(std::vector<Complex>& rows);
     std::vector<Complex> to_rows(std::vector<Complex>& columns);
+    std::vector<Complex> filtered_columns(const Filter& filter);
     void lay_out(const std::vector<Complex>& received);
     std::int64_t cycles(std::int64_t index) const { return 2 * index > edge_ ? index - edge_ : index; }
 
