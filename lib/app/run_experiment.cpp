@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/context.hpp"
+#include "app/job_start.hpp"
 #include "app/mpi_program.hpp"
 #include "app/programs.hpp"
 #include "app/terminal.hpp"
@@ -28,55 +29,11 @@ struct Job {
     std::string command_line;
 };
 
-// Under mpirun's and srun's multiple-program form each rank has its own command line: ranks that would train
-// another model, or another number of steps, must not wait for each other.
-void refuse_other_options(Job& job) {
-    const auto lines = comm::gather_texts(job.session.control(), job.command_line);
-    for (std::size_t rank = 1; rank < lines.size(); ++rank) {
-        if (lines[rank] == lines.front()) continue;
-        throw base::VerificationError(
-            fmt::format("the ranks were started with different options: rank 0 with '{}', rank {} with '{}'; "
-                        "give all the same",
-                        base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
-    }
-}
-
-// Command line > config file > default, merged on rank 0 and broadcast: a config file need be only where rank
-// 0 is.
-void settle_options(Job& job) {
-    auto& control = job.session.control();
-    refuse_other_options(job);
-    comm::together(control, [&] {
-        if (control.rank() == 0 && job.options.has("config"))
-            job.options.read_config(job.options.text("config"));
-    });
-    job.options.adopt(comm::broadcast_text(control, job.options.serialise(), 0));
-}
-
 void print_listings(const Experiment& experiment) {
     for (const auto& listing : experiment.listings()) {
         fmt::print("{}\n", listing.title);
         for (const auto& [name, summary] : listing.entries) fmt::print("  {:<18} {}\n", name, summary);
     }
-}
-
-void print_settings(const std::vector<results::Setting>& settings) {
-    for (const auto& setting : settings) fmt::print("# {}: {}\n", setting.key, setting.value);
-}
-
-// The launch guard: what is fatal throws, the rest becomes warnings of the run.
-std::vector<std::string> guard_launch(Job& job, const std::vector<monitor::Placement>& placements) {
-    std::vector<std::string> warnings;
-    const int expected =
-        job.options.has("expect-ranks") ? static_cast<int>(job.options.integer("expect-ranks")) : 0;
-    const auto findings = job.session.check_launch(placements, expected);
-    comm::together(job.session.control(), [&] {
-        for (const auto& finding : findings) {
-            if (finding.fatal) throw base::EnvironmentError(finding.sentence);
-            warnings.push_back(finding.sentence);
-        }
-    });
-    return warnings;
 }
 
 // Samples of about ten measurements and a margin for the rest.
@@ -149,7 +106,7 @@ Launch check_launch(Job& job) {
     auto& session = job.session;
     const int threads = job.options.has("threads") ? static_cast<int>(job.options.integer("threads")) : 0;
     Launch launch{session.gather_placements(threads), {}};
-    launch.warnings = guard_launch(job, launch.placements);
+    launch.warnings = guard_launch(session, job.options, launch.placements);
     if (threads == 0) {
         const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
         job.options.resolve("threads", fmt::format("{}", mine.threads));
@@ -240,7 +197,7 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
 int work(Job& job) {
     const auto start = std::chrono::steady_clock::now();
     const auto started = unix_now();
-    settle_options(job);
+    settle_options(job.session, job.options, job.command_line);
     const Launch launch = check_launch(job);
     std::vector<experiments::Variant> variants;
     comm::together(job.session.control(), [&] { variants = job.experiment.variants(job.options); });

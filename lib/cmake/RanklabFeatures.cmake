@@ -22,4 +22,5 @@ target_link_libraries(ranklab_mpi_c INTERFACE MPI::MPI_C)
 target_compile_definitions(ranklab_mpi_c INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 include(FindRanklabHdf5)
+include(FindRanklabFftw)
 include(FindRanklabTorch)

@@ -22,6 +22,7 @@ EXCLUSIVE = [
     (("hdf5.h", "H5*.h", "hdf5_hl.h"), {"hdf5"}),
     (("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h"), {"device"}),
     (("boost/*",), {"options"}),
+    (("fftw3.h",), {"data"}),
     (("torch/*", "c10/*", "ATen/*"), {"nn", "train", "experiments"}),
 ]
 MAY_PRINT = {"app", "report"}
@@ -272,14 +273,20 @@ class WhatTheProgramsLoad(unittest.TestCase):
         return self.libraries(program, "torch|c10")
 
     def test_none_links_nccl(self):
-        for program in ("ranklab-doctor", "ranklab-report", "ranklab-train"):  # ADR 0005
+        for program in ("ranklab-data", "ranklab-doctor", "ranklab-report", "ranklab-train"):  # ADR 0005
             with self.subTest(program=program):
                 self.assertEqual(self.libraries(program, "nccl"), [])
 
     def test_only_training_loads_libtorch(self):
-        for program in ("ranklab", "ranklab-report", "ranklab-doctor"):
+        for program in ("ranklab", "ranklab-data", "ranklab-report", "ranklab-doctor"):
             with self.subTest(program=program):
                 self.assertEqual(self.torch_libraries(program), [])
+
+    def test_only_the_maker_of_data_loads_fftw(self):
+        self.assertNotEqual(self.libraries("ranklab-data", "fftw3"), [])
+        for program in ("ranklab", "ranklab-report", "ranklab-doctor", "ranklab-train"):
+            with self.subTest(program=program):
+                self.assertEqual(self.libraries(program, "fftw3"), [])
 
     def test_training_does(self):
         if os.environ.get("RANKLAB_HAS_TORCH", "") in ("", "OFF", "0", "FALSE"):

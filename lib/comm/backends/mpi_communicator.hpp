@@ -35,6 +35,8 @@ class MpiCommunicator final : public Communicator {
     void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) override;
     std::unique_ptr<Communicator> split(int color, int key) override;
 
+    const MPI_Comm& native() const { return comm_; }
+
   private:
     MPI_Op mpi_op(DType dtype, ReduceOp op) const;
 

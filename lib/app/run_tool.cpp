@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "app/context.hpp"
+#include "app/job_start.hpp"
+#include "app/mpi_program.hpp"
+#include "app/programs.hpp"
+#include "app/terminal.hpp"
+#include "app/version.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "comm/launcher.hpp"
+
+namespace ranklab::app {
+namespace {
+
+using experiments::Tool;
+using experiments::Verb;
+using Words = std::vector<std::string>;
+
+void describe_tool(options::Schema& schema) {
+    schema.section("Common")
+        .text("config", "FILE", std::nullopt,
+              "INI file of these options (key = value); the command line wins over it")
+        .integer("expect-ranks", 1, std::nullopt,
+                 "refuse to run (exit code 5) unless MPI connects this many ranks")
+        .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
+        .flag("dry-run", "print the effective configuration and do no work")
+        .flag("quiet", "no header, no progress: the report alone");
+}
+
+void print_verbs(const Tool& tool) {
+    for (const auto& verb : tool.verbs()) fmt::print("  {:<16} {}\n", verb->words(), verb->summary());
+}
+
+void print_help(const Tool& tool) {
+    fmt::print("Usage: ranklab {} COMMAND [options]\n\n{}\n\nCommands:\n", tool.command(), tool.summary());
+    print_verbs(tool);
+    fmt::print("\nranklab {} COMMAND --help says more. To begin with:\n", tool.command());
+    for (const auto& verb : tool.verbs()) fmt::print("{}", verb->examples());
+}
+
+// What is asked of the tool as a whole, before any verb. Nothing: not asked.
+std::optional<int> answer_early(const Tool& tool, const Words& words) {
+    const std::string first = words.empty() ? "" : words.front();
+    const bool help = first == "--help" || first == "-h" || first == "help";
+    if (!words.empty() && !help && first != "--version" && first != "--list") return std::nullopt;
+    if (speaks_for_job()) {
+        if (first == "--version") {
+            fmt::print("{}\n{}\n", version_line(), build_features());
+        } else if (first == "--list") {
+            print_verbs(tool);
+        } else {
+            print_help(tool);
+        }
+    }
+    return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
+}
+
+bool begins_with(const Words& words, const Words& verb) {
+    return words.size() >= verb.size() && std::equal(verb.begin(), verb.end(), words.begin());
+}
+
+std::string unknown_verb(const Tool& tool, const Words& words) {
+    std::vector<std::string> known;
+    for (const auto& verb : tool.verbs()) known.push_back(verb->words());
+    Words given;
+    for (const auto& word : words) {
+        if (word.starts_with('-') || given.size() == 2) break;
+        given.push_back(word);
+    }
+    const std::string text = base::printable(base::join(given, " "), 60);
+    if (given.empty())
+        return fmt::format("'{}' stands before the command; it is one of {}", words.front(),
+                           base::join(known, ", "));
+    const auto near = base::nearest(text, known);
+    return fmt::format("there is no 'ranklab {} {}'{}; it is one of {}", tool.command(), text,
+                       near ? fmt::format(" (did you mean {}?)", *near) : "", base::join(known, ", "));
+}
+
+// Said once: the ranks of a job agree first, as in run_mpi_program.
+int refuse(const std::string& sentence) {
+    prepare_process();
+    return guarded([&]() -> int {
+        if (comm::read_launcher().world_size.value_or(1) == 1) throw base::OptionError(sentence);
+        Session session;
+        return session.conclude(
+            [&]() -> int { comm::throw_on_all<base::OptionError>(session.control(), 0, sentence); });
+    });
+}
+
+void print_header(Session& session, const options::Options& options,
+                  const std::vector<results::Setting>& extra,
+                  const std::vector<monitor::Placement>& placements) {
+    if (!session.is_root() || (options.flag("quiet") && !options.flag("dry-run"))) return;
+    fmt::print("# {}\n{}", version_line(), placement_header(placements));
+    print_settings(settings_of(options));
+    print_settings(extra);
+    std::fflush(stdout);
+}
+
+int work(Session& session, options::Options options, Verb& verb, const std::string& command_line) {
+    auto& control = session.control();
+    settle_options(session, options, command_line);
+    const auto placements = session.gather_placements(1);
+    const auto warnings = guard_launch(session, options, placements);
+    std::vector<results::Setting> extra;
+    comm::together(control, [&] { extra = verb.resolve(options, control.world_size()); });
+    print_header(session, options, extra, placements);
+    if (session.is_root())
+        for (const auto& warning : warnings) base::log::warn(warning);
+    if (options.flag("dry-run")) return 0;
+
+    TerminalProgress progress(session.is_root() && !options.flag("quiet"));
+    const Watchdog watchdog(progress, options.real("stall-timeout"));
+    const auto report = verb.run({{control, options, progress}, version()});
+    comm::together(control, [&] {
+        if (!session.is_root()) return;
+        fmt::print("{}", report.text);
+        if (std::fflush(stdout) != 0)
+            throw base::EnvironmentError(
+                "the report could not be written to stdout; is its disk full or the pipe closed?");
+    });
+    if (!report.wrong.empty()) comm::throw_on_all<base::DataError>(control, 0, report.wrong);
+    return 0;
+}
+
+int run_verb(Words words, const Tool& tool, Verb& verb, std::size_t verb_words) {
+    options::Schema schema;
+    verb.describe(schema);
+    describe_tool(schema);
+    describe_help(schema);
+    const std::string command = tool.command() + " " + verb.words();
+    const ProgramText text{command, verb.usage(), verb.summary(), verb.examples()};
+    const std::string command_line = "ranklab " + tool.command() + " " + base::shell_quote(words);
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(verb_words));
+    std::string program = "ranklab";
+    std::vector<char*> arguments{program.data()};
+    for (auto& word : words) arguments.push_back(word.data());
+    const auto nothing_early = [](const options::Options&) { return false; };
+    return run_mpi_program(static_cast<int>(arguments.size()), arguments.data(), schema, text, nothing_early,
+                           [&](Session& session, const options::Options& options) {
+                               return work(session, options, verb, command_line);
+                           });
+}
+
+}  // namespace
+
+int run_tool(int argc, char** argv, const Tool& tool) {
+    const Words words = arguments_of(argc, argv);
+    if (const auto code = answer_early(tool, words)) return *code;
+    for (const auto& verb : tool.verbs()) {
+        const Words own = base::split(verb->words(), ' ');
+        if (begins_with(words, own)) return run_verb(words, tool, *verb, own.size());
+    }
+    return refuse(unknown_verb(tool, words));
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,94 @@
+#include "data/formats/cifar100.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kCoarseClasses = 20;
+
+[[noreturn]] void fail(const fs::path& file, const std::string& what) {
+    throw base::DataError(fmt::format("{} {}", file.string(), what));
+}
+
+std::int64_t records_of(const fs::path& file) {
+    if (!fs::exists(file)) fail(file, "does not exist; check --data-dir");
+    if (!fs::is_regular_file(file)) fail(file, "is not a file; check --data-dir");
+    const auto bytes = static_cast<std::int64_t>(fs::file_size(file));
+    if (bytes == 0) fail(file, "is empty; copy the file again");
+    if (bytes % kCifar100Record == 0) return bytes / kCifar100Record;
+    fail(file,
+         fmt::format("has {} bytes, which are {} records of {} and {} bytes more: it is truncated or no "
+                     "CIFAR-100 binary file; copy it again",
+                     bytes, bytes / kCifar100Record, kCifar100Record, bytes % kCifar100Record));
+}
+
+void check_labels(const fs::path& file, std::int64_t record, std::uint8_t coarse, std::uint8_t fine) {
+    if (fine >= kCifar100Classes || coarse >= kCoarseClasses) {
+        fail(file,
+             fmt::format("has the labels {} (coarse, 0..19) and {} (fine, 0..99) in record {}: the file is "
+                         "damaged or of another data set",
+                         coarse, fine, record));
+    }
+    if (kCifar100Coarse[fine] == coarse) return;
+    fail(file,
+         fmt::format("has the coarse label {} beside the fine label {} in record {}, where CIFAR-100 has {}: "
+                     "the file is damaged or of another data set",
+                     coarse, fine, record, kCifar100Coarse[fine]));
+}
+
+}  // namespace
+
+ImageSet read_cifar100(const fs::path& file) {
+    const std::int64_t records = records_of(file);
+    std::ifstream in(file, std::ios::binary);
+    if (!in) fail(file, fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
+    ImageSet set{kCifar100Shape, kCifar100Classes, {}, {}};
+    set.images.resize(static_cast<std::size_t>(records * kCifar100Shape.bytes()));
+    set.labels.resize(static_cast<std::size_t>(records));
+    std::array<char, 2> labels{};
+    for (std::int64_t i = 0; i < records; ++i) {
+        in.read(labels.data(), labels.size());
+        in.read(reinterpret_cast<char*>(set.images.data() + i * kCifar100Shape.bytes()),
+                kCifar100Shape.bytes());
+        if (!in) fail(file, fmt::format("cannot be read past record {}; copy the file again", i));
+        const auto fine = static_cast<std::uint8_t>(labels[1]);
+        check_labels(file, i, static_cast<std::uint8_t>(labels[0]), fine);
+        set.labels[static_cast<std::size_t>(i)] = fine;
+    }
+    return set;
+}
+
+ImageSets read_cifar100_folder(const fs::path& folder) {
+    return {read_cifar100(folder / "train.bin"), read_cifar100(folder / "test.bin"), folder.string()};
+}
+
+fs::path find_cifar100(const std::string& directory) {
+    std::string root = directory;
+    if (root.empty()) {
+        const char* set = std::getenv("RANKLAB_DATA");
+        root = set != nullptr && *set != '\0' ? set : "data";
+    }
+    const std::vector<fs::path> folders{fs::path(root), fs::path(root) / "cifar-100-binary"};
+    for (const auto& folder : folders)
+        if (fs::exists(folder / "train.bin")) return folder;
+    throw base::DataError(
+        fmt::format("no CIFAR-100 found: there is no train.bin in {}; unpack cifar-100-binary.tar.gz, or "
+                    "make a synthetic set "
+                    "(ranklab data make cifar100), and name its folder with --data-dir or RANKLAB_DATA",
+                    base::join({folders[0].string(), folders[1].string()}, ", ")));
+}
+
+}  // namespace ranklab::data

@@ -1,0 +1,51 @@
+// NumPy's npy files, versions 1.0, 2.0 and 3.0: one array of little-endian float32 or float64, or uint8.
+// Format: "\x93NUMPY", two version bytes, the header's length (2 bytes in 1.0, 4 after), a Python dictionary
+// of 'descr', 'fortran_order' and 'shape', then the values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/places.hpp"
+
+namespace ranklab::data {
+
+enum class NpyType { f4, f8, u1 };
+
+struct NpyHeader {
+    NpyType type = NpyType::f4;
+    bool fortran_order = false;  ///< the first index runs fastest
+    std::vector<std::int64_t> shape;
+    std::uint64_t data_offset = 0;  ///< where the values begin in the file
+
+    std::size_t element_bytes() const;
+    std::uint64_t values() const;  ///< product of the shape
+};
+
+class NpyFile {
+  public:
+    /// DataError naming the file for whatever is not as it should be: no npy file, another type, a shape
+    /// that cannot be, values missing or too many. Memory never follows what a header claims.
+    explicit NpyFile(const std::filesystem::path& path);
+
+    const NpyHeader& header() const { return header_; }
+    /// Values from place `first` of the file on, as float32. DataError where the file has shrunk since.
+    void read(std::uint64_t first, std::span<float> values) const;
+
+  private:
+    std::filesystem::path path_;
+    results::Descriptor descriptor_;
+    NpyHeader header_;
+};
+
+/// The dictionary's text alone; throws DataError with a sentence that begins with `name`.
+NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name);
+
+/// What stands before the values of a float32 array in C order: version 1.0, padded to a multiple of 64.
+std::string npy_header_text(const std::vector<std::int64_t>& shape);
+
+}  // namespace ranklab::data

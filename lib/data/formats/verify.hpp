@@ -1,0 +1,27 @@
+// What a data file is, and whether all of it is right: idx, CIFAR-100 binary, cosmology HDF5, npy.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "comm/communicator.hpp"
+
+namespace ranklab::data {
+
+struct FileVerdict {
+    std::string file;
+    std::string kind;     ///< "CIFAR-100 binary"; "" where it could not be told
+    std::string content;  ///< "50,000 images of 3 x 32 x 32"
+    std::string checked;  ///< what was found right
+    std::string wrong;    ///< a sentence naming file and place; "" where nothing is wrong
+};
+
+/// Collective; the same on all ranks, but for `content` and `checked`, which rank 0 has. A file, or the files
+/// in a folder that ranklab knows (and in cifar-100-binary/ in it). Volumes are read by all ranks, each its
+/// planes. What is wrong stands in the verdicts; DataError is thrown only where there is nothing to look at.
+std::vector<FileVerdict> verify(comm::Communicator& control, const std::filesystem::path& path,
+                                base::ProgressSink& progress);
+
+}  // namespace ranklab::data

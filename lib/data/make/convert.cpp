@@ -1,0 +1,270 @@
+#include "data/make/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "comm/native_handle.hpp"
+#include "data/formats/npy.hpp"
+#include "data/make/output_file.hpp"
+#include "data/make/pace.hpp"
+#include "data/make/slab_writer.hpp"
+#include "hdf5/array.hpp"
+#include "hdf5/file.hpp"
+#include "hdf5/volume.hpp"
+
+namespace ranklab::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kHeaderBytes = 1U << 20U;
+constexpr std::int64_t kPieceShare = 4;  // of planes_a_piece's 256 MiB: two copies of a piece are in memory
+
+struct Input {
+    fs::path path;
+    std::string dataset;
+    hdf5::VolumeShape shape{};  // [C, D, H, W]
+};
+
+std::string name_for(const NpyHeader& header, const fs::path& path, const ConvertSpec& spec) {
+    if (!spec.dataset.empty()) return spec.dataset;
+    const std::int64_t channels = header.shape.back();
+    if (channels == 4) return "Nbody";
+    if (channels == 5) return "Hydro";
+    throw base::DataError(
+        fmt::format("{} has {} channels, where [D, H, W, 4] becomes /Nbody and [D, H, W, 5] /Hydro; name "
+                    "another dataset with --dataset",
+                    path.string(), channels));
+}
+
+Input examine(const fs::path& path, const ConvertSpec& spec) {
+    const NpyFile file(path);
+    const NpyHeader& header = file.header();
+    if (header.shape.size() != 4 || header.values() == 0)
+        throw base::DataError(fmt::format("{} has the shape [{}], not [D, H, W, C]", path.string(),
+                                          fmt::join(header.shape, ", ")));
+    if (header.fortran_order)
+        throw base::DataError(
+            fmt::format("{} is in Fortran order; save numpy.ascontiguousarray of it", path.string()));
+    const auto& s = header.shape;
+    return {path, name_for(header, path, spec), {s[3], s[0], s[1], s[2]}};
+}
+
+std::vector<Input> examine_all(comm::Communicator& control, const ConvertSpec& spec) {
+    std::vector<Input> inputs;
+    comm::together(control, [&] {
+        std::set<std::string> names;
+        for (const auto& path : spec.inputs) {
+            inputs.push_back(examine(path, spec));
+            const Input& input = inputs.back();
+            if (!names.insert(input.dataset).second)
+                throw base::OptionError(fmt::format(
+                    "two inputs would become /{}; convert them one by one, with --dataset", input.dataset));
+            const auto& first = inputs.front().shape;
+            if (!std::equal(first.begin() + 1, first.end(), input.shape.begin() + 1))
+                throw base::DataError(
+                    fmt::format("{} and {} have different extents [{}] and [{}]; they do not belong together",
+                                inputs.front().path.string(), path.string(),
+                                fmt::join(first.begin() + 1, first.end(), ", "),
+                                fmt::join(input.shape.begin() + 1, input.shape.end(), ", ")));
+        }
+    });
+    return inputs;
+}
+
+std::uint64_t stored_bytes(const Input& input, std::int64_t chunk) {
+    std::uint64_t bytes = 4 * static_cast<std::uint64_t>(input.shape[0]);
+    for (std::size_t axis = 1; axis < 4; ++axis) {
+        const std::int64_t edge = std::min(chunk, input.shape[axis]);
+        const std::int64_t extent =
+            edge == 0 ? input.shape[axis] : (input.shape[axis] + edge - 1) / edge * edge;
+        bytes *= static_cast<std::uint64_t>(extent);
+    }
+    return bytes;
+}
+
+// [cells][C] to [C][cells], and back.
+void channels_first(std::span<const float> from, std::int64_t channels, std::span<float> to) {
+    const auto width = static_cast<std::size_t>(channels);
+    const std::size_t cells = from.size() / width;
+    for (std::size_t c = 0; c < width; ++c)
+        for (std::size_t i = 0; i < cells; ++i) to[c * cells + i] = from[i * width + c];
+}
+void channels_last(std::span<const float> from, std::int64_t channels, std::span<float> to) {
+    const auto width = static_cast<std::size_t>(channels);
+    const std::size_t cells = from.size() / width;
+    for (std::size_t c = 0; c < width; ++c)
+        for (std::size_t i = 0; i < cells; ++i) to[i * width + c] = from[c * cells + i];
+}
+
+// This rank's planes in pieces, as many pieces on every rank: visit(planes) with none where a rank has fewer.
+template <class Visit>
+void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape, base::ProgressSink& progress,
+                    Visit visit) {
+    const Share mine = share_of(shape[1], control.rank(), control.world_size());
+    const std::int64_t longest = share_of(shape[1], 0, control.world_size()).count;
+    const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
+    Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces converted");
+    for (std::int64_t done = 0; done < longest; done += piece) {
+        progress.activity("converting");
+        const std::int64_t begin = std::min(done, mine.count);
+        visit(Share{mine.first + begin, std::min(piece, mine.count - begin)});
+        pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
+    }
+}
+
+std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::VolumeWriter& file,
+                        base::ProgressSink& progress) {
+    std::optional<NpyFile> npy;
+    comm::together(control, [&] { npy.emplace(input.path); });
+    SlabWriter out(control, file, input.dataset, input.shape);
+    const std::int64_t channels = input.shape[0];
+    const std::int64_t plane = channels * input.shape[2] * input.shape[3];
+    std::vector<float> read;
+    std::vector<float> turned;
+    for_each_piece(control, input.shape, progress, [&](Share planes) {
+        read.resize(static_cast<std::size_t>(planes.count * plane));
+        turned.resize(read.size());
+        comm::together(control, [&] { npy->read(static_cast<std::uint64_t>(planes.first * plane), read); });
+        channels_first(read, channels, turned);
+        out.write(0, channels, planes, turned);
+    });
+    return out.checksum();
+}
+
+void store_checksums(const fs::path& path, const std::vector<Input>& inputs,
+                     const std::vector<std::uint64_t>& sums) {
+    auto file = hdf5::File::open_to_change(path);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        hdf5::open_dataset(file.root(), inputs[i].dataset)
+            .set_int("checksum_sum64", std::bit_cast<std::int64_t>(sums[i]));
+    file.close();
+}
+
+struct Source {
+    const char* dataset;
+    const char* suffix;
+    hdf5::VolumeShape shape{};
+};
+
+void check_source(const hdf5::Group& root, const fs::path& path, Source& source) {
+    if (!root.has(source.dataset))
+        throw base::DataError(fmt::format("{} has no dataset /{}", path.string(), source.dataset));
+    const auto volume = hdf5::Volume::open(root, source.dataset);
+    const auto& shape = volume.info().shape;
+    if (shape.size() != 4 || volume.info().type != "float32")
+        throw base::DataError(
+            fmt::format("{}: /{} is no float32 volume [C, D, H, W]", path.string(), source.dataset));
+    std::copy(shape.begin(), shape.end(), source.shape.begin());
+}
+
+hdf5::File open_hdf5(const fs::path& path) {
+    if (!hdf5::is_hdf5(path))
+        throw base::DataError(
+            fmt::format("{} is missing or no HDF5 file; copy or make it again", path.string()));
+    try {
+        return hdf5::File::open_to_read(path);
+    } catch (const base::Hdf5Error& error) {
+        throw base::DataError(fmt::format("{} is truncated or damaged ({}); copy or make it again",
+                                          path.string(), error.what()));
+    }
+}
+
+std::vector<std::int64_t> npy_shape(const hdf5::VolumeShape& s) {
+    return {s[1], s[2], s[3], s[0]};
+}
+
+void copy_out(comm::Communicator& control, const fs::path& path, const Source& source, OutputFile& out,
+              base::ProgressSink& progress) {
+    std::optional<hdf5::File> file;
+    std::optional<hdf5::Volume> volume;
+    const std::string header = npy_header_text(npy_shape(source.shape));
+    comm::together(control, [&] {
+        file.emplace(open_hdf5(path));
+        volume.emplace(hdf5::Volume::open(file->root(), source.dataset));
+        if (control.rank() == 0) out.write(0, std::as_bytes(std::span(header)));
+    });
+    const std::int64_t plane = source.shape[0] * source.shape[2] * source.shape[3];
+    std::vector<float> read;
+    std::vector<float> turned;
+    for_each_piece(control, source.shape, progress, [&](Share planes) {
+        read.resize(static_cast<std::size_t>(planes.count * plane));
+        turned.resize(read.size());
+        comm::together(control, [&] {
+            if (planes.count == 0) return;
+            volume->read({.first_channel = 0,
+                          .channels = source.shape[0],
+                          .first_plane = planes.first,
+                          .planes = planes.count},
+                         read);
+            channels_last(read, source.shape[0], turned);
+            out.write(header.size() + static_cast<std::uint64_t>(planes.first * plane) * 4,
+                      std::as_bytes(std::span(turned)));
+        });
+    });
+}
+
+}  // namespace
+
+std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
+                                   base::ProgressSink& progress) {
+    const auto inputs = examine_all(control, spec);
+    std::uint64_t bytes = kHeaderBytes;
+    for (const auto& input : inputs) bytes += stored_bytes(input, spec.chunk);
+    OutputFile output(control, spec.output, spec.force, bytes);
+    hdf5::VolumeWriter file(output.path(), comm::native_mpi(control));
+    for (const auto& input : inputs) file.make(input.dataset, input.shape, spec.chunk);
+    file.flush();
+    comm::together(control, [&] {
+        if (control.rank() == 0) output.reserve(kHeaderBytes);
+    });
+    std::vector<std::uint64_t> sums;
+    std::vector<Converted> report;
+    for (const auto& input : inputs) {
+        sums.push_back(copy_into(control, input, file, progress));
+        report.push_back({input.path.string(),
+                          fmt::format("{}:/{}", spec.output.string(), input.dataset),
+                          {input.shape.begin(), input.shape.end()}});
+    }
+    file.close();
+    comm::together(control, [&] {
+        if (control.rank() == 0) store_checksums(output.path(), inputs, sums);
+    });
+    output.commit();
+    progress.finish();
+    return report;
+}
+
+std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
+                                   base::ProgressSink& progress) {
+    const fs::path& input = spec.inputs.front();
+    std::array sources{Source{"Nbody", "_data.npy"}, Source{"Hydro", "_label.npy"}};
+    comm::together(control, [&] {
+        const auto file = open_hdf5(input);
+        for (auto& source : sources) check_source(file.root(), input, source);
+    });
+    std::vector<Converted> report;
+    std::vector<std::unique_ptr<OutputFile>> outputs;
+    for (const auto& source : sources) {
+        const auto shape = npy_shape(source.shape);
+        const std::string target = spec.output.string() + source.suffix;
+        std::uint64_t bytes = 4;
+        for (const std::int64_t extent : shape) bytes *= static_cast<std::uint64_t>(extent);
+        outputs.push_back(std::make_unique<OutputFile>(control, target, spec.force, bytes));
+        copy_out(control, input, source, *outputs.back(), progress);
+        report.push_back({fmt::format("{}:/{}", input.string(), source.dataset), target, shape});
+    }
+    for (const auto& output : outputs) output->commit();
+    progress.finish();
+    return report;
+}
+
+}  // namespace ranklab::data

@@ -1,0 +1,44 @@
+// A synthetic cosmology volume: matter as a correlated random field, gas as a smooth map of it, made and
+// written by all ranks together. docs/data.md has the formulae.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/progress.hpp"
+#include "comm/communicator.hpp"
+#include "data/make/hydro_map.hpp"
+#include "data/make/power_spectrum.hpp"
+
+namespace ranklab::data {
+
+struct CosmologySpec {
+    std::int64_t edge = 128;  ///< cells along each axis
+    std::int64_t chunk = 0;   ///< edge of a chunk; 0: contiguous, as published
+    std::uint64_t seed = 1;
+    SpectrumSpec spectrum;
+    MatterScales scales;
+};
+
+/// Of the file, its small headers aside.
+std::uint64_t cosmology_bytes(const CosmologySpec& spec);
+/// What the largest rank needs in memory at the peak: 36 bytes a cell of its part.
+std::uint64_t cosmology_rank_bytes(const CosmologySpec& spec, int ranks);
+
+struct CosmologyReport {
+    std::uint64_t bytes = 0;                   ///< of the file; rank 0 has it
+    std::array<std::uint64_t, 2> checksums{};  ///< of /Nbody and /Hydro
+    bool collective = true;                    ///< every transfer really was (one rank: true)
+};
+
+/// Collective. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, with what they were made from as
+/// attributes. The datasets are the same bit by bit at any number of ranks. Nothing is left under `target`
+/// unless all of it is right. EnvironmentError where there is no room on the disk or in memory, OptionError
+/// for a file that is there already.
+CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
+                               const std::filesystem::path& target, bool force, const std::string& version,
+                               base::ProgressSink& progress);
+
+}  // namespace ranklab::data

@@ -1,0 +1,153 @@
+#include "data/make/image_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <system_error>
+
+#include "comm/exchange.hpp"
+#include "data/formats/cifar100.hpp"
+#include "data/make/class_images.hpp"
+#include "data/make/output_file.hpp"
+#include "data/make/pace.hpp"
+#include "data/make/share.hpp"
+
+namespace ranklab::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kTogether = 512;  // samples in memory at a time
+constexpr std::uint64_t kImagesHeader = 16;
+constexpr std::uint64_t kLabelsHeader = 8;
+
+using Outputs = std::vector<std::unique_ptr<OutputFile>>;
+
+Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec, const std::vector<fs::path>& files,
+                 std::uint64_t bytes) {
+    comm::together(control, [&] {
+        if (control.rank() != 0) return;
+        std::error_code error;
+        fs::create_directories(files.front().parent_path(), error);
+        if (error) results::throw_errno("mkdir", files.front().parent_path(), error.value(), "--output DIR");
+        for (const auto& file : files) check_output(file, spec.force, bytes);
+    });
+    Outputs outputs;
+    for (const auto& file : files)
+        outputs.push_back(std::make_unique<OutputFile>(control, file, spec.force, 0));
+    return outputs;
+}
+
+// make(first, count) for this rank's part of `total` samples, a few at a time; a full disk on one rank is
+// told to all.
+void share_out(comm::Communicator& control, std::int64_t total, base::ProgressSink& progress,
+               const std::function<void(std::int64_t, std::int64_t)>& make) {
+    const Share mine = share_of(total, control.rank(), control.world_size());
+    Pace pace(progress, (mine.count + kTogether - 1) / kTogether, "images/s a rank", "512 images each");
+    comm::together(control, [&] {
+        for (std::int64_t done = 0; done < mine.count; done += kTogether) {
+            progress.activity("drawing images");
+            make(mine.first + done, std::min(kTogether, mine.count - done));
+            pace.step(static_cast<double>(std::min(kTogether, mine.count - done)));
+        }
+    });
+}
+
+void commit_all(Outputs& outputs, base::ProgressSink& progress) {
+    progress.activity("writing to the disk");
+    for (const auto& output : outputs) output->commit();
+    progress.finish();
+}
+
+void write_header(comm::Communicator& control, OutputFile& file, const std::vector<std::uint32_t>& words) {
+    comm::together(control, [&] {
+        if (control.rank() != 0) return;
+        std::vector<std::byte> bytes;
+        for (const std::uint32_t word : words)
+            for (const unsigned shift : {24U, 16U, 8U, 0U})
+                bytes.push_back(static_cast<std::byte>(word >> shift & 0xFFU));
+        file.write(0, bytes);
+    });
+}
+
+void write_cifar100(comm::Communicator& control, const ColourImages& images, const ImageFilesSpec& spec,
+                    Split split, OutputFile& file, base::ProgressSink& progress) {
+    std::vector<std::uint8_t> records(kTogether * kCifar100Record);
+    const auto write = [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t label = class_of_sample(spec.seed, split, first + i, ColourImages::kClasses);
+            auto* record = records.data() + i * kCifar100Record;
+            record[0] = kCifar100Coarse[static_cast<std::size_t>(label)];
+            record[1] = static_cast<std::uint8_t>(label);
+            images.draw(split, first + i, label, {record + 2, ColourImages::kBytes});
+        }
+        file.write(
+            static_cast<std::uint64_t>(first * kCifar100Record),
+            std::as_bytes(std::span(records)).first(static_cast<std::size_t>(count * kCifar100Record)));
+    };
+    share_out(control, split == Split::train ? spec.train : spec.test, progress, write);
+}
+
+void write_mnist(comm::Communicator& control, const StrokeImages& images, const ImageFilesSpec& spec,
+                 Split split, OutputFile& image_file, OutputFile& label_file, base::ProgressSink& progress) {
+    const std::int64_t total = split == Split::train ? spec.train : spec.test;
+    const auto n = static_cast<std::uint32_t>(total);
+    write_header(control, image_file, {0x803, n, StrokeImages::kEdge, StrokeImages::kEdge});
+    write_header(control, label_file, {0x801, n});
+    std::vector<std::uint8_t> pixels(kTogether * StrokeImages::kBytes);
+    std::vector<std::uint8_t> labels(kTogether);
+    share_out(control, total, progress, [&](std::int64_t first, std::int64_t count) {
+        const auto samples = static_cast<std::size_t>(count);
+        for (std::size_t i = 0; i < samples; ++i) {
+            const auto sample = first + static_cast<std::int64_t>(i);
+            const std::int64_t label = class_of_sample(spec.seed, split, sample, StrokeImages::kClasses);
+            labels[i] = static_cast<std::uint8_t>(label);
+            images.draw(split, sample, label,
+                        {pixels.data() + i * StrokeImages::kBytes, StrokeImages::kBytes});
+        }
+        const auto place = static_cast<std::uint64_t>(first);
+        image_file.write(kImagesHeader + place * StrokeImages::kBytes,
+                         std::as_bytes(std::span(pixels)).first(samples * StrokeImages::kBytes));
+        label_file.write(kLabelsHeader + place, std::as_bytes(std::span(labels)).first(samples));
+    });
+}
+
+}  // namespace
+
+std::uint64_t cifar100_bytes(const ImageFilesSpec& spec) {
+    return static_cast<std::uint64_t>((spec.train + spec.test) * kCifar100Record);
+}
+
+std::uint64_t mnist_bytes(const ImageFilesSpec& spec) {
+    const auto samples = static_cast<std::uint64_t>(spec.train + spec.test);
+    return samples * (StrokeImages::kBytes + 1) + 2 * (kImagesHeader + kLabelsHeader);
+}
+
+std::vector<fs::path> make_cifar100(comm::Communicator& control, const ImageFilesSpec& spec,
+                                    base::ProgressSink& progress) {
+    const fs::path folder = spec.directory / "cifar-100-binary";
+    const std::vector<fs::path> files{folder / "train.bin", folder / "test.bin"};
+    Outputs outputs = open_all(control, spec, files, cifar100_bytes(spec));
+    const ColourImages images(spec.seed);
+    write_cifar100(control, images, spec, Split::train, *outputs[0], progress);
+    write_cifar100(control, images, spec, Split::test, *outputs[1], progress);
+    commit_all(outputs, progress);
+    return files;
+}
+
+std::vector<fs::path> make_mnist(comm::Communicator& control, const ImageFilesSpec& spec,
+                                 base::ProgressSink& progress) {
+    std::vector<fs::path> files;
+    for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+                             "t10k-labels-idx1-ubyte"})
+        files.push_back(spec.directory / name);
+    Outputs outputs = open_all(control, spec, files, mnist_bytes(spec));
+    const StrokeImages images(spec.seed);
+    write_mnist(control, images, spec, Split::train, *outputs[0], *outputs[1], progress);
+    write_mnist(control, images, spec, Split::test, *outputs[2], *outputs[3], progress);
+    commit_all(outputs, progress);
+    return files;
+}
+
+}  // namespace ranklab::data

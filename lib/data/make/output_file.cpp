@@ -1,0 +1,130 @@
+#include "data/make/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+
+namespace ranklab::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOption = "--output NAME";
+
+[[noreturn]] void fail(const char* call, const fs::path& target) {
+    results::throw_errno(call, target, errno, kOption);
+}
+
+fs::path folder_of(const fs::path& target) {
+    return target.has_parent_path() ? target.parent_path() : fs::path(".");
+}
+
+fs::path temporary_beside(const fs::path& target) {
+    std::random_device random;
+    return folder_of(target) /
+           fmt::format(".{}.{:08x}{:08x}.tmp", target.filename().string(), random(), random());
+}
+
+}  // namespace
+
+void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
+    std::error_code error;
+    const auto kind = fs::status(target, error).type();
+    if (target.filename().empty() || kind == fs::file_type::directory)
+        throw base::OptionError(fmt::format("'{}' is a folder; name a file in it", target.string()));
+    if (kind != fs::file_type::not_found && kind != fs::file_type::regular && kind != fs::file_type::none)
+        throw base::OptionError(fmt::format("{} is a device or a pipe; name a file", target.string()));
+    if (kind == fs::file_type::regular && !force)
+        throw base::OptionError(
+            fmt::format("{} is there already; --force replaces it, or give another name", target.string()));
+    const fs::path folder = folder_of(target);
+    if (!fs::exists(folder, error))
+        throw base::EnvironmentError(fmt::format(
+            "{} cannot be made: there is no folder {}; make it first (mkdir -p), or name another place",
+            target.string(), folder.string()));
+    if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) fail("access", target);
+    results::check_free_space(fs::absolute(target), bytes);
+}
+
+OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force, std::uint64_t bytes)
+    : control_(control), target_(std::move(target)) {
+    fs::path made;
+    comm::together(control_, [&] {
+        if (control_.rank() != 0) return;
+        check_output(target_, force, bytes);
+        made = temporary_beside(target_);
+        descriptor_ = results::Descriptor(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        if (!descriptor_) fail("open", target_);
+        path_ = made;  // from here on it is removed
+        try_size(bytes);
+    });
+    path_ = comm::broadcast_text(control_, made.string(), 0);
+}
+
+OutputFile::~OutputFile() {
+    if (!committed_) remove();
+}
+
+void OutputFile::remove() noexcept {
+    if (control_.rank() != 0 || path_.empty()) return;
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+}
+
+// A limit to the size of files (ulimit -f, the file system's own) shows before the work, not inside HDF5.
+void OutputFile::try_size(std::uint64_t bytes) {
+    const int fd = descriptor_.get();
+    if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0 && ::ftruncate(fd, 0) == 0) return;
+    const int error = errno;
+    remove();
+    results::throw_errno("ftruncate", target_, error, kOption);
+}
+
+const results::Descriptor& OutputFile::descriptor() {
+    if (!descriptor_) descriptor_ = results::Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    if (!descriptor_) fail("open", target_);
+    return descriptor_;
+}
+
+std::uint64_t OutputFile::reserve(std::uint64_t more) {
+    const int fd = descriptor().get();
+    const off_t size = ::lseek(fd, 0, SEEK_END);
+    if (size < 0) fail("lseek", target_);
+    while (::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size + static_cast<off_t>(more)) != 0) {
+        if (errno == EINTR) continue;
+        if (errno == EOPNOTSUPP || errno == ENOSYS) break;
+        fail("fallocate", target_);
+    }
+    return static_cast<std::uint64_t>(size);
+}
+
+void OutputFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written =
+            ::pwrite(descriptor().get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) fail("pwrite", target_);
+        offset += static_cast<std::uint64_t>(written);
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
+void OutputFile::commit() {
+    comm::together(control_, [&] {
+        if (descriptor_ && ::fsync(descriptor_.get()) != 0) fail("fsync", target_);
+    });
+    comm::together(control_, [&] {
+        if (control_.rank() == 0 && ::rename(path_.c_str(), target_.c_str()) != 0) fail("rename", target_);
+    });
+    committed_ = true;
+}
+
+}  // namespace ranklab::data

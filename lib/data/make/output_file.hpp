@@ -1,0 +1,54 @@
+// A file that all ranks write and that has its name only once it is whole: it is written beside it, under a
+// name of its own, and renamed at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "comm/communicator.hpp"
+#include "results/places.hpp"
+
+namespace ranklab::data {
+
+/// Before any work: OptionError where `target` is there already (unless `force`) or is no name for a file,
+/// EnvironmentError where its folder is missing, may not be written to or has less than `bytes` free. For one
+/// rank; it changes nothing.
+void check_output(const std::filesystem::path& target, bool force, std::uint64_t bytes);
+
+class OutputFile {
+  public:
+    /// Collective. Rank 0 makes the empty file `.NAME.<16 hex digits>.tmp` beside `target`, after
+    /// check_output, and sees that a file of `bytes` may be made there.
+    OutputFile(comm::Communicator& control, std::filesystem::path target, bool force, std::uint64_t bytes);
+    /// Removes what was written, unless it was committed.
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+    OutputFile(OutputFile&&) = delete;
+    OutputFile& operator=(OutputFile&&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }  ///< where to write until commit()
+
+    /// Makes sure, where the file system can, that all of the file as it is now, and `more` bytes, can be
+    /// written: a full disk is said now. The file's size, which it returns, stays. For one rank.
+    std::uint64_t reserve(std::uint64_t more);
+    /// pwrite: each rank writes parts of its own. EnvironmentError, with the target's name.
+    void write(std::uint64_t offset, std::span<const std::byte> bytes);
+    /// Collective. What the ranks wrote is on the disk, and the file bears its name.
+    void commit();
+
+  private:
+    const results::Descriptor& descriptor();
+    void try_size(std::uint64_t bytes);
+    void remove() noexcept;
+
+    comm::Communicator& control_;
+    std::filesystem::path target_;
+    std::filesystem::path path_;
+    results::Descriptor descriptor_;
+    bool committed_ = false;
+};
+
+}  // namespace ranklab::data

@@ -1,0 +1,40 @@
+// Progress of work in parts of known number, with the rate that it had so far.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "base/progress.hpp"
+
+namespace ranklab::data {
+
+class Pace {
+  public:
+    /// `unit` is that of the rate ("MiB/s"); `note` says what a step is. Both are literals of the caller.
+    Pace(base::ProgressSink& progress, std::int64_t steps, std::string_view unit, std::string_view note)
+        : progress_(progress), steps_(steps), unit_(unit), note_(note) {}
+
+    /// One step more is done, which was `amount` of the rate's unit (MiB).
+    void step(double amount) {
+        amount_ += amount;
+        const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+        progress_.update(++done_, steps_, seconds > 0 ? amount_ / seconds : 0, unit_, note_);
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    base::ProgressSink& progress_;
+    std::int64_t steps_;
+    std::string_view unit_;
+    std::string_view note_;
+    std::int64_t done_ = 0;
+    double amount_ = 0;
+    Clock::time_point start_ = Clock::now();
+};
+
+constexpr double mebibytes(std::int64_t bytes) {
+    return static_cast<double>(bytes) / (1 << 20);
+}
+
+}  // namespace ranklab::data

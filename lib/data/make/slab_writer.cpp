@@ -1,0 +1,66 @@
+#include "data/make/slab_writer.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "data/formats/checksum.hpp"
+
+namespace ranklab::data {
+
+std::int64_t planes_a_piece(std::int64_t plane_values) {
+    constexpr std::int64_t kMostValues = (std::int64_t{256} << 20) / 4;
+    return std::max<std::int64_t>(1, kMostValues / std::max<std::int64_t>(1, plane_values));
+}
+
+SlabWriter::SlabWriter(comm::Communicator& control, hdf5::VolumeWriter& file, std::string name,
+                       const hdf5::VolumeShape& shape)
+    : control_(control), file_(file), name_(std::move(name)), shape_(shape) {}
+
+void SlabWriter::write(std::int64_t first_channel, std::int64_t channels, Share mine,
+                       std::span<const float> values) {
+    file_.write(name_,
+                {.first_channel = first_channel,
+                 .channels = channels,
+                 .first_plane = mine.first,
+                 .planes = mine.count},
+                values);
+    collective_ = collective_ && file_.last_was_collective();
+    const std::int64_t plane = shape_[2] * shape_[3];
+    const auto part = static_cast<std::size_t>(mine.count * plane);
+    for (std::int64_t c = 0; c < channels && part > 0; ++c) {
+        const std::int64_t place = ((first_channel + c) * shape_[1] + mine.first) * plane;
+        sum_ += sum64(static_cast<std::uint64_t>(place),
+                      values.subspan(static_cast<std::size_t>(c) * part, part));
+    }
+}
+
+void SlabWriter::write_channel(std::int64_t channel, Share mine, std::span<const float> values) {
+    const std::int64_t plane = shape_[2] * shape_[3];
+    const std::int64_t piece = planes_a_piece(plane);
+    const std::int64_t longest = share_of(shape_[1], 0, control_.world_size()).count;
+    for (std::int64_t done = 0; done < longest; done += piece) {
+        const std::int64_t begin = std::min(done, mine.count);
+        const std::int64_t count = std::min(piece, mine.count - begin);
+        write(
+            channel, 1, {mine.first + begin, count},
+            values.subspan(static_cast<std::size_t>(begin * plane), static_cast<std::size_t>(count * plane)));
+    }
+}
+
+std::uint64_t SlabWriter::checksum() const {
+    return sum_over_ranks(control_, sum_);
+}
+
+std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine) {
+    const auto bits = std::bit_cast<std::int64_t>(mine);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(control.world_size()));
+    control.allgather(comm::view(std::span(&bits, 1)), comm::view(std::span(all)));
+    return std::accumulate(
+        all.begin(), all.end(), std::uint64_t{0},
+        [](std::uint64_t sum, std::int64_t part) { return sum + std::bit_cast<std::uint64_t>(part); });
+}
+
+}  // namespace ranklab::data

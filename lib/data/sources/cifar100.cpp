@@ -1,0 +1,34 @@
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "data/formats/cifar100.hpp"
+#include "data/images.hpp"
+
+namespace ranklab::data {
+namespace {
+
+// Any height and width: the images are resized to the model's.
+ImageSets load(const DataRequest& request) {
+    const auto folder = find_cifar100(request.directory);
+    if (request.input.front() != kCifar100Shape.channels || request.classes != kCifar100Classes) {
+        throw base::DataError(
+            fmt::format("{} has images of 3 channels and 100 classes, the model takes {} and {}; choose "
+                        "another --data",
+                        folder.string(), request.input.front(), request.classes));
+    }
+    return read_cifar100_folder(folder);
+}
+
+}  // namespace
+
+SourceEntry cifar100_entry() {
+    return {.name = "cifar100",
+            .summary = "CIFAR-100: 50,000 + 10,000 colour images of 32 x 32 in binary files, 100 classes",
+            .pixel_mean = {0.5071, 0.4865, 0.4409},
+            .pixel_std = {0.2673, 0.2564, 0.2762},
+            .open = [](const DataRequest& request, comm::Communicator& control) {
+                return open_images(request, control, load);
+            }};
+}
+
+}  // namespace ranklab::data

@@ -1,0 +1,80 @@
+#include "hdf5/volume.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/error.hpp"
+#include "hdf5/check.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+constexpr int kMostDimensions = 8;
+
+std::vector<std::int64_t> shape_of(hid_t dataset, const std::string& what) {
+    const Id space = own(H5Dget_space(dataset), "H5Dget_space", what);
+    const int dimensions = check(H5Sget_simple_extent_ndims(space.get()), "H5Sget_simple_extent_ndims", what);
+    if (H5Sget_simple_extent_type(space.get()) != H5S_SIMPLE || dimensions > kMostDimensions)
+        throw base::DataError(fmt::format("{} is no array of up to {} dimensions", what, kMostDimensions));
+    std::array<hsize_t, kMostDimensions> extents{};
+    check(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), "H5Sget_simple_extent_dims", what);
+    return {extents.begin(), extents.begin() + dimensions};
+}
+
+std::string type_of(hid_t dataset, const std::string& what) {
+    const Id type = own(H5Dget_type(dataset), "H5Dget_type", what);
+    const auto kind = check(H5Tget_class(type.get()), "H5Tget_class", what);
+    if (kind != H5T_FLOAT && kind != H5T_INTEGER) return "no number";
+    const auto bits = H5Tget_size(type.get()) * 8;
+    const bool foreign = H5Tget_order(type.get()) == H5T_ORDER_BE && bits > 8;
+    return fmt::format("{}{}{}", kind == H5T_FLOAT ? "float" : "int", bits, foreign ? " big-endian" : "");
+}
+
+void read_layout(hid_t dataset, const std::string& what, VolumeInfo& info) {
+    const Id properties = own(H5Dget_create_plist(dataset), "H5Dget_create_plist", what);
+    info.stored_bytes = H5Dget_storage_size(dataset);
+    if (check(H5Pget_layout(properties.get()), "H5Pget_layout", what) != H5D_CHUNKED) return;
+    info.filtered = check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what) > 0;
+    std::array<hsize_t, kMostDimensions + 1> chunk{};
+    const int dimensions =
+        check(H5Pget_chunk(properties.get(), kMostDimensions + 1, chunk.data()), "H5Pget_chunk", what);
+    info.chunk.assign(chunk.begin(), chunk.begin() + dimensions);
+}
+
+}  // namespace
+
+Volume Volume::open(const Group& group, const std::string& name) {
+    const std::string path = group.path() == "/" ? "/" + name : fmt::format("{}/{}", group.path(), name);
+    const Id opened = own(H5Oopen(group.id(), name.c_str(), H5P_DEFAULT), "H5Oopen", path);
+    if (H5Iget_type(opened.get()) != H5I_DATASET)
+        throw base::DataError(fmt::format("{} is no dataset", path));
+    Object object(own(H5Dopen2(group.id(), name.c_str(), H5P_DEFAULT), "H5Dopen2", path), path);
+    VolumeInfo info;
+    info.shape = shape_of(object.id(), path);
+    info.type = type_of(object.id(), path);
+    read_layout(object.id(), path, info);
+    return {std::move(object), std::move(info)};
+}
+
+void Volume::read(const VolumePart& part, std::span<float> values) const {
+    const std::string& what = object_.path();
+    const Id space = own(H5Dget_space(object_.id()), "H5Dget_space", what);
+    std::array<hsize_t, 4> count{};
+    for (std::size_t axis = 0; axis < 4; ++axis) count[axis] = static_cast<hsize_t>(info_.shape.at(axis));
+    count[0] = static_cast<hsize_t>(part.channels);
+    count[1] = static_cast<hsize_t>(part.planes);
+    const std::array<hsize_t, 4> start{static_cast<hsize_t>(part.first_channel),
+                                       static_cast<hsize_t>(part.first_plane), 0, 0};
+    check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+          "H5Sselect_hyperslab", what);
+    const hsize_t selected = count[0] * count[1] * count[2] * count[3];
+    if (selected != values.size())
+        throw base::Error(
+            fmt::format("internal: room for {} values of {}, a part has {}", values.size(), what, selected));
+    const Id memory = own(H5Screate_simple(1, &selected, nullptr), "H5Screate_simple", what);
+    check(H5Dread(object_.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, values.data()),
+          "H5Dread", what);
+}
+
+}  // namespace ranklab::hdf5

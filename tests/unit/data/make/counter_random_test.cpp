@@ -1,0 +1,94 @@
+#include "data/make/counter_random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "data/formats/checksum.hpp"
+#include "data/make/share.hpp"
+
+namespace ranklab::data {
+namespace {
+
+// The known answers of the authors' own library (Random123, kat_vectors, philox 4x32 10).
+TEST(Philox, GivesThePublishedVectors) {
+    EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+    constexpr std::uint32_t kOnes = 0xffffffff;
+    EXPECT_EQ(philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
+              (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+    EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+              (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(CounterRandom, GivesAnyPartTheSame) {
+    const CounterRandom random(7, 3);
+    std::vector<double> whole(101);
+    random.normals(1000, whole);
+    for (const std::size_t cut : {1U, 2U, 50U, 99U}) {
+        std::vector<double> first(cut);
+        std::vector<double> rest(whole.size() - cut);
+        random.normals(1000, first);
+        random.normals(1000 + cut, rest);
+        first.insert(first.end(), rest.begin(), rest.end());
+        EXPECT_EQ(first, whole) << "cut at " << cut;
+    }
+}
+
+TEST(CounterRandom, DiffersBySeedAndStream) {
+    EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(2, 1).bits(5));
+    EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 2).bits(5));
+    EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 1).bits(6));
+    EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 1).bits(5 + (std::uint64_t{1} << 32U)));
+}
+
+TEST(CounterRandom, IsNormal) {
+    std::vector<double> values(200000);
+    CounterRandom(1, 1).normals(0, values);
+    std::array<double, 5> moments{};
+    for (const double v : values)
+        for (std::size_t m = 1; m < 5; ++m)
+            moments[m] += std::pow(v, static_cast<double>(m)) / static_cast<double>(values.size());
+    EXPECT_NEAR(moments[1], 0, 0.01);
+    EXPECT_NEAR(moments[2], 1, 0.02);
+    EXPECT_NEAR(moments[3], 0, 0.05);
+    EXPECT_NEAR(moments[4], 3, 0.1);
+    double product = 0;
+    for (std::size_t i = 0; i + 1 < values.size(); ++i)
+        product += values[i] * values[i + 1] / static_cast<double>(values.size());
+    EXPECT_NEAR(product, 0, 0.01) << "neighbours have nothing to do with each other";
+}
+
+TEST(Sum64, DoesNotDependOnTheOrderAndSeesEachBit) {
+    std::vector<float> values(1000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));
+    const std::uint64_t whole = sum64(0, values);
+    const std::span<const float> view(values);
+    EXPECT_EQ(sum64(700, view.subspan(700)) + sum64(0, view.first(700)), whole);
+    for (const std::size_t i : {0U, 1U, 500U, 999U}) {
+        auto changed = values;
+        changed[i] = std::nextafter(changed[i], 2.0F);
+        EXPECT_NE(sum64(0, changed), whole) << i;
+    }
+    auto swapped = values;
+    std::swap(swapped[3], swapped[4]);
+    EXPECT_NE(sum64(0, swapped), whole);
+    EXPECT_EQ(sum64_text(0x123), "sum64:0000000000000123");
+}
+
+TEST(Share, CoversAllOnce) {
+    for (const std::int64_t total : {0, 1, 5, 22, 64})
+        for (const int ranks : {1, 2, 3, 4, 7}) {
+            std::int64_t next = 0;
+            for (int r = 0; r < ranks; ++r) {
+                const Share share = share_of(total, r, ranks);
+                EXPECT_EQ(share.first, next);
+                EXPECT_LE(share_of(total, 0, ranks).count - share.count, 1);
+                next = share.end();
+            }
+            EXPECT_EQ(next, total);
+        }
+}
+
+}  // namespace
+}  // namespace ranklab::data

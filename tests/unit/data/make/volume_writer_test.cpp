@@ -1,0 +1,89 @@
+#include "hdf5/volume_writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "comm/native_handle.hpp"
+#include "data/make/slab_writer.hpp"
+#include "hdf5/file.hpp"
+#include "hdf5/volume.hpp"
+#include "mpi_world.hpp"
+#include "temp_folder.hpp"
+
+namespace ranklab::data {
+namespace {
+
+using testing::world;
+
+float value(std::int64_t place) {
+    return static_cast<float>(place) + 0.5F;
+}
+
+class Volumes : public ::testing::Test {
+  protected:
+    // Rank 0's folder, known to all.
+    std::filesystem::path file() {
+        return std::filesystem::path(comm::broadcast_text(world(), folder_.path().string(), 0)) / "v.h5";
+    }
+
+    void write(const hdf5::VolumeShape& shape, std::int64_t chunk) {
+        hdf5::VolumeWriter out(file(), comm::native_mpi(world()));
+        out.make("V", shape, chunk);
+        out.flush();
+        const auto size = std::filesystem::file_size(file());
+        EXPECT_GE(size, static_cast<std::uintmax_t>(shape[0] * shape[1] * shape[2] * shape[3]) * 4)
+            << "allocated before it is written";
+        SlabWriter slabs(world(), out, "V", shape);
+        const Share mine = share_of(shape[1], world().rank(), world().world_size());
+        const std::int64_t plane = shape[2] * shape[3];
+        for (std::int64_t c = 0; c < shape[0]; ++c) {
+            std::vector<float> values(static_cast<std::size_t>(mine.count * plane));
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = value((c * shape[1] + mine.first) * plane + static_cast<std::int64_t>(i));
+            slabs.write_channel(c, mine, values);
+        }
+        EXPECT_TRUE(slabs.collective());
+        out.close();
+        world().barrier();
+    }
+
+    tests::TempFolder folder_;
+};
+
+TEST_F(Volumes, AreReadBackAsTheyWereWritten) {
+    const hdf5::VolumeShape shape{3, 7, 5, 6};
+    for (const std::int64_t chunk : {0, 4, 64}) {
+        write(shape, chunk);
+        {
+            const auto opened = hdf5::File::open_to_read(file());
+            const auto volume = hdf5::Volume::open(opened.root(), "V");
+            EXPECT_EQ(volume.info().shape, (std::vector<std::int64_t>{3, 7, 5, 6}));
+            EXPECT_EQ(volume.info().type, "float32");
+            EXPECT_FALSE(volume.info().filtered);
+            const auto expected = chunk == 0   ? std::vector<std::int64_t>{}
+                                  : chunk == 4 ? std::vector<std::int64_t>{3, 4, 4, 4}
+                                               : std::vector<std::int64_t>{3, 7, 5, 6};
+            EXPECT_EQ(volume.info().chunk, expected) << "all channels in one chunk";
+            std::vector<float> values(2 * 4 * 30);
+            volume.read({.first_channel = 1, .channels = 2, .first_plane = 2, .planes = 4}, values);
+            for (std::int64_t c = 0; c < 2; ++c)
+                for (std::int64_t i = 0; i < 4 * 30; ++i)
+                    ASSERT_EQ(values[static_cast<std::size_t>(c * 120 + i)],
+                              value(((c + 1) * 7 + 2) * 30 + i));
+        }
+        world().barrier();
+    }
+}
+
+TEST_F(Volumes, RefuseTheWrongNumberOfValues) {
+    hdf5::VolumeWriter out(file(), comm::native_mpi(world()));
+    out.make("V", {1, 4, 2, 2}, 0);
+    EXPECT_THROW(out.write("V", {.first_plane = 0, .planes = 1}, std::vector<float>(3)), base::Error);
+}
+
+}  // namespace
+}  // namespace ranklab::data
