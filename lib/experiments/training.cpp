@@ -6,7 +6,9 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <thread>
 
 #include "comm/backend.hpp"
@@ -14,11 +16,13 @@
 #include "experiments/batch_sweep.hpp"
 #include "experiments/checkpoint.hpp"
 #include "experiments/checkpoint_settings.hpp"
+#include "experiments/made_for.hpp"
 #include "experiments/parameter_file.hpp"
 #include "experiments/training_loop.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
 #include "monitor/host.hpp"
+#include "nn/outline.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -43,6 +47,21 @@ std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
     const auto entry = entry_of(nn::models(), options.model);
     torch::manual_seed(options.seed);
     return entry.make(model_config(options));
+}
+
+nn::Outline outline_of(const TrainingOptions& options) {
+    return nn::outline_of(entry_of(nn::models(), options.model), model_config(options));
+}
+
+// In fp32, whatever it is computed in.
+RankMemory memory_of(const TrainingOptions& options) {
+    const auto input = input_shape(options);
+    const auto elements = [](const std::vector<std::int64_t>& sizes) {
+        return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+    };
+    constexpr std::int64_t kBytes = sizeof(float);
+    return {.sample_bytes = kBytes * (elements(input.input_sizes()) + elements(input.target_sizes())),
+            .model_bytes = 2 * kBytes * outline_of(options).parameters};
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {
@@ -178,9 +197,19 @@ std::vector<Listing> Training::listings() const {
 
 std::vector<results::Setting> Training::resolve(options::Options& options, int world_size) const {
     const auto settled = settle_training(options, world_size);
-    return {{"parameters", fmt::format("{}", nn::parameter_count(*make_model(settled))), true},
-            {"learning-rate", lr_text(options, settled.rate), false},
-            {"ranks", fmt::format("{}", world_size), true}};
+    const auto outline = outline_of(settled);
+    std::vector<results::Setting> facts{
+        {"parameters", fmt::format("{}", outline.parameters), true},
+        {"forward-flops-per-sample",
+         fmt::format("{} ({:.2f} GFLOP: 2 x multiply-accumulates of convolutions and linear layers; training "
+                     "about 3 times that)",
+                     outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
+         false},
+        {"learning-rate", lr_text(options, settled.rate), false},
+        {"ranks", fmt::format("{}", world_size), true}};
+    if (const auto note = made_for_note(options, world_size); !note.empty())
+        facts.push_back({"note", note, false});
+    return facts;
 }
 
 std::vector<Variant> Training::variants(const options::Options& options) const {
@@ -194,6 +223,7 @@ results::Table Training::compare(const std::vector<results::Run>& runs) const {
 results::Run Training::run(const Surroundings& around) {
     comm::Communicator& control = around.control;
     auto options = settle_training(around.options, control.world_size());
+    check_made_for(around.options, control.world_size(), memory_of(options));
     const ComputeDevice device(options.speed, control);
     at::set_num_threads(options.threads > 0 ? options.threads
                                             : std::max(1, monitor::cores_in(monitor::cpuset())));

@@ -38,6 +38,8 @@ void describe_work(options::Schema& schema) {
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
         .integer("global-batch-size", 1, std::nullopt,
                  "samples of all ranks per step, instead of --batch-size")
+        .integer("made-for-ranks", 1, std::nullopt,
+                 "of configurations: with fewer ranks, --accumulate or --batch-size has to be said")
         .integer("epochs", 1, std::nullopt, "whole passes over the training samples (default: 1)")
         .integer("steps", 1, std::nullopt,
                  "counted steps, instead of --epochs; the warm-up comes before them")

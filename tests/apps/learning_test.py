@@ -1,0 +1,94 @@
+"""Training learns: the validation loss falls by a factor of two in a fixed number of steps, at one and two ranks alike and after a
+resume, and does not where input and target have nothing to do with each other."""
+
+import sys
+import unittest
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as error:
+    print(f"SKIPPED: {error.name} is not installed for this Python; ./bootstrap makes one that has it")
+    sys.exit(77)
+
+import ranklab_cli as cli
+
+if not cli.HAS_TRAIN:
+    print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
+    sys.exit(77)
+
+
+class Learning(cli.Case):
+    """Of a network that WORDS train in STEPS steps."""
+
+    def train(self, *words, ranks=1, steps=None, code=0):
+        """(validation losses at the epochs' ends, training losses) of a run; the global batch is the same at any rank count."""
+        output = self.folder / "l.h5"
+        output.unlink(missing_ok=True)
+        result = cli.ranklab("train", *self.WORDS, "--threads", 2 // ranks, "--warmup", 0, "--overlap-steps", 0, "--output", output,
+                             "--steps", steps or self.STEPS, *words, ranks=ranks, cwd=self.folder, timeout=600)
+        self.assertCode(result, code)
+        with h5py.File(output) as file:
+            (run,) = file["runs"].values()
+            return run["tables/epochs"]["validation_loss"], run["samples/train_loss"][()].ravel()
+
+    def check(self, data, shuffled):
+        first = self.first_loss_on(data)
+        alone, losses = self.train("--data-dir", data)
+        self.assertLess(alone[-1], first / 2)
+        together, two_losses = self.train("--data-dir", data, ranks=2)
+        self.assertLess(together[-1], first / 2)
+        np.testing.assert_allclose(two_losses[:3], losses[:3], rtol=self.SAME, err_msg="the same global batches")
+        wrong, _ = self.train("--data-dir", shuffled)
+        self.assertGreater(wrong[-1], first / 2, "nothing is to be learned from targets of other samples")
+        self.check_resumed(data, alone, losses)
+
+    def first_loss_on(self, data):
+        return self.train("--data-dir", data, "--lr", 0, "--lr-schedule", "none", steps=1)[0][-1]
+
+    def check_resumed(self, data, unbroken, losses):
+        half = self.STEPS // 2
+        self.train("--data-dir", data, "--checkpoint", "ck", steps=half)
+        at_end, rest = self.train("--data-dir", data, "--checkpoint", "ck", "--resume")
+        np.testing.assert_array_equal(rest, losses[half:], "bit by bit the unbroken run")
+        self.assertEqual(at_end[-1], unbroken[-1])
+
+
+class ResNet18(Learning):
+    WORDS = ("--model", "resnet18", "--width", 4, "--data", "cifar100", "--image-size", 32, "--global-batch-size", 64, "--lr", 0.05, "--workers", 1,
+             "--no-broadcast-buffers", "--train-samples", 4000, "--validation-samples", 500)
+    STEPS = 250
+    SAME = 0.1  # each rank's BatchNorm is of its own half of the batch
+
+    def test_it_learns_what_there_is_to_learn(self):
+        made = cli.ranklab("data", "make", "cifar100", "--output", "cifar", "--train", 4000, "--test", 500, "--quiet", ranks=2, cwd=self.folder, timeout=120)
+        self.assertCode(made, 0)
+        folder = next((self.folder / "cifar").rglob("train.bin")).parent
+        other = self.folder / "shuffled"
+        other.mkdir()
+        for name in ("train.bin", "test.bin"):
+            records = np.fromfile(folder / name, np.uint8).reshape(-1, 3074)
+            order = np.random.default_rng(1).permutation(len(records))
+            records[:, :2] = records[order, :2]
+            records.tofile(other / name)
+        self.check("cifar", "shuffled")
+
+
+class UNet(Learning):
+    WORDS = ("--model", "unet3d", "--width", 8, "--data", "cosmology", "--global-batch-size", 4, "--lr", 2e-3, "--lr-schedule", "none", "--workers", 1,
+             "--train-samples", 400, "--validation-samples", 16)
+    STEPS = 60
+    SAME = 1e-3
+
+    def test_it_learns_what_there_is_to_learn(self):
+        made = cli.ranklab("data", "make", "cosmology", "v.h5", "--edge", 128, "--quiet", ranks=2, cwd=self.folder, timeout=300)
+        self.assertCode(made, 0)
+        # The targets of other places: each crop's input and target have nothing to do with each other.
+        with h5py.File(self.folder / "v.h5") as good, h5py.File(self.folder / "w.h5", "w") as bad:
+            bad["Nbody"] = good["Nbody"][()]
+            bad["Hydro"] = np.roll(good["Hydro"][()], 64, axis=(1, 2, 3))
+        self.check("v.h5", "w.h5")
+
+
+if __name__ == "__main__":
+    cli.main()
