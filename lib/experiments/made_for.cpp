@@ -32,7 +32,7 @@ std::string made_for_note(const options::Options& options, int world_size) {
     if (!is_short_of_ranks(options, world_size) || options.is_set("batch-size") ||
         options.integer("accumulate") > 1)
         return note;
-    return fmt::format("{}; {} need --accumulate {} or --batch-size N", note, world_size,
+    return fmt::format("{}; on {} say --accumulate {} or --batch-size N", note, world_size,
                        parts_for(options, world_size));
 }
 

@@ -158,7 +158,8 @@ ModelEntry resnet_entry(const std::string& name, const std::string& summary, con
                          .lr_schedule = "none",
                          .gamma = 1.0,
                          .batch_size = 64,
-                         .momentum = 0.9},
+                         .momentum = 0.9,
+                         .workers = 4},
             .make = [name, layout](const ModelConfig& config) { return make_resnet(config, layout, name); }};
 }
 

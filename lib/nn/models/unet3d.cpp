@@ -126,7 +126,11 @@ ModelEntry unet3d_entry() {
                          .lr = 2e-4,
                          .lr_schedule = "cosine",
                          .gamma = 1.0,
-                         .batch_size = 32},
+                         .batch_size = 32,
+                         .workers = 2,
+                         .lr_scaling = "sqrt",
+                         .base_batch = 32,
+                         .lr_warmup_steps = 128},
             .make = [](const ModelConfig& config) -> std::shared_ptr<Model> {
                 require_width(config.width, 64, "unet3d");
                 check_input(config);

@@ -94,22 +94,5 @@ TEST_F(Cifar100, IsFoundInTheFolderOrBelowIt) {
               std::string::npos);
 }
 
-TEST_F(Cifar100, SourceLoadsBothSetsAndRefusesAnotherShape) {
-    folder_.write("train.bin", records(3));
-    folder_.write("test.bin", records(2));
-    const auto all = sources();
-    const auto source =
-        std::find_if(all.begin(), all.end(), [](const auto& s) { return s.name == "cifar100"; });
-    ASSERT_NE(source, all.end());
-    const std::string folder = folder_.path().string();
-    const auto sets = source->load({.shape = {3, 32, 32}, .classes = 100, .directory = folder});
-    EXPECT_EQ(sets.train.size(), 3);
-    EXPECT_EQ(sets.test.size(), 2);
-    const auto sentence = tests::thrown_sentence<base::DataError>([&] {
-        source->load({.shape = {1, 28, 28}, .classes = 10, .directory = folder});
-    });
-    EXPECT_NE(sentence.find("3 x 32 x 32"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace ranklab::data
