@@ -11,7 +11,9 @@ namespace ranklab::hdf5 {
 namespace {
 
 constexpr hsize_t kAlignment = 4096;  // a page: a chunk read by itself touches no page of another
-constexpr hsize_t kAlignFrom = 4096;  // smaller things (headers, B-trees) stay together
+constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
+constexpr std::size_t kChunkSlots = 12421;  // a prime, far above the number of chunks that fit
+constexpr hsize_t kAlignFrom = 4096;        // smaller things (headers, B-trees) stay together
 
 #ifdef H5_HAVE_PARALLEL
 int ranks_of(const void* mpi) {
@@ -61,6 +63,9 @@ Id access_properties(const void* mpi, bool parallel) {
     check(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), "H5Pset_fclose_degree", "file access");
     check(H5Pset_file_locking(access.get(), false, true), "H5Pset_file_locking", "file access");
     check(H5Pset_alignment(access.get(), kAlignFrom, kAlignment), "H5Pset_alignment", "file access");
+    // A channel's part of a chunk is gathered in the cache: without room for chunks (1 MiB is the default)
+    // each row of it would be a write of its own. Collective writes pass the cache by.
+    check(H5Pset_cache(access.get(), 0, kChunkSlots, kChunkCache, 0.75), "H5Pset_cache", "file access");
     if (parallel) use_mpi(access, mpi);
     return access;
 }
