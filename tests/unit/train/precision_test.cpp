@@ -347,12 +347,30 @@ struct Trajectory {
     std::uint64_t hash = 0;
 };
 
-/// SGD steps on one random batch of 6.
+/// A model's sizes that compute fast: narrow, and a volume of the smallest edge.
+nn::ModelConfig small(const nn::ModelEntry& entry) {
+    nn::ModelConfig config{.input = entry.input};
+    const bool deep = entry.name.starts_with("resnet") || entry.name == "unet3d";
+    if (deep) config.width = 16;
+    if (entry.name.starts_with("resnet")) config.input.height = config.input.width = 32;
+    if (config.input.is_volume()) {
+        config.input.depth = config.input.height = config.input.width = 32;
+        config.full_scale = false;
+    }
+    return config;
+}
+
+/// SGD steps on one random batch.
 Trajectory train(nn::Model& model, const nn::ModelEntry& entry, torch::Dtype type, bool last, int steps = 4) {
     torch::manual_seed(11);
-    auto sizes = entry.input.input_sizes();
-    sizes.insert(sizes.begin(), 6);
-    TensorBatch batch{torch::randn(sizes, type), torch::arange(6).remainder(10)};
+    const auto input = small(entry).input;
+    const std::int64_t count = input.is_volume() ? 1 : 8;
+    const auto of_batch = [count](std::vector<std::int64_t> sizes) {
+        sizes.insert(sizes.begin(), count);
+        return sizes;
+    };
+    TensorBatch batch{torch::randn(of_batch(input.input_sizes()), type), torch::arange(count)};
+    if (!input.classifies()) batch.targets = torch::rand(of_batch(input.target_sizes()), type);
     if (last) batch.input = channels_last(batch.input);
     NoSum sync;
     const auto optimizer = make_optimizer(model, 0.05, 0.9);
@@ -367,7 +385,9 @@ Trajectory train(nn::Model& model, const nn::ModelEntry& entry, torch::Dtype typ
 
 std::shared_ptr<nn::Model> make(const nn::ModelEntry& entry, torch::Dtype type, bool dropout) {
     torch::manual_seed(5);
-    auto model = entry.make({.input = entry.input, .dropout = dropout});
+    auto config = small(entry);
+    config.dropout = dropout;
+    auto model = entry.make(config);
     model->to(type);
     return model;
 }
@@ -384,7 +404,7 @@ TEST(ChannelsLast, ChangesWhereNotWhat) {
 }
 
 TEST(ChannelsLast, TrainsToTheSameLosses) {
-    for (const char* name : {"mnist-cnn", "bn-cnn"}) {
+    for (const char* name : {"mnist-cnn", "bn-cnn", "resnet18", "resnet50", "unet3d"}) {
         const auto entry = model_named(name);
         const auto plain = make(entry, torch::kDouble, false);
         const auto other = make(entry, torch::kDouble, false);
@@ -424,7 +444,7 @@ TEST(ChannelsLast, OptimizersStepAlike) {
 // ---- traced
 
 TEST(TracedModel, MakesTheLossesOfTheModel) {
-    for (const char* name : {"mnist-cnn", "bn-cnn", "template-softmax"}) {
+    for (const char* name : {"mnist-cnn", "bn-cnn", "template-softmax", "resnet18", "unet3d"}) {
         const auto entry = model_named(name);
         for (const bool dropout : {false, true}) {
             const auto plain = make(entry, torch::kDouble, dropout);
