@@ -29,7 +29,7 @@ struct DataRequest {
     std::uint64_t seed = 1;
     std::int64_t train_samples = 0;  ///< 0: as many as there are, or as the set makes
     std::int64_t test_samples = 0;
-    VolumeRequest volume;
+    VolumeRequest volume{};
 
     bool is_image() const { return input.size() == 3 && target.empty(); }
     ImageShape image_shape() const { return {input.at(0), input.at(1), input.at(2)}; }

@@ -154,8 +154,9 @@ TEST(SyntheticVolumes, AreNormalAndDifferReally) {
 TEST(SyntheticVolumes, TooFewForTheRanksAreRefused) {
     auto request = request_for("");
     request.train_samples = world().world_size() - 1;
-    if (request.train_samples > 0)
+    if (request.train_samples > 0) {
         EXPECT_THAT(refused(request, base::ExitCode::usage, "synthetic"), HasSubstr("too few for"));
+    }
 }
 
 }  // namespace
