@@ -16,8 +16,8 @@ namespace {
 
 using Four = float __attribute__((vector_size(16)));
 
-// Copies rows and finds out whether a number is not finite, which costs nothing beside the memory it comes
-// from: 0 * x is 0 for a finite x, NaN for others, and a sum keeps a NaN. `from` may be at any byte.
+// Copies rows and finds out whether a number is not finite, beside the memory it comes from at little
+// cost: 0 * x is 0 for a finite x, NaN for others, and a sum keeps a NaN. `from` may be at any byte.
 class FiniteCopy {
   public:
     void row(const std::byte* from, float* to, std::int64_t n) {

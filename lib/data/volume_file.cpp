@@ -47,11 +47,12 @@ hdf5::DatasetPlace checked_place(const hdf5::Group& root, const std::string& nam
     return place;
 }
 
-void check_whole(const hdf5::DatasetPlace& place, const char* name, const std::string& file,
-                 std::uint64_t size) {
+// The library reads zeros behind a file's end.
+void check_whole(const hdf5::DatasetPlace& place, const char* name, const std::filesystem::path& file) {
+    const auto size = std::filesystem::file_size(file);
     if (place.direct() && place.end() > size)
-        throw base::DataError(fmt::format("{} is truncated: /{} ends at byte {}, the file at byte {}", file,
-                                          name, place.end(), size));
+        throw base::DataError(fmt::format("{} is truncated: /{} ends at byte {}, the file at byte {}",
+                                          file.string(), name, place.end(), size));
 }
 
 ByteAccess byte_access(VolumeAccess access, const std::filesystem::path& path) {
@@ -85,6 +86,8 @@ class VolumeFile::Opening {
     }
 
     void finish(VolumeFile& file) {
+        check_whole(nbody_, "Nbody", path_);
+        check_whole(hydro_, "Hydro", path_);
         file.edge_ = nbody_.shape[1];
         file.nbody_channels_ = nbody_.shape[0];
         file.hydro_channels_ = hydro_.shape[0];
@@ -98,8 +101,6 @@ class VolumeFile::Opening {
   private:
     void by_bytes(VolumeFile& file) {
         const auto bytes = std::make_shared<FileBytes>(path_, byte_access(access_, path_));
-        check_whole(nbody_, "Nbody", path_.string(), bytes->size());
-        check_whole(hydro_, "Hydro", path_.string(), bytes->size());
         file.how_ = !bytes->is_mapped() ? "read" : access_ == VolumeAccess::memory ? "in memory" : "mapped";
         file.nbody_ = direct_field(name("Nbody"), bytes, std::move(nbody_));
         file.hydro_ = direct_field(name("Hydro"), bytes, std::move(hydro_));

@@ -87,8 +87,8 @@ TEST_P(Scaled, OneRanksOverflowIsEveryRanksSkippedStep) {
     for (const auto& hash : hashes) EXPECT_EQ(hash, hashes.front());
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, Scaled, ::testing::ValuesIn(gradient_syncs()), [](const auto& info) {
-    std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(Catalogue, Scaled, ::testing::ValuesIn(gradient_syncs()), [](const auto& entry) {
+    std::string name = entry.param.name;
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
 });

@@ -1,9 +1,11 @@
 // Volume files that are damaged, foreign or hold what no network can use: a sentence, never a crash.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "base/error.hpp"
@@ -118,7 +120,7 @@ TEST_F(HostileVolumes, PlacesBehindTheEnd) {
     ASSERT_EQ(std::memcmp(bytes.data() + 40, &end, 8), 0);
     const std::uint64_t less = end - 4096;
     std::memcpy(bytes.data() + 40, &less, 8);
-    refused(folder_.write("v.h5", bytes.substr(0, less)));
+    EXPECT_THAT(refused(folder_.write("v.h5", bytes.substr(0, less))), HasSubstr("is truncated"));
 }
 
 TEST_F(HostileVolumes, InAnotherFileAreReadThroughTheLibrary) {
@@ -135,8 +137,10 @@ TEST_F(HostileVolumes, InAnotherFileAreReadThroughTheLibrary) {
 }
 
 TEST_F(HostileVolumes, NeverWrittenAreReadThroughTheLibrary) {
-    const VolumeFile contiguous(written({kNbody, {.write = false}}, {kHydro}), VolumeAccess::automatic);
-    EXPECT_THAT(contiguous.how(), HasSubstr("not allocated"));
+    {
+        const VolumeFile contiguous(written({kNbody, {.write = false}}, {kHydro}), VolumeAccess::automatic);
+        EXPECT_THAT(contiguous.how(), HasSubstr("not allocated"));
+    }
     const VolumeFile chunked(written({kNbody, {.chunk = {4, 6, 6, 6}, .write = false}}, {kHydro}),
                              VolumeAccess::automatic);
     EXPECT_THAT(chunked.how(), HasSubstr("not all its chunks are written"));
