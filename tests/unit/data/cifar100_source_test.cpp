@@ -17,12 +17,15 @@ using ranklab::testing::world;
 
 constexpr std::size_t kPixels = 3072;
 
-// Record i: coarse label 1, fine label 10 + i, all pixels i.
+// Food containers (coarse label 3): bottle, bowl, can.
+constexpr int kFine[] = {9, 10, 16};
+
+// Record i: the i-th of them, all pixels i.
 void write_records(const std::filesystem::path& file, int count) {
     std::ofstream out(file, std::ios::binary);
     for (int i = 0; i < count; ++i) {
-        out.put(1);
-        out.put(static_cast<char>(10 + i));
+        out.put(3);
+        out.put(static_cast<char>(kFine[i]));
         out << std::string(kPixels, static_cast<char>(i));
     }
 }
@@ -45,7 +48,7 @@ TEST(Cifar100Source, GivesFineLabelsAndTheModelsSize) {
     EXPECT_EQ(set.train->size(), 3);
     EXPECT_EQ(set.test->size(), 2);
     EXPECT_EQ(image_of(*set.train, 2),
-              (ranklab::testing::ImageSample{std::vector<std::uint8_t>(kPixels, 2), 12}));
+              (ranklab::testing::ImageSample{std::vector<std::uint8_t>(kPixels, 2), 16}));
     const auto large = open(folder.path(), {3, 224, 224}, 100);
     EXPECT_EQ(image_of(*large.train, 1).pixels, std::vector<std::uint8_t>(3 * 224 * 224, 1));
     try {
