@@ -123,7 +123,9 @@ TEST(Cosmology, RefusesWhatDoesNotFit) {
     EXPECT_THAT(refused(images, ExitCode::usage), HasSubstr("--model unet3d"));
     auto few = request_for(file);
     few.train_samples = world().world_size() - 1;
-    if (few.train_samples > 0) EXPECT_THAT(refused(few, ExitCode::usage), HasSubstr("too few for"));
+    if (few.train_samples > 0) {
+        EXPECT_THAT(refused(few, ExitCode::usage), HasSubstr("too few for"));
+    }
 }
 
 TEST(SyntheticVolumes, AreNormalAndDifferReally) {
