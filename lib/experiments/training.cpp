@@ -223,7 +223,9 @@ results::Table Training::compare(const std::vector<results::Run>& runs) const {
 results::Run Training::run(const Surroundings& around) {
     comm::Communicator& control = around.control;
     auto options = settle_training(around.options, control.world_size());
-    check_made_for(around.options, control.world_size(), memory_of(options));
+    comm::together(control, [&] {
+        if (control.rank() == 0) check_made_for(around.options, control.world_size(), memory_of(options));
+    });
     const ComputeDevice device(options.speed, control);
     at::set_num_threads(options.threads > 0 ? options.threads
                                             : std::max(1, monitor::cores_in(monitor::cpuset())));

@@ -3,7 +3,7 @@
 Per worker count three sides in turn, every other round backwards, each a process of its own that measures after a warm-up:
   python      the DataLoader on the contiguous file, as published
   contiguous  ranklab's loader on that same file
-  chunked     ranklab's loader on the same numbers in crop-aligned chunks (C, 64, 64, 64)
+  chunked     ranklab's loader on the same numbers in crop-aligned chunks (C, 32, 32, 32)
 All turn each crop by one of the cube's rotations. The ratios are taken within a round. Exit code 4 where the median of one is
 below its target: 2 for `contiguous`, 10 for `chunked`. The files are made once in --folder (2 x 36 x edge^3 bytes) and read
 through at the start, so that the cache is warm on all sides.
@@ -76,7 +76,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=pathlib.Path, required=True, help="for the two volume files; kept")
     parser.add_argument("--edge", type=int, default=512, help="of the volume; the pair takes 9 GiB at 512, 1.2 GiB at 256")
-    parser.add_argument("--chunk", type=int, default=64)
+    parser.add_argument("--chunk", type=int, default=32)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--batches", type=int, default=20, help="of the Python side in a round; four times as many of ours")
