@@ -29,8 +29,8 @@ namespace {
 
 nn::InputShape input_shape(const TrainingOptions& options) {
     auto input = entry_of(nn::models(), options.model).input;
-    input.height = input.width = options.edge;
-    if (input.is_volume()) input.depth = options.edge;
+    input.height = input.width = options.input.edge;
+    if (input.is_volume()) input.depth = options.input.edge;
     return input;
 }
 
@@ -71,9 +71,9 @@ data::DataRequest data_request(const TrainingOptions& options) {
             .classes = input.classes,
             .directory = options.data_directory,
             .seed = options.seed,
-            .train_samples = options.train_samples,
-            .test_samples = options.validation_samples,
-            .volume = options.volume};
+            .train_samples = options.input.train_samples,
+            .test_samples = options.input.validation_samples,
+            .volume = options.input.volume};
 }
 
 measure::Schedule make_schedule(options::Options& all, const TrainingOptions& options,
@@ -279,7 +279,7 @@ results::Run Training::run(const Surroundings& around) {
                       *model, sampler);
     results::Run run;
     std::vector<TrialTimes> trials;
-    const auto verdicts = options.ablation ? loop.ablate(trials) : loop.run();
+    const auto verdicts = options.ablation.on ? loop.ablate(trials) : loop.run();
     add_context(run, data, *model);
     if (!rate_warning.empty()) run.warnings.push_back(rate_warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
@@ -288,14 +288,14 @@ results::Run Training::run(const Surroundings& around) {
     if (saves) save_parameters(run, options.save_parameters, *model);
     const bool failed =
         std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });
-    if (!failed && !options.ablation) loop.probe_overlap();
+    if (!failed && !options.ablation.on) loop.probe_overlap();
 
     around.progress.activity("gathering timings");
-    if (options.ablation) {
+    if (options.ablation.on) {
         fill_verdicts(run, verdicts);
         if (run.valid) add_ablation(run, trials);
-        if (run.valid && control.rank() == 0 && !options.benchy_json.empty())
-            write_benchy_json(options.benchy_json, trials);
+        if (run.valid && control.rank() == 0 && !options.ablation.benchy_json.empty())
+            write_benchy_json(options.ablation.benchy_json, trials);
         around.progress.finish();
         return run;
     }

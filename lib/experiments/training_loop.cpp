@@ -41,7 +41,7 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
-    record_.computes = setup.options.input != Input::io_only;
+    record_.computes = setup.options.input.kind != Input::io_only;
 }
 
 bool TrainingLoop::begin() {
@@ -51,7 +51,7 @@ bool TrainingLoop::begin() {
     restore();
     compare_parameters("at the start");
     model_.train();
-    if (setup_.options.input == Input::io_only) {
+    if (setup_.options.input.kind == Input::io_only) {
         gate_ = {"first gradient is the plain sum", "not verified", "--input io-only computes nothing"};
         return differing_.empty();
     }
@@ -62,10 +62,11 @@ bool TrainingLoop::begin() {
 
 std::vector<Verdict> TrainingLoop::ablate(std::vector<TrialTimes>& trials) {
     if (!begin()) return verdicts();
-    trials = make_trials(
-        steps_, model_,
-        {.steps = setup_.options.steps, .trials = setup_.options.repetitions, .seed = setup_.options.seed},
-        setup_.control, setup_.progress);
+    trials = make_trials(steps_, model_,
+                         {.steps = setup_.options.steps,
+                          .trials = setup_.options.ablation.trials,
+                          .seed = setup_.options.seed},
+                         setup_.control, setup_.progress);
     if (steps_.keeps_ranks_equal()) compare_parameters("at the end");
     return {equality_verdict(), gate_};
 }
@@ -208,8 +209,8 @@ void TrainingLoop::evaluate_epoch(EpochRow& row) {
     const auto& test = *setup_.data.test;
     const auto part = data::part_of(test.size(), setup_.control.rank(), setup_.control.world_size());
     const auto mine = train::evaluate(model_, test, part,
-                                      {.workers = setup_.options.workers,
-                                       .prefetch = setup_.options.prefetch,
+                                      {.workers = setup_.options.input.workers,
+                                       .prefetch = setup_.options.input.prefetch,
                                        .batch = setup_.options.evaluation_batch,
                                        .allocate = {}},
                                       steps_.converter());
@@ -254,7 +255,7 @@ Verdict TrainingLoop::equality_verdict() const {
 
 Verdict TrainingLoop::loss_verdict() const {
     const std::string check = "loss is a number";
-    if (setup_.options.input == Input::io_only) return {check, "not verified", "nothing was computed"};
+    if (setup_.options.input.kind == Input::io_only) return {check, "not verified", "nothing was computed"};
     if (!bad_loss_.empty()) return {check, "failed", bad_loss_};
     if (record_.loss_sums.empty()) return {check, "not verified", "no step was made"};
     return {check, "passed", fmt::format("in {} steps", record_.loss_sums.size())};

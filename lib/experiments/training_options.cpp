@@ -25,12 +25,6 @@ void describe_work(options::Schema& schema) {
         .choice("data", names_of(data::sources()), std::nullopt, "the data set (default: the model's own)")
         .text("data-dir", "DIR", std::nullopt,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
-        .integer(
-            "train-samples", 1, std::nullopt,
-            "samples of an epoch (default: all there are; for volumes, as many crops as fill them 16 times)")
-        .integer("validation-samples", 1, std::nullopt, "samples of an evaluation (default: likewise)")
-        .integer("image-size", 1, std::nullopt,
-                 "height and width that images are resized to (default: the model's, 224 for resnets)")
         .integer("width", 1, "1", "divides the channels inside the model: small tests of the same depth")
         .choice("full-scale", {"on", "off"}, "on", "of unet3d: with the innermost layer, down to one voxel")
         .real("lambda-rho", 0, "0", "of unet3d: weight of the density term of the loss")
@@ -52,30 +46,6 @@ void describe_work(options::Schema& schema) {
         .choice("sharding", {"pad", "exact"}, "pad",
                 "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample "
                 "once, weighted mean");
-}
-
-void describe_input(options::Schema& schema) {
-    schema.section("How samples are read")
-        .choice("input", {"real", "synthetic", "io-only"}, "real",
-                "synthetic: the first batch, again and again; io-only: batches are made, nothing is computed")
-        .integer("workers", 0, std::nullopt,
-                 "threads that read, decode and augment ahead; 0: the training thread does (default: the "
-                 "model's document's)")
-        .integer("prefetch", 1, "2", "batches made ahead, at most")
-        .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
-                "lowmem: crops from the disk; inmem: the whole file in memory")
-        .integer("crop-edge", 1, std::nullopt, "edge of the crops of volumes (default: the model's, 64)")
-        .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
-        .flag("rotate-vectors", "turn the velocities' components with it (the original does not)");
-}
-
-void describe_ablation(options::Schema& schema) {
-    schema.section("What limits it")
-        .flag("ablation",
-              "instead of a run: trials of --steps steps (20) each of input alone, without input, without "
-              "communication, without either, and of all of it, in turns")
-        .integer("repetitions", 1, std::nullopt, "of --ablation: trials of each kind (default: 3)")
-        .text("benchy-json", "FILE", std::nullopt, "of --ablation: the trials as benchy's JSON");
 }
 
 void describe_way(options::Schema& schema) {
@@ -155,7 +125,6 @@ void settle_optimizer(const options::Options& options) {
     }
 }
 
-// Options of the other kind of input would be without effect: they are refused, and not shown.
 void settle_evaluation(options::Options& options, const nn::InputShape& input) {
     constexpr std::int64_t kSmallSample = 10000;
     const bool small =
@@ -164,20 +133,10 @@ void settle_evaluation(options::Options& options, const nn::InputShape& input) {
                    fmt::format("{}", small ? 1000 : options.integer("batch-size")));
 }
 
-void settle_input(options::Options& options, const nn::InputShape& input) {
-    const std::vector<std::string> of_volumes{"volume-access",  "crop-edge",  "rotate",
-                                              "rotate-vectors", "full-scale", "lambda-rho"};
-    if (input.is_volume()) {
-        settle_default(options, "crop-edge", fmt::format("{}", input.depth));
-        if (options.is_set("image-size"))
-            throw base::OptionError("--image-size is of models that take images; volumes have --crop-edge");
-        return;
-    }
-    settle_default(options, "image-size", fmt::format("{}", input.height));
-    for (const auto& name : of_volumes) {
-        if (options.is_set(name))
-            throw base::OptionError(fmt::format("--{} is of models that take volumes, such as unet3d", name));
-    }
+InputDefaults input_defaults(const options::Options& options) {
+    const auto model = entry_of(nn::models(), options.text("model"));
+    return {
+        .volumes = model.input.is_volume(), .edge = model.input.height, .workers = model.defaults.workers};
 }
 
 void settle_model_defaults(options::Options& options) {
@@ -186,8 +145,6 @@ void settle_model_defaults(options::Options& options) {
     settle_default(options, "optimizer", model.defaults.optimizer);
     const bool as_published = options.text("optimizer") == model.defaults.optimizer;
     settle_default(options, "momentum", fmt::format("{}", as_published ? model.defaults.momentum : 0.0));
-    settle_default(options, "workers", fmt::format("{}", model.defaults.workers));
-    settle_input(options, model.input);
 }
 
 void settle_batch(options::Options& options, int world_size) {
@@ -283,34 +240,6 @@ void settle_checkpoints(const options::Options& options, int world_size) {
     }
 }
 
-void settle_ablation(options::Options& options) {
-    if (!options.flag("ablation")) {
-        for (const char* name : {"repetitions", "benchy-json"}) {
-            if (options.is_set(name))
-                throw base::OptionError(fmt::format("--{} is of --ablation; say that too", name));
-        }
-        return;
-    }
-    for (const char* name : {"epochs", "checkpoint", "save-parameters", "time-limit"}) {
-        if (options.is_set(name))
-            throw base::OptionError(fmt::format("--ablation makes trials of --steps; leave --{} out", name));
-    }
-    if (options.text("input") != "real")
-        throw base::OptionError("--ablation makes trials of every kind of input; leave --input out");
-    settle_default(options, "steps", "20");
-    settle_default(options, "warmup", "0");
-    settle_default(options, "repetitions", "3");
-}
-
-void settle_io_only(options::Options& options) {
-    if (options.text("input") != "io-only") return;
-    if (options.has("checkpoint"))
-        throw base::OptionError(
-            "--input io-only trains nothing that a checkpoint could hold; leave --checkpoint out");
-    options.resolve("evaluate", "off");
-    options.resolve("overlap-steps", "0");
-}
-
 void settle_length(options::Options& options) {
     options.prefer_one_of("steps", "epochs");
     if (options.is_set("steps")) {
@@ -340,14 +269,15 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     settle_batch(options, world_size);
     settle_evaluation(options, entry_of(nn::models(), options.text("model")).input);
     settle_mode(options, world_size);
-    settle_ablation(options);
+    const AblationOptions ablation = settle_ablation(options);
     const SpeedOptions speed = settle_speed(options, world_size);
     settle_length(options);
     settle_optimizer(options);
     settle_overlap(options, world_size);
     settle_checkpoints(options, world_size);
-    settle_io_only(options);
     TrainingOptions o;
+    o.input = settle_input(options, input_defaults(options));
+    o.ablation = ablation;
     o.checkpoint = options.has("checkpoint") ? options.text("checkpoint") : "";
     o.checkpoint_every = options.has("checkpoint-every") ? options.integer("checkpoint-every") : 0;
     o.resume = options.flag("resume");
@@ -386,20 +316,6 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.width = options.integer("width");
     o.full_scale = options.text("full-scale") == "on";
     o.lambda_rho = options.real("lambda-rho");
-    o.edge = options.integer(entry_of(nn::models(), o.model).input.is_volume() ? "crop-edge" : "image-size");
-    o.train_samples = options.has("train-samples") ? options.integer("train-samples") : 0;
-    o.validation_samples = options.has("validation-samples") ? options.integer("validation-samples") : 0;
-    o.input = options.text("input") == "real"        ? Input::real
-              : options.text("input") == "synthetic" ? Input::synthetic
-                                                     : Input::io_only;
-    o.ablation = options.flag("ablation");
-    o.repetitions = o.ablation ? options.integer("repetitions") : 0;
-    o.benchy_json = options.has("benchy-json") ? options.text("benchy-json") : "";
-    o.workers = static_cast<int>(options.integer("workers"));
-    o.prefetch = static_cast<int>(options.integer("prefetch"));
-    o.volume = {.in_memory = options.text("volume-access") == "inmem",
-                .rotate = options.text("rotate") == "on",
-                .rotate_vectors = options.flag("rotate-vectors")};
     o.threads = options.has("threads") ? static_cast<int>(options.integer("threads")) : 0;
     o.time_limit = options.has("time-limit") ? options.real("time-limit") : 0;
     return o;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "data/dataset.hpp"
 #include "data/sampler.hpp"
+#include "experiments/input_options.hpp"
 #include "experiments/learning_rate.hpp"
 #include "experiments/speed_options.hpp"
 #include "nn/model.hpp"
@@ -15,10 +15,6 @@
 #include "train/optimizer.hpp"
 
 namespace ranklab::experiments {
-
-/// real: as read. synthetic: the first batch, again and again. io_only: batches are made, nothing is
-/// computed.
-enum class Input { real, synthetic, io_only };
 
 struct TrainingOptions {
     std::string model, data, data_directory, mode, sync, backend, optimizer, check_parameters, evaluate,
@@ -45,15 +41,8 @@ struct TrainingOptions {
     std::int64_t width = 1;  ///< divisor of the model's channels
     bool full_scale = true;
     double lambda_rho = 0;
-    std::int64_t edge = 0;                                   ///< of images or crops
-    std::int64_t train_samples = 0, validation_samples = 0;  ///< 0: as many as there are
-    Input input = Input::real;
-    bool ablation = false;
-    std::int64_t repetitions = 3;  ///< trials of each kind in an ablation
-    std::string benchy_json;
-    int workers = 0;
-    int prefetch = 2;
-    data::VolumeRequest volume;
+    InputOptions input;
+    AblationOptions ablation;
     int threads = 0;        ///< 0: the cores of the cpuset
     double time_limit = 0;  ///< seconds; 0: none
     bool resume = false;

@@ -61,11 +61,11 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
       convert_(setup.data.train->layout(), setup.source.pixel_mean, setup.source.pixel_std,
                setup.options.speed.parameter_type(),
                {.device = setup.device, .channels_last = setup.options.speed.channels_last}),
-      loader_(*setup.data.train, {.workers = setup.options.workers,
-                                  .prefetch = setup.options.prefetch,
+      loader_(*setup.data.train, {.workers = setup.options.input.workers,
+                                  .prefetch = setup.options.input.prefetch,
                                   .batch = setup.options.local_batch,
                                   .allocate = {}}),
-      input_(setup.options.input) {}
+      input_(setup.options.input.kind) {}
 
 std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (setup_.options.speed.cuda_graph)

@@ -19,14 +19,15 @@ if not cli.HAS_TRAIN:
 
 
 class Learning(cli.Case):
-    """Of a network that WORDS train in STEPS steps."""
+    """Of a network that WORDS train in STEPS steps of RATE."""
 
-    def train(self, *words, ranks=1, steps=None, code=0):
-        """(validation losses at the epochs' ends, training losses) of a run; the global batch is the same at any rank count."""
+    def train(self, *words, ranks=1, steps=None, rate=None, code=0):
+        """(validation losses at the epochs' ends, training losses) of a run; the global batch is the same at any rank count. A rate of
+        nothing leaves the network untrained."""
         output = self.folder / "l.h5"
         output.unlink(missing_ok=True)
         result = cli.ranklab("train", *self.WORDS, "--threads", 2 // ranks, "--warmup", 0, "--overlap-steps", 0, "--output", output,
-                             "--steps", steps or self.STEPS, *words, ranks=ranks, cwd=self.folder, timeout=600)
+                             "--steps", steps or self.STEPS, "--lr", self.RATE if rate is None else rate, *words, ranks=ranks, cwd=self.folder, timeout=600)
         self.assertCode(result, code)
         with h5py.File(output) as file:
             (run,) = file["runs"].values()
@@ -44,7 +45,7 @@ class Learning(cli.Case):
         self.check_resumed(data, alone, losses)
 
     def first_loss_on(self, data):
-        return self.train("--data-dir", data, "--lr", 0, "--lr-schedule", "none", steps=1)[0][-1]
+        return self.train("--data-dir", data, rate=0, steps=1)[0][-1]
 
     def check_resumed(self, data, unbroken, losses):
         half = self.STEPS // 2
@@ -55,8 +56,9 @@ class Learning(cli.Case):
 
 
 class ResNet18(Learning):
-    WORDS = ("--model", "resnet18", "--width", 4, "--data", "cifar100", "--image-size", 32, "--global-batch-size", 64, "--lr", 0.05, "--workers", 1,
+    WORDS = ("--model", "resnet18", "--width", 4, "--data", "cifar100", "--image-size", 32, "--global-batch-size", 64, "--workers", 1,
              "--no-broadcast-buffers", "--train-samples", 4000, "--validation-samples", 500)
+    RATE = 0.05
     STEPS = 120
     SAME = 0.1  # each rank's BatchNorm is of its own half of the batch
 
@@ -75,8 +77,9 @@ class ResNet18(Learning):
 
 
 class UNet(Learning):
-    WORDS = ("--model", "unet3d", "--width", 8, "--data", "cosmology", "--global-batch-size", 4, "--lr", 2e-3, "--lr-schedule", "none", "--workers", 1,
+    WORDS = ("--model", "unet3d", "--width", 8, "--data", "cosmology", "--global-batch-size", 4, "--lr-schedule", "none", "--workers", 1,
              "--train-samples", 400, "--validation-samples", 16)
+    RATE = 2e-3
     STEPS = 60
     SAME = 1e-3
 
