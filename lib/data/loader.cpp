@@ -1,5 +1,7 @@
 #include "data/loader.hpp"
 
+#include <sched.h>
+
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -65,6 +67,16 @@ struct Slot {
         error = nullptr;
     }
 };
+
+// A thread that wakes up to read takes the core from the one that trains, where they share one, just when
+// that one asks for its batch. As a batch thread it waits for its turn: there are batches made ahead. Where
+// the system does not let it, all is as before.
+void yield_to_others() {
+#ifdef SCHED_BATCH
+    const sched_param none{};
+    static_cast<void>(::sched_setscheduler(0, SCHED_BATCH, &none));
+#endif
+}
 
 }  // namespace
 
@@ -141,6 +153,7 @@ class Loader::State {
     }
 
     void work() {
+        yield_to_others();
         std::unique_lock lock(mutex_);
         while (!stopping_)
             if (!step(lock)) work_ready_.wait(lock);
