@@ -8,6 +8,7 @@ namespace {
 
 // 8 bits of a pixel, 22 of a weight and 2 to spare are 32.
 constexpr int kWeightBits = 22;
+constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
 
 std::uint8_t rounded(std::int32_t sum) {
     return static_cast<std::uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
@@ -48,40 +49,41 @@ BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64
 }
 
 void BilinearResize::operator()(const std::uint8_t* image, std::uint8_t* resized) const {
-    constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
-    // Pixels that a filter's padding would reach past the last one have weight 0: they are not touched.
     std::vector<std::uint8_t> rows(static_cast<std::size_t>(from_.height * to_.width));
     std::vector<std::int32_t> sums(static_cast<std::size_t>(to_.width));
     for (std::int64_t c = 0; c < from_.channels; ++c) {
-        for (std::int64_t y = 0; y < from_.height; ++y) {
-            const std::uint8_t* const in = image + (c * from_.height + y) * from_.width;
-            std::uint8_t* const out = &rows[static_cast<std::size_t>(y * to_.width)];
-            for (std::int64_t x = 0; x < to_.width; ++x) {
-                const auto at = static_cast<std::size_t>(x);
-                const std::int64_t taps = std::min(across_.taps, from_.width - across_.first[at]);
-                std::int32_t sum = kHalf;
-                for (std::int64_t k = 0; k < taps; ++k)
-                    sum += in[across_.first[at] + k] *
-                           across_.weights[at * static_cast<std::size_t>(across_.taps) +
-                                           static_cast<std::size_t>(k)];
-                out[x] = rounded(sum);
-            }
-        }
-        for (std::int64_t y = 0; y < to_.height; ++y) {
-            const auto at = static_cast<std::size_t>(y);
-            const std::int64_t taps = std::min(down_.taps, from_.height - down_.first[at]);
-            std::fill(sums.begin(), sums.end(), kHalf);
-            for (std::int64_t k = 0; k < taps; ++k) {
-                const std::int32_t weight =
-                    down_.weights[at * static_cast<std::size_t>(down_.taps) + static_cast<std::size_t>(k)];
-                const std::uint8_t* const in =
-                    &rows[static_cast<std::size_t>((down_.first[at] + k) * to_.width)];
-                for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += in[x] * weight;
-            }
-            std::uint8_t* const out = resized + (c * to_.height + y) * to_.width;
-            for (std::size_t x = 0; x < sums.size(); ++x) out[x] = rounded(sums[x]);
-        }
+        for (std::int64_t y = 0; y < from_.height; ++y)
+            resize_row(image + (c * from_.height + y) * from_.width, rows.data() + y * to_.width);
+        for (std::int64_t y = 0; y < to_.height; ++y)
+            mix_rows(rows, y, sums, resized + (c * to_.height + y) * to_.width);
     }
+}
+
+// Pixels that a filter's padding would reach past the last one have weight 0: they are not touched.
+void BilinearResize::resize_row(const std::uint8_t* in, std::uint8_t* out) const {
+    for (std::int64_t x = 0; x < to_.width; ++x) {
+        const auto [first, taps, weights] = across_.at(x, from_.width);
+        std::int32_t sum = kHalf;
+        for (std::int64_t k = 0; k < taps; ++k) sum += in[first + k] * weights[k];
+        out[x] = rounded(sum);
+    }
+}
+
+void BilinearResize::mix_rows(const std::vector<std::uint8_t>& rows, std::int64_t y,
+                              std::vector<std::int32_t>& sums, std::uint8_t* out) const {
+    const auto [first, taps, weights] = down_.at(y, from_.height);
+    std::fill(sums.begin(), sums.end(), kHalf);
+    for (std::int64_t k = 0; k < taps; ++k) {
+        const std::int32_t weight = weights[k];
+        const std::uint8_t* const in = rows.data() + (first + k) * to_.width;
+        for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += in[x] * weight;
+    }
+    for (std::size_t x = 0; x < sums.size(); ++x) out[x] = rounded(sums[x]);
+}
+
+BilinearResize::Taps BilinearResize::Filter::at(std::int64_t out, std::int64_t inputs) const {
+    const auto i = static_cast<std::size_t>(out);
+    return {first[i], std::min(taps, inputs - first[i]), weights.data() + out * taps};
 }
 
 }  // namespace ranklab::data

@@ -21,13 +21,24 @@ class BilinearResize {
     void operator()(const std::uint8_t* image, std::uint8_t* resized) const;
 
   private:
+    /// Of one output pixel.
+    struct Taps {
+        std::int64_t first;  ///< input pixel
+        std::int64_t count;
+        const std::int32_t* weights;
+    };
     /// For each output pixel: the first input pixel, and `taps` weights (zeros at the end).
     struct Filter {
         std::int64_t taps = 1;
         std::vector<std::int64_t> first;
         std::vector<std::int32_t> weights;
+        Taps at(std::int64_t out, std::int64_t inputs) const;
     };
     static Filter make_filter(std::int64_t from, std::int64_t to);
+    void resize_row(const std::uint8_t* in, std::uint8_t* out) const;
+    /// Row y of the output from `rows`, already as wide as it.
+    void mix_rows(const std::vector<std::uint8_t>& rows, std::int64_t y, std::vector<std::int32_t>& sums,
+                  std::uint8_t* out) const;
 
     ImageShape from_;
     ImageShape to_;

@@ -3,18 +3,9 @@
 #include <functional>
 #include <numeric>
 
+#include "data/random.hpp"
+
 namespace ranklab::data {
-namespace {
-
-// The finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31U);
-}
-
-}  // namespace
 
 std::size_t size_of(Element element) {
     switch (element) {
@@ -33,6 +24,7 @@ std::int64_t Field::elements() const {
 }
 
 std::uint64_t random_of(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {
+    const auto mixed = [](std::uint64_t x) { return mix64(x + kGolden64); };
     return mixed(mixed(mixed(seed) ^ static_cast<std::uint64_t>(epoch)) ^
                  static_cast<std::uint64_t>(position));
 }

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "comm/exchange.hpp"
-#include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::experiments {
@@ -54,12 +53,13 @@ class Trials {
     void make_equal() {
         if (!steps_.keeps_ranks_equal()) return;
         train::broadcast_parameters(model_, control_);
-        const torch::NoGradGuard no_gradients;
+        std::vector<torch::Tensor> state;
         for (const auto& kind : steps_.optimizer().state()) {
             for (const auto& tensor : kind.tensors) {
-                if (tensor.defined()) control_.broadcast(train::view_of(tensor), 0);
+                if (tensor.defined()) state.push_back(tensor);
             }
         }
+        train::broadcast_tensors(state, control_);
     }
 
     TrainingSteps& steps_;

@@ -7,10 +7,6 @@
 namespace ranklab::experiments {
 namespace {
 
-void settle_default(options::Options& options, const std::string& name, const std::string& value) {
-    if (!options.is_set(name)) options.resolve(name, value);
-}
-
 void refuse_others(const options::Options& options, bool volumes) {
     if (volumes) {
         if (options.is_set("image-size"))
@@ -59,8 +55,8 @@ void describe_input(options::Schema& schema) {
 InputOptions settle_input(options::Options& options, const InputDefaults& defaults) {
     refuse_others(options, defaults.volumes);
     const char* const edge = defaults.volumes ? "crop-edge" : "image-size";
-    settle_default(options, edge, fmt::format("{}", defaults.edge));
-    settle_default(options, "workers", fmt::format("{}", defaults.workers));
+    options.resolve_default(edge, fmt::format("{}", defaults.edge));
+    options.resolve_default("workers", fmt::format("{}", defaults.workers));
     if (options.text("input") == "io-only") settle_io_only(options);
     return {
         .kind = options.text("input") == "real"        ? Input::real
@@ -99,9 +95,9 @@ AblationOptions settle_ablation(options::Options& options) {
     }
     if (options.text("input") != "real")
         throw base::OptionError("--ablation makes trials of every kind of input; leave --input out");
-    settle_default(options, "steps", "20");
-    settle_default(options, "warmup", "0");
-    settle_default(options, "repetitions", "3");
+    options.resolve_default("steps", "20");
+    options.resolve_default("warmup", "0");
+    options.resolve_default("repetitions", "3");
     return {.on = true,
             .trials = options.integer("repetitions"),
             .benchy_json = options.has("benchy-json") ? options.text("benchy-json") : ""};

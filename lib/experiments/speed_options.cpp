@@ -118,9 +118,9 @@ SpeedOptions settle_speed(Options& options, int world_size) {
     speed.cuda_graph = options.flag("cuda-graph");
     speed.cudnn_benchmark = options.text("cudnn-benchmark") == "on";
     speed.cuda = choose_cuda(options, world_size);
-    if (!options.is_set("device")) options.resolve("device", speed.cuda ? "cuda" : "cpu");
+    options.resolve_default("device", speed.cuda ? "cuda" : "cpu");
     const bool reduces = world_size > 1 || options.text("mode") == "ddp";
-    if (!options.is_set("backend")) options.resolve("backend", speed.cuda && reduces ? "nccl" : "mpi");
+    options.resolve_default("backend", speed.cuda && reduces ? "nccl" : "mpi");
     check_combination(options, speed);
     return speed;
 }

@@ -97,10 +97,6 @@ void describe_checkpoints(options::Schema& schema) {
         .flag("resume", "go on from the checkpoint in --checkpoint DIR; start anew where there is none yet");
 }
 
-void settle_default(options::Options& options, const std::string& name, const std::string& value) {
-    if (!options.is_set(name)) options.resolve(name, value);
-}
-
 // Once batch and length are settled.
 train::LrSettings settle_rate(options::Options& options) {
     const auto defaults = entry_of(nn::models(), options.text("model")).defaults;
@@ -129,8 +125,8 @@ void settle_evaluation(options::Options& options, const nn::InputShape& input) {
     constexpr std::int64_t kSmallSample = 10000;
     const bool small =
         input.channels * input.height * input.width * std::max<std::int64_t>(1, input.depth) <= kSmallSample;
-    settle_default(options, "eval-batch-size",
-                   fmt::format("{}", small ? 1000 : options.integer("batch-size")));
+    options.resolve_default("eval-batch-size",
+                            fmt::format("{}", small ? 1000 : options.integer("batch-size")));
 }
 
 InputDefaults input_defaults(const options::Options& options) {
@@ -141,10 +137,10 @@ InputDefaults input_defaults(const options::Options& options) {
 
 void settle_model_defaults(options::Options& options) {
     const auto model = entry_of(nn::models(), options.text("model"));
-    settle_default(options, "data", model.defaults.data);
-    settle_default(options, "optimizer", model.defaults.optimizer);
+    options.resolve_default("data", model.defaults.data);
+    options.resolve_default("optimizer", model.defaults.optimizer);
     const bool as_published = options.text("optimizer") == model.defaults.optimizer;
-    settle_default(options, "momentum", fmt::format("{}", as_published ? model.defaults.momentum : 0.0));
+    options.resolve_default("momentum", fmt::format("{}", as_published ? model.defaults.momentum : 0.0));
 }
 
 void settle_batch(options::Options& options, int world_size) {
@@ -161,7 +157,7 @@ void settle_batch(options::Options& options, int world_size) {
         options.resolve("batch-size", fmt::format("{}", global / parts));
     } else {
         const auto model = entry_of(nn::models(), options.text("model"));
-        settle_default(options, "batch-size", fmt::format("{}", model.defaults.batch_size));
+        options.resolve_default("batch-size", fmt::format("{}", model.defaults.batch_size));
         options.resolve("global-batch-size", fmt::format("{}", options.integer("batch-size") * parts));
     }
 }
@@ -169,7 +165,7 @@ void settle_batch(options::Options& options, int world_size) {
 // Replicas share one process: they are reduced in its memory, and no rank takes part but one.
 void settle_replicas(options::Options& options) {
     if (options.text("mode") == "dp") {
-        settle_default(options, "replicas", "2");
+        options.resolve_default("replicas", "2");
     } else if (options.is_set("replicas")) {
         throw base::OptionError(fmt::format(
             "--replicas {} is of --mode dp, but the mode is {}; say --mode dp too, or leave --replicas out",
@@ -178,14 +174,14 @@ void settle_replicas(options::Options& options) {
 }
 
 void settle_mode(options::Options& options, int world_size) {
-    settle_default(options, "mode", world_size == 1 ? "single" : "ddp");
+    options.resolve_default("mode", world_size == 1 ? "single" : "ddp");
     const std::string mode = options.text("mode");
     const bool one_rank = mode != "ddp";
     if (one_rank && world_size > 1) {
         throw base::OptionError(fmt::format(
             "--mode {} is one rank's, but {} were started; use --mode ddp, or start one", mode, world_size));
     }
-    settle_default(options, "sync", one_rank ? "none" : "bucketed");
+    options.resolve_default("sync", one_rank ? "none" : "bucketed");
     const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
     if (options.text("compress") != "none" && !sync.compresses) {
         throw base::OptionError(
@@ -216,8 +212,8 @@ void settle_overlap(options::Options& options, int world_size) {
     if (!measurable && options.is_set("overlap-steps") && options.integer("overlap-steps") > 0)
         throw base::OptionError("--overlap-steps compares with and without communication; this run has none");
     const std::int64_t steps = options.is_set("steps") ? options.integer("steps") : 200;
-    settle_default(
-        options, "overlap-steps",
+    options.resolve_default(
+        "overlap-steps",
         fmt::format("{}", measurable && steps >= 20 ? std::clamp<std::int64_t>(steps / 10, 6, 20) : 0));
 }
 
@@ -244,10 +240,10 @@ void settle_length(options::Options& options) {
     options.prefer_one_of("steps", "epochs");
     if (options.is_set("steps")) {
         const auto steps = options.integer("steps");
-        settle_default(options, "warmup", fmt::format("{}", measure::default_warmup(steps)));
+        options.resolve_default("warmup", fmt::format("{}", measure::default_warmup(steps)));
         static_cast<void>(measure::schedule_steps(steps, options.integer("warmup"), 1));
     } else {
-        settle_default(options, "epochs", "1");
+        options.resolve_default("epochs", "1");
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/dataset_place.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -58,23 +59,13 @@ Volume Volume::open(const Group& group, const std::string& name) {
 }
 
 void Volume::read(const VolumePart& part, std::span<float> values) const {
-    const std::string& what = object_.path();
-    const Id space = own(H5Dget_space(object_.id()), "H5Dget_space", what);
-    std::array<hsize_t, 4> count{};
-    for (std::size_t axis = 0; axis < 4; ++axis) count[axis] = static_cast<hsize_t>(info_.shape.at(axis));
-    count[0] = static_cast<hsize_t>(part.channels);
-    count[1] = static_cast<hsize_t>(part.planes);
-    const std::array<hsize_t, 4> start{static_cast<hsize_t>(part.first_channel),
-                                       static_cast<hsize_t>(part.first_plane), 0, 0};
-    check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
-          "H5Sselect_hyperslab", what);
-    const hsize_t selected = count[0] * count[1] * count[2] * count[3];
-    if (selected != values.size())
-        throw base::Error(
-            fmt::format("internal: room for {} values of {}, a part has {}", values.size(), what, selected));
-    const Id memory = own(H5Screate_simple(1, &selected, nullptr), "H5Screate_simple", what);
-    check(H5Dread(object_.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, values.data()),
-          "H5Dread", what);
+    const std::array<std::int64_t, 4> start{part.first_channel, part.first_plane, 0, 0};
+    const std::array<std::int64_t, 4> count{part.channels, part.planes, info_.shape.at(2), info_.shape.at(3)};
+    const std::int64_t selected = count[0] * count[1] * count[2] * count[3];
+    if (selected != static_cast<std::int64_t>(values.size()))
+        throw base::Error(fmt::format("internal: room for {} values of {}, a part has {}", values.size(),
+                                      object_.path(), selected));
+    read_box(object_, start, count, values.data());
 }
 
 }  // namespace ranklab::hdf5

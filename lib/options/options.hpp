@@ -80,6 +80,10 @@ class Options {
     /// Gives an option that the user left open its resolved value, so that the effective configuration shows
     /// it.
     void resolve(const std::string& name, std::string value);
+    /// The same unless the user set it.
+    void resolve_default(const std::string& name, std::string value) {
+        if (!is_set(name)) resolve(name, std::move(value));
+    }
 
     /// As if the command line said it, for one run of several. OptionError for an impossible value.
     void choose(const std::string& name, const std::string& value);

@@ -11,14 +11,6 @@
 namespace ranklab::report {
 namespace {
 
-template <class T>
-const std::vector<T>* column(const results::Table& table, const std::string& name) {
-    for (const auto& column : table.columns) {
-        if (column.name == name) return std::get_if<std::vector<T>>(&column.values);
-    }
-    return nullptr;
-}
-
 std::string upper(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -38,9 +30,9 @@ std::string limit(const results::Run& run) {
 std::string ablation_lines(const results::Run& run) {
     const results::Table* table = run.find_table("ablation");
     if (table == nullptr) return "";
-    const auto* names = column<std::string>(*table, "trial");
-    const auto* means = column<double>(*table, "mean_samples_per_s");
-    const auto* deviations = column<double>(*table, "std_samples_per_s");
+    const auto* names = table->find<std::string>("trial");
+    const auto* means = table->find<double>("mean_samples_per_s");
+    const auto* deviations = table->find<double>("std_samples_per_s");
     if (names == nullptr || means == nullptr || deviations == nullptr) return "";
     std::string text;
     for (std::size_t i = 0; i < std::min({names->size(), means->size(), deviations->size()}); ++i) {

@@ -54,11 +54,7 @@ std::string config_of(const Run& run, const std::string& key) {
 
 const std::vector<std::int64_t>* epochs_column(const Run& run, const std::string& name) {
     const results::Table* epochs = run.find_table("epochs");
-    if (epochs == nullptr) return nullptr;
-    for (const auto& column : epochs->columns) {
-        if (column.name == name) return std::get_if<std::vector<std::int64_t>>(&column.values);
-    }
-    return nullptr;
+    return epochs == nullptr ? nullptr : epochs->find<std::int64_t>(name);
 }
 
 // An epoch's steps share its samples; each has a whole global batch but the last, which has what is left.

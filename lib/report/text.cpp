@@ -137,12 +137,8 @@ std::string throughput(const Run& run) {
 // The last entry of a column of the table `epochs`, which is there when samples were not read.
 double last_epoch(const Run& run, const std::string& name) {
     const results::Table* epochs = run.find_table("epochs");
-    if (epochs == nullptr) return stats::kNone;
-    for (const auto& column : epochs->columns) {
-        const auto* values = std::get_if<std::vector<double>>(&column.values);
-        if (column.name == name && values != nullptr && !values->empty()) return values->back();
-    }
-    return stats::kNone;
+    const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(name);
+    return values == nullptr || values->empty() ? stats::kNone : values->back();
 }
 
 // The value after the last epoch; a median over epochs would be that of a half-trained model. Every

@@ -37,6 +37,15 @@ struct Column {
 struct Table {
     std::string name;
     std::vector<Column> columns;
+
+    /// The values of that column; nullptr where there is none, or it holds another type.
+    template <class T>
+    const std::vector<T>* find(const std::string& column) const {
+        for (const auto& one : columns) {
+            if (one.name == column) return std::get_if<std::vector<T>>(&one.values);
+        }
+        return nullptr;
+    }
 };
 
 struct HostRow {

@@ -129,9 +129,13 @@ std::uint64_t parameter_hash(const nn::Model& model) {
 }
 
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
-    const torch::NoGradGuard no_gradients;
     std::vector<torch::Tensor> tensors = model.parameters();
     for (const auto& buffer : model.buffers()) tensors.push_back(buffer);
+    broadcast_tensors(tensors, comm);
+}
+
+void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
+    const torch::NoGradGuard no_gradients;
     // What lies on a GPU travels from and to a copy in host memory: the control plane carries that alone.
     std::vector<torch::Tensor> copies;
     std::vector<comm::BufferView> views;

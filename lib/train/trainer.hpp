@@ -60,6 +60,9 @@ EvaluationSums evaluate(nn::Model& model, const data::Source& source, data::Part
 /// 64 bits over the bytes of all parameters (FNV-1a): equal models have equal hashes.
 std::uint64_t parameter_hash(const nn::Model& model);
 
+/// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal shapes, types
+/// and strides on all ranks.
+void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm);
 /// Rank 0's parameters and buffers, on every rank.
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 

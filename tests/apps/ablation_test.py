@@ -2,20 +2,12 @@
 
 import json
 import re
-import sys
 import unittest
-
-try:
-    import h5py
-except ImportError as error:
-    print(f"SKIPPED: {error.name} is not installed for this Python; ./bootstrap makes one that has it")
-    sys.exit(77)
 
 import ranklab_cli as cli
 
-if not cli.HAS_TRAIN:
-    print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
-    sys.exit(77)
+cli.need_train()
+(h5py,) = cli.modules("h5py")
 
 LINE = re.compile(r"^BENCHY::SUMMARY::([A-Z]+) average trial throughput: (\d+\.\d{3}) \+/- (\d+\.\d{3})$", re.MULTILINE)
 
@@ -54,6 +46,12 @@ class AblationTest(cli.Case):
             self.assertEqual(len(benchy[label]["trial_throughput"]), 2)
         mean = sum(benchy["FULL"]["trial_throughput"]) / 2
         self.assertAlmostEqual(lines["FULL"][0], mean, delta=1e-3 * mean)
+
+    def test_optimizer_states_of_any_strides_are_made_equal(self):
+        """After a silent trial rank 0's state goes to all, channels-last ones too."""
+        _, tables, _ = self.ablate("--steps", 2, "--repetitions", 1, "--channels-last", "--momentum", 0.9, ranks=2)
+        verdicts = {row["check"].decode(): row["result"].decode() for row in tables["verification"]}
+        self.assertEqual(verdicts["parameters equal on all ranks"], "passed")
 
     def test_one_rank_has_no_communication_to_leave_out(self):
         stdout, tables, names = self.ablate("--steps", 5)

@@ -3,14 +3,11 @@
 import configparser
 import os
 import re
-import sys
 import unittest
 
 import ranklab_cli as cli
 
-if not cli.HAS_TRAIN:
-    print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
-    sys.exit(77)
+cli.need_train()
 
 CONFIGS = cli.SOURCE / "configs"
 ALL = sorted(CONFIGS.glob("*/*.ini"))

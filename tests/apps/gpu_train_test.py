@@ -6,11 +6,7 @@ import ranklab_cli as cli
 from ranklab_cli import Case, train
 from train_run_test import stored_runs
 
-try:
-    import numpy as np
-except ImportError as error:
-    print(f"SKIPPED: {error.name} is not installed for this Python")
-    sys.exit(77)
+(np,) = cli.modules("numpy")
 
 
 def why_no_gpu():

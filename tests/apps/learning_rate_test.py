@@ -3,21 +3,12 @@ over global batches and scalings, and the plots of them."""
 
 import math
 import shutil
-import sys
 import unittest
-
-try:
-    import h5py
-    import numpy as np
-except ImportError as error:
-    print(f"SKIPPED: {error.name} is not installed for this Python; ./bootstrap makes one that has it")
-    sys.exit(77)
 
 import ranklab_cli as cli
 
-if not cli.HAS_TRAIN:
-    print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
-    sys.exit(77)
+cli.need_train()
+h5py, np = cli.modules("h5py", "numpy")
 
 
 def published(iteration, *, lr, end, batch, base, scaling, warmup, total):

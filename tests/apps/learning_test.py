@@ -1,21 +1,12 @@
 """Training learns: the validation loss falls by a factor of two in a fixed number of steps, at one and two ranks alike and after a
 resume, and does not where input and target have nothing to do with each other."""
 
-import sys
 import unittest
-
-try:
-    import h5py
-    import numpy as np
-except ImportError as error:
-    print(f"SKIPPED: {error.name} is not installed for this Python; ./bootstrap makes one that has it")
-    sys.exit(77)
 
 import ranklab_cli as cli
 
-if not cli.HAS_TRAIN:
-    print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
-    sys.exit(77)
+cli.need_train()
+h5py, np = cli.modules("h5py", "numpy")
 
 
 class Learning(cli.Case):

@@ -1,17 +1,11 @@
 """Precisions and speed options as a user meets them: they train, at one and two ranks; a checkpoint keeps their state; and what cannot be is refused
 with one sentence."""
 
-import sys
-
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, train
 from train_run_test import stored_runs
 
-try:
-    import numpy as np
-except ImportError as error:
-    print(f"SKIPPED: {error.name} is not installed for this Python")
-    sys.exit(77)
+(np,) = cli.modules("numpy")
 
 # On a machine with GPUs too, these jobs see none.
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}

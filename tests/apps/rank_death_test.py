@@ -16,9 +16,7 @@ except ImportError:
     print("SKIPPED: h5py is not installed for this Python; ./bootstrap makes one that has it")
     sys.exit(77)
 
-if not cli.HAS_TRAIN:
-    print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
-    sys.exit(77)
+cli.need_train()
 
 
 def stored_labels(path):

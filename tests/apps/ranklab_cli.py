@@ -4,6 +4,7 @@ noise from what ranklab says, and making the files that go in. Plain Python: h5p
 
 import ctypes
 import gzip
+import importlib
 import os
 import pathlib
 import random
@@ -12,6 +13,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -213,6 +215,25 @@ def train(*arguments, ranks=1, **how):
         if name not in given:
             words += [name, value]
     return ranklab("train", *words, ranks=ranks, **how)
+
+
+def skip(why):
+    """The whole file, visibly: ctest shows it as skipped."""
+    print(f"SKIPPED: {why}")
+    sys.exit(77)
+
+
+def need_train():
+    if not HAS_TRAIN:
+        skip(f"there is no ranklab-train in {BIN}")
+
+
+def modules(*names):
+    """Those of Python that not every machine has; without one of them the file is skipped."""
+    try:
+        return [importlib.import_module(name) for name in names]
+    except ImportError as error:
+        skip(f"{error.name} is not installed for this Python; ./bootstrap makes one that has it")
 
 
 def sync_strategies():

@@ -2,21 +2,12 @@
 and three ranks, and does not hang. (idx files: data_errors_test.py; `ranklab data`: data_program_test.py.)"""
 
 import shutil
-import sys
 import unittest
-
-try:
-    import h5py
-    import numpy as np
-except ImportError as error:
-    print(f"SKIPPED: {error.name} is not installed for this Python; ./bootstrap makes one that has it")
-    sys.exit(77)
 
 import ranklab_cli as cli
 
-if not cli.HAS_TRAIN:
-    print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
-    sys.exit(77)
+cli.need_train()
+h5py, np = cli.modules("h5py", "numpy")
 
 EDGE = 40
 UNET = ("--model", "unet3d", "--width", 32, "--full-scale", "off", "--crop-edge", 32, "--data", "cosmology", "--train-samples", 12, "--validation-samples", 3,

@@ -6,21 +6,16 @@
 #include <span>
 #include <string>
 
-namespace ranklab::data {
+#include "data/random.hpp"
 
-/// splitmix64's finaliser: a bijection of 64-bit numbers.
-constexpr std::uint64_t mix64(std::uint64_t x) {
-    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31U);
-}
+namespace ranklab::data {
 
 /// Of the elements from place `first` of a row-major array: the sum, modulo 2^64, of
 /// mix64(place * 0x9E3779B97F4A7C15 + the float's 32 bits). One changed element always changes it.
 inline std::uint64_t sum64(std::uint64_t first, std::span<const float> values) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
-        sum += mix64((first + i) * 0x9E3779B97F4A7C15U + std::bit_cast<std::uint32_t>(values[i]));
+        sum += mix64((first + i) * kGolden64 + std::bit_cast<std::uint32_t>(values[i]));
     return sum;
 }
 

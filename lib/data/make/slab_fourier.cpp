@@ -95,7 +95,7 @@ void SlabFourier::forward(const Fill& fill) {
         for (std::int64_t y = 0; y < edge_; ++y)
             std::copy_n(plane.data() + y * half_, half_, rows.data() + (y * planes_.count + p) * half_);
     }
-    const std::vector<Complex> received = to_columns(rows);
+    const std::vector<Complex> received = exchanged(rows, planes_.count, columns_.count);
     rows = {};
     lay_out(received);
     for (std::int64_t y = 0; y < columns_.count; ++y, beat_())
@@ -121,7 +121,7 @@ void SlabFourier::lay_out(const std::vector<Complex>& received) {
 
 void SlabFourier::inverse(const Filter& filter, const Take& take) {
     std::vector<Complex> columns = filtered_columns(filter);
-    std::vector<Complex> rows = to_rows(columns);
+    std::vector<Complex> rows = exchanged(columns, columns_.count, planes_.count);
     columns = {};
     const double scale = 1.0 / (static_cast<double>(edge_) * static_cast<double>(edge_ * edge_));
     const std::span<double> row(lines_->real.get(), static_cast<std::size_t>(edge_));
@@ -172,21 +172,13 @@ void SlabFourier::visit_waves(const std::function<void(const Wave&, int)>& visit
     }
 }
 
-std::vector<Complex> SlabFourier::to_columns(std::vector<Complex>& rows) {
-    std::vector<Complex> received(static_cast<std::size_t>(edge_ * columns_.count * half_));
+std::vector<Complex> SlabFourier::exchanged(std::vector<Complex>& values, std::int64_t mine,
+                                            std::int64_t theirs) {
+    std::vector<Complex> received(static_cast<std::size_t>(edge_ * theirs * half_));
     const int ranks = control_.world_size();
-    const auto to = counts(edge_, planes_.count * half_, ranks);
-    const auto from = counts(edge_, columns_.count * half_, ranks);
-    comm::alltoallv(control_, view_of(rows), to, view_of(received), from);
-    return received;
-}
-
-std::vector<Complex> SlabFourier::to_rows(std::vector<Complex>& columns) {
-    std::vector<Complex> received(static_cast<std::size_t>(edge_ * planes_.count * half_));
-    const int ranks = control_.world_size();
-    const auto to = counts(edge_, columns_.count * half_, ranks);
-    const auto from = counts(edge_, planes_.count * half_, ranks);
-    comm::alltoallv(control_, view_of(columns), to, view_of(received), from);
+    const auto to = counts(edge_, mine * half_, ranks);
+    const auto from = counts(edge_, theirs * half_, ranks);
+    comm::alltoallv(control_, view_of(values), to, view_of(received), from);
     return received;
 }
 

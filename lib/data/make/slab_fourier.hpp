@@ -57,8 +57,9 @@ class SlabFourier {
   private:
     struct Lines;  // FFTW's plans and the buffers they work on
 
-    std::vector<Complex> to_columns(std::vector<Complex>& rows);
-    std::vector<Complex> to_rows(std::vector<Complex>& columns);
+    /// Collective. The cube that is shared along one axis, shared along another: `mine` planes of edge x half
+    /// numbers here become `theirs`.
+    std::vector<Complex> exchanged(std::vector<Complex>& values, std::int64_t mine, std::int64_t theirs);
     std::vector<Complex> filtered_columns(const Filter& filter);
     void lay_out(const std::vector<Complex>& received);
     std::int64_t cycles(std::int64_t index) const { return 2 * index > edge_ ? index - edge_ : index; }
