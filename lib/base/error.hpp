@@ -60,6 +60,12 @@ struct EnvironmentError : Error {
     explicit EnvironmentError(std::string sentence) : Error(std::move(sentence), ExitCode::environment) {}
 };
 
+/// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM): not a fault. The program ends by that
+/// signal once it has said what there is.
+struct Interrupted : Error {
+    explicit Interrupted(std::string sentence) : Error(std::move(sentence), ExitCode::time_limit) {}
+};
+
 struct MpiError : Error {
     explicit MpiError(std::string sentence) : Error(std::move(sentence)) {}
 };

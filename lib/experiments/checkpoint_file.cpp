@@ -126,7 +126,7 @@ Checkpoint read_contents(const hdf5::Group& root) {
 }
 
 [[noreturn]] void refuse(const char* call, const fs::path& path, int error) {
-    results::throw_errno(call, path, error, kOption);
+    base::throw_errno(call, path, error, kOption);
 }
 
 }  // namespace

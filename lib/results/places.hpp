@@ -1,25 +1,15 @@
-// Where a results file may lie, and what the system's refusals mean to a user.
+// Where a results file may lie.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <string_view>
 
-#include "base/unique_handle.hpp"
+#include "base/descriptor.hpp"
 
 namespace ranklab::results {
 
-struct DescriptorTraits {
-    using type = int;
-    static constexpr type empty = -1;
-    static void close(type descriptor) noexcept;
-};
-using Descriptor = base::unique_handle<DescriptorTraits>;
-
-/// Throws the sentence for a failed system call on `path`: OptionError where the path itself is wrong,
-/// EnvironmentError where the place does not allow it. It advises another value of `option`.
-[[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
-                              std::string_view option = "--output");
+using base::Descriptor;
+using base::throw_errno;
 
 /// The absolute path that symbolic links lead to, whether or not there is a file yet. OptionError for
 /// a path without a file name and for links in a circle.

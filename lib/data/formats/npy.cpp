@@ -199,7 +199,7 @@ NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name)
 
 NpyFile::NpyFile(const fs::path& path) : path_(path) {
     const std::string name = path.string();
-    descriptor_ = results::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    descriptor_ = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!descriptor_) {
         throw base::DataError(errno == ENOENT ? fmt::format("{} does not exist; check the name", name)
                                               : fmt::format("{} cannot be opened: {}; check its permissions",
@@ -250,22 +250,6 @@ void NpyFile::read(std::uint64_t first, std::span<float> values) const {
         }
         done += count;
     }
-}
-
-std::string npy_header_text(const std::vector<std::int64_t>& shape) {
-    std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
-    for (const std::int64_t extent : shape) dictionary += fmt::format("{}, ", extent);
-    if (shape.size() > 1) dictionary.resize(dictionary.size() - 2);
-    dictionary += "), }";
-    constexpr std::size_t kBefore = 10;
-    const std::size_t whole = (kBefore + dictionary.size() + 1 + 63) / 64 * 64;
-    dictionary.resize(whole - kBefore - 1, ' ');
-    dictionary += '\n';
-    std::string text(kMagic);
-    text += {'\x01', '\x00'};
-    text += static_cast<char>(dictionary.size() & 0xFFU);
-    text += static_cast<char>(dictionary.size() >> 8U);
-    return text + dictionary;
 }
 
 }  // namespace ranklab::data

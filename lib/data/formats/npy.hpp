@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "results/places.hpp"
+#include "base/descriptor.hpp"
 
 namespace ranklab::data {
 
@@ -38,14 +38,11 @@ class NpyFile {
 
   private:
     std::filesystem::path path_;
-    results::Descriptor descriptor_;
+    base::Descriptor descriptor_;
     NpyHeader header_;
 };
 
 /// The dictionary's text alone; throws DataError with a sentence that begins with `name`.
 NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name);
-
-/// What stands before the values of a float32 array in C order: version 1.0, padded to a multiple of 64.
-std::string npy_header_text(const std::vector<std::int64_t>& shape);
 
 }  // namespace ranklab::data

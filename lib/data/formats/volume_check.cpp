@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/share.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/checksum.hpp"
 #include "data/formats/npy.hpp"
 #include "data/make/pace.hpp"
-#include "data/make/share.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/volume.hpp"
@@ -158,7 +158,7 @@ std::int64_t planes_together(const hdf5::VolumeInfo& info, std::int64_t first, s
     return most == left || past >= most ? most : most - past;
 }
 
-void scan(const hdf5::Volume& volume, Share mine, base::ProgressSink& progress, Scan& found) {
+void scan(const hdf5::Volume& volume, base::Share mine, base::ProgressSink& progress, Scan& found) {
     const auto& shape = volume.info().shape;
     const std::int64_t plane = shape[2] * shape[3];
     std::vector<float> values;
@@ -210,7 +210,7 @@ void check_values(comm::Communicator& control, const fs::path& file, const Wante
         shape = volume.info().shape;
         stored = stored_sum(volume);
         try {
-            scan(volume, share_of(shape[1], control.rank(), control.world_size()), progress, found);
+            scan(volume, base::share_of(shape[1], control.rank(), control.world_size()), progress, found);
         } catch (const base::Hdf5Error& error) {
             fail(file, fmt::format("/{} cannot be read ({}); make or copy the file again", wanted.name,
                                    error.what()));
@@ -223,7 +223,7 @@ void check_values(comm::Communicator& control, const fs::path& file, const Wante
                            found.most, stored ? "checksum right" : "no checksum stored");
 }
 
-void scan_npy(const NpyFile& file, Share mine, base::ProgressSink& progress, Scan& found) {
+void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progress, Scan& found) {
     constexpr std::int64_t kPiece = std::int64_t{1} << 22;
     std::vector<float> values(static_cast<std::size_t>(std::min(kPiece, mine.count)));
     Pace pace(progress, (mine.count + kPiece - 1) / kPiece, "MiB/s a rank", "pieces read");
@@ -272,7 +272,7 @@ std::string check_npy(comm::Communicator& control, const fs::path& file, base::P
         const NpyFile opened(file);
         header = opened.header();
         const auto total = static_cast<std::int64_t>(header.values());
-        scan_npy(opened, share_of(total, control.rank(), control.world_size()), progress, found);
+        scan_npy(opened, base::share_of(total, control.rank(), control.world_size()), progress, found);
     });
     if (!fault.empty()) return fault;
     found.gather(control);

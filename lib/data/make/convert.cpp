@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/npy_header.hpp"
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
 #include "data/formats/npy.hpp"
@@ -109,8 +110,8 @@ void channels_last(std::span<const float> from, std::int64_t channels, std::span
 template <class Visit>
 void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape, base::ProgressSink& progress,
                     Visit visit) {
-    const Share mine = share_of(shape[1], control.rank(), control.world_size());
-    const std::int64_t longest = share_of(shape[1], 0, control.world_size()).count;
+    const base::Share mine = base::share_of(shape[1], control.rank(), control.world_size());
+    const std::int64_t longest = base::share_of(shape[1], 0, control.world_size()).count;
     const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
     Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces converted");
     for (std::int64_t done = 0; done < longest; done += piece) {
@@ -130,7 +131,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
     const std::int64_t plane = channels * input.shape[2] * input.shape[3];
     std::vector<float> read;
     std::vector<float> turned;
-    for_each_piece(control, input.shape, progress, [&](Share planes) {
+    for_each_piece(control, input.shape, progress, [&](base::Share planes) {
         read.resize(static_cast<std::size_t>(planes.count * plane));
         turned.resize(read.size());
         comm::together(control, [&] { npy->read(static_cast<std::uint64_t>(planes.first * plane), read); });
@@ -186,7 +187,7 @@ void copy_out(comm::Communicator& control, const fs::path& path, const Source& s
               base::ProgressSink& progress) {
     std::optional<hdf5::File> file;
     std::optional<hdf5::Volume> volume;
-    const std::string header = npy_header_text(npy_shape(source.shape));
+    const std::string header = base::npy_header("<f4", npy_shape(source.shape));
     comm::together(control, [&] {
         file.emplace(open_hdf5(path));
         volume.emplace(hdf5::Volume::open(file->root(), source.dataset));
@@ -195,7 +196,7 @@ void copy_out(comm::Communicator& control, const fs::path& path, const Source& s
     const std::int64_t plane = source.shape[0] * source.shape[2] * source.shape[3];
     std::vector<float> read;
     std::vector<float> turned;
-    for_each_piece(control, source.shape, progress, [&](Share planes) {
+    for_each_piece(control, source.shape, progress, [&](base::Share planes) {
         read.resize(static_cast<std::size_t>(planes.count * plane));
         turned.resize(read.size());
         comm::together(control, [&] {

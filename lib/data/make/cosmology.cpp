@@ -48,7 +48,7 @@ class FieldMaker {
           fourier_(control, spec.edge, [&progress] { progress.activity("transforming the volume"); }),
           pace_(progress, kTransforms, "Mcell/s", "fields made") {}
 
-    Share planes() const { return fourier_.planes(); }
+    base::Share planes() const { return fourier_.planes(); }
     std::size_t cells() const { return static_cast<std::size_t>(planes().count * spec_.edge * spec_.edge); }
 
     // White noise by the cell's own number, then how strong each wave should be.
@@ -209,7 +209,7 @@ std::uint64_t cosmology_bytes(const CosmologySpec& spec) {
 std::uint64_t cosmology_rank_bytes(const CosmologySpec& spec, int ranks) {
     constexpr std::uint64_t kBytesACell = 36;  // spectrum, two buffers of its size, three float32 fields
     return kBytesACell *
-           static_cast<std::uint64_t>(share_of(spec.edge, 0, ranks).count * spec.edge * spec.edge);
+           static_cast<std::uint64_t>(base::share_of(spec.edge, 0, ranks).count * spec.edge * spec.edge);
 }
 
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,

@@ -6,12 +6,12 @@
 #include <memory>
 #include <system_error>
 
+#include "base/share.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/cifar100.hpp"
 #include "data/make/class_images.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/pace.hpp"
-#include "data/make/share.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -30,7 +30,7 @@ Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec, const 
         if (control.rank() != 0) return;
         std::error_code error;
         fs::create_directories(files.front().parent_path(), error);
-        if (error) results::throw_errno("mkdir", files.front().parent_path(), error.value(), "--output DIR");
+        if (error) base::throw_errno("mkdir", files.front().parent_path(), error.value(), "--output DIR");
         for (const auto& file : files) check_output(file, spec.force, bytes);
     });
     Outputs outputs;
@@ -43,7 +43,7 @@ Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec, const 
 // told to all.
 void share_out(comm::Communicator& control, std::int64_t total, base::ProgressSink& progress,
                const std::function<void(std::int64_t, std::int64_t)>& make) {
-    const Share mine = share_of(total, control.rank(), control.world_size());
+    const base::Share mine = base::share_of(total, control.rank(), control.world_size());
     Pace pace(progress, (mine.count + kTogether - 1) / kTogether, "images/s a rank", "512 images each");
     comm::together(control, [&] {
         for (std::int64_t done = 0; done < mine.count; done += kTogether) {

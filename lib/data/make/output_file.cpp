@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char* kOption = "--output NAME";
 
 [[noreturn]] void fail(const char* call, const fs::path& target) {
-    results::throw_errno(call, target, errno, kOption);
+    base::throw_errno(call, target, errno, kOption);
 }
 
 fs::path folder_of(const fs::path& target) {
@@ -61,7 +61,7 @@ OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force,
         if (control_.rank() != 0) return;
         check_output(target_, force, bytes);
         made = temporary_beside(target_);
-        descriptor_ = results::Descriptor(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        descriptor_ = base::Descriptor(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
         if (!descriptor_) fail("open", target_);
         path_ = made;  // from here on it is removed
         try_size(bytes);
@@ -85,11 +85,11 @@ void OutputFile::try_size(std::uint64_t bytes) {
     if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0 && ::ftruncate(fd, 0) == 0) return;
     const int error = errno;
     remove();
-    results::throw_errno("ftruncate", target_, error, kOption);
+    base::throw_errno("ftruncate", target_, error, kOption);
 }
 
-const results::Descriptor& OutputFile::descriptor() {
-    if (!descriptor_) descriptor_ = results::Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+const base::Descriptor& OutputFile::descriptor() {
+    if (!descriptor_) descriptor_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
     if (!descriptor_) fail("open", target_);
     return descriptor_;
 }

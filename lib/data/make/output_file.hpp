@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <span>
 
+#include "base/descriptor.hpp"
 #include "comm/communicator.hpp"
-#include "results/places.hpp"
 
 namespace ranklab::data {
 
@@ -40,14 +40,14 @@ class OutputFile {
     void commit();
 
   private:
-    const results::Descriptor& descriptor();
+    const base::Descriptor& descriptor();
     void try_size(std::uint64_t bytes);
     void remove() noexcept;
 
     comm::Communicator& control_;
     std::filesystem::path target_;
     std::filesystem::path path_;
-    results::Descriptor descriptor_;
+    base::Descriptor descriptor_;
     bool committed_ = false;
 };
 

@@ -32,7 +32,7 @@ comm::BufferView view_of(std::vector<Complex>& values) {
 std::vector<std::size_t> counts(std::int64_t things, std::int64_t width, int ranks) {
     std::vector<std::size_t> all;
     for (int r = 0; r < ranks; ++r)
-        all.push_back(static_cast<std::size_t>(share_of(things, r, ranks).count * width) * 2);
+        all.push_back(static_cast<std::size_t>(base::share_of(things, r, ranks).count * width) * 2);
     return all;
 }
 
@@ -73,7 +73,7 @@ SlabFourier::SlabFourier(comm::Communicator& control, std::int64_t edge, Beat be
     : control_(control),
       edge_(edge),
       half_(edge / 2 + 1),
-      planes_(share_of(edge, control.rank(), control.world_size())),
+      planes_(base::share_of(edge, control.rank(), control.world_size())),
       columns_(planes_),
       beat_(std::move(beat)),
       lines_(std::make_unique<Lines>(edge)) {}
@@ -108,7 +108,7 @@ void SlabFourier::lay_out(const std::vector<Complex>& received) {
     constexpr std::int64_t kTogether = 8;
     spectrum_.resize(received.size());
     for (int r = 0; r < control_.world_size(); ++r) {
-        const Share theirs = share_of(edge_, r, control_.world_size());
+        const base::Share theirs = base::share_of(edge_, r, control_.world_size());
         const Complex* block = received.data() + columns_.count * theirs.first * half_;
         for (std::int64_t y = 0; y < columns_.count; ++y)
             for (std::int64_t p0 = 0; p0 < theirs.count; p0 += kTogether)
@@ -143,7 +143,7 @@ std::vector<Complex> SlabFourier::filtered_columns(const Filter& filter) {
     std::vector<Complex> columns(spectrum_.size());
     std::vector<Share> shares;
     for (int r = 0; r < control_.world_size(); ++r)
-        shares.push_back(share_of(edge_, r, control_.world_size()));
+        shares.push_back(base::share_of(edge_, r, control_.world_size()));
     Complex* line = lines_->line.get();
     for (std::int64_t y = 0; y < columns_.count; ++y, beat_()) {
         for (std::int64_t k = 0; k < half_; ++k) {

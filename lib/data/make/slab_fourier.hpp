@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "base/share.hpp"
 #include "comm/communicator.hpp"
-#include "data/make/share.hpp"
 
 namespace ranklab::data {
 
@@ -42,7 +42,7 @@ class SlabFourier {
     SlabFourier& operator=(SlabFourier&&) = delete;
 
     std::int64_t edge() const { return edge_; }
-    Share planes() const { return planes_; }  ///< of the first axis, of this rank
+    base::Share planes() const { return planes_; }  ///< of the first axis, of this rank
 
     /// Collective. Keeps the spectrum of the cube whose row (i0, i1), `edge` values, fill(i0, i1, row) gives;
     /// it is called for this rank's planes.
@@ -66,9 +66,9 @@ class SlabFourier {
 
     comm::Communicator& control_;
     std::int64_t edge_;
-    std::int64_t half_;  // edge / 2 + 1: what r2c keeps of the last axis
-    Share planes_;       // of the first axis
-    Share columns_;      // of the second axis
+    std::int64_t half_;    // edge / 2 + 1: what r2c keeps of the last axis
+    base::Share planes_;   // of the first axis
+    base::Share columns_;  // of the second axis
     Beat beat_;
     std::unique_ptr<Lines> lines_;
     std::vector<Complex> spectrum_;  // [second axis, mine][last axis, half][first axis]

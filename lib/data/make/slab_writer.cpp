@@ -19,7 +19,7 @@ SlabWriter::SlabWriter(comm::Communicator& control, hdf5::VolumeWriter& file, st
                        const hdf5::VolumeShape& shape)
     : control_(control), file_(file), name_(std::move(name)), shape_(shape) {}
 
-void SlabWriter::write(std::int64_t first_channel, std::int64_t channels, Share mine,
+void SlabWriter::write(std::int64_t first_channel, std::int64_t channels, base::Share mine,
                        std::span<const float> values) {
     file_.write(name_,
                 {.first_channel = first_channel,
@@ -37,10 +37,10 @@ void SlabWriter::write(std::int64_t first_channel, std::int64_t channels, Share 
     }
 }
 
-void SlabWriter::write_channel(std::int64_t channel, Share mine, std::span<const float> values) {
+void SlabWriter::write_channel(std::int64_t channel, base::Share mine, std::span<const float> values) {
     const std::int64_t plane = shape_[2] * shape_[3];
     const std::int64_t piece = planes_a_piece(plane);
-    const std::int64_t longest = share_of(shape_[1], 0, control_.world_size()).count;
+    const std::int64_t longest = base::share_of(shape_[1], 0, control_.world_size()).count;
     for (std::int64_t done = 0; done < longest; done += piece) {
         const std::int64_t begin = std::min(done, mine.count);
         const std::int64_t count = std::min(piece, mine.count - begin);

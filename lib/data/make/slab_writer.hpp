@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/progress.hpp"
+#include "base/share.hpp"
 #include "comm/communicator.hpp"
-#include "data/make/share.hpp"
 #include "hdf5/volume_writer.hpp"
 
 namespace ranklab::data {
@@ -23,9 +23,10 @@ class SlabWriter {
 
     /// Collective: `values` are `channels` channels of the planes `mine`, row-major. Every rank calls it the
     /// same number of times, some perhaps with no planes.
-    void write(std::int64_t first_channel, std::int64_t channels, Share mine, std::span<const float> values);
+    void write(std::int64_t first_channel, std::int64_t channels, base::Share mine,
+               std::span<const float> values);
     /// One channel of a rank's whole share, in as many pieces as the longest share needs.
-    void write_channel(std::int64_t channel, Share mine, std::span<const float> values);
+    void write_channel(std::int64_t channel, base::Share mine, std::span<const float> values);
 
     bool collective() const { return collective_; }
     /// Collective: the checksum of all that all ranks wrote.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/npy_header.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
@@ -71,12 +72,12 @@ TEST_F(Npy, TellsTheOrder) {
 
 TEST_F(Npy, WritesTheHeaderItReads) {
     const std::vector<std::int64_t> shape{4, 5, 6, 7};
-    const std::string header = npy_header_text(shape);
+    const std::string header = base::npy_header("<f4", shape);
     EXPECT_EQ(header.size() % 64, 0U);
     const NpyFile file(folder_.write("h.npy", header + std::string(4 * 5 * 6 * 7 * 4, '\0')));
     EXPECT_EQ(file.header().shape, shape);
     EXPECT_EQ(file.header().data_offset, header.size());
-    EXPECT_EQ(parse_npy_dictionary(npy_header_text({3}).substr(10), "x").shape, std::vector<std::int64_t>{3});
+    EXPECT_EQ(parse_npy_dictionary(base::npy_header("<f4", {3}).substr(10), "x").shape, std::vector<std::int64_t>{3});
 }
 
 TEST_F(Npy, RefusesWhatIsNoNpyFile) {

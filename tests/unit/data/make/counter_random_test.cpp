@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/formats/checksum.hpp"
-#include "data/make/share.hpp"
+#include "base/share.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -81,9 +81,9 @@ TEST(Share, CoversAllOnce) {
         for (const int ranks : {1, 2, 3, 4, 7}) {
             std::int64_t next = 0;
             for (int r = 0; r < ranks; ++r) {
-                const Share share = share_of(total, r, ranks);
+                const base::Share share = base::share_of(total, r, ranks);
                 EXPECT_EQ(share.first, next);
-                EXPECT_LE(share_of(total, 0, ranks).count - share.count, 1);
+                EXPECT_LE(base::share_of(total, 0, ranks).count - share.count, 1);
                 next = share.end();
             }
             EXPECT_EQ(next, total);

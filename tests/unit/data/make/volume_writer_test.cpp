@@ -38,7 +38,7 @@ class Volumes : public ::testing::Test {
         EXPECT_GE(size, static_cast<std::uintmax_t>(shape[0] * shape[1] * shape[2] * shape[3]) * 4)
             << "allocated before it is written";
         SlabWriter slabs(world(), out, "V", shape);
-        const Share mine = share_of(shape[1], world().rank(), world().world_size());
+        const base::Share mine = base::share_of(shape[1], world().rank(), world().world_size());
         const std::int64_t plane = shape[2] * shape[3];
         for (std::int64_t c = 0; c < shape[0]; ++c) {
             std::vector<float> values(static_cast<std::size_t>(mine.count * plane));

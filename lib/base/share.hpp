@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ranklab::data {
+namespace ranklab::base {
 
 struct Share {
     std::int64_t first = 0;
@@ -19,4 +19,4 @@ inline Share share_of(std::int64_t total, int rank, int ranks) {
     return {r * each + (r < longer ? r : longer), each + (r < longer ? 1 : 0)};
 }
 
-}  // namespace ranklab::data
+}  // namespace ranklab::base

@@ -1,0 +1,23 @@
+// File descriptors with an owner, and what the system's refusals mean to a user.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/unique_handle.hpp"
+
+namespace ranklab::base {
+
+struct DescriptorTraits {
+    using type = int;
+    static constexpr type empty = -1;
+    static void close(type descriptor) noexcept;
+};
+using Descriptor = unique_handle<DescriptorTraits>;
+
+/// Throws the sentence for a failed system call on `path`: OptionError where the path itself is wrong,
+/// EnvironmentError where the place does not allow it. It advises another value of `option`.
+[[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
+                              std::string_view option = "--output");
+
+}  // namespace ranklab::base

@@ -1,0 +1,101 @@
+// Where the time of writing and reading files goes: the phases, and what one rank or worker process spent in
+// each. Plain data of fixed size, however many files there are: worker processes send theirs back, and ranks'
+// are gathered.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace ranklab::base {
+
+/// In the order in which a record meets them. open: also creating the file or its datasets; close: also the
+/// rename of a temporary name; send: handing work to others; wait: for others.
+enum class IoPhase : std::size_t { generate, format, send, wait, open, write, fsync, close, read, parse };
+
+inline constexpr std::array<std::string_view, 10> kIoPhaseNames{
+    "generate", "format", "send", "wait", "open", "write", "fsync", "close", "read", "parse"};
+inline constexpr std::size_t kIoPhaseCount = kIoPhaseNames.size();
+
+/// Of one phase: how often, how long in all, the longest.
+struct IoTally {
+    double calls = 0;
+    double total_s = 0;
+    double longest_s = 0;
+};
+
+class IoTimes {
+  public:
+    using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC: the same for all processes of a node
+
+    void add(IoPhase phase, Clock::time_point begin, Clock::time_point end) {
+        IoTally& tally = tallies_[static_cast<std::size_t>(phase)];
+        const double seconds = std::chrono::duration<double>(end - begin).count();
+        tally.calls += 1;
+        tally.total_s += seconds;
+        tally.longest_s = std::max(tally.longest_s, seconds);
+        if (phase == IoPhase::open) first_open_s_ = std::min(first_open_s_, since_epoch(begin));
+        if (phase == IoPhase::close) last_close_s_ = std::max(last_close_s_, since_epoch(end));
+    }
+    /// One record is done, begun at `begin`: the whole that the phases are parts of.
+    void add_record(Clock::time_point begin, Clock::time_point end, double bytes) {
+        records_.calls += 1;
+        const double seconds = std::chrono::duration<double>(end - begin).count();
+        records_.total_s += seconds;
+        records_.longest_s = std::max(records_.longest_s, seconds);
+        bytes_ += bytes;
+    }
+    void merge(const IoTimes& other) {
+        for (std::size_t i = 0; i < kIoPhaseCount; ++i) merge(tallies_[i], other.tallies_[i]);
+        merge(records_, other.records_);
+        bytes_ += other.bytes_;
+        first_open_s_ = std::min(first_open_s_, other.first_open_s_);
+        last_close_s_ = std::max(last_close_s_, other.last_close_s_);
+    }
+
+    const IoTally& of(IoPhase phase) const { return tallies_[static_cast<std::size_t>(phase)]; }
+    const IoTally& records() const { return records_; }
+    double bytes() const { return bytes_; }
+    /// Seconds on this node's steady clock; infinite, and minus infinite, where nothing was opened or closed.
+    double first_open_s() const { return first_open_s_; }
+    double last_close_s() const { return last_close_s_; }
+    static double since_epoch(Clock::time_point when) {
+        return std::chrono::duration<double>(when.time_since_epoch()).count();
+    }
+
+    /// Marks a phase for the lifetime of the returned object:  auto p = times.phase(IoPhase::write);
+    class Mark {
+      public:
+        Mark(IoTimes& times, IoPhase phase) : times_(times), phase_(phase), begin_(Clock::now()) {}
+        ~Mark() { times_.add(phase_, begin_, Clock::now()); }
+        Mark(const Mark&) = delete;
+        Mark& operator=(const Mark&) = delete;
+        Mark(Mark&&) = delete;
+        Mark& operator=(Mark&&) = delete;
+
+      private:
+        IoTimes& times_;
+        IoPhase phase_;
+        Clock::time_point begin_;
+    };
+    [[nodiscard]] Mark phase(IoPhase phase) { return Mark(*this, phase); }
+
+  private:
+    static void merge(IoTally& to, const IoTally& from) {
+        to.calls += from.calls;
+        to.total_s += from.total_s;
+        to.longest_s = std::max(to.longest_s, from.longest_s);
+    }
+
+    std::array<IoTally, kIoPhaseCount> tallies_{};
+    IoTally records_;
+    double bytes_ = 0;
+    double first_open_s_ = std::numeric_limits<double>::infinity();
+    double last_close_s_ = -std::numeric_limits<double>::infinity();
+};
+
+}  // namespace ranklab::base

@@ -1,0 +1,38 @@
+// What the rungs share that write a file per record. Private to this room and its tests.
+#pragma once
+
+#include "io/record_files.hpp"
+#include "io/strategy.hpp"
+
+namespace ranklab::io {
+
+class FileRung : public Strategy {
+  public:
+    FileRung(const Job& job, const Place& place, Encoding encoding)
+        : job_(job), place_(place), encoding_(encoding) {}
+
+    void open() override {}
+    void close() override {}
+    std::unique_ptr<Reader> reader(base::IoTimes& times) const override;
+    std::filesystem::path file_of(std::int64_t id) const override { return record_path(job_, encoding_, id); }
+
+  protected:
+    const Job& job() const { return job_; }
+    const Place& place() const { return place_; }
+
+    /// Generates record `id`, vectorised and by_y, writes it and reports it done.
+    void produce(std::int64_t id, const Grid& grid, RecordWriter& writer, std::vector<double>& values) const;
+    /// Ends the record that began then: its whole time and its bytes, and the call of done.
+    void end_record(base::IoTimes::Clock::time_point begin, const RecordWriter& writer) const;
+
+  private:
+    const Job& job_;
+    Place place_;
+    Encoding encoding_;
+};
+
+/// 25 bytes a value, and 8.
+std::int64_t text_bytes(std::int64_t size);
+std::int64_t binary_bytes(std::int64_t size);
+
+}  // namespace ranklab::io

@@ -1,0 +1,45 @@
+// What is to be written: the same for every rung of the ladder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ranklab::io {
+
+/// files: a dataset per record. single: one dataset [n, size, size].
+enum class Layout { files, single };
+
+/// What the parallel-HDF5 rungs (and, where it applies, hdf5-serial) may be told.
+struct Hdf5Settings {
+    Layout layout = Layout::files;
+    std::int64_t chunk = 0;       ///< edge of square chunks of a record; 0: contiguous
+    std::uint64_t alignment = 1;  ///< objects of at least this many bytes begin at its multiples; 1: none
+    std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's, in the order given
+    bool early_allocation = true;
+    bool fill = false;  ///< datasets are filled with zeros when their room is allocated
+    bool collective_metadata = true;
+    bool latest_format = false;
+};
+
+struct Job {
+    std::int64_t files = 15;          ///< n, records
+    std::int64_t size = 100;          ///< a record is size x size float64
+    std::filesystem::path directory;  ///< exists when a strategy is opened
+    int workers = 1;                  ///< processes of the process rungs
+    bool async = false;               ///< process-pool: tasks are handed out without waiting for each result
+    bool dynamic = false;             ///< mpi-send: ranks ask for the next chunk
+    std::int64_t chunk_files = 1;     ///< of --dynamic: records handed out at a time
+    bool fsync = false;
+    bool rename = false;  ///< a file bears a temporary name until it is whole
+    Hdf5Settings hdf5;
+
+    std::int64_t values_per_record() const { return size * size; }
+};
+
+/// "data00042" and an ending: the names that the original gives (at least five digits).
+std::string record_name(std::int64_t id);
+
+}  // namespace ranklab::io

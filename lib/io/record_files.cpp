@@ -1,0 +1,201 @@
+#include "io/record_files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/npy_header.hpp"
+#include "io/savetxt.hpp"
+
+namespace ranklab::io {
+namespace {
+
+namespace fs = std::filesystem;
+using base::IoPhase;
+
+constexpr const char* kOption = "--directory";
+
+fs::path temporary_of(const fs::path& path) {
+    return path.parent_path() / ("." + path.filename().string() + ".tmp");
+}
+
+// Removes what was begun, unless it was finished: a failed write leaves no half of a file.
+class Unfinished {
+  public:
+    explicit Unfinished(fs::path path) : path_(std::move(path)) {}
+    ~Unfinished() {
+        if (!finished_) ::unlink(path_.c_str());
+    }
+    Unfinished(const Unfinished&) = delete;
+    Unfinished& operator=(const Unfinished&) = delete;
+    Unfinished(Unfinished&&) = delete;
+    Unfinished& operator=(Unfinished&&) = delete;
+    void finish() { finished_ = true; }
+
+  private:
+    fs::path path_;
+    bool finished_ = false;
+};
+
+void write_all(int fd, const void* data, std::size_t bytes, const fs::path& path) {
+    const auto* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+        const ssize_t written = ::write(fd, from, bytes);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) base::throw_errno("write", path, errno, kOption);
+        from += written;
+        bytes -= static_cast<std::size_t>(written);
+    }
+}
+
+[[noreturn]] void damaged(const fs::path& path, const std::string& what) {
+    throw base::DataError(fmt::format("{} {}; it is not as it was written", path.string(), what));
+}
+
+void read_all(int fd, void* data, std::size_t bytes, const fs::path& path) {
+    auto* to = static_cast<char*>(data);
+    while (bytes > 0) {
+        const ssize_t got = ::read(fd, to, bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) base::throw_errno("read", path, errno, kOption);
+        if (got == 0) damaged(path, "ends while it is read");
+        to += got;
+        bytes -= static_cast<std::size_t>(got);
+    }
+}
+
+std::string header_of(std::int64_t size) {
+    return base::npy_header("<f8", {size, size});
+}
+
+// Each value ends with a blank, and a row's last one with a line feed.
+void parse_text(const std::vector<char>& text, std::size_t size, std::span<double> values,
+                const fs::path& path) {
+    const char* at = text.data();
+    const char* end = at + text.size();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto [next, error] = std::from_chars(at, end, values[i]);
+        const char after = (i + 1) % size == 0 ? '\n' : ' ';
+        if (error != std::errc() || next == end || *next != after)
+            damaged(path, fmt::format("has no number with '%.18e' at row {}, column {}", i / size, i % size));
+        at = next + 1;
+    }
+    if (at != end) damaged(path, fmt::format("goes on for {} bytes after its last row", end - at));
+}
+
+}  // namespace
+
+const char* extension_of(Encoding encoding) {
+    return encoding == Encoding::text ? ".txt" : ".npy";
+}
+
+fs::path record_path(const Job& job, Encoding encoding, std::int64_t id) {
+    return job.directory / (record_name(id) + extension_of(encoding));
+}
+
+RecordWriter::RecordWriter(const Job& job, Encoding encoding, base::IoTimes& times)
+    : job_(job), encoding_(encoding), times_(times) {
+    if (encoding == Encoding::npy) {
+        const std::string header = header_of(job.size);
+        buffer_.assign(header.begin(), header.end());
+    } else {
+        buffer_.resize(static_cast<std::size_t>(job.values_per_record()) * (kLongestValue + 1));
+    }
+}
+
+void RecordWriter::format(std::span<const double> values) {
+    if (encoding_ == Encoding::npy) {
+        bytes_ = static_cast<std::int64_t>(buffer_.size() + values.size_bytes());
+        return;
+    }
+    const auto mark = times_.phase(IoPhase::format);
+    char* at = buffer_.data();
+    const auto size = static_cast<std::size_t>(job_.size);
+    for (std::size_t row = 0; row < values.size(); row += size) {
+        for (std::size_t column = 0; column < size; ++column) {
+            at = write_value(values[row + column], at);
+            *at++ = ' ';
+        }
+        at[-1] = '\n';
+    }
+    bytes_ = at - buffer_.data();
+}
+
+void RecordWriter::write(std::int64_t id, std::span<const double> values) {
+    format(values);
+    const fs::path path = record_path(job_, encoding_, id);
+    const fs::path made = job_.rename ? temporary_of(path) : path;
+    base::Descriptor file;
+    {
+        const auto mark = times_.phase(IoPhase::open);
+        file = base::Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+        if (!file) base::throw_errno("open", path, errno, kOption);
+    }
+    Unfinished unfinished(made);
+    {
+        const auto mark = times_.phase(IoPhase::write);
+        if (encoding_ == Encoding::npy) {
+            write_all(file.get(), buffer_.data(), buffer_.size(), path);
+            write_all(file.get(), values.data(), values.size_bytes(), path);
+        } else {
+            write_all(file.get(), buffer_.data(), static_cast<std::size_t>(bytes_), path);
+        }
+    }
+    if (job_.fsync) {
+        const auto mark = times_.phase(IoPhase::fsync);
+        if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kOption);
+    }
+    const auto mark = times_.phase(IoPhase::close);
+    // Network file systems say here that what was written has no room.
+    if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kOption);
+    if (job_.rename && ::rename(made.c_str(), path.c_str()) != 0)
+        base::throw_errno("rename", path, errno, kOption);
+    unfinished.finish();
+}
+
+RecordReader::RecordReader(const Job& job, Encoding encoding, base::IoTimes& times)
+    : job_(job), encoding_(encoding), times_(times) {}
+
+void RecordReader::read(std::int64_t id, std::span<double> values) {
+    const fs::path path = record_path(job_, encoding_, id);
+    base::Descriptor file;
+    struct stat status {};
+    {
+        const auto mark = times_.phase(IoPhase::open);
+        file = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!file && errno == ENOENT) damaged(path, "is not there");
+        if (!file || ::fstat(file.get(), &status) != 0) base::throw_errno("open", path, errno, kOption);
+    }
+    const std::string header = encoding_ == Encoding::npy ? header_of(job_.size) : "";
+    const auto there = static_cast<std::size_t>(status.st_size);
+    const std::size_t wanted = header.size() + values.size_bytes();
+    const std::size_t longest = values.size() * (kLongestValue + 1);
+    if (encoding_ == Encoding::npy ? there != wanted : there > longest)
+        damaged(path, fmt::format("has {} bytes, not {}", there,
+                                  encoding_ == Encoding::npy ? wanted : values.size() * 25));
+    {
+        const auto mark = times_.phase(IoPhase::read);
+        buffer_.resize(encoding_ == Encoding::npy ? header.size() : there);
+        read_all(file.get(), buffer_.data(), buffer_.size(), path);
+        if (encoding_ == Encoding::npy) read_all(file.get(), values.data(), values.size_bytes(), path);
+    }
+    if (encoding_ == Encoding::npy) {
+        if (std::memcmp(buffer_.data(), header.data(), header.size()) != 0)
+            damaged(path, fmt::format("has no npy header for {0} x {0} float64", job_.size));
+    } else {
+        const auto mark = times_.phase(IoPhase::parse);
+        parse_text(buffer_, static_cast<std::size_t>(job_.size), values, path);
+    }
+    const auto mark = times_.phase(IoPhase::close);
+    file.reset();
+}
+
+}  // namespace ranklab::io

@@ -1,0 +1,55 @@
+// A file per record: what all such rungs have in common, whoever writes.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/io_times.hpp"
+#include "io/job.hpp"
+
+namespace ranklab::io {
+
+/// text: numpy.savetxt's bytes ("%.18e", a blank between values, a line a row). npy: numpy.save's.
+enum class Encoding { text, npy };
+
+const char* extension_of(Encoding encoding);
+/// DIRECTORY/data00042.npy
+std::filesystem::path record_path(const Job& job, Encoding encoding, std::int64_t id);
+
+/// Writes records, each in a file of its own, by one write() where the record is not larger than that takes.
+class RecordWriter {
+  public:
+    RecordWriter(const Job& job, Encoding encoding, base::IoTimes& times);
+    /// size x size values. Marks format, open, write, fsync, close. EnvironmentError where the place does not
+    /// take it (the file is removed, so that no half of it stays).
+    void write(std::int64_t id, std::span<const double> values);
+    std::int64_t bytes_of_last() const { return bytes_; }
+
+  private:
+    void format(std::span<const double> values);
+
+    const Job& job_;
+    Encoding encoding_;
+    base::IoTimes& times_;
+    std::vector<char> buffer_;  // text: the whole file; npy: the header
+    std::int64_t bytes_ = 0;
+};
+
+/// Reads them back. Marks open, read, parse, close.
+class RecordReader {
+  public:
+    RecordReader(const Job& job, Encoding encoding, base::IoTimes& times);
+    /// DataError naming the file where it is missing, truncated, longer or of another form.
+    void read(std::int64_t id, std::span<double> values);
+
+  private:
+    const Job& job_;
+    Encoding encoding_;
+    base::IoTimes& times_;
+    std::vector<char> buffer_;
+};
+
+}  // namespace ranklab::io

@@ -1,0 +1,49 @@
+// The first rung: a loop over rows and columns, one value at a time, as text. What a scalar language does, at
+// the speed of a compiled one.
+#include "io/file_rung.hpp"
+
+namespace ranklab::io {
+namespace {
+
+class TextLoop final : public FileRung {
+  public:
+    TextLoop(const Job& job, const Place& place) : FileRung(job, place, Encoding::text) {}
+
+    void write() override {
+        const Grid grid(job().size);
+        RecordWriter writer(job(), Encoding::text, place().times);
+        std::vector<double> values(static_cast<std::size_t>(job().values_per_record()));
+        for (std::int64_t id = 0; id < job().files; ++id) {
+            const auto begin = base::IoTimes::Clock::now();
+            generate(id, grid, values);
+            writer.write(id, values);
+            end_record(begin, writer);
+        }
+    }
+
+  private:
+    void generate(std::int64_t id, const Grid& grid, std::vector<double>& values) const {
+        const auto mark = place().times.phase(base::IoPhase::generate);
+        const auto n = static_cast<double>(job().files);
+        const auto t = static_cast<double>(id);
+        std::size_t i = 0;
+        for (const double x : grid.x) {
+            for (const double y : grid.y) values[i++] = value_at(x, y, n, t);
+        }
+    }
+};
+
+}  // namespace
+
+StrategyEntry text_loop_entry() {
+    return {.name = "text-loop",
+            .summary = "one process, a loop over every value, text files",
+            .order = Order::by_x,
+            .extension = ".txt",
+            .bytes_per_record = text_bytes,
+            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
+                return std::make_unique<TextLoop>(job, place);
+            }};
+}
+
+}  // namespace ranklab::io

@@ -1,0 +1,77 @@
+// One rung of the file-writing ladder, and the catalogue of them: one file in strategies/ and one word in
+// CMakeLists.txt each.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/io_times.hpp"
+#include "comm/communicator.hpp"
+#include "io/job.hpp"
+#include "io/kernel.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::io {
+
+/// What a strategy works with on each rank. All of it outlives the strategy.
+struct Place {
+    comm::Communicator& ranks;  ///< those that take part, for this strategy's own messages
+    base::IoTimes& times;       ///< where this rank marks its phases while writing
+    /// Called after each record that this rank (or a worker of it) has finished, with how many more are done:
+    /// cheap. It throws base::Interrupted where the user has asked to stop.
+    std::function<void(std::int64_t)> done;
+};
+
+/// Reads records back, one after the other, on one rank alone: no collectives.
+class Reader {
+  public:
+    virtual ~Reader() = default;
+    /// The size x size values of record `id` as they lie in the file. DataError where there are not so many,
+    /// or the file is not as it should be.
+    virtual void read(std::int64_t id, std::span<double> values) = 0;
+};
+
+/// The verbs are called in this order, each by all ranks of the place, each timed. open: what must be there
+/// before the first record (worker processes, the shared file and its datasets). write: this rank's share is
+/// generated and written. close: the rest; all is in its files afterwards. What fails throws on the rank
+/// where it failed; the others may be waiting in a collective then.
+class Strategy {
+  public:
+    virtual ~Strategy() = default;
+    virtual void open() = 0;
+    virtual void write() = 0;
+    virtual void close() = 0;
+
+    /// `times` gets open, read, parse and close.
+    virtual std::unique_ptr<Reader> reader(base::IoTimes& times) const = 0;
+    /// The file that holds record `id`.
+    virtual std::filesystem::path file_of(std::int64_t id) const = 0;
+
+    /// What else there is to say of the last writing (bytes per task, collective modes): complete on rank 0
+    /// after close(), which gathered it.
+    virtual std::vector<results::Table> tables() const { return {}; }
+    /// Sentences that mark the row: a collective request that fell back.
+    virtual std::vector<std::string> warnings() const { return {}; }
+};
+
+struct StrategyEntry {
+    std::string name;     ///< as in --strategy
+    std::string summary;  ///< one line for --list
+    Order order = Order::by_y;
+    bool parallel = false;     ///< all ranks take part; otherwise rank 0 alone, and the others wait
+    bool needs_mpi = false;    ///< even for one rank
+    bool shared_file = false;  ///< one file for all records; otherwise a file per record
+    std::string extension;     ///< ".txt", ".npy", ".h5"
+    /// Bytes that one record takes in its file, headers apart.
+    std::function<std::int64_t(std::int64_t size)> bytes_per_record;
+    std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
+};
+
+/// Generated: all entries, in ladder order.
+std::vector<StrategyEntry> strategies();
+
+}  // namespace ranklab::io
