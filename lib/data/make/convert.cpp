@@ -117,7 +117,7 @@ void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
     for (std::int64_t done = 0; done < longest; done += piece) {
         progress.activity("converting");
         const std::int64_t begin = std::min(done, mine.count);
-        visit(Share{mine.first + begin, std::min(piece, mine.count - begin)});
+        visit(base::Share{mine.first + begin, std::min(piece, mine.count - begin)});
         pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
     }
 }
