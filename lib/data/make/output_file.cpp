@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
+#include "results/places.hpp"
 
 namespace ranklab::data {
 namespace {

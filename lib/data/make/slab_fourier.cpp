@@ -141,7 +141,7 @@ void SlabFourier::inverse(const Filter& filter, const Take& take) {
 // The kept spectrum, filtered and transformed along the first axis, each rank's planes of it together.
 std::vector<Complex> SlabFourier::filtered_columns(const Filter& filter) {
     std::vector<Complex> columns(spectrum_.size());
-    std::vector<Share> shares;
+    std::vector<base::Share> shares;
     for (int r = 0; r < control_.world_size(); ++r)
         shares.push_back(base::share_of(edge_, r, control_.world_size()));
     Complex* line = lines_->line.get();
@@ -151,7 +151,7 @@ std::vector<Complex> SlabFourier::filtered_columns(const Filter& filter) {
             for (std::int64_t z = 0; z < edge_; ++z)
                 line[z] = kept[z] * filter({cycles(z), cycles(columns_.first + y), k});
             fftw_execute(lines_->back.get());
-            for (const Share& theirs : shares) {
+            for (const base::Share& theirs : shares) {
                 Complex* block = columns.data() + columns_.count * theirs.first * half_;
                 for (std::int64_t p = 0; p < theirs.count; ++p)
                     block[(y * theirs.count + p) * half_ + k] = line[theirs.first + p];
