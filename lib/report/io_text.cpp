@@ -48,20 +48,26 @@ std::string between(const stats::Interval& interval, std::size_t n) {
     return fmt::format("{} .. {}", plain(interval.low), plain(interval.high));
 }
 
+// ", 95 % 800.1 .. 820.2 MiB/s, n = 7"
+std::string spread(const stats::Summary& s, const char* unit) {
+    if (std::isnan(s.ci95.low)) return fmt::format(", no interval, n = {}", s.n);
+    return fmt::format(", 95 % {} {}, n = {}", between(s.ci95, s.n), unit, s.n);
+}
+
 // "write        812.3 MiB/s (851.8 MB/s), 95 % 800.1 .. 820.2 MiB/s, n = 7"
 std::string storage_rate(const Run& run, const char* measurement, const char* name) {
     const Measurement* m = run.find(measurement);
     if (m == nullptr || m->summary.n == 0) return "";
     const double median = m->summary.median;
-    return fmt::format("  {:<14}{} MiB/s ({} MB/s), 95 % {} MiB/s, n = {}\n", name, plain(median),
-                       plain(median * kMiB / 1e6), between(m->summary.ci95, m->summary.n), m->summary.n);
+    return fmt::format("  {:<14}{} MiB/s ({} MB/s){}\n", name, plain(median), plain(median * kMiB / 1e6),
+                       spread(m->summary, "MiB/s"));
 }
 
 std::string file_rate(const Run& run) {
     const Measurement* m = run.find("files_per_s");
     if (m == nullptr || m->summary.n == 0) return "";
-    return fmt::format("  {:<14}{} files/s, 95 % {} files/s, n = {}\n", "files", plain(m->summary.median),
-                       between(m->summary.ci95, m->summary.n), m->summary.n);
+    return fmt::format("  {:<14}{} files/s{}\n", "files", plain(m->summary.median),
+                       spread(m->summary, "files/s"));
 }
 
 std::string titled(const std::string& title, const TextTable& table) {
@@ -96,6 +102,12 @@ std::string base_line(const std::vector<LadderRow>& rows) {
     return fmt::format("  speedup: over text-loop, {} s\n\n", plain(base->time.median_s));
 }
 
+// "91.2 of write"
+std::string of_ceiling(const LadderRow& row) {
+    if (std::isnan(row.percent_of_ceiling)) return "n/a";
+    return percent(row.percent_of_ceiling) + (row.ceiling.empty() ? "" : " of " + row.ceiling);
+}
+
 // Of an invalid ladder the rungs that were verified stand all the same.
 bool stands(const LadderRow& row) {
     return row.verified == "yes" || row.verified == "passed" || row.verified == "ok" || row.verified == "1";
@@ -108,16 +120,17 @@ std::string ladder(const Table& stored, bool valid) {
         row.speedup = row.over_previous = row.write_MiBps = row.files_per_s = stats::kNone;
         row.percent_of_ceiling = stats::kNone;
     }
-    TextTable table({"rung", "ranks", "workers", "n", "job time s", "95% interval", "speedup",
-                     "over previous", "write MiB/s (MB/s)", "files/s", "% of ceiling", "<ceiling",
-                     "<verified"});
+    TextTable table({"rung", "n", "job time s", "95% interval", "speedup", "over previous",
+                     "write MiB/s (MB/s)", "files/s", "<% of ceiling", "<verified"});
     Footnotes notes;
-    for (const auto& row : rows)
-        table.add({row.rung + notes.reference(row.mark), std::to_string(row.ranks),
-                   std::to_string(row.workers), std::to_string(row.n), plain(row.time.median_s),
+    const auto labels = ladder_labels(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& row = rows[i];
+        table.add({labels[i] + notes.reference(row.mark), std::to_string(row.n), plain(row.time.median_s),
                    between(row.time.s, static_cast<std::size_t>(row.n)), times(row.speedup),
                    times(row.over_previous), mib_and_mb(row.write_MiBps), plain(row.files_per_s),
-                   percent(row.percent_of_ceiling), row.ceiling, row.verified});
+                   of_ceiling(row), row.verified});
+    }
     if (table.empty()) return "";
     return "ladder\n" + table.text() + base_line(rows) + notes.text();
 }

@@ -115,13 +115,14 @@ std::string ladder_data(const std::vector<LadderRow>& rows, const Marks& marks, 
 
 std::vector<std::string> ladder_notes(const Panel& times, const Marks& marks) {
     std::vector<std::string> notes;
-    if (times.has_intervals()) {
+    notes.emplace_back(times.has_intervals()
+                           ? "Bars: medians over repetitions. Lines: 95 % intervals of the median, none "
+                             "below 6 repetitions; "
+                             "of a speedup:"
+                           : "Bars: medians over repetitions; fewer than 6, so there are no intervals.");
+    if (times.has_intervals())
         notes.emplace_back(
-            "Bars: medians over repetitions; lines: 95 % intervals of the median, of speedups the widest "
-            "that both times allow; none below 6 repetitions.");
-    } else {
-        notes.emplace_back("Bars: medians over repetitions; fewer than 6, so there are no intervals.");
-    }
+            "the widest that both times allow, low = base.low / time.high, high = base.high / time.low.");
     for (std::size_t i = 0; i < marks.texts.size(); ++i)
         notes.push_back(fmt::format("[{}] {}", i + 1, marks.texts[i]));
     return notes;
@@ -148,14 +149,12 @@ std::string range_script(const Panel& panel) {
                        2.5 * most, gnuplot_quoted(panel.axis + ", logarithmic"));
 }
 
-std::string panel_script(const Panel& panel, const char* colour) {
+std::string panel_script(const Panel& panel, const char* names, const char* colour) {
     const int c = panel.column;
     std::string text = range_script(panel);
-    text += fmt::format("plot 'ladder.dat' using 1:{}:xtic(2) with boxes linecolor rgb '{}'", c, colour);
+    text += fmt::format("plot 'ladder.dat' using 1:{}{} with boxes linecolor rgb '{}'", c, names, colour);
     if (panel.has_intervals())
-        text += fmt::format(
-            ", '' using 1:{}:{}:{} with yerrorbars linecolor rgb 'black' linewidth 1.5 pointtype -1", c,
-            c + 1, c + 2);
+        text += ", " + gnuplot_interval("", c + 1, "linecolor rgb 'black' linewidth 1.5");
     return text + fmt::format(", '' using 1:{}:{} with labels offset 0,0.7 font ',11'\n", c + 3, c + 4);
 }
 
@@ -163,7 +162,7 @@ std::string ladder_script(const Ladder& ladder, const Panel& times, const Panel&
                           const Marks& marks) {
     const auto notes = ladder_notes(times, marks);
     const int below = kNoteHeight * static_cast<int>(notes.size()) + 8;
-    const int height = 820 + below;
+    const int height = 790 + below;
     const auto screen = [&](int from_bottom) {
         return fmt::format("screen {:.4f}", (below + from_bottom) / static_cast<double>(height));
     };
@@ -171,20 +170,19 @@ std::string ladder_script(const Ladder& ladder, const Panel& times, const Panel&
            "set output 'ladder.svg'\n"
            "unset key\nset style fill solid 0.7 noborder\nset boxwidth 0.65\nset grid ytics\nset xtics "
            "nomirror\n" +
-           fmt::format("set xrange [0.4:{}.6]\nset lmargin at screen 0.09\nset rmargin at screen 0.98\n",
+           fmt::format("set xrange [0.4:{}.6]\nset lmargin at screen 0.11\nset rmargin at screen 0.98\n",
                        ladder.rows.size()) +
            fmt::format("set multiplot title {} font ',14'\n",
                        gnuplot_quoted("The file-writing ladder: " + ladder.title)) +
-           fmt::format("set tmargin at {}\nset bmargin at {}\nset format x ''\nset xtics scale 0\n",
-                       screen(775), screen(465)) +
-           panel_script(times, "#4477aa") +
-           fmt::format("set tmargin at {}\nset bmargin at {}\nset xtics rotate by -28\n", screen(435),
-                       screen(135)) +
-           notes_script(notes, height) +
+           fmt::format("set tmargin at {}\nset bmargin at {}\nunset xtics\n", screen(745), screen(435)) +
+           panel_script(times, "", "#4477aa") +
            fmt::format(
-               "set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead dashtype 2 linecolor rgb "
-               "'gray40'\n") +
-           panel_script(speedups, "#66aa77") + "unset multiplot\n";
+               "set tmargin at {}\nset bmargin at {}\nset xtics nomirror scale 0 rotate by 24 right\n",
+               screen(415), screen(105)) +
+           notes_script(notes, height) +
+           "set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead dashtype 2 linecolor rgb "
+           "'gray40'\n" +
+           panel_script(speedups, ":xtic(2)", "#66aa77") + "unset multiplot\n";
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(PlotLadder, HasBarsInLadderOrderWithIntervalsAndSpeedups) {
     EXPECT_THAT(script, HasSubstr("speedup over text-loop (4.8 s)"));
     EXPECT_THAT(script,
                 HasSubstr("[2] collective writing was asked for and fell back to independent: it''s"));
-    EXPECT_THAT(script, HasSubstr("yerrorbars"));
+    EXPECT_THAT(script, HasSubstr("with vectors heads"));
 }
 
 TEST(PlotLadder, IsLinearWhereRungsAreNearAndNamesAnotherBase) {
@@ -46,7 +46,7 @@ TEST(PlotLadder, IsLinearWhereRungsAreNearAndNamesAnotherBase) {
     const auto script = text_of(folder / "plot_ladder.gp");
     EXPECT_THAT(script, Not(HasSubstr("logarithmic")));
     EXPECT_THAT(script, HasSubstr("speedup over binary (2 s)"));
-    EXPECT_THAT(script, Not(HasSubstr("yerrorbars")));
+    EXPECT_THAT(script, Not(HasSubstr("with vectors heads")));
     EXPECT_THAT(script, HasSubstr("fewer than 6"));
 }
 
@@ -62,7 +62,7 @@ TEST(PlotIoScaling, HasPointsIntervalsAndTheLinearLine) {
     EXPECT_THAT(script, HasSubstr("set logscale x 2"));
     EXPECT_THAT(script, HasSubstr("x / 1.0 with lines dashtype 2"));
     EXPECT_THAT(script, HasSubstr("'mpi-send, over ranks: base 1 rank, 8 s'"));
-    EXPECT_THAT(script, HasSubstr("yerrorbars"));
+    EXPECT_THAT(script, HasSubstr("with vectors heads"));
     EXPECT_THAT(script, Not(HasSubstr("linespoints")));
 }
 
