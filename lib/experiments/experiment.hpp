@@ -42,6 +42,10 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
+    /// Asked of a process that no launcher started, before anything else is done: whether it needs MPI for
+    /// these options. Where it does not, the control plane is a communicator of one rank without MPI.
+    virtual bool needs_mpi(const options::Options&) const { return true; }
+
     /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
     /// no work. Returns what a dry run shows beside the options ("parameters").
     virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;
