@@ -262,11 +262,13 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
         if (options.flag("list") && speaks_for_job()) print_listings(experiment);
         return options.flag("list");
     };
-    return run_mpi_program(argc, argv, schema, text, lists,
-                           [&](Session& session, const options::Options& options) {
-                               Job job{session, experiment, options, command_line(experiment, argc, argv)};
-                               return work(job);
-                           });
+    return run_mpi_program(
+        argc, argv, schema, text, lists,
+        [&](Session& session, const options::Options& options) {
+            Job job{session, experiment, options, command_line(experiment, argc, argv)};
+            return work(job);
+        },
+        [&](const options::Options& options) { return experiment.needs_mpi(options); });
 }
 
 }  // namespace ranklab::app

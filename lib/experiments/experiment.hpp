@@ -42,8 +42,8 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
-    /// Whether a process that is alone needs the MPI library for what the command line asks; asked before it
-    /// is started.
+    /// Asked of a process that no launcher started, before anything else is done: whether it needs MPI for
+    /// these options. Where it does not, the control plane is a communicator of one rank without MPI.
     virtual bool needs_mpi(const options::Options&) const { return true; }
 
     /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
