@@ -96,10 +96,8 @@ class Footnotes {
 };
 
 std::string base_line(const std::vector<LadderRow>& rows) {
-    const auto base =
-        std::find_if(rows.begin(), rows.end(), [](const LadderRow& row) { return row.rung == "text-loop"; });
-    if (base == rows.end()) return "  speedup: n/a, since text-loop, which it is over, was not run\n\n";
-    return fmt::format("  speedup: over text-loop, {} s\n\n", plain(base->time.median_s));
+    const LadderRow& base = base_of(rows);
+    return fmt::format("  speedup: over {}, {} s\n\n", base.rung, plain(base.time.median_s));
 }
 
 // "91.2 of write"
@@ -108,15 +106,11 @@ std::string of_ceiling(const LadderRow& row) {
     return percent(row.percent_of_ceiling) + (row.ceiling.empty() ? "" : " of " + row.ceiling);
 }
 
-// Of an invalid ladder the rungs that were verified stand all the same.
-bool stands(const LadderRow& row) {
-    return row.verified == "yes" || row.verified == "passed" || row.verified == "ok" || row.verified == "1";
-}
-
 std::string ladder(const Table& stored, bool valid) {
     auto rows = ladder_rows(stored);
-    for (auto& row : rows) {
-        if (valid || stands(row)) continue;
+    if (rows.empty()) return "";
+    for (auto& row : rows) {  // of an invalid ladder the rungs that were verified stand all the same
+        if (valid || row.verified == "yes") continue;
         row.speedup = row.over_previous = row.write_MiBps = row.files_per_s = stats::kNone;
         row.percent_of_ceiling = stats::kNone;
     }
@@ -131,7 +125,6 @@ std::string ladder(const Table& stored, bool valid) {
                    times(row.over_previous), mib_and_mb(row.write_MiBps), plain(row.files_per_s),
                    of_ceiling(row), row.verified});
     }
-    if (table.empty()) return "";
     return "ladder\n" + table.text() + base_line(rows) + notes.text();
 }
 
@@ -147,6 +140,7 @@ std::string head_of(const std::string& column) {
         {"block_layer_MiB", "block layer MiB"}};
     for (const auto& [name, head] : kHeads)
         if (name == column) return head;
+    if (column == "MiB_per_s") return "MiB/s (MB/s)";
     if (column.ends_with("_MiBps")) return column.substr(0, column.size() - 6) + " MiB/s (MB/s)";
     if (column.ends_with("_s")) return column.substr(0, column.size() - 2) + " s";
     return column;
@@ -155,7 +149,7 @@ std::string head_of(const std::string& column) {
 std::string io_cell(const results::Column& column, std::size_t row) {
     const auto* doubles = std::get_if<std::vector<double>>(&column.values);
     if (doubles == nullptr) return cell(column, row);
-    if (column.name.ends_with("MiBps")) return mib_and_mb((*doubles)[row]);
+    if (column.name.ends_with("MiBps") || column.name == "MiB_per_s") return mib_and_mb((*doubles)[row]);
     return column.name.ends_with("percent") ? percent((*doubles)[row]) : number((*doubles)[row]);
 }
 
@@ -212,11 +206,12 @@ std::string io_records(const Run& run) {
     if (files.empty() || size.empty()) return "";
     const double edge = std::strtod(size.c_str(), nullptr);
     const double bytes = std::strtod(files.c_str(), nullptr) * edge * edge * 8;
-    const auto workers = config_of(run, "workers");
-    return fmt::format("  {:<14}{} of {} x {} float64, {} as numbers, by {}; {} rank(s), {} worker(s)\n\n",
-                       "records", printable(files), printable(size), printable(size),
-                       base::human_bytes(bytes), printable(config_of(run, "strategy")), run.hosts.size(),
-                       workers.empty() ? "1" : printable(workers));
+    const auto ranks = is_rung(run) ? ranks_of(run) : static_cast<std::int64_t>(run.hosts.size());
+    const auto workers = is_rung(run) ? workers_of(run) : 0;
+    const std::string by = workers > 0 ? fmt::format(", {} worker(s)", workers) : "";
+    return fmt::format("  {:<14}{} of {} x {} float64, {} as numbers, by {}; {} rank(s){}\n\n", "records",
+                       printable(files), printable(size), printable(size), base::human_bytes(bytes),
+                       printable(config_of(run, "strategy")), ranks, by);
 }
 
 std::string io_rates(const Run& run) {

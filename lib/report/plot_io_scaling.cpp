@@ -24,8 +24,6 @@ std::string series_title(const ScalingSeries& series, bool several_records) {
     std::string text =
         fmt::format("{}, over {}: base {}, {} s", series.rung, series.by_workers ? "workers" : "ranks",
                     plural(base.width, series.by_workers ? "worker" : "rank"), plot_text(base.time.median_s));
-    if (series.other != 1)
-        text += ", " + plural(static_cast<double>(series.other), series.by_workers ? "rank" : "worker");
     if (!series.variant.empty()) text += ", " + series.variant;
     return several_records ? text + fmt::format(", {} records of size {}", series.files, series.size) : text;
 }

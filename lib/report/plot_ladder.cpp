@@ -65,9 +65,7 @@ Panel time_panel(const std::vector<LadderRow>& rows) {
 }
 
 Panel speedup_panel(const std::vector<LadderRow>& rows) {
-    const auto text_loop =
-        std::find_if(rows.begin(), rows.end(), [](const LadderRow& row) { return row.rung == "text-loop"; });
-    const LadderRow& base = text_loop == rows.end() ? rows.front() : *text_loop;
+    const LadderRow& base = base_of(rows);
     Panel panel{fmt::format("speedup over {} ({} s)", base.rung, plot_text(base.time.median_s)), {}, 8};
     for (const auto& row : rows) {
         Speedup found = speedup(base.time, row.time);

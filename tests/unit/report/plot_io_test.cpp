@@ -28,10 +28,10 @@ TEST(PlotLadder, HasBarsInLadderOrderWithIntervalsAndSpeedups) {
     const tests::TempFolder folder;
     ASSERT_TRUE(prepare_ladder({sample_ladder()}, folder.path()).has_value());
     const auto data = text_of(folder / "ladder.dat");
-    EXPECT_THAT(
-        data,
-        HasSubstr("\n1 \"text-loop\" 4.8 4.7 5 5 \"4.8\" 1 NaN NaN 1 \"1\"\n2 \"text-vectorized\" 1.4 "));
-    EXPECT_THAT(data, HasSubstr("\"process-pool [1]\" 0.3 NaN NaN 0.3 \"0.3\" 16 NaN NaN 16 \"16\"\n"));
+    EXPECT_THAT(data, HasSubstr("\n1 \"text-loop, 2 ranks\" 4.8 4.7 5 5 \"4.8\" 1 NaN NaN 1 \"1\"\n2 "
+                                "\"text-vectorized, 2 ranks\" 1.4 "));
+    EXPECT_THAT(data,
+                HasSubstr("\"process-pool, 2 ranks [1]\" 0.3 NaN NaN 0.3 \"0.3\" 16 NaN NaN 16 \"16\"\n"));
     const auto script = text_of(folder / "plot_ladder.gp");
     EXPECT_THAT(script, HasSubstr("'job time [s], logarithmic'"));  // 40 x
     EXPECT_THAT(script, HasSubstr("speedup over text-loop (4.8 s)"));
