@@ -21,6 +21,7 @@ using results::Table;
 
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::size_t kMostRanks = 8;  // more would not be one screen
+constexpr std::size_t kMostReads = 6;
 
 // Four significant digits, never an exponent.
 std::string plain(double value) {
@@ -97,7 +98,8 @@ class Footnotes {
 
 std::string base_line(const std::vector<LadderRow>& rows) {
     const LadderRow& base = base_of(rows);
-    return fmt::format("  speedup: over {}, {} s\n\n", base.rung, plain(base.time.median_s));
+    const auto name = ladder_labels(rows)[static_cast<std::size_t>(&base - rows.data())];
+    return fmt::format("  speedup: over {}, {} s\n\n", name, plain(base.time.median_s));
 }
 
 // "91.2 of write"
@@ -226,7 +228,7 @@ std::optional<std::string> io_table(const Table& table, bool valid) {
     if (table.name == "io_phases")
         return readable(table, "phases (all ranks and workers, all repetitions)", 100);
     if (table.name == "io_ranks") return readable(table, "ranks", kMostRanks);
-    if (table.name == "io_reads") return readable(table, "reading back", 12);
+    if (table.name == "io_reads") return readable(table, "reading back", kMostReads);
     return std::nullopt;
 }
 

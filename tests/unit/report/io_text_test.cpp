@@ -33,7 +33,7 @@ TEST(IoText, ShowsALadderWithFootnotes) {
     EXPECT_THAT(text, ContainsRegex("process-pool, 2 ranks \\[1\\] +3 +0.3000 +n/a \\(n < 6\\) +16.00 x"));
     EXPECT_THAT(text, ContainsRegex("process-queue, 2 ranks \\[1\\] "));
     EXPECT_THAT(text, ContainsRegex("hdf5-parallel-collective, 2 ranks \\[2\\] .* 91.2 of write +yes"));
-    EXPECT_THAT(text, HasSubstr("speedup: over text-loop, 4.800 s\n"));
+    EXPECT_THAT(text, HasSubstr("speedup: over text-loop, 2 ranks, 4.800 s\n"));
     EXPECT_THAT(text, HasSubstr("  [1] 3 repetitions: no interval\n  [2] collective writing was asked for"));
     EXPECT_THAT(text, Not(HasSubstr("[3]")));
     EXPECT_THAT(text, Not(HasSubstr("nan")));
@@ -41,7 +41,7 @@ TEST(IoText, ShowsALadderWithFootnotes) {
 
 TEST(IoText, NamesAnotherBaseWhereTextLoopWasNotRun) {
     const std::string text = run_text(ladder_run({{"binary", {1, {}}}}, {""}));
-    EXPECT_THAT(text, HasSubstr("speedup: over binary, 1.000 s"));
+    EXPECT_THAT(text, HasSubstr("speedup: over binary, 2 ranks, 1.000 s"));
 }
 
 TEST(IoText, OfAnInvalidRunShowsNoRates) {

@@ -34,7 +34,7 @@ TEST(PlotLadder, HasBarsInLadderOrderWithIntervalsAndSpeedups) {
                 HasSubstr("\"process-pool, 2 ranks [1]\" 0.3 NaN NaN 0.3 \"0.3\" 16 NaN NaN 16 \"16\"\n"));
     const auto script = text_of(folder / "plot_ladder.gp");
     EXPECT_THAT(script, HasSubstr("'job time [s], logarithmic'"));  // 40 x
-    EXPECT_THAT(script, HasSubstr("speedup over text-loop (4.8 s)"));
+    EXPECT_THAT(script, HasSubstr("Speedup over text-loop, 2 ranks (4.8 s)"));
     EXPECT_THAT(script,
                 HasSubstr("[2] collective writing was asked for and fell back to independent: it''s"));
     EXPECT_THAT(script, HasSubstr("with vectors heads"));
@@ -45,7 +45,7 @@ TEST(PlotLadder, IsLinearWhereRungsAreNearAndNamesAnotherBase) {
     prepare_ladder({ladder_run({{"binary", {2, {}, 3}}, {"mpi-send", {1, {}, 3}}}, {"", ""})}, folder.path());
     const auto script = text_of(folder / "plot_ladder.gp");
     EXPECT_THAT(script, Not(HasSubstr("logarithmic")));
-    EXPECT_THAT(script, HasSubstr("speedup over binary (2 s)"));
+    EXPECT_THAT(script, HasSubstr("Speedup over binary, 2 ranks (2 s)"));
     EXPECT_THAT(script, Not(HasSubstr("with vectors heads")));
     EXPECT_THAT(script, HasSubstr("fewer than 6"));
 }
