@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kOption = "--directory";
 constexpr std::int64_t kMostFiles = 1000;                       // created per rank: enough for a rate
 constexpr std::uint64_t kMostCopied = std::uint64_t{1} << 30U;  // bytes per rank: the same
+constexpr std::uint64_t kPause = std::uint64_t{1} << 20U;  // bytes written between two calls of `between`
 
 // Files that go with it, whatever happens: PREFIX0, PREFIX1, ... as many as were named.
 class ScratchFiles {
@@ -160,7 +161,7 @@ class Measurement {
                     return ::write(file.get(), rest.data(), rest.size());
                 });
                 if (work_.fsync) sync_file(file, scratch.path());
-                pause();
+                pause_after(i);
             }
         });
         return {all_bytes(), seconds};
@@ -183,7 +184,7 @@ class Measurement {
                 put_record("pwrite", record_, scratch.path(), [&](auto rest, std::size_t at) {
                     return ::pwrite(file.get(), rest.data(), rest.size(), static_cast<off_t>(begin + at));
                 });
-                pause();
+                pause_after(i);
             }
             if (work_.fsync) sync_file(file, scratch.path());
         });
@@ -207,8 +208,13 @@ class Measurement {
         return {sum_over_ranks(ranks_, static_cast<double>(count)), seconds};
     }
 
-    void pause() const {
-        if (work_.between) work_.between();
+    // Not between any two small records: they would be slowed down.
+    void pause_after(std::int64_t record) const {
+        const std::int64_t every =
+            work_.fsync
+                ? 1
+                : std::max<std::int64_t>(1, static_cast<std::int64_t>(kPause / work_.bytes_per_record));
+        if (work_.between && (record + 1) % every == 0) work_.between();
     }
     double all_bytes() const {
         return static_cast<double>(work_.records) * static_cast<double>(work_.bytes_per_record);

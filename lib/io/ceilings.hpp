@@ -45,7 +45,7 @@ struct CeilingWork {
     bool memory_copy = true;  ///< takes up to 512 MiB of memory per rank meanwhile
     bool write_own = true;
     bool write_shared = true;
-    std::function<void()> between;  ///< called between records, if set; may throw base::Interrupted
+    std::function<void()> between;  ///< called every MiB or record or so, if set; may throw base::Interrupted
 };
 
 /// Called by all of `ranks`. The files have names of their own in the directory and are gone afterwards,

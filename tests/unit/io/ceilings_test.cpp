@@ -68,6 +68,7 @@ TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
 
 // What lies in the folder while the timed part runs shows that it is really written.
 TEST_F(CeilingsTest, TheBytesAreWritten) {
+    work_.bytes_per_record = 1500000;
     std::uintmax_t own = 0;
     std::uintmax_t shared = 0;
     work_.between = [&] {
@@ -83,10 +84,10 @@ TEST_F(CeilingsTest, TheBytesAreWritten) {
     measure_ceilings(world(), work_);
     const std::uintmax_t mine =
         7 / world().world_size() + (world().rank() < 7 % world().world_size() ? 1 : 0);
-    EXPECT_EQ(own, mine * 100000);
+    EXPECT_EQ(own, mine * 1500000);
     double most = static_cast<double>(shared);
     world().allreduce(comm::view(std::span(&most, 1)), comm::ReduceOp::max);
-    EXPECT_EQ(most, 700000);
+    EXPECT_EQ(most, 7 * 1500000);
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
@@ -173,6 +174,7 @@ TEST_F(CeilingsTest, AVanishedFolderEndsItForAll) {
 }
 
 TEST_F(CeilingsTest, AnInterruptedRankEndsItForAllWithoutLeftovers) {
+    work_.bytes_per_record = 1500000;
     int calls = 0;
     work_.between = [&] {
         if (world().rank() == 0 && ++calls == 2) throw base::Interrupted("stopped");
