@@ -110,6 +110,7 @@ class Repetitions {
                                            .records = options_.job.files,
                                            .bytes_per_record = static_cast<std::uint64_t>(bytes),
                                            .fsync = options_.job.fsync,
+                                           .memory_copy = !record_.ceilings.memory_copy.known(),
                                            .write_own = !options_.strategy.shared_file,
                                            .write_shared = options_.strategy.shared_file,
                                            .between = [this] { rung_.beat(); }};
