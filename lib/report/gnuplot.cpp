@@ -66,6 +66,12 @@ std::string plot_text(double number) {
     return std::isnan(number) ? "n/a" : fmt::format("{:.3g}", number);
 }
 
+// Not yerrorbars: those erase the point that they belong to.
+std::string gnuplot_interval(const std::string& which, int low, const std::string& look) {
+    return fmt::format("'' {} using 1:{}:(0):(${}-${}) with vectors heads size screen 0.004,90 {} notitle",
+                       which, low, low + 1, low, look);
+}
+
 Drawing write_drawing(const fs::path& folder, const std::string& name, const std::string& picture,
                       const std::string& data, const std::string& script) {
     const fs::path data_file = folder / (picture + ".dat");

@@ -29,6 +29,10 @@ void write_plot_file(const std::filesystem::path& path, const std::string& text)
 std::string plot_value(double number);
 std::string plot_text(double number);
 
+/// A plot's element: a line with ends from column `low` to column low + 1, at the x of column 1, of the data
+/// file named last. Where they are no numbers there is none.
+std::string gnuplot_interval(const std::string& which, int low, const std::string& look);
+
 /// Writes FOLDER/PICTURE.dat and FOLDER/NAME.gp, whose script makes PICTURE.svg.
 Drawing write_drawing(const std::filesystem::path& folder, const std::string& name,
                       const std::string& picture, const std::string& data, const std::string& script);

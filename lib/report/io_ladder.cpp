@@ -26,10 +26,10 @@ double median_of(const Run& run, const std::string& name) {
 
 std::string verified_of(const Run& run) {
     const Table* checks = run.find_table("verification");
-    if (checks == nullptr || row_count(*checks) == 0) return "no";
+    if (checks == nullptr || row_count(*checks) == 0) return "not verified";
     for (std::size_t row = 0; row < row_count(*checks); ++row) {
         const std::string result = text_at(*checks, "result", row);
-        if (result != "passed" && result != "ok") return result;
+        if (result != "passed") return result == "failed" ? "NO" : result;
     }
     return "yes";
 }
@@ -50,10 +50,9 @@ LadderRow row_of(const Run& run) {
 }
 
 void add_speedups(std::vector<LadderRow>& rows) {
-    const auto base =
-        std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row.rung == "text-loop"; });
+    const TimeWithInterval base = base_of(rows).time;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (base != rows.end()) rows[i].speedup = speedup(base->time, rows[i].time).ratio;
+        rows[i].speedup = speedup(base, rows[i].time).ratio;
         if (i > 0) rows[i].over_previous = speedup(rows[i - 1].time, rows[i].time).ratio;
     }
 }
@@ -86,7 +85,7 @@ std::vector<LadderRow> ladder_rows(const Table& table) {
         const auto value = [&](const char* column) { return number_at(table, column, i); };
         rows.push_back({text_at(table, "rung", i),
                         whole(value("ranks"), 1),
-                        whole(value("workers"), 1),
+                        whole(value("workers"), 0),
                         whole(value("n"), 0),
                         {value("job_time_s"), {value("low_s"), value("high_s")}},
                         value("speedup"),
@@ -101,18 +100,25 @@ std::vector<LadderRow> ladder_rows(const Table& table) {
     return rows;
 }
 
+const LadderRow& base_of(const std::vector<LadderRow>& rows) {
+    const auto base =
+        std::find_if(rows.begin(), rows.end(), [](const LadderRow& row) { return row.rung == "text-loop"; });
+    return base == rows.end() ? rows.front() : *base;
+}
+
 std::vector<std::string> ladder_labels(const std::vector<LadderRow>& rows) {
-    const auto differ = [&](auto member) {
-        return std::any_of(rows.begin(), rows.end(),
-                           [&](const LadderRow& row) { return row.*member != rows.front().*member; });
-    };
-    const bool ranks = differ(&LadderRow::ranks);
-    const bool workers = differ(&LadderRow::workers);
     std::vector<std::string> labels;
     for (const auto& row : rows) {
+        const auto add = [&](std::int64_t LadderRow::*count, const char* what) {
+            const bool several = std::any_of(rows.begin(), rows.end(), [&](const LadderRow& other) {
+                return other.rung == row.rung && other.*count != row.*count;
+            });
+            if (row.*count > 1 || several)
+                labels.back() += fmt::format(", {} {}{}", row.*count, what, row.*count == 1 ? "" : "s");
+        };
         labels.push_back(row.rung);
-        if (ranks) labels.back() += fmt::format(", {} rank{}", row.ranks, row.ranks == 1 ? "" : "s");
-        if (workers) labels.back() += fmt::format(", {} worker{}", row.workers, row.workers == 1 ? "" : "s");
+        add(&LadderRow::ranks, "rank");
+        add(&LadderRow::workers, "worker");
     }
     return labels;
 }

@@ -14,10 +14,10 @@ namespace ranklab::report {
 struct LadderRow {
     std::string rung;
     std::int64_t ranks = 1;
-    std::int64_t workers = 1;
-    std::int64_t n = 0;  ///< repetitions
+    std::int64_t workers = 0;  ///< 0: a rung without worker processes
+    std::int64_t n = 0;        ///< repetitions
     TimeWithInterval time;
-    double speedup = stats::kNone;        ///< over text-loop
+    double speedup = stats::kNone;        ///< over text-loop, or the first row where that was not run
     double over_previous = stats::kNone;  ///< over the row before
     double write_MiBps = stats::kNone;
     double files_per_s = stats::kNone;
@@ -28,7 +28,11 @@ struct LadderRow {
 };
 std::vector<LadderRow> ladder_rows(const results::Table& table);
 
-/// Each row's rung, with the ranks and workers where the rows differ in them: "mpi-send, 2 ranks".
+/// The row that speedups are over: text-loop's, or the first. The rows are not empty.
+const LadderRow& base_of(const std::vector<LadderRow>& rows);
+
+/// Each row's rung, with its ranks and workers where they are more than one, or the rung has rows of several:
+/// "mpi-send, 2 ranks".
 std::vector<std::string> ladder_labels(const std::vector<LadderRow>& rows);
 
 struct Ladder {

@@ -27,11 +27,17 @@ TimeWithInterval job_time(const Run& run) {
     return {s.median, s.ci95};
 }
 
+// job_time_s has a column a rank that took part; of a run read without samples the options say it.
 std::int64_t ranks_of(const Run& run) {
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(run.hosts.size()));
+    const Measurement* time = run.find("job_time_s");
+    if (time != nullptr && !time->samples.empty()) return static_cast<std::int64_t>(time->columns);
+    const std::string text = config_of(run, "ranks");
+    const auto hosts = static_cast<std::int64_t>(run.hosts.size());
+    return std::max<std::int64_t>(1, text.empty() ? hosts : std::strtoll(text.c_str(), nullptr, 10));
 }
 
 std::int64_t workers_of(const Run& run) {
+    if (!config_of(run, "strategy").starts_with("process-")) return 0;
     const std::string text = config_of(run, "workers");
     return text.empty() ? 1 : std::max<std::int64_t>(1, std::strtoll(text.c_str(), nullptr, 10));
 }

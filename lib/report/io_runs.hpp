@@ -25,6 +25,7 @@ Speedup speedup(const TimeWithInterval& base, const TimeWithInterval& time);
 /// Whether it is one rung's, with a job time: the run that holds the ladder of several is not.
 bool is_rung(const results::Run& run);
 TimeWithInterval job_time(const results::Run& rung);
+/// Ranks that took part, at least 1; worker processes, 0 for rungs that have none.
 std::int64_t ranks_of(const results::Run& rung);
 std::int64_t workers_of(const results::Run& rung);
 /// Equal numbers of records of equal size.

@@ -16,20 +16,10 @@ namespace {
 using results::Run;
 
 // Options that change what a rung does: runs that differ in them are not points of one series.
-constexpr std::array kVariants{"layout",
-                               "async",
-                               "dynamic",
-                               "chunk-files",
-                               "fsync",
-                               "rename",
-                               "chunk",
-                               "fill",
-                               "alignment",
-                               "hints",
-                               "hint",
-                               "latest-format",
-                               "collective-metadata",
-                               "early-allocation"};
+// clang-format off
+constexpr std::array kVariants{"layout", "async", "dynamic", "chunk-files", "fsync", "rename", "chunk", "fill",
+                               "alignment", "hints", "allocation", "latest-format", "collective-metadata"};
+// clang-format on
 constexpr std::array kRankZeroAlone{"text-loop", "text-vectorized", "binary", "hdf5-serial"};
 
 // Options of kVariants that are not the same in all runs.
@@ -52,7 +42,7 @@ std::string variant_of(const Run& run, const std::vector<std::string>& varying) 
     return text;
 }
 
-using SeriesKey = std::tuple<bool, std::string, std::string, std::string, std::string, std::int64_t>;
+using SeriesKey = std::tuple<bool, std::string, std::string, std::string, std::string>;
 
 // Every run at its width in the series that it may belong to; later runs replace earlier ones.
 std::map<SeriesKey, std::map<std::int64_t, TimeWithInterval>> grouped(const std::vector<const Run*>& runs) {
@@ -60,17 +50,10 @@ std::map<SeriesKey, std::map<std::int64_t, TimeWithInterval>> grouped(const std:
     const auto varying = varying_options(runs);
     for (const Run* run : runs) {
         const std::string rung = config_of(*run, "strategy");
-        const bool processes = rung.starts_with("process-");
-        const auto key = [&](bool by_workers, std::int64_t other) {
-            return SeriesKey{by_workers,
-                             rung,
-                             config_of(*run, "files"),
-                             config_of(*run, "size"),
-                             variant_of(*run, varying),
-                             other};
-        };
-        groups[key(true, processes ? 1 : ranks_of(*run))][workers_of(*run)] = job_time(*run);
-        if (!processes) groups[key(false, workers_of(*run))][ranks_of(*run)] = job_time(*run);
+        const bool processes = workers_of(*run) > 0;
+        const SeriesKey key{processes, rung, config_of(*run, "files"), config_of(*run, "size"),
+                            variant_of(*run, varying)};
+        groups[key][processes ? workers_of(*run) : ranks_of(*run)] = job_time(*run);
     }
     return groups;
 }
@@ -97,9 +80,8 @@ std::vector<ScalingSeries> scaling_series(const std::vector<Run>& runs) {
     }
     std::vector<ScalingSeries> series;
     for (const auto& [key, times] : grouped(used)) {
-        const auto& [by_workers, rung, files, size, variant, other] = key;
-        if (times.size() >= 2)
-            series.push_back({rung, files, size, variant, by_workers, other, points_of(times)});
+        const auto& [by_workers, rung, files, size, variant] = key;
+        if (times.size() >= 2) series.push_back({rung, files, size, variant, by_workers, points_of(times)});
     }
     return series;
 }

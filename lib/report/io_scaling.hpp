@@ -1,7 +1,6 @@
 // Private to this room: rungs of the ladder over ranks or workers.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,6 @@ struct ScalingSeries {
     std::string files, size;
     std::string variant;  ///< "--layout single"; "" for the defaults
     bool by_workers = false;
-    std::int64_t other = 1;  ///< ranks of a series over workers, workers of one over ranks
     std::vector<ScalingPoint> points;
 };
 /// Of valid runs; the newest of those with equal settings and widths. Process rungs are drawn over workers,

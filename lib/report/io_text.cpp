@@ -21,6 +21,7 @@ using results::Table;
 
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::size_t kMostRanks = 8;  // more would not be one screen
+constexpr std::size_t kMostReads = 6;
 
 // Four significant digits, never an exponent.
 std::string plain(double value) {
@@ -48,20 +49,26 @@ std::string between(const stats::Interval& interval, std::size_t n) {
     return fmt::format("{} .. {}", plain(interval.low), plain(interval.high));
 }
 
+// ", 95 % 800.1 .. 820.2 MiB/s, n = 7"
+std::string spread(const stats::Summary& s, const char* unit) {
+    if (std::isnan(s.ci95.low)) return fmt::format(", no interval, n = {}", s.n);
+    return fmt::format(", 95 % {} {}, n = {}", between(s.ci95, s.n), unit, s.n);
+}
+
 // "write        812.3 MiB/s (851.8 MB/s), 95 % 800.1 .. 820.2 MiB/s, n = 7"
 std::string storage_rate(const Run& run, const char* measurement, const char* name) {
     const Measurement* m = run.find(measurement);
     if (m == nullptr || m->summary.n == 0) return "";
     const double median = m->summary.median;
-    return fmt::format("  {:<14}{} MiB/s ({} MB/s), 95 % {} MiB/s, n = {}\n", name, plain(median),
-                       plain(median * kMiB / 1e6), between(m->summary.ci95, m->summary.n), m->summary.n);
+    return fmt::format("  {:<14}{} MiB/s ({} MB/s){}\n", name, plain(median), plain(median * kMiB / 1e6),
+                       spread(m->summary, "MiB/s"));
 }
 
 std::string file_rate(const Run& run) {
     const Measurement* m = run.find("files_per_s");
     if (m == nullptr || m->summary.n == 0) return "";
-    return fmt::format("  {:<14}{} files/s, 95 % {} files/s, n = {}\n", "files", plain(m->summary.median),
-                       between(m->summary.ci95, m->summary.n), m->summary.n);
+    return fmt::format("  {:<14}{} files/s{}\n", "files", plain(m->summary.median),
+                       spread(m->summary, "files/s"));
 }
 
 std::string titled(const std::string& title, const TextTable& table) {
@@ -90,35 +97,36 @@ class Footnotes {
 };
 
 std::string base_line(const std::vector<LadderRow>& rows) {
-    const auto base =
-        std::find_if(rows.begin(), rows.end(), [](const LadderRow& row) { return row.rung == "text-loop"; });
-    if (base == rows.end()) return "  speedup: n/a, since text-loop, which it is over, was not run\n\n";
-    return fmt::format("  speedup: over text-loop, {} s\n\n", plain(base->time.median_s));
+    const LadderRow& base = base_of(rows);
+    const auto name = ladder_labels(rows)[static_cast<std::size_t>(&base - rows.data())];
+    return fmt::format("  speedup: over {}, {} s\n\n", name, plain(base.time.median_s));
 }
 
-// Of an invalid ladder the rungs that were verified stand all the same.
-bool stands(const LadderRow& row) {
-    return row.verified == "yes" || row.verified == "passed" || row.verified == "ok" || row.verified == "1";
+// "91.2 of write"
+std::string of_ceiling(const LadderRow& row) {
+    if (std::isnan(row.percent_of_ceiling)) return "n/a";
+    return percent(row.percent_of_ceiling) + (row.ceiling.empty() ? "" : " of " + row.ceiling);
 }
 
 std::string ladder(const Table& stored, bool valid) {
     auto rows = ladder_rows(stored);
-    for (auto& row : rows) {
-        if (valid || stands(row)) continue;
+    if (rows.empty()) return "";
+    for (auto& row : rows) {  // of an invalid ladder the rungs that were verified stand all the same
+        if (valid || row.verified == "yes") continue;
         row.speedup = row.over_previous = row.write_MiBps = row.files_per_s = stats::kNone;
         row.percent_of_ceiling = stats::kNone;
     }
-    TextTable table({"rung", "ranks", "workers", "n", "job time s", "95% interval", "speedup",
-                     "over previous", "write MiB/s (MB/s)", "files/s", "% of ceiling", "<ceiling",
-                     "<verified"});
+    TextTable table({"rung", "n", "job time s", "95% interval", "speedup", "over previous",
+                     "write MiB/s (MB/s)", "files/s", "<% of ceiling", "<verified"});
     Footnotes notes;
-    for (const auto& row : rows)
-        table.add({row.rung + notes.reference(row.mark), std::to_string(row.ranks),
-                   std::to_string(row.workers), std::to_string(row.n), plain(row.time.median_s),
+    const auto labels = ladder_labels(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& row = rows[i];
+        table.add({labels[i] + notes.reference(row.mark), std::to_string(row.n), plain(row.time.median_s),
                    between(row.time.s, static_cast<std::size_t>(row.n)), times(row.speedup),
                    times(row.over_previous), mib_and_mb(row.write_MiBps), plain(row.files_per_s),
-                   percent(row.percent_of_ceiling), row.ceiling, row.verified});
-    if (table.empty()) return "";
+                   of_ceiling(row), row.verified});
+    }
     return "ladder\n" + table.text() + base_line(rows) + notes.text();
 }
 
@@ -134,6 +142,7 @@ std::string head_of(const std::string& column) {
         {"block_layer_MiB", "block layer MiB"}};
     for (const auto& [name, head] : kHeads)
         if (name == column) return head;
+    if (column == "MiB_per_s") return "MiB/s (MB/s)";
     if (column.ends_with("_MiBps")) return column.substr(0, column.size() - 6) + " MiB/s (MB/s)";
     if (column.ends_with("_s")) return column.substr(0, column.size() - 2) + " s";
     return column;
@@ -142,7 +151,7 @@ std::string head_of(const std::string& column) {
 std::string io_cell(const results::Column& column, std::size_t row) {
     const auto* doubles = std::get_if<std::vector<double>>(&column.values);
     if (doubles == nullptr) return cell(column, row);
-    if (column.name.ends_with("MiBps")) return mib_and_mb((*doubles)[row]);
+    if (column.name.ends_with("MiBps") || column.name == "MiB_per_s") return mib_and_mb((*doubles)[row]);
     return column.name.ends_with("percent") ? percent((*doubles)[row]) : number((*doubles)[row]);
 }
 
@@ -199,11 +208,12 @@ std::string io_records(const Run& run) {
     if (files.empty() || size.empty()) return "";
     const double edge = std::strtod(size.c_str(), nullptr);
     const double bytes = std::strtod(files.c_str(), nullptr) * edge * edge * 8;
-    const auto workers = config_of(run, "workers");
-    return fmt::format("  {:<14}{} of {} x {} float64, {} as numbers, by {}; {} rank(s), {} worker(s)\n\n",
-                       "records", printable(files), printable(size), printable(size),
-                       base::human_bytes(bytes), printable(config_of(run, "strategy")), run.hosts.size(),
-                       workers.empty() ? "1" : printable(workers));
+    const auto ranks = is_rung(run) ? ranks_of(run) : static_cast<std::int64_t>(run.hosts.size());
+    const auto workers = is_rung(run) ? workers_of(run) : 0;
+    const std::string by = workers > 0 ? fmt::format(", {} worker(s)", workers) : "";
+    return fmt::format("  {:<14}{} of {} x {} float64, {} as numbers, by {}; {} rank(s){}\n\n", "records",
+                       printable(files), printable(size), printable(size), base::human_bytes(bytes),
+                       printable(config_of(run, "strategy")), ranks, by);
 }
 
 std::string io_rates(const Run& run) {
@@ -218,7 +228,7 @@ std::optional<std::string> io_table(const Table& table, bool valid) {
     if (table.name == "io_phases")
         return readable(table, "phases (all ranks and workers, all repetitions)", 100);
     if (table.name == "io_ranks") return readable(table, "ranks", kMostRanks);
-    if (table.name == "io_reads") return readable(table, "reading back", 12);
+    if (table.name == "io_reads") return readable(table, "reading back", kMostReads);
     return std::nullopt;
 }
 

@@ -24,8 +24,6 @@ std::string series_title(const ScalingSeries& series, bool several_records) {
     std::string text =
         fmt::format("{}, over {}: base {}, {} s", series.rung, series.by_workers ? "workers" : "ranks",
                     plural(base.width, series.by_workers ? "worker" : "rank"), plot_text(base.time.median_s));
-    if (series.other != 1)
-        text += ", " + plural(static_cast<double>(series.other), series.by_workers ? "rank" : "worker");
     if (!series.variant.empty()) text += ", " + series.variant;
     return several_records ? text + fmt::format(", {} records of size {}", series.files, series.size) : text;
 }
@@ -76,11 +74,15 @@ std::string scaling_axes(const std::vector<ScalingSeries>& all) {
         *widths.begin() / 1.3, *widths.rbegin() * 1.3, tics);
 }
 
-std::string linear_lines(const std::vector<ScalingSeries>& all) {
+std::set<double> bases_of(const std::vector<ScalingSeries>& all) {
     std::set<double> bases;
     for (const auto& series : all) bases.insert(series.points.front().width);
+    return bases;
+}
+
+std::string linear_lines(const std::vector<ScalingSeries>& all) {
     std::string text;
-    for (const double base : bases)
+    for (const double base : bases_of(all))
         text +=
             fmt::format(", x / {}.0 with lines dashtype 2 linecolor rgb 'gray40' title 'linear, from {:.0f}'",
                         base, base);
@@ -91,13 +93,18 @@ std::string scaling_script(const std::vector<ScalingSeries>& all) {
     const std::string title =
         several_records(all) ? ""
                              : fmt::format(" of {} records of size {}", all.front().files, all.front().size);
+    const int key = 24 * static_cast<int>(all.size() + bases_of(all).size());
+    const double height = 600 + key;
     std::string text =
-        gnuplot_head("plot_io_scaling.gp", 960, 600 + 22 * static_cast<int>(all.size())) +
-        "set output 'io_scaling.svg'\nset grid\nset samples 400\n"
-        "set key outside below maxcols 1 Left reverse\n" +
+        gnuplot_head("plot_io_scaling.gp", 960, static_cast<int>(height)) +
+        "set output 'io_scaling.svg'\nset grid\nset samples 400\n" +
+        fmt::format(
+            "set bmargin at screen {:.4f}\nset key at screen 0.1, screen {:.4f} left top Left reverse "
+            "maxcols "
+            "1\n",
+            (key + 70) / height, (key + 16) / height) +
         fmt::format("set title {}\n", gnuplot_quoted("Measured speedup of job times" + title +
-                                                     "; lines at points: "
-                                                     "95 % intervals, none below 6 repetitions")) +
+                                                     ", 95 % intervals (none below 6 repetitions)")) +
         scaling_axes(all) + "plot " + linear_lines(all);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::string look = fmt::format("linecolor {} pointtype {}", i + 1, 4 + 2 * (i % 6) + 1);
@@ -105,7 +112,7 @@ std::string scaling_script(const std::vector<ScalingSeries>& all) {
                             look, gnuplot_quoted(series_title(all[i], several_records(all))));
         if (has_intervals(all[i]))
             text +=
-                fmt::format(", '' index {} using 1:6:7:8 with yerrorbars {} pointsize 0.1 notitle", i, look);
+                ", " + gnuplot_interval(fmt::format("index {}", i), 7, fmt::format("linecolor {}", i + 1));
     }
     return text + "\n";
 }

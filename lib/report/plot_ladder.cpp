@@ -16,7 +16,7 @@ using results::Run;
 
 constexpr double kLogarithmicFrom = 20;  // largest / smallest
 constexpr int kNoteHeight = 18;          // pixels
-constexpr std::size_t kMostNote = 130;   // characters: the picture's width
+constexpr std::size_t kMostNote = 155;   // characters: the picture's width
 
 // In double quotes, as a .dat file has texts with blanks.
 std::string data_text(const std::string& text) {
@@ -65,10 +65,8 @@ Panel time_panel(const std::vector<LadderRow>& rows) {
 }
 
 Panel speedup_panel(const std::vector<LadderRow>& rows) {
-    const auto text_loop =
-        std::find_if(rows.begin(), rows.end(), [](const LadderRow& row) { return row.rung == "text-loop"; });
-    const LadderRow& base = text_loop == rows.end() ? rows.front() : *text_loop;
-    Panel panel{fmt::format("speedup over {} ({} s)", base.rung, plot_text(base.time.median_s)), {}, 8};
+    const LadderRow& base = base_of(rows);
+    Panel panel{"speedup", {}, 8};
     for (const auto& row : rows) {
         Speedup found = speedup(base.time, row.time);
         if (&row == &base) found = {1, {}};  // by definition
@@ -113,19 +111,41 @@ std::string ladder_data(const std::vector<LadderRow>& rows, const Marks& marks, 
     return text;
 }
 
-std::vector<std::string> ladder_notes(const Panel& times, const Marks& marks) {
+std::vector<std::string> ladder_notes(const std::vector<LadderRow>& rows, const Panel& times,
+                                      const Marks& marks) {
     std::vector<std::string> notes;
+    const LadderRow& base = base_of(rows);
+    const auto name = ladder_labels(rows)[static_cast<std::size_t>(&base - rows.data())];
+    const std::string over = fmt::format("Speedup over {} ({} s).", name, plot_text(base.time.median_s));
     if (times.has_intervals()) {
         notes.emplace_back(
-            "Bars: medians over repetitions; lines: 95 % intervals of the median, of speedups the widest "
-            "that both times allow; none below 6 repetitions.");
+            "Bars: medians over repetitions. Lines: 95 % intervals of the median, none below 6 repetitions.");
+        notes.push_back(
+            over +
+            " Its interval is the widest that both times allow: base.low / time.high, base.high / time.low.");
     } else {
-        notes.emplace_back("Bars: medians over repetitions; fewer than 6, so there are no intervals.");
+        notes.push_back("Bars: medians over repetitions; fewer than 6, so there are no intervals. " + over);
     }
     for (std::size_t i = 0; i < marks.texts.size(); ++i)
         notes.push_back(fmt::format("[{}] {}", i + 1, marks.texts[i]));
     return notes;
 }
+
+// The names below the bars, slanted: the longest takes this much room.
+class Names {
+  public:
+    explicit Names(const std::vector<LadderRow>& rows) {
+        for (const auto& label : ladder_labels(rows))
+            longest_ = std::max(longest_, label.size() + 4);  // " [1]"
+    }
+    int angle() const { return longest_ > 30 ? 45 : 24; }
+    int height() const {
+        return 20 + static_cast<int>(static_cast<double>(longest_) * (angle() == 45 ? 5.0 : 2.9));
+    }
+
+  private:
+    std::size_t longest_ = 0;
+};
 
 // From the bottom of the picture, which is `height` pixels high.
 std::string notes_script(const std::vector<std::string>& notes, int height) {
@@ -148,22 +168,21 @@ std::string range_script(const Panel& panel) {
                        2.5 * most, gnuplot_quoted(panel.axis + ", logarithmic"));
 }
 
-std::string panel_script(const Panel& panel, const char* colour) {
+std::string panel_script(const Panel& panel, const char* names, const char* colour) {
     const int c = panel.column;
     std::string text = range_script(panel);
-    text += fmt::format("plot 'ladder.dat' using 1:{}:xtic(2) with boxes linecolor rgb '{}'", c, colour);
+    text += fmt::format("plot 'ladder.dat' using 1:{}{} with boxes linecolor rgb '{}'", c, names, colour);
     if (panel.has_intervals())
-        text += fmt::format(
-            ", '' using 1:{}:{}:{} with yerrorbars linecolor rgb 'black' linewidth 1.5 pointtype -1", c,
-            c + 1, c + 2);
+        text += ", " + gnuplot_interval("", c + 1, "linecolor rgb 'black' linewidth 1.5");
     return text + fmt::format(", '' using 1:{}:{} with labels offset 0,0.7 font ',11'\n", c + 3, c + 4);
 }
 
 std::string ladder_script(const Ladder& ladder, const Panel& times, const Panel& speedups,
                           const Marks& marks) {
-    const auto notes = ladder_notes(times, marks);
+    const auto notes = ladder_notes(ladder.rows, times, marks);
     const int below = kNoteHeight * static_cast<int>(notes.size()) + 8;
-    const int height = 820 + below;
+    const Names names(ladder.rows);
+    const int height = 685 + names.height() + below;
     const auto screen = [&](int from_bottom) {
         return fmt::format("screen {:.4f}", (below + from_bottom) / static_cast<double>(height));
     };
@@ -171,20 +190,20 @@ std::string ladder_script(const Ladder& ladder, const Panel& times, const Panel&
            "set output 'ladder.svg'\n"
            "unset key\nset style fill solid 0.7 noborder\nset boxwidth 0.65\nset grid ytics\nset xtics "
            "nomirror\n" +
-           fmt::format("set xrange [0.4:{}.6]\nset lmargin at screen 0.09\nset rmargin at screen 0.98\n",
+           fmt::format("set xrange [0.4:{}.6]\nset lmargin at screen 0.11\nset rmargin at screen 0.98\n",
                        ladder.rows.size()) +
            fmt::format("set multiplot title {} font ',14'\n",
                        gnuplot_quoted("The file-writing ladder: " + ladder.title)) +
-           fmt::format("set tmargin at {}\nset bmargin at {}\nset format x ''\nset xtics scale 0\n",
-                       screen(775), screen(465)) +
-           panel_script(times, "#4477aa") +
-           fmt::format("set tmargin at {}\nset bmargin at {}\nset xtics rotate by -28\n", screen(435),
-                       screen(135)) +
-           notes_script(notes, height) +
+           fmt::format("set tmargin at {}\nset bmargin at {}\nunset xtics\n", screen(names.height() + 640),
+                       screen(names.height() + 330)) +
+           panel_script(times, "", "#4477aa") +
            fmt::format(
-               "set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead dashtype 2 linecolor rgb "
-               "'gray40'\n") +
-           panel_script(speedups, "#66aa77") + "unset multiplot\n";
+               "set tmargin at {}\nset bmargin at {}\nset xtics nomirror scale 0 rotate by {} right\n",
+               screen(names.height() + 310), screen(names.height()), names.angle()) +
+           notes_script(notes, height) +
+           "set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead dashtype 2 linecolor rgb "
+           "'gray40'\n" +
+           panel_script(speedups, ":xtic(2)", "#66aa77") + "unset multiplot\n";
 }
 
 }  // namespace

@@ -43,14 +43,26 @@ TEST(LadderRows, MissingColumnsAreNoNumbers) {
     EXPECT_EQ(rows[0].mark, "");
 }
 
-TEST(LadderLabels, NameRanksAndWorkersOnlyWhereTheyDiffer) {
+TEST(LadderLabels, NameRanksAndWorkersWhereTheyAreManyOrDiffer) {
     auto rows = ladder_rows(sample_ladder().tables[0]);
+    for (auto& row : rows) row.ranks = 1;
     EXPECT_EQ(ladder_labels(rows)[5], "mpi-send");
-    rows[5].ranks = 1;
-    EXPECT_EQ(ladder_labels(rows)[5], "mpi-send, 1 rank");
-    EXPECT_EQ(ladder_labels(rows)[6], "mpi-scatter, 2 ranks");
-    rows[0].workers = 3;
-    EXPECT_EQ(ladder_labels(rows)[0], "text-loop, 2 ranks, 3 workers");
+    rows[5].ranks = 2;
+    EXPECT_EQ(ladder_labels(rows)[5], "mpi-send, 2 ranks");
+    rows[6].rung = "mpi-send";
+    EXPECT_EQ(ladder_labels(rows)[6], "mpi-send, 1 rank");
+    rows[3].workers = 3;
+    EXPECT_EQ(ladder_labels(rows)[3], "process-pool, 3 workers");
+}
+
+TEST(RanksOf, AreThoseThatTookPart) {
+    auto run = rung_run("mpi-send", 3, 1, {1, {}});
+    EXPECT_EQ(ranks_of(run), 3);  // of four that the job had
+    run.measurements[0].columns = 2;
+    run.measurements[0].samples = {1, 1};
+    EXPECT_EQ(ranks_of(run), 2);
+    EXPECT_EQ(workers_of(run), 0);
+    EXPECT_EQ(workers_of(rung_run("process-pool", 1, 3, {1, {}})), 3);
 }
 
 TEST(NewestLadder, IsTheLastTableOrTheRunsThemselves) {

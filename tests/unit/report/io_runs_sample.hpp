@@ -24,7 +24,7 @@ inline results::Measurement io_measurement(const std::string& name, const std::s
     return m;
 }
 
-/// 100 records of size 300, one rung, `ranks` ranks on one host.
+/// 100 records of size 300, one rung, `ranks` of a job's four ranks on one host.
 inline results::Run rung_run(const std::string& strategy, int ranks, int workers, const RungTime& time) {
     results::Run run;
     run.id = "20261121T101500Z-" + strategy + std::to_string(ranks) + std::to_string(workers);
@@ -33,7 +33,8 @@ inline results::Run rung_run(const std::string& strategy, int ranks, int workers
                   {"files", "100", true},
                   {"size", "300", true},
                   {"workers", std::to_string(workers), true}};
-    for (int rank = 0; rank < ranks; ++rank) run.hosts.push_back({rank, rank, "node01", "0-1", "cpu"});
+    run.config.push_back({"ranks", std::to_string(ranks), true});
+    for (int rank = 0; rank < 4; ++rank) run.hosts.push_back({rank, rank, "node01", "0-1", "cpu"});
     run.measurements = {
         io_measurement("job_time_s", "s", results::Kind::cost, time),
         io_measurement("write_MiBps", "MiB/s", results::Kind::rate, {812.3456, {800, 820}, time.n}),
@@ -55,7 +56,7 @@ inline results::Run ladder_run(const std::vector<std::pair<std::string, RungTime
     results::Run run = rung_run("all", 2, 1, {1, {}});
     run.measurements.clear();
     std::vector<std::string> names, ceilings(rungs.size(), "write"), verified(rungs.size(), "yes");
-    std::vector<std::int64_t> ranks(rungs.size(), 2), workers(rungs.size(), 1), n;
+    std::vector<std::int64_t> ranks(rungs.size(), 2), workers(rungs.size(), 0), n;
     std::vector<double> time, low, high, speedups, over_previous, rate(rungs.size(), 812.3456);
     for (const auto& [name, value] : rungs) {
         names.push_back(name);

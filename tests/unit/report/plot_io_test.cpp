@@ -28,16 +28,16 @@ TEST(PlotLadder, HasBarsInLadderOrderWithIntervalsAndSpeedups) {
     const tests::TempFolder folder;
     ASSERT_TRUE(prepare_ladder({sample_ladder()}, folder.path()).has_value());
     const auto data = text_of(folder / "ladder.dat");
-    EXPECT_THAT(
-        data,
-        HasSubstr("\n1 \"text-loop\" 4.8 4.7 5 5 \"4.8\" 1 NaN NaN 1 \"1\"\n2 \"text-vectorized\" 1.4 "));
-    EXPECT_THAT(data, HasSubstr("\"process-pool [1]\" 0.3 NaN NaN 0.3 \"0.3\" 16 NaN NaN 16 \"16\"\n"));
+    EXPECT_THAT(data, HasSubstr("\n1 \"text-loop, 2 ranks\" 4.8 4.7 5 5 \"4.8\" 1 NaN NaN 1 \"1\"\n2 "
+                                "\"text-vectorized, 2 ranks\" 1.4 "));
+    EXPECT_THAT(data,
+                HasSubstr("\"process-pool, 2 ranks [1]\" 0.3 NaN NaN 0.3 \"0.3\" 16 NaN NaN 16 \"16\"\n"));
     const auto script = text_of(folder / "plot_ladder.gp");
     EXPECT_THAT(script, HasSubstr("'job time [s], logarithmic'"));  // 40 x
-    EXPECT_THAT(script, HasSubstr("speedup over text-loop (4.8 s)"));
+    EXPECT_THAT(script, HasSubstr("Speedup over text-loop, 2 ranks (4.8 s)"));
     EXPECT_THAT(script,
                 HasSubstr("[2] collective writing was asked for and fell back to independent: it''s"));
-    EXPECT_THAT(script, HasSubstr("yerrorbars"));
+    EXPECT_THAT(script, HasSubstr("with vectors heads"));
 }
 
 TEST(PlotLadder, IsLinearWhereRungsAreNearAndNamesAnotherBase) {
@@ -45,8 +45,8 @@ TEST(PlotLadder, IsLinearWhereRungsAreNearAndNamesAnotherBase) {
     prepare_ladder({ladder_run({{"binary", {2, {}, 3}}, {"mpi-send", {1, {}, 3}}}, {"", ""})}, folder.path());
     const auto script = text_of(folder / "plot_ladder.gp");
     EXPECT_THAT(script, Not(HasSubstr("logarithmic")));
-    EXPECT_THAT(script, HasSubstr("speedup over binary (2 s)"));
-    EXPECT_THAT(script, Not(HasSubstr("yerrorbars")));
+    EXPECT_THAT(script, HasSubstr("Speedup over binary, 2 ranks (2 s)"));
+    EXPECT_THAT(script, Not(HasSubstr("with vectors heads")));
     EXPECT_THAT(script, HasSubstr("fewer than 6"));
 }
 
@@ -62,7 +62,7 @@ TEST(PlotIoScaling, HasPointsIntervalsAndTheLinearLine) {
     EXPECT_THAT(script, HasSubstr("set logscale x 2"));
     EXPECT_THAT(script, HasSubstr("x / 1.0 with lines dashtype 2"));
     EXPECT_THAT(script, HasSubstr("'mpi-send, over ranks: base 1 rank, 8 s'"));
-    EXPECT_THAT(script, HasSubstr("yerrorbars"));
+    EXPECT_THAT(script, HasSubstr("with vectors heads"));
     EXPECT_THAT(script, Not(HasSubstr("linespoints")));
 }
 
