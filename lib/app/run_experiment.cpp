@@ -106,10 +106,11 @@ struct Launch {
 
 Launch check_launch(Job& job) {
     auto& session = job.session;
-    const int threads = job.options.has("threads") ? static_cast<int>(job.options.integer("threads")) : 0;
+    const int threads = job.options.has("threads") ? static_cast<int>(job.options.integer("threads"))
+                                                   : job.experiment.default_threads();
     Launch launch{session.gather_placements(threads), {}};
     launch.warnings = guard_launch(session, job.options, launch.placements);
-    if (threads == 0) {
+    if (!job.options.has("threads")) {
         const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
         job.options.resolve("threads", fmt::format("{}", mine.threads));
     }

@@ -46,6 +46,9 @@ class Experiment {
     /// these options. Where it does not, the control plane is a communicator of one rank without MPI.
     virtual bool needs_mpi(const options::Options&) const { return true; }
 
+    /// --threads where nothing is said: 0 for the cores of the rank's cpuset.
+    virtual int default_threads() const { return 0; }
+
     /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
     /// no work. Returns what a dry run shows beside the options ("parameters").
     virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;

@@ -15,6 +15,7 @@
 #include "experiments/storage_options.hpp"
 #include "experiments/storage_record.hpp"
 #include "experiments/storage_rung.hpp"
+#include "io/binding_ceiling.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -109,6 +110,7 @@ class Repetitions {
                                            .records = options_.job.files,
                                            .bytes_per_record = static_cast<std::uint64_t>(bytes),
                                            .fsync = options_.job.fsync,
+                                           .memory_copy = !record_.ceilings.memory_copy.known(),
                                            .write_own = !options_.strategy.shared_file,
                                            .write_shared = options_.strategy.shared_file,
                                            .between = [this] { rung_.beat(); }};

@@ -17,6 +17,7 @@ class Storage final : public Experiment {
     void describe(options::Schema& schema) const override;
     std::vector<Listing> listings() const override;
     bool needs_mpi(const options::Options& options) const override;
+    int default_threads() const override { return 1; }  // each rank writes by one thread
     std::vector<results::Setting> resolve(options::Options& options, int world_size) const override;
     std::vector<Variant> variants(const options::Options& options) const override;
     std::string line_of(const results::Run& run) const override;

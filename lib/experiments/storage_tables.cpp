@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "io/binding_ceiling.hpp"
 #include "measure/gather.hpp"
 #include "stats/summary.hpp"
 

@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kOption = "--directory";
 constexpr std::int64_t kMostFiles = 1000;                       // created per rank: enough for a rate
 constexpr std::uint64_t kMostCopied = std::uint64_t{1} << 30U;  // bytes per rank: the same
+constexpr std::uint64_t kPause = std::uint64_t{1} << 20U;  // bytes written between two calls of `between`
 
 // Files that go with it, whatever happens: PREFIX0, PREFIX1, ... as many as were named.
 class ScratchFiles {
@@ -84,6 +86,33 @@ void put_record(const char* call, std::span<const char> record, const fs::path& 
     }
 }
 
+// Touched memory, by large pages where the system has them: it is there in a fraction of the time.
+class Pages {
+  public:
+    Pages() = default;
+    ~Pages() {
+        if (data_ != nullptr) ::munmap(data_, size_);
+    }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    Pages(Pages&&) = delete;
+    Pages& operator=(Pages&&) = delete;
+
+    void get(std::size_t size) {
+        void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) throw std::bad_alloc();
+        data_ = data;
+        size_ = size;
+        ::madvise(data_, size_, MADV_HUGEPAGE);
+        std::memset(data_, 'm', size_);
+    }
+    void* data() const { return data_; }
+
+  private:
+    void* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
 // What all ranks do at the same time: prepared together, begun together, timed to the end of the slowest.
 template <class Prepare, class Timed>
 double timed_together(comm::Communicator& ranks, Prepare&& prepare, Timed&& timed) {
@@ -132,16 +161,16 @@ class Measurement {
         const auto wanted =
             std::min(static_cast<std::uint64_t>(mine_.count) * work_.bytes_per_record, kMostCopied);
         const std::uint64_t passes = (wanted + size - 1) / size;
-        std::vector<char> from;
-        std::vector<char> to;
+        Pages from;
+        Pages to;
         const auto prepare = [&] {
             if (passes == 0) return;
-            from.assign(size, 'f');
-            to.assign(size, 't');
+            from.get(size);
+            to.get(size);
         };
         const double seconds = timed_together(ranks_, prepare, [&] {
             for (std::uint64_t i = 0; i < passes; ++i) {
-                std::memcpy(to.data(), from.data(), to.size());
+                std::memcpy(to.data(), from.data(), size);
                 asm volatile("" : : "r"(to.data()) : "memory");  // somebody might look at it
             }
         });
@@ -161,7 +190,7 @@ class Measurement {
                     return ::write(file.get(), rest.data(), rest.size());
                 });
                 if (work_.fsync) sync_file(file, scratch.path());
-                pause();
+                pause_after(i);
             }
         });
         return {all_bytes(), seconds};
@@ -184,7 +213,7 @@ class Measurement {
                 put_record("pwrite", record_, scratch.path(), [&](auto rest, std::size_t at) {
                     return ::pwrite(file.get(), rest.data(), rest.size(), static_cast<off_t>(begin + at));
                 });
-                pause();
+                pause_after(i);
             }
             if (work_.fsync) sync_file(file, scratch.path());
         });
@@ -208,8 +237,13 @@ class Measurement {
         return {sum_over_ranks(ranks_, static_cast<double>(count)), seconds};
     }
 
-    void pause() const {
-        if (work_.between) work_.between();
+    // Not between any two small records: they would be slowed down.
+    void pause_after(std::int64_t record) const {
+        const std::int64_t every =
+            work_.fsync
+                ? 1
+                : std::max<std::int64_t>(1, static_cast<std::int64_t>(kPause / work_.bytes_per_record));
+        if (work_.between && (record + 1) % every == 0) work_.between();
     }
     double all_bytes() const {
         return static_cast<double>(work_.records) * static_cast<double>(work_.bytes_per_record);
@@ -221,61 +255,10 @@ class Measurement {
     std::vector<char> record_;
 };
 
-const Ceiling& better(const Ceiling& a, const Ceiling& b) {
-    return b.per_second() > a.per_second() ? b : a;
-}
-
 }  // namespace
-
-std::string_view name_of(CeilingKind kind) {
-    static constexpr std::array<std::string_view, 4> kNames{"memory copy", "raw write()", "raw pwrite()",
-                                                            "file creation"};
-    return kNames.at(static_cast<std::size_t>(kind));
-}
-
-const Ceiling& Ceilings::of(CeilingKind kind) const {
-    switch (kind) {
-        case CeilingKind::memory_copy:
-            return memory_copy;
-        case CeilingKind::write_own:
-            return write_own;
-        case CeilingKind::write_shared:
-            return write_shared;
-        default:
-            return create;
-    }
-}
 
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work) {
     return Measurement(ranks, work).all();
-}
-
-Ceilings best_of(const Ceilings& a, const Ceilings& b) {
-    return {better(a.memory_copy, b.memory_copy), better(a.write_own, b.write_own),
-            better(a.write_shared, b.write_shared), better(a.create, b.create)};
-}
-
-std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
-                                               const RungEffort& rung) {
-    const bool creates = kind == CeilingKind::create;
-    if (rung.shared_file ? creates || kind == CeilingKind::write_own : kind == CeilingKind::write_shared)
-        return std::nullopt;
-    const Ceiling& ceiling = ceilings.of(kind);
-    const double amount = creates ? rung.records : rung.bytes;
-    const double rung_s = creates ? rung.create_s : rung.write_s;
-    if (!ceiling.known() || amount <= 0 || rung_s <= 0) return std::nullopt;
-    const double ceiling_s = amount / ceiling.per_second();
-    return BindingCeiling{kind, ceiling_s, rung_s, 100 * ceiling_s / rung_s};
-}
-
-std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const RungEffort& rung) {
-    std::optional<BindingCeiling> binding;
-    for (const auto kind :
-         {CeilingKind::memory_copy, CeilingKind::write_own, CeilingKind::write_shared, CeilingKind::create}) {
-        const auto candidate = share_of_ceiling(kind, ceilings, rung);
-        if (candidate && (!binding || candidate->ceiling_s > binding->ceiling_s)) binding = candidate;
-    }
-    return binding;
 }
 
 }  // namespace ranklab::io

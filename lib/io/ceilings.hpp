@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string_view>
 
 #include "comm/communicator.hpp"
@@ -16,8 +15,8 @@ namespace ranklab::io {
 /// file per rank. write_shared: pwrite() to one file of all ranks, each its contiguous part. create: open()
 /// of new files and close().
 enum class CeilingKind { memory_copy, write_own, write_shared, create };
-std::string_view name_of(
-    CeilingKind kind);  ///< "memory copy", "raw write()", "raw pwrite()", "file creation"
+/// "memory copy", "raw write()", "raw pwrite()", "file creation"
+std::string_view name_of(CeilingKind kind);
 
 /// `amount` (bytes; files for create) of all ranks took `seconds`: of the slowest rank.
 struct Ceiling {
@@ -46,7 +45,7 @@ struct CeilingWork {
     bool memory_copy = true;  ///< takes up to 512 MiB of memory per rank meanwhile
     bool write_own = true;
     bool write_shared = true;
-    std::function<void()> between;  ///< called between records, if set; may throw base::Interrupted
+    std::function<void()> between;  ///< called every MiB or record or so, if set; may throw base::Interrupted
 };
 
 /// Called by all of `ranks`. The files have names of their own in the directory and are gone afterwards,
@@ -55,34 +54,5 @@ struct CeilingWork {
 /// clock starts: the buffers, which are touched, and the open files. A fresh file's pages are taken from the
 /// kernel while it is written, as in the rungs. Removal is not timed.
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work);
-
-/// Of each kind the higher rate: measured twice, the ceiling is what could be reached.
-Ceilings best_of(const Ceilings& a, const Ceilings& b);
-
-/// A rung's writing, over all ranks and worker processes. Seconds are those of the slowest of them.
-struct RungEffort {
-    double records = 0;
-    double bytes = 0;
-    bool shared_file = false;
-    double write_s = 0;   ///< phases write and fsync
-    double create_s = 0;  ///< phases open and close
-};
-
-struct BindingCeiling {
-    CeilingKind kind = CeilingKind::write_own;
-    double ceiling_s = 0;  ///< amount of the rung / ceiling's rate
-    double rung_s = 0;     ///< create_s for create, write_s for all others
-    double percent =
-        0;  ///< 100 ceiling_s / rung_s: above 100 where the rung was faster than the ceiling's run
-};
-
-/// The ceiling that binds a rung is the one under which its work takes longest: bytes / rate of memory_copy,
-/// of write_own (write_shared for a shared file), records / rate of create (files of their own only: the one
-/// shared file is not worth a rate). nullopt where none is known or the rung did nothing.
-std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const RungEffort& rung);
-
-/// The same for one kind, to be shown beside it: nullopt where that ceiling does not apply or is not known.
-std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
-                                               const RungEffort& rung);
 
 }  // namespace ranklab::io

@@ -242,6 +242,12 @@ def sync_strategies():
     return [line.split()[0] for line in section.group(1).splitlines()]
 
 
+def rungs():
+    """The names of the file-writing ladder, below Strategies in `ranklab io --list`."""
+    section = re.search(r"^Strategies\b.*\n((?:[ \t]+\S.*\n)+)", ranklab("io", "--list").stdout, re.MULTILINE)
+    return [line.split()[0] for line in section.group(1).splitlines()]
+
+
 def idx_bytes(n, shape=(28, 28), classes=10, seed=0):
     """(images file, labels file) as bytes. Each class has a brightness of its own, so that there is something to learn."""
     source = random.Random(seed)
@@ -322,7 +328,7 @@ class Case(unittest.TestCase):
     def assertSays(self, result, code, *parts):
         """The agreed exit code and one sentence on stderr that holds all parts; no backtrace, nothing twice."""
         self.assertCode(result, code)
-        said = [line for line in result.said if not re.match(r"warning: |\d+/\d+ steps ", line)]
+        said = [line for line in result.said if not re.match(r"warning: |\d+/\d+ (steps|files) ", line)]
         self.assertEqual(len(said), 1, f"not one sentence: {said}\n{result}")
         self.assertTrue(said[0].isprintable(), f"not fit for a terminal: {said[0]!r}")
         for part in parts:

@@ -1,0 +1,61 @@
+#include "io/binding_ceiling.hpp"
+
+#include <array>
+
+namespace ranklab::io {
+namespace {
+
+const Ceiling& better(const Ceiling& a, const Ceiling& b) {
+    return b.per_second() > a.per_second() ? b : a;
+}
+
+}  // namespace
+
+std::string_view name_of(CeilingKind kind) {
+    static constexpr std::array<std::string_view, 4> kNames{"memory copy", "raw write()", "raw pwrite()",
+                                                            "file creation"};
+    return kNames.at(static_cast<std::size_t>(kind));
+}
+
+const Ceiling& Ceilings::of(CeilingKind kind) const {
+    switch (kind) {
+        case CeilingKind::memory_copy:
+            return memory_copy;
+        case CeilingKind::write_own:
+            return write_own;
+        case CeilingKind::write_shared:
+            return write_shared;
+        default:
+            return create;
+    }
+}
+
+Ceilings best_of(const Ceilings& a, const Ceilings& b) {
+    return {better(a.memory_copy, b.memory_copy), better(a.write_own, b.write_own),
+            better(a.write_shared, b.write_shared), better(a.create, b.create)};
+}
+
+std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
+                                               const RungEffort& rung) {
+    const bool creates = kind == CeilingKind::create;
+    if (rung.shared_file ? creates || kind == CeilingKind::write_own : kind == CeilingKind::write_shared)
+        return std::nullopt;
+    const Ceiling& ceiling = ceilings.of(kind);
+    const double amount = creates ? rung.records : rung.bytes;
+    const double rung_s = creates ? rung.create_s : rung.write_s;
+    if (!ceiling.known() || amount <= 0 || rung_s <= 0) return std::nullopt;
+    const double ceiling_s = amount / ceiling.per_second();
+    return BindingCeiling{kind, ceiling_s, rung_s, 100 * ceiling_s / rung_s};
+}
+
+std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const RungEffort& rung) {
+    std::optional<BindingCeiling> binding;
+    for (const auto kind :
+         {CeilingKind::memory_copy, CeilingKind::write_own, CeilingKind::write_shared, CeilingKind::create}) {
+        const auto candidate = share_of_ceiling(kind, ceilings, rung);
+        if (candidate && (!binding || candidate->ceiling_s > binding->ceiling_s)) binding = candidate;
+    }
+    return binding;
+}
+
+}  // namespace ranklab::io

@@ -1,0 +1,39 @@
+// Which of the measured ceilings binds a rung, and how much of it the rung reaches: pure functions.
+// docs/io_cache.md.
+#pragma once
+
+#include <optional>
+
+#include "io/ceilings.hpp"
+
+namespace ranklab::io {
+
+/// Of each kind the higher rate: measured twice, the ceiling is what could be reached.
+Ceilings best_of(const Ceilings& a, const Ceilings& b);
+
+/// A rung's writing, over all ranks and worker processes. Seconds are those of the slowest of them.
+struct RungEffort {
+    double records = 0;
+    double bytes = 0;
+    bool shared_file = false;
+    double write_s = 0;   ///< phases write and fsync
+    double create_s = 0;  ///< phases open and close
+};
+
+struct BindingCeiling {
+    CeilingKind kind = CeilingKind::write_own;
+    double ceiling_s = 0;  ///< amount of the rung / ceiling's rate
+    double rung_s = 0;     ///< create_s for create, write_s for all others
+    double percent = 0;    ///< 100 ceiling_s / rung_s; above 100: the rung was faster than the ceiling's run
+};
+
+/// The ceiling that binds a rung is the one under which its work takes longest: bytes / rate of memory_copy,
+/// of write_own (write_shared for a shared file), records / rate of create (files of their own only: the one
+/// shared file is not worth a rate). nullopt where none is known or the rung did nothing.
+std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const RungEffort& rung);
+
+/// The same for one kind, to be shown beside it: nullopt where that ceiling does not apply or is not known.
+std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
+                                               const RungEffort& rung);
+
+}  // namespace ranklab::io

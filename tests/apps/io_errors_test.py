@@ -1,0 +1,174 @@
+"""`ranklab io` where the place, the options or a process are not as they should be: one sentence, the agreed exit code, no
+hang, nothing half-written, at 1 and 3 ranks."""
+
+import os
+import shutil
+import signal
+import time
+
+import ranklab_cli as cli
+from ranklab_cli import Case, ranklab
+
+RUNGS = cli.rungs()
+RANKS = (1, 3)
+
+
+def io(*arguments, **how):
+    return ranklab("io", "--output", "none", *arguments, **how)
+
+
+def below(limit):
+    """A command line that starts a program under `ulimit -f` (in KiB)."""
+    return ["bash", "-c", f'ulimit -f {limit}; exec "$@"', "bash"]
+
+
+class Options(Case):
+    def test_impossible_options(self):
+        cases = ((("--files", "-1"), "--files must be"), (("--size", "-5"), "--size must be"), (("--size", "0"), "--size must be"),
+                 (("--size", "1e3"), "--size must be"), (("--strategy", "binray"), "did you mean binary"),
+                 (("--strategy", ""), "--strategy"), (("--workers", "0"), "--workers must be"),
+                 (("--ranks", "9"), "--ranks takes whole numbers from 1 to"), (("--sweep-workers", "1,x"), "--sweep-workers"),
+                 (("--write-only", "--read-only"), "exclude each other"), (("--no-verify", "-R"), "exclude each other"),
+                 (("--chunk", "200", "--strategy", "hdf5-serial"), "--chunk 200 is larger"),
+                 (("--hints", "abc"), "--hints takes KEY=VALUE"), (("--alignment", "x"), "--alignment"),
+                 (("--strategy", "binary", "--async"), "process-pool"), (("--strategy", "binary", "--dynamic"), "mpi-send"))
+        for ranks in RANKS:
+            results = cli.several(lambda case: io(*case[0], ranks=ranks, cwd=self.folder), cases)
+            for (words, sentence), result in zip(cases, results):
+                with self.subTest(words=words, ranks=ranks):
+                    self.assertSays(result, 2, sentence)
+        self.assertEqual(self.names(), [])
+
+    def test_too_much_is_refused_with_the_arithmetic(self):
+        for ranks in RANKS:
+            for words, parts in ((("-n", "125000000", "-s", "100"), ("125000000 records x 100 x 100 values x 8 B", "10000 GB")),
+                                 (("-n", "1", "-s", "1200000"), ("1200000 x 1200000 x 8 B",)),
+                                 (("-n", "9000000000000000000", "-s", "9000000000"), ("x 8 B",))):
+                result = io("--strategy", "binary", *words, ranks=ranks, cwd=self.folder)
+                self.assertSays(result, 2, *parts)
+        self.assertEqual(self.names(), [])
+
+
+class Places(Case):
+    def everywhere(self, directory, code, *parts, rungs=("binary", "text-loop", "process-queue", "mpi-scatter",
+                                                         "hdf5-serial", "hdf5-parallel-collective"), extra=(), ranks=RANKS):
+        cases = [(rung, n) for rung in rungs for n in ranks]
+        results = cli.several(lambda case: io("--strategy", case[0], "--directory", directory, *extra, ranks=case[1]), cases)
+        for case, result in zip(cases, results):
+            with self.subTest(case=case):
+                self.assertSays(result, code, *parts)
+
+    def test_a_file_where_a_folder_should_be(self):
+        (self.folder / "file").write_text("mine")
+        self.everywhere(self.folder / "file", 2, "is a file")
+        self.everywhere(self.folder / "file" / "sub", 2, "file", rungs=("binary",))
+        self.assertEqual((self.folder / "file").read_text(), "mine")
+
+    def test_a_path_too_long(self):
+        self.everywhere(self.folder / ("a" * 300), 2, "File name too long", rungs=("binary", "hdf5-serial"))
+
+    def test_a_read_only_folder(self):
+        place = self.folder / "ro"
+        place.mkdir()
+        self.make_read_only(place)
+        self.everywhere(place, 5, "--directory")
+        self.everywhere(place / "sub", 5, "--directory", rungs=("binary",))
+
+    def test_a_full_disk_before_the_work(self):
+        place = self.mount_small_tmpfs(4 << 20)
+        (place / "filler").write_bytes(b"x" * (3 << 20))
+        self.everywhere(place / "o", 5, "15 records x 120 x 120", "GB free", extra=("-s", 120))
+        self.assertEqual(sorted(os.listdir(place)), ["filler"])
+
+    def test_a_limit_to_files_in_the_work(self):
+        # As a quota: what statvfs does not tell. 16 KiB a file: data00000.npy of 100 x 100 has 80128 bytes.
+        for rung in RUNGS:
+            for ranks in RANKS:
+                with self.subTest(rung=rung, ranks=ranks):
+                    out = self.folder / f"{rung}{ranks}"
+                    words = [*(cli.mpirun_words(ranks) if ranks > 1 else []), *below(16), cli.RANKLAB, "io", "--output", "none",
+                             "--strategy", rung, "--directory", out]
+                    result = cli.run(*words, timeout=60)
+                    if ranks > 1 and rung.startswith(("mpi", "hdf5-parallel")):
+                        self.assertEqual(result.code, 5, str(result))  # each rank may say its own
+                        self.assertIn("File too large", result.stderr)
+                    else:
+                        self.assertSays(result, 5, "no room")
+                    left = [p for p in out.iterdir()] if out.exists() else []
+                    self.assertEqual([p.name for p in left if p.suffix == ".npy" and p.stat().st_size != 80128], [])
+
+    def test_a_folder_that_vanishes(self):
+        for rung in RUNGS:
+            for ranks in RANKS:
+                with self.subTest(rung=rung, ranks=ranks):
+                    out = self.folder / f"{rung}{ranks}"
+                    words = cli.mpirun_words(ranks) if ranks > 1 else []
+                    job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 2000 if rung.startswith("hdf5") else 200000,
+                                     "-i", 100, "-s", 20, "--workers", 2, "--directory", out, "--output", "none", "--ceilings", "off")
+                    job.wait_until(lambda: out.exists() and len(os.listdir(out)) > 0)
+                    shutil.rmtree(out, ignore_errors=True)
+                    while out.exists():
+                        shutil.rmtree(out, ignore_errors=True)
+                    result = job.finish(60)
+                    self.assertIn(result.code, (3, 5), str(result))
+                    self.assertIn(str(out), result.stderr)
+
+
+class Processes(Case):
+    def workers_of(self, job):
+        found = []
+        for pid in cli.descendants(job.process.pid):
+            try:
+                with open(f"/proc/{pid}/comm") as file:
+                    if file.read().startswith("ranklab-io-work"):
+                        found.append(pid)
+            except OSError:
+                continue
+        return found
+
+    def test_a_killed_worker_is_noticed_and_named(self):
+        for rung in ("process-pool", "process-queue"):
+            for ranks in RANKS:
+                with self.subTest(rung=rung, ranks=ranks):
+                    words = cli.mpirun_words(ranks) if ranks > 1 else []
+                    job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 200000, "-s", 20, "--workers", 3,
+                                     "--directory", self.folder / f"{rung}{ranks}", "--output", "none")
+                    workers = job.wait_until(lambda: len(self.workers_of(job)) == 3 and self.workers_of(job))
+                    os.kill(workers[1], signal.SIGKILL)
+                    result = job.finish(30)
+                    self.assertSays(result, 5, "worker", str(workers[1]), "signal 9")
+                    deadline = time.monotonic() + 5
+                    while any(cli.alive(pid) for pid in workers) and time.monotonic() < deadline:
+                        time.sleep(0.05)
+                    self.assertEqual([pid for pid in workers if cli.alive(pid)], [])
+
+    def test_workers_do_not_outlive_a_killed_parent(self):
+        job = self.start(cli.BIN / "ranklab-io", "--strategy", "process-pool", "-n", 200000, "-s", 20, "--workers", 3,
+                         "--directory", self.folder / "o", "--output", "none")
+        workers = job.wait_until(lambda: len(self.workers_of(job)) == 3 and self.workers_of(job))
+        os.kill(job.process.pid, signal.SIGKILL)
+        job.process.wait(10)
+        deadline = time.monotonic() + 10
+        while any(cli.alive(pid) for pid in workers) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual([pid for pid in workers if cli.alive(pid)], [])
+
+    def test_a_killed_rank_ends_the_job(self):
+        for rung in ("mpi-send", "hdf5-parallel-collective"):
+            job = self.start(*cli.mpirun_words(3), cli.RANKLAB, "io", "--strategy", rung, "-n", 200000, "-s", 20,
+                             "--directory", self.folder / rung, "--output", "none")
+            ranks = job.wait_until(lambda: len(job.ranks()) == 3 and job.ranks())
+            job.wait_until(lambda: (self.folder / rung).exists() and len(os.listdir(self.folder / rung)) > 0)
+            os.kill(ranks[1], signal.SIGKILL)
+            self.assertNotEqual(job.finish(30).code, 0)
+
+    def test_a_missing_worker_program(self):
+        shutil.copy2(cli.BIN / "ranklab-io", self.folder / "ranklab-io")
+        env = cli.environment(LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH"))
+        result = cli.run(self.folder / "ranklab-io", "--strategy", "process-queue", "--output", "none", "--directory",
+                         self.folder / "o", env=env)
+        self.assertSays(result, 5, "ranklab-io-worker")
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,294 @@
+"""`ranklab io`: what it writes, checks, times and says, for every rung that --list names."""
+
+import json
+import os
+import re
+import signal
+import struct
+
+import ranklab_cli as cli
+from ranklab_cli import Case, ranklab
+
+RUNGS = cli.rungs()
+PARALLEL = [name for name in RUNGS if name.startswith(("mpi", "hdf5-parallel"))]
+
+
+def shared(rung):
+    return rung.startswith("hdf5")
+
+
+def io(*arguments, **how):
+    return ranklab("io", "--output", "none", *arguments, **how)
+
+
+def runs_of(file):
+    report = ranklab("report", file, "--format", "json")
+    assert report.code == 0, str(report)
+    return json.loads(report.stdout)["runs"]
+
+
+def column(run, table, name):
+    return run["tables"][table][name]
+
+
+def measured(run, name):
+    return next(m for m in run["measurements"] if m["name"] == name)
+
+
+class Ladder(Case):
+    def run_all(self, ranks, *arguments):
+        file = self.folder / f"ladder{ranks}.h5"
+        result = ranklab("io", "--output", file, "--directory", self.folder / f"out{ranks}", *arguments, ranks=ranks,
+                         timeout=180)
+        self.assertCode(result, 0)
+        return result, runs_of(file)
+
+    def test_every_rung_is_verified_at_1_to_4_ranks(self):
+        for ranks, files, size in ((1, 7, 37), (2, 7, 37), (3, 7, 10), (4, 2, 5)):
+            with self.subTest(ranks=ranks, files=files, size=size):
+                _, runs = self.run_all(ranks, "-n", files, "-s", size)
+                ladder = runs[-1]["tables"]["ladder"]
+                self.assertEqual(ladder["rung"], RUNGS)
+                self.assertEqual(set(ladder["verified"]), {"yes"})
+                for run in runs[:-1]:
+                    check = run["tables"]["verification"]
+                    self.assertEqual(check["result"], ["passed"], run["config"]["strategy"])
+                    self.assertIn(f"{files * size * size} elements", check["detail"][0])
+                    self.assertEqual(measured(run, "wrong_elements")["max"], 0)
+                self.assertFalse((self.folder / f"out{ranks}").exists(), "what was written is still there")
+
+    def test_no_files_at_all(self):
+        for ranks in (1, 3):
+            with self.subTest(ranks=ranks):
+                _, runs = self.run_all(ranks, "-n", 0, "-s", 5)
+                self.assertEqual(len(runs), len(RUNGS) + 1)
+
+    def test_the_table_ends_the_ladder(self):
+        result, runs = self.run_all(2, "-n", 5, "-s", 20, "-i", 6)
+        ladder = runs[-1]["tables"]["ladder"]
+        self.assertEqual(ladder["n"], [6] * len(RUNGS))
+        self.assertEqual(ladder["speedup"][0], 1)
+        for i, rung in enumerate(RUNGS):
+            self.assertGreater(ladder["job_time_s"][i], 0)
+            self.assertLessEqual(ladder["low_s"][i], ladder["job_time_s"][i])
+            self.assertAlmostEqual(ladder["speedup"][i], ladder["job_time_s"][0] / ladder["job_time_s"][i], delta=1e-9)
+            self.assertEqual(ladder["ranks"][i], 2 if rung in PARALLEL else 1, rung)
+            self.assertGreater(ladder["percent_of_ceiling"][i], 0, rung)
+            if i > 0:
+                self.assertAlmostEqual(ladder["over_previous"][i], ladder["job_time_s"][i - 1] / ladder["job_time_s"][i],
+                                       delta=1e-9)
+        self.assertRegex(result.stdout, r"(?m)^ladder$")
+
+    def test_sweeps(self):
+        file = self.folder / "sweep.h5"
+        result = ranklab("io", "--strategy", "process-queue,mpi-scatter", "--sweep-workers", "1,2", "--ranks", "1,2",
+                         "-n", 6, "-s", 10, "--output", file, "--directory", self.folder / "out", ranks=2)
+        self.assertCode(result, 0)
+        ladder = runs_of(file)[-1]["tables"]["ladder"]
+        self.assertEqual(ladder["rung"], ["process-queue"] * 2 + ["mpi-scatter"] * 2)
+        self.assertEqual(ladder["workers"], [1, 2, 0, 0])
+        self.assertEqual(ladder["ranks"], [1, 1, 1, 2])
+
+
+class Files(Case):
+    def names_left(self, rung, ranks, *arguments):
+        out = self.folder / f"{rung}{ranks}"
+        self.assertCode(io("--strategy", rung, "-n", 3, "-s", 4, "-k", "--directory", out, *arguments, ranks=ranks), 0)
+        return sorted(path.name for path in out.iterdir())
+
+    def test_names_and_nothing_beside_them(self):
+        for rung in RUNGS:
+            ending = ".txt" if rung.startswith("text") else ".npy"
+            names = ["data.h5"] if shared(rung) else [f"data{i:05}{ending}" for i in range(3)]
+            for ranks, extra in ((1, ()), (2, ("--rename", "-i", 2, "-e"))):
+                with self.subTest(rung=rung, ranks=ranks):
+                    self.assertEqual(self.names_left(rung, ranks, *extra), names)
+
+    def test_old_files_are_replaced_and_others_left_alone(self):
+        out = self.folder / "out"
+        out.mkdir()
+        (out / "data00001.npy").write_bytes(b"x" * 5000)
+        (out / "data00009.npy").write_bytes(b"mine")
+        (out / "notes").write_text("mine")
+        self.assertCode(io("--strategy", "binary", "-n", 3, "-s", 4, "--directory", out), 0)
+        self.assertEqual(sorted(path.name for path in out.iterdir()), ["data00009.npy", "notes"])
+
+    def test_several_strategies_have_a_folder_each(self):
+        self.assertCode(io("--strategy", "binary,text-loop", "-n", 2, "-s", 4, "-k", "--directory", self.folder / "out"), 0)
+        self.assertEqual(self.names(), [f"out/{rung}/data0000{i}.{ending}" for rung, ending in
+                                        (("binary", "npy"), ("text-loop", "txt")) for i in range(2)])
+
+
+class Verification(Case):
+    def spoilt(self, rung, ranks, spoil, *arguments):
+        out = self.folder / f"{rung}-{ranks}"
+        common = ("--strategy", rung, "-n", 5, "-s", 6, "--directory", out)
+        self.assertCode(io(*common, "-k"), 0)
+        self.assertCode(io(*common, "--read-only", ranks=ranks), 0)
+        name = "data.h5" if shared(rung) else sorted(p.name for p in out.iterdir())[3]
+        spoil(out / name)
+        result = io(*common, "--read-only", *arguments, ranks=ranks)
+        self.assertTrue((out / name).exists() or spoil is remove)
+        return result, name
+
+    def test_a_flipped_bit_is_found(self):
+        for rung in RUNGS:
+            for ranks in (1, 3):
+                with self.subTest(rung=rung, ranks=ranks):
+                    result, name = self.spoilt(rung, ranks, flip_last_value)
+                    self.assertSays(result, 3, "1 elements are wrong in 1 records", name)
+                    self.assertIn("INVALID", result.stdout)
+
+    def test_truncated_missing_and_foreign_files(self):
+        for rung in ("text-loop", "binary", "hdf5-serial"):
+            for spoil in (truncate, remove, foreign):
+                for ranks in (1, 3):
+                    with self.subTest(rung=rung, spoil=spoil.__name__, ranks=ranks):
+                        result, name = self.spoilt(rung, ranks, spoil)
+                        self.assertSays(result, 3, name)
+
+    def test_not_verified_is_said(self):
+        for word in ("--no-verify", "--write-only"):
+            result = io("--strategy", "binary", word, "--directory", self.folder / "o")
+            self.assertCode(result, 0)
+            self.assertRegex(result.stdout, r"every value is as computed +not verified +" + word)
+
+    def test_checks_as_ior(self):
+        for ranks in (1, 2):
+            for words in (("-W",), ("-R",), ("-C",), ("-W", "-R", "-C", "-i", 2)):
+                result = io("--strategy", "binary", "-n", 5, "-s", 7, *words, "--directory", self.folder / "o", ranks=ranks)
+                self.assertCode(result, 0)
+                self.assertRegex(result.stdout, r"every value is as computed +passed")
+
+
+def flip_last_value(path):
+    """Another last value of the file, or, in HDF5, of the last record: metadata may follow it."""
+    data = bytearray(path.read_bytes())
+    if path.suffix == ".txt":
+        at = data.rindex(b".") + 1
+        data[at] = ord("1") if data[at] != ord("1") else ord("2")
+    elif path.suffix == ".h5":
+        data[data.rindex(struct.pack("<d", kernel(5, 6, 4)[-1]))] ^= 1
+    else:
+        data[-8] ^= 1
+    path.write_bytes(data)
+
+
+def kernel(n, size, t):
+    """Python's own floats: the original's formula, by_y."""
+    values = []
+    for row in range(size):
+        y = 500 - size / 2 + row
+        for column in range(size):
+            x = 0 - size / 2 + column
+            values.append(((x / 10) ** 2 * (y / 10) + (y / 10) ** 2 * (x / 10) + t / n) % 1)
+    return values
+
+
+def truncate(path):
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def remove(path):
+    path.unlink()
+
+
+def foreign(path):
+    path.write_bytes(b"GIF89a" * 200)
+
+
+class Cache(Case):
+    def reads(self, *arguments, code=0):
+        file = self.folder / "reads.h5"
+        result = ranklab("io", "--strategy", "binary", "-n", 20, "-s", 100, "--output", file, *arguments)
+        self.assertCode(result, code)
+        return result, runs_of(file)[-1]["tables"]["io_reads"]
+
+    def test_a_second_read_is_warm(self):
+        _, reads = self.reads("--reads", 2, "--directory", self.folder / "o")
+        self.assertEqual(reads["cache"][1], "memory (tmpfs)" if reads["file_system"][1] == "tmpfs" else "warm")
+        self.assertGreaterEqual(reads["resident_percent"][1], 99)
+
+    def test_cold_is_proven_or_refused(self):
+        # Some file systems keep what they are asked to drop: then it must be refused.
+        file = self.folder / "cold.h5"
+        result = ranklab("io", "--strategy", "binary", "-n", 20, "-s", 300, "--cold", "--reads", 2, "--output", file,
+                         "--directory", self.folder / "o")
+        reads = runs_of(file)[-1]["tables"]["io_reads"]
+        if reads["cache"][0] == "cold":
+            self.assertCode(result, 0)
+            self.assertLessEqual(reads["resident_percent"][0], 1)
+            self.assertGreater(reads["block_layer_MiB"][0], 0.9 * reads["MiB"][0])
+            self.assertEqual(reads["cache"][1], "warm")
+        else:
+            self.assertSays(result, 7, "--cold", reads["cache"][0])
+
+    def test_tmpfs_is_named_and_never_cold(self):
+        place = self.mount_small_tmpfs(16 << 20)
+        for ranks in (1, 3):
+            result = io("--strategy", "binary", "-n", 4, "-s", 50, "--cold", "--directory", place / "o", ranks=ranks)
+            self.assertSays(result, 7, "tmpfs")
+        self.assertCode(io("--strategy", "binary", "-n", 4, "-s", 50, "--directory", place / "o"), 0)
+
+
+class Size(Case):
+    def test_memory_does_not_grow_with_the_number_of_files(self):
+        peaks = {}
+        for rung in RUNGS:
+            many = 20000 if shared(rung) else 100000
+            for files in (many // 50, many):
+                file = self.folder / f"{rung}{files}.h5"
+                result = ranklab("io", "--strategy", rung, "-n", files, "-s", 10, "--workers", 2, "--ceilings", "off",
+                                 "--output", file, "--directory", self.folder / "o", ranks=2 if rung in PARALLEL else 1,
+                                 timeout=300)
+                self.assertCode(result, 0)
+                peaks[rung, files] = measured(runs_of(file)[-1], "peak_rss_bytes")["max"]
+            # HDF5 itself keeps an index of the datasets in memory.
+            room = 60 << 20 if shared(rung) else 8 << 20
+            self.assertLess(peaks[rung, many] - peaks[rung, many // 50], room, rung)
+
+
+class Stop(Case):
+    def test_ctrl_c_tells_what_exists_and_leaves_no_half(self):
+        for rung in ("text-loop", "binary", "process-pool", "process-queue", "hdf5-serial"):
+            for rename in ((), ("--rename",)):
+                with self.subTest(rung=rung, rename=rename):
+                    out = self.folder / f"{rung}{len(rename)}"
+                    job = self.start(cli.RANKLAB, "io", "--strategy", rung, "-n", 200000, "-s", 30, "--workers", 2,
+                                     "--directory", out, "--output", "none", *rename)
+                    job.wait_until(lambda: out.exists() and len(os.listdir(out)) > (0 if shared(rung) else 20))
+                    os.kill(job.process.pid, signal.SIGINT)
+                    result = job.finish(30)
+                    self.assertSays(result, 130, "stopped by Ctrl-C", "data.h5" if shared(rung) else "of 200000 files")
+                    left = list(out.iterdir())
+                    self.assertFalse([p for p in left if p.name.startswith(".")], "a temporary file is left")
+                    if not shared(rung):
+                        self.assertEqual({p.stat().st_size for p in left}, {30 * 30 * 25 if "text" in rung else 7328})
+                        said = int(re.search(r"(\d+) of 200000", result.stderr).group(1))
+                        self.assertEqual(said, len(left))
+
+    def test_sigterm_of_the_batch_system(self):
+        job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "io", "--strategy", PARALLEL[0], "-n", 200000, "-s", 30,
+                         "--directory", self.folder / "o", "--output", "none")
+        job.wait_until(lambda: len(job.ranks()) == 2 and (self.folder / "o").exists()
+                       and len(os.listdir(self.folder / "o")) > 0)
+        for pid in job.ranks().values():
+            os.kill(pid, signal.SIGTERM)
+        result = job.finish(40)
+        self.assertEqual(result.code, 143, str(result))
+        self.assertIn("stopped by SIGTERM", result.stderr)
+
+    def test_the_time_limit(self):
+        result = io("--strategy", "binary", "-i", 100000, "-s", 300, "--time-limit", 0.5, "--directory", self.folder / "o")
+        self.assertSays(result, 6, "time limit", "of 100000 repetitions")
+
+
+class Libraries(Case):
+    def test_no_libtorch(self):
+        for program in ("ranklab-io", "ranklab-io-worker"):
+            text = cli.run("ldd", cli.BIN / program).stdout
+            self.assertNotRegex(text, r"torch|c10|cudart|nccl", program)
+
+
+if __name__ == "__main__":
+    cli.main()

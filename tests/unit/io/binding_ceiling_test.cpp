@@ -1,0 +1,83 @@
+#include "io/binding_ceiling.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ranklab::io {
+namespace {
+
+// 1000 bytes/s of memory, 100 to own files, 50 to a shared one, 10 files/s.
+const Ceilings kCeilings{{2000, 2}, {300, 3}, {100, 2}, {10, 1}};
+
+TEST(BindingCeiling, LargeRecordsAreBoundByWriting) {
+    const auto bound = binding_ceiling(kCeilings, {.records = 2, .bytes = 800, .write_s = 10, .create_s = 1});
+    ASSERT_TRUE(bound);
+    EXPECT_EQ(bound->kind, CeilingKind::write_own);
+    EXPECT_DOUBLE_EQ(bound->ceiling_s, 8);
+    EXPECT_DOUBLE_EQ(bound->rung_s, 10);
+    EXPECT_DOUBLE_EQ(bound->percent, 80);
+}
+
+TEST(BindingCeiling, SmallRecordsAreBoundByCreation) {
+    const auto bound = binding_ceiling(kCeilings, {.records = 50, .bytes = 100, .write_s = 3, .create_s = 8});
+    ASSERT_TRUE(bound);
+    EXPECT_EQ(bound->kind, CeilingKind::create);
+    EXPECT_DOUBLE_EQ(bound->ceiling_s, 5);
+    EXPECT_DOUBLE_EQ(bound->percent, 62.5);
+}
+
+TEST(BindingCeiling, ASharedFileIsBoundByPwrite) {
+    const RungEffort rung{.records = 5000, .bytes = 100, .shared_file = true, .write_s = 2.5, .create_s = 9};
+    const auto bound = binding_ceiling(kCeilings, rung);
+    ASSERT_TRUE(bound);
+    EXPECT_EQ(bound->kind, CeilingKind::write_shared);
+    EXPECT_DOUBLE_EQ(bound->ceiling_s, 2);
+    EXPECT_DOUBLE_EQ(bound->percent, 80);
+    EXPECT_FALSE(share_of_ceiling(CeilingKind::write_own, kCeilings, rung));
+    EXPECT_FALSE(share_of_ceiling(CeilingKind::create, kCeilings, rung));
+}
+
+TEST(BindingCeiling, MemoryBindsWhereWritingIsNotTheSlower) {
+    const Ceilings ceilings{{100, 1}, {1000, 1}, {}, {}};
+    const auto bound = binding_ceiling(ceilings, {.records = 1, .bytes = 100, .write_s = 2, .create_s = 1});
+    ASSERT_TRUE(bound);
+    EXPECT_EQ(bound->kind, CeilingKind::memory_copy);
+    EXPECT_DOUBLE_EQ(bound->percent, 50);
+}
+
+TEST(BindingCeiling, EachKindByItself) {
+    const RungEffort rung{.records = 2, .bytes = 800, .write_s = 10, .create_s = 1};
+    EXPECT_DOUBLE_EQ(share_of_ceiling(CeilingKind::memory_copy, kCeilings, rung)->percent, 8);
+    EXPECT_DOUBLE_EQ(share_of_ceiling(CeilingKind::create, kCeilings, rung)->percent, 20);
+    EXPECT_FALSE(share_of_ceiling(CeilingKind::write_shared, kCeilings, rung));
+}
+
+TEST(BindingCeiling, FasterThanTheCeilingsRunIsNotHidden) {
+    EXPECT_DOUBLE_EQ(
+        binding_ceiling(kCeilings, {.records = 1, .bytes = 800, .write_s = 4, .create_s = 1})->percent, 200);
+}
+
+TEST(BindingCeiling, WhatIsNotKnownBindsNothing) {
+    EXPECT_FALSE(binding_ceiling({}, {.records = 2, .bytes = 800, .write_s = 10, .create_s = 1}));
+    EXPECT_FALSE(binding_ceiling(kCeilings, {}));
+    EXPECT_FALSE(binding_ceiling(kCeilings, {.records = 0, .bytes = 0, .write_s = 1, .create_s = 1}));
+}
+
+TEST(BindingCeiling, TheBestOfTwoIsTakenKindByKind) {
+    const Ceilings other{{2000, 1}, {300, 4}, {}, {10, 2}};
+    for (const auto& best : {best_of(kCeilings, other), best_of(other, kCeilings)}) {
+        EXPECT_DOUBLE_EQ(best.memory_copy.per_second(), 2000);
+        EXPECT_DOUBLE_EQ(best.write_own.per_second(), 100);
+        EXPECT_DOUBLE_EQ(best.write_shared.per_second(), 50);
+        EXPECT_DOUBLE_EQ(best.create.per_second(), 10);
+    }
+}
+
+TEST(BindingCeiling, EveryKindHasItsName) {
+    EXPECT_EQ(name_of(CeilingKind::memory_copy), "memory copy");
+    EXPECT_EQ(name_of(CeilingKind::write_own), "raw write()");
+    EXPECT_EQ(name_of(CeilingKind::write_shared), "raw pwrite()");
+    EXPECT_EQ(name_of(CeilingKind::create), "file creation");
+}
+
+}  // namespace
+}  // namespace ranklab::io

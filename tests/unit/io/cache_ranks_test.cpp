@@ -1,0 +1,69 @@
+// Several ranks' observations become one label.
+#include <gtest/gtest.h>
+
+#include "io/cache_label.hpp"
+#include "mpi_world.hpp"
+
+namespace ranklab::io {
+namespace {
+
+using testing::world;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+CacheEvidence cold_part() {
+    return {{"ext4", FileSystemKind::disk}, 10 * kMiB, Residency{10 * kMiB, 0}, 10 * kMiB};
+}
+
+bool is_last() {
+    return world().rank() == world().world_size() - 1;
+}
+
+TEST(CacheOverRanks, AllRanksGetTheSum) {
+    const auto all = merged_over_ranks(world(), cold_part());
+    const auto ranks = static_cast<std::uint64_t>(world().world_size());
+    EXPECT_EQ(all.requested, 10 * kMiB * ranks);
+    ASSERT_TRUE(all.before && all.delivered);
+    EXPECT_EQ(all.before->bytes, 10 * kMiB * ranks);
+    EXPECT_EQ(*all.delivered, 10 * kMiB * ranks);
+    EXPECT_EQ(all.file_system.name, "ext4");
+    EXPECT_EQ(label_of(all).text, "cold");
+}
+
+TEST(CacheOverRanks, OneWarmRankMakesItMixed) {
+    auto mine = cold_part();
+    if (is_last()) {
+        mine.before->resident = 10 * kMiB;
+        mine.delivered = 0;
+    }
+    const auto text = label_of(merged_over_ranks(world(), mine)).text;
+    EXPECT_EQ(text, world().world_size() == 1   ? "warm"
+                    : world().world_size() == 2 ? "mixed 50 %"
+                                                : "mixed 33 %");
+}
+
+TEST(CacheOverRanks, WhatOneRankDoesNotKnowNobodyKnows) {
+    auto mine = cold_part();
+    if (is_last()) mine.before.reset();
+    const auto no_residency = merged_over_ranks(world(), mine);
+    EXPECT_FALSE(no_residency.before);
+    EXPECT_EQ(label_of(no_residency).text, "unknown");
+    mine = cold_part();
+    if (is_last()) mine.delivered.reset();
+    EXPECT_FALSE(merged_over_ranks(world(), mine).delivered);
+}
+
+TEST(CacheOverRanks, ARankInMemoryIsNamedByAll) {
+    auto mine = cold_part();
+    if (is_last()) mine.file_system = {"tmpfs", FileSystemKind::memory};
+    EXPECT_EQ(label_of(merged_over_ranks(world(), mine)).text, "memory (tmpfs)");
+}
+
+TEST(CacheOverRanks, RanksThatReadNothingChangeNothing) {
+    const auto all = merged_over_ranks(world(), world().rank() == 0 ? cold_part() : CacheEvidence{});
+    EXPECT_EQ(label_of(all).text, "cold");
+    EXPECT_EQ(all.file_system.name, "ext4");
+}
+
+}  // namespace
+}  // namespace ranklab::io

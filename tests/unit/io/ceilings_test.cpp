@@ -1,0 +1,189 @@
+#include "io/ceilings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "mpi_world.hpp"
+#include "temp_folder.hpp"
+
+namespace ranklab::io {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::world;
+
+// One folder for all ranks, gone with the test.
+class CeilingsTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (world().rank() == 0) folder_ = std::make_unique<tests::TempFolder>();
+        work_.directory = comm::broadcast_text(world(), folder_ ? folder_->path().string() : "", 0);
+        work_.records = 7;
+        work_.bytes_per_record = 100000;
+        work_.memory_copy = false;  // half a second of page faults each time
+    }
+    void TearDown() override { world().barrier(); }
+
+    // After a barrier, so that every rank has removed its own.
+    std::vector<std::string> left_behind() {
+        world().barrier();
+        return folder_ ? folder_->names() : std::vector<std::string>{};
+    }
+    /// What a rank got thrown, "" for nothing; and its exit code.
+    std::pair<std::string, int> outcome() {
+        try {
+            measure_ceilings(world(), work_);
+            return {"", 0};
+        } catch (const base::Error& error) {
+            return {error.what(), static_cast<int>(error.code())};
+        }
+    }
+
+    std::unique_ptr<tests::TempFolder> folder_;
+    CeilingWork work_;
+};
+
+TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
+    work_.memory_copy = true;
+    const auto found = measure_ceilings(world(), work_);
+    EXPECT_EQ(found.write_own.amount, 700000);
+    EXPECT_EQ(found.write_shared.amount, 700000);
+    EXPECT_EQ(found.create.amount, 7);
+    EXPECT_GE(found.memory_copy.amount, 700000);
+    for (const auto& one : {found.write_own, found.write_shared, found.create, found.memory_copy}) {
+        EXPECT_GT(one.seconds, 0);
+        const auto of_all = comm::gather_values(world(), one.seconds);
+        for (const double seconds : of_all) EXPECT_EQ(seconds, one.seconds);
+    }
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+// What lies in the folder while the timed part runs shows that it is really written.
+TEST_F(CeilingsTest, TheBytesAreWritten) {
+    work_.bytes_per_record = 1500000;
+    std::uintmax_t own = 0;
+    std::uintmax_t shared = 0;
+    work_.between = [&] {
+        for (const auto& entry : std::filesystem::directory_iterator(work_.directory)) {
+            std::error_code vanished;
+            const auto bytes = entry.file_size(vanished);
+            const std::string name = entry.path().filename().string();
+            if (vanished) continue;
+            if (name == ".ranklab-ceiling-own-" + std::to_string(world().rank()) + "-0") own = bytes;
+            if (name == ".ranklab-ceiling-shared-0-0") shared = std::max(shared, bytes);
+        }
+    };
+    measure_ceilings(world(), work_);
+    const std::uintmax_t mine =
+        7 / world().world_size() + (world().rank() < 7 % world().world_size() ? 1 : 0);
+    EXPECT_EQ(own, mine * 1500000);
+    double most = static_cast<double>(shared);
+    world().allreduce(comm::view(std::span(&most, 1)), comm::ReduceOp::max);
+    EXPECT_EQ(most, 7 * 1500000);
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST_F(CeilingsTest, WithFsync) {
+    work_.fsync = true;
+    EXPECT_EQ(measure_ceilings(world(), work_).write_own.amount, 700000);
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST_F(CeilingsTest, OnlyWhatIsAskedFor) {
+    work_.write_shared = false;
+    const auto found = measure_ceilings(world(), work_);
+    EXPECT_FALSE(found.memory_copy.known());
+    EXPECT_FALSE(found.write_shared.known());
+    EXPECT_TRUE(found.write_own.known());
+    work_.write_shared = true;
+    work_.write_own = false;
+    const auto other = measure_ceilings(world(), work_);
+    EXPECT_TRUE(other.write_shared.known());
+    EXPECT_FALSE(other.write_own.known());
+}
+
+TEST_F(CeilingsTest, FewerRecordsThanRanks) {
+    work_.records = 1;
+    const auto found = measure_ceilings(world(), work_);
+    EXPECT_EQ(found.write_own.amount, 100000);
+    EXPECT_EQ(found.write_shared.amount, 100000);
+    EXPECT_EQ(found.create.amount, 1);
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST_F(CeilingsTest, NothingToDo) {
+    work_.records = 0;
+    const auto nothing = measure_ceilings(world(), work_);
+    EXPECT_FALSE(nothing.create.known() || nothing.write_own.known() || nothing.memory_copy.known());
+    work_.records = 7;
+    work_.bytes_per_record = 0;
+    const auto empty = measure_ceilings(world(), work_);
+    EXPECT_EQ(empty.create.amount, 7);
+    EXPECT_FALSE(empty.write_own.known() || empty.write_shared.known());
+}
+
+TEST_F(CeilingsTest, CreationIsBounded) {
+    work_.records = 5000;
+    work_.bytes_per_record = 1;
+    EXPECT_EQ(measure_ceilings(world(), work_).create.amount, 1000 * world().world_size());
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST_F(CeilingsTest, WhatAKilledRunLeftIsReplaced) {
+    if (folder_) folder_->write(".ranklab-ceiling-new-0-0", std::string(1000, 'x'));
+    world().barrier();
+    EXPECT_EQ(measure_ceilings(world(), work_).create.amount, 7);
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+// A file of the last rank may not grow: the others are not left waiting, and nothing stays.
+TEST_F(CeilingsTest, ARankWithoutRoomEndsItForAll) {
+    const bool last = world().rank() == world().world_size() - 1;
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit old{};
+    ::getrlimit(RLIMIT_FSIZE, &old);
+    const rlimit limit{last ? 150000 : old.rlim_cur, old.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const auto [said, code] = outcome();
+    ::setrlimit(RLIMIT_FSIZE, &old);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(code, 5);
+    if (last) {
+        EXPECT_THAT(said, HasSubstr("no room"));
+        EXPECT_THAT(said, HasSubstr("--directory"));
+    }
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST_F(CeilingsTest, AVanishedFolderEndsItForAll) {
+    work_.directory /= "gone";
+    const auto [said, code] = outcome();
+    EXPECT_EQ(code, 5);
+    if (world().rank() == 0) {
+        EXPECT_THAT(said, HasSubstr("gone"));
+    }
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST_F(CeilingsTest, AnInterruptedRankEndsItForAllWithoutLeftovers) {
+    work_.bytes_per_record = 1500000;
+    int calls = 0;
+    work_.between = [&] {
+        if (world().rank() == 0 && ++calls == 2) throw base::Interrupted("stopped", SIGINT);
+    };
+    const auto [said, code] = outcome();
+    EXPECT_EQ(code, 128 + SIGINT);
+    EXPECT_EQ(said == "stopped", world().rank() == 0);
+    EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ranklab::io
