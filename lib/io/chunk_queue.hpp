@@ -1,9 +1,9 @@
 // A queue of chunks that ranks ask for: rank 0 holds it, takes from it too, and serves the others from a
 // thread of its own. Private to this room and its tests.
 //
-// Why a thread: rank 0 writes records itself, and one that looked for requests between its records would let
-// each request wait for half a record of its own. The thread sleeps between looks instead of waiting inside
-// MPI, which would take a core from the work (docs/io_mpi.md has the measurement).
+// Why a thread: rank 0 writes records itself, and were it to look for requests between its records, each
+// would wait for two of them (docs/io_mpi.md has the measurement). The thread sleeps between looks instead of
+// waiting inside MPI, which would take a core from the work.
 #pragma once
 
 #include <atomic>
