@@ -63,14 +63,16 @@ std::vector<@CAT_TYPE@> @CAT_FUNCTION@() {
   target_sources(ranklab_${CAT_ROOM} PRIVATE ${sources} "${file}")
 endfunction()
 
-# ranklab_add_program(NAME LINK room ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab for ranklab).
+# ranklab_add_program(NAME LINK room ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab for ranklab);
+# a-b lies in a_b.cpp.
 function(ranklab_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "" "" "LINK")
   set(target ranklab-${name})
   if(name STREQUAL "ranklab")
     set(target ranklab)
   endif()
-  add_executable(${target} ${name}.cpp)
+  string(REPLACE "-" "_" main ${name})
+  add_executable(${target} ${main}.cpp)
   target_link_libraries(${target} PRIVATE ${PROGRAM_LINK} ranklab_settings)
   set_property(GLOBAL APPEND PROPERTY RANKLAB_PROGRAMS ${target})
 endfunction()

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 using options::Options;
 
 constexpr long double kGB = 1e9L;
+// From here on, what a file system could never hold is a slip of the options, not a disk that is too small.
+constexpr long double kAbsurd = 1e12L;
 
 void describe_work(options::Schema& schema) {
     schema.section("What is written")
@@ -251,7 +253,7 @@ void check_fits(const StorageOptions& options) {
     check_memory(options);
     const Footprint needed = footprint(options.job, options.strategy);
     const Room room = room_at(options.job.directory);
-    if (needed.records <= room.whole) return;
+    if (needed.records <= std::max(room.whole, kAbsurd)) return;
     throw base::OptionError(fmt::format(
         "{} needs {}, and all of the file system of {} is {:.6g} GB; take fewer --files or a smaller "
         "--size",

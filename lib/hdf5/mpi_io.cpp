@@ -1,7 +1,9 @@
 #include "hdf5/mpi_io.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -73,54 +75,25 @@ std::string implementation(const Facts& hints) {
     return fmt::format("unknown ({})", library);
 }
 
-// MPI's tools interface, open for a while. It counts its users.
-class Tools {
-  public:
-    Tools() {
-        int provided = 0;
-        open_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+// What the user has set for these libraries. MPI's tools interface would tell the defaults too, but opening
+// it takes Open MPI 0.2 s: it loads every component there is.
+Facts settings_in_environment() {
+    constexpr std::array<std::string_view, 8> kPrefixes{
+        "OMPI_MCA_io",       "OMPI_MCA_fcoll", "OMPI_MCA_fs", "OMPI_MCA_fbtl",
+        "OMPI_MCA_sharedfp", "ROMIO_",         "MPICH_MPIIO", "HDF5_"};
+    Facts settings;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        const auto equals = text.find('=');
+        const bool is_one = std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                                        [&](std::string_view prefix) { return text.starts_with(prefix); });
+        if (is_one && equals != text.npos)
+            settings.emplace_back(fmt::format("environment {}", text.substr(0, equals)),
+                                  text.substr(equals + 1));
     }
-    ~Tools() {
-        if (open_) MPI_T_finalize();
-    }
-    Tools(const Tools&) = delete;
-    Tools& operator=(const Tools&) = delete;
-    Tools(Tools&&) = delete;
-    Tools& operator=(Tools&&) = delete;
-
-    /// "" where this MPI has no integer variable of that name.
-    std::string integer(const char* name) const {
-        int index = 0;
-        if (!open_ || MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS || !is_integer(index)) return "";
-        MPI_T_cvar_handle handle{};
-        int count = 0;
-        if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return "";
-        int value = 0;
-        const bool read = count == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
-        MPI_T_cvar_handle_free(&handle);
-        return read ? std::to_string(value) : "";
-    }
-
-  private:
-    static bool is_integer(int index) {
-        int name_length = 0;
-        int text_length = 0;
-        int verbosity = 0;
-        int bind = 0;
-        int scope = 0;
-        MPI_Datatype type = MPI_DATATYPE_NULL;
-        return MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, &type, nullptr, nullptr,
-                                   &text_length, &bind, &scope) == MPI_SUCCESS &&
-               type == MPI_INT;
-    }
-
-    bool open_ = false;
-};
-
-// What decides in OMPIO who writes and by how much at a time.
-constexpr std::array<const char*, 5> kParameters{"io_ompio_num_aggregators", "io_ompio_bytes_per_agg",
-                                                 "io_ompio_grouping_option", "io_ompio_cycle_buffer_size",
-                                                 "fs_ufs_lock_algorithm"};
+    std::sort(settings.begin(), settings.end());
+    return settings;
+}
 
 }  // namespace
 
@@ -169,12 +142,7 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
     const Facts hints = hints_in_effect(*static_cast<MPI_File*>(handle), path);
     Facts facts{{"implementation", implementation(hints)}};
     for (const auto& [key, value] : hints) facts.emplace_back("hint " + key, value);
-    if (facts.front().second.rfind("OMPIO", 0) != 0) return facts;
-    const Tools tools;
-    for (const char* name : kParameters) {
-        const std::string value = tools.integer(name);
-        if (!value.empty()) facts.emplace_back(fmt::format("parameter {}", name), value);
-    }
+    for (auto& setting : settings_in_environment()) facts.push_back(std::move(setting));
     return facts;
 }
 

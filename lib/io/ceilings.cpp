@@ -157,7 +157,7 @@ class Measurement {
         const long cache = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
         const auto part = static_cast<std::uint64_t>(std::max(cache, 0L)) /
                           static_cast<std::uint64_t>(std::max(ranks_.local_size(), 1));
-        const std::size_t size = std::clamp<std::uint64_t>(part, 32U << 20U, 256U << 20U);
+        const std::size_t size = std::clamp<std::uint64_t>(part, 16U << 20U, 64U << 20U);
         const auto wanted =
             std::min(static_cast<std::uint64_t>(mine_.count) * work_.bytes_per_record, kMostCopied);
         const std::uint64_t passes = (wanted + size - 1) / size;

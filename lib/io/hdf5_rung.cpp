@@ -140,14 +140,23 @@ void Hdf5Rung::close_dataset() {
     dataset_.reset();
 }
 
+std::span<double> Hdf5Rung::buffer(std::int64_t count) {
+    const auto wanted = static_cast<std::size_t>(count);
+    if (capacity_ < wanted) {
+        values_.reset();
+        values_ = std::make_unique_for_overwrite<double[]>(wanted);
+        capacity_ = wanted;
+    }
+    return {values_.get(), wanted};
+}
+
 void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested) {
     const std::int64_t count = part.rows * job_.size;
-    values_.resize(static_cast<std::size_t>(part.records * count));
+    const std::span<double> values = buffer(part.records * count);
     for (std::int64_t i = 0; i < part.records; ++i) {
         const auto mark = place_.times.phase(IoPhase::generate);
-        fill_record(
-            grid_, Order::by_y, job_.files, part.first_record + i, part.first_row, part.rows,
-            std::span(values_).subspan(static_cast<std::size_t>(i * count), static_cast<std::size_t>(count)));
+        fill_record(grid_, Order::by_y, job_.files, part.first_record + i, part.first_row, part.rows,
+                    values.subspan(static_cast<std::size_t>(i * count), static_cast<std::size_t>(count)));
     }
     hdf5::Box box{{part.first_row, 0}, {part.rows, job_.size}};
     if (single()) {
@@ -155,7 +164,7 @@ void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requ
         box.count.insert(box.count.begin(), part.records);
     }
     const auto mark = place_.times.phase(IoPhase::write);
-    file_->write(dataset, box, values_, requested);
+    file_->write(dataset, box, values, requested);
 }
 
 void Hdf5Rung::produce_record(std::int64_t id) {
@@ -192,7 +201,8 @@ void Hdf5Rung::close() {
     unfinished_ = false;
     gather_account();
     file_.reset();
-    values_ = {};
+    values_.reset();
+    capacity_ = 0;
 }
 
 void Hdf5Rung::gather_account() {

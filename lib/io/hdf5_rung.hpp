@@ -73,6 +73,7 @@ class Hdf5Rung : public Strategy {
   private:
     std::filesystem::path made_path() const;
     void make_datasets();
+    std::span<double> buffer(std::int64_t count);
     void gather_account();
 
     const Job& job_;
@@ -82,7 +83,8 @@ class Hdf5Rung : public Strategy {
     std::unique_ptr<hdf5::RecordFile> file_;
     std::optional<hdf5::Object> dataset_;
     std::int64_t open_id_ = -1;
-    std::vector<double> values_;
+    std::unique_ptr<double[]> values_;  // not a vector, which would write zeros first
+    std::size_t capacity_ = 0;
     bool unfinished_ = false;
     std::vector<results::Table> tables_;
     std::vector<std::string> warnings_;

@@ -29,9 +29,11 @@ struct Job {
     std::int64_t size = 100;          ///< a record is size x size float64
     std::filesystem::path directory;  ///< exists when a strategy is opened
     int workers = 1;                  ///< processes of the process rungs
-    bool async = false;               ///< process-pool: tasks are handed out without waiting for each result
-    bool dynamic = false;             ///< mpi-send: ranks ask for the next chunk
-    std::int64_t chunk_files = 1;     ///< of --dynamic: records handed out at a time
+    std::filesystem::path
+        worker_program;            ///< of the process rungs; empty: ranklab-io-worker beside this program
+    bool async = false;            ///< process-pool: tasks are handed out without waiting for each result
+    bool dynamic = false;          ///< mpi-send: ranks ask for the next chunk
+    std::int64_t chunk_files = 1;  ///< of --dynamic: records handed out at a time
     bool fsync = false;
     bool rename = false;  ///< a file bears a temporary name until it is whole
     Hdf5Settings hdf5;

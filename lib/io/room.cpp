@@ -1,6 +1,8 @@
 #include "io/room.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -36,13 +38,22 @@ void check_free(int fd, const fs::path& path, std::uint64_t bytes) {
     if (status.f_bavail < bytes / status.f_frsize) fail("fstatvfs", path, ENOSPC);
 }
 
-// Reserving finds quotas and limits to the size of files out; where it is not offered, the size alone does.
+bool is_in_memory(int fd) {
+    struct statfs status {};
+    return ::fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
+
+// Reserving finds quotas and limits to the size of files out; where it is not offered, the size alone finds
+// the limits. In memory it would take as long as writing, and the free space was the truth.
 void try_size(int fd, const fs::path& path, std::uint64_t bytes) {
     const auto length = static_cast<off_t>(bytes);
-    int result = 0;
-    do {
-        result = ::fallocate(fd, 0, 0, length);
-    } while (result != 0 && errno == EINTR);
+    int result = -1;
+    errno = EOPNOTSUPP;
+    if (!is_in_memory(fd)) {
+        do {
+            result = ::fallocate(fd, 0, 0, length);
+        } while (result != 0 && errno == EINTR);
+    }
     if (result != 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) result = ::ftruncate(fd, length);
     if (result != 0) fail("fallocate", path, errno);
     if (::ftruncate(fd, 0) != 0) fail("ftruncate", path, errno);

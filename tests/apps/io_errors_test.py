@@ -81,13 +81,13 @@ class Places(Case):
         self.assertEqual(sorted(os.listdir(place)), ["filler"])
 
     def test_a_limit_to_files_in_the_work(self):
-        # As a quota: what statvfs does not tell. 16 KiB a file: data00000.npy of 100 x 100 has 80128 bytes.
+        # As a quota: what statvfs does not tell. A record of 2100 x 2100 has 34 MiB; MPI's own files are below 32.
         for rung in RUNGS:
             for ranks in RANKS:
                 with self.subTest(rung=rung, ranks=ranks):
                     out = self.folder / f"{rung}{ranks}"
-                    words = [*(cli.mpirun_words(ranks) if ranks > 1 else []), *below(16), cli.RANKLAB, "io", "--output", "none",
-                             "--strategy", rung, "--directory", out]
+                    words = [*(cli.mpirun_words(ranks) if ranks > 1 else []), *below(32 << 10), cli.RANKLAB, "io", "--output", "none",
+                             "--strategy", rung, "-n", 3, "-s", 2100, "--directory", out]
                     result = cli.run(*words, timeout=60)
                     if ranks > 1 and rung.startswith(("mpi", "hdf5-parallel")):
                         self.assertEqual(result.code, 5, str(result))  # each rank may say its own
@@ -95,7 +95,7 @@ class Places(Case):
                     else:
                         self.assertSays(result, 5, "no room")
                     left = [p for p in out.iterdir()] if out.exists() else []
-                    self.assertEqual([p.name for p in left if p.suffix == ".npy" and p.stat().st_size != 80128], [])
+                    self.assertEqual([p.name for p in left if p.suffix == ".npy" and p.stat().st_size != 8 * 2100**2 + 128], [])
 
     def test_a_folder_that_vanishes(self):
         for rung in RUNGS:

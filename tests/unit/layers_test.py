@@ -288,6 +288,9 @@ class WhatTheProgramsLoad(unittest.TestCase):
             with self.subTest(program=program):
                 self.assertEqual(self.libraries(program, "fftw3"), [])
 
+    def test_the_worker_of_io_loads_little(self):  # it is started by the dozen, and must be there in milliseconds
+        self.assertEqual(self.libraries("ranklab-io-worker", "mpi|open-|hdf5|torch|c10|boost|cuda|nccl|fftw3"), [])
+
     def test_training_does(self):
         if os.environ.get("RANKLAB_HAS_TORCH", "") in ("", "OFF", "0", "FALSE"):
             self.skipTest("built without LibTorch")

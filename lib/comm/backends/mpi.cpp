@@ -13,25 +13,6 @@
 namespace ranklab::comm {
 namespace {
 
-MPI_Datatype mpi_type(DType dtype) {
-    switch (dtype) {
-        case DType::u8:
-            return MPI_UINT8_T;
-        case DType::i32:
-            return MPI_INT32_T;
-        case DType::i64:
-            return MPI_INT64_T;
-        case DType::f32:
-            return MPI_FLOAT;
-        case DType::f64:
-            return MPI_DOUBLE;
-        case DType::f16:
-        case DType::bf16:
-            return MPI_UINT16_T;  // their bits; MpiSmallFloats knows how to reduce them
-    }
-    throw base::MpiError("internal: an element type that the MPI backend does not know");
-}
-
 MPI_Op own_op(ReduceOp op) {
     switch (op) {
         case ReduceOp::sum:
@@ -42,15 +23,6 @@ MPI_Op own_op(ReduceOp op) {
             return MPI_MAX;
     }
     throw base::MpiError("internal: a reduction that the MPI backend does not know");
-}
-
-// MPI's counts are int: a longer buffer is one the caller has to cut.
-int mpi_count(std::size_t count) {
-    if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-        throw base::MpiError(
-            "a buffer has more elements than MPI's int counts can say; use smaller buckets or files");
-    }
-    return static_cast<int>(count);
 }
 
 void need_host(const BufferView& buffer) {
@@ -95,6 +67,33 @@ class MpiRequest final : public Request::State {
 };
 
 }  // namespace
+
+MPI_Datatype mpi_type(DType dtype) {
+    switch (dtype) {
+        case DType::u8:
+            return MPI_UINT8_T;
+        case DType::i32:
+            return MPI_INT32_T;
+        case DType::i64:
+            return MPI_INT64_T;
+        case DType::f32:
+            return MPI_FLOAT;
+        case DType::f64:
+            return MPI_DOUBLE;
+        case DType::f16:
+        case DType::bf16:
+            return MPI_UINT16_T;  // their bits; MpiSmallFloats knows how to reduce them
+    }
+    throw base::MpiError("internal: an element type that the MPI backend does not know");
+}
+
+int mpi_count(std::size_t count) {
+    if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+        throw base::MpiError(
+            "a buffer has more elements than MPI's int counts can say; use smaller buckets or files");
+    }
+    return static_cast<int>(count);
+}
 
 std::size_t size_of(DType dtype) {
     switch (dtype) {

@@ -11,6 +11,10 @@
 
 namespace ranklab::comm {
 
+MPI_Datatype mpi_type(DType dtype);
+/// MPI's counts are int: a longer buffer, which the caller has to cut, throws MpiError.
+int mpi_count(std::size_t count);
+
 class MpiCommunicator final : public Communicator {
   public:
     /// Takes over `comm` and frees it. `small_floats` is what all communicators of a job share.

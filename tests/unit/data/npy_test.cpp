@@ -77,7 +77,8 @@ TEST_F(Npy, WritesTheHeaderItReads) {
     const NpyFile file(folder_.write("h.npy", header + std::string(4 * 5 * 6 * 7 * 4, '\0')));
     EXPECT_EQ(file.header().shape, shape);
     EXPECT_EQ(file.header().data_offset, header.size());
-    EXPECT_EQ(parse_npy_dictionary(base::npy_header("<f4", {3}).substr(10), "x").shape, std::vector<std::int64_t>{3});
+    EXPECT_EQ(parse_npy_dictionary(base::npy_header("<f4", {3}).substr(10), "x").shape,
+              std::vector<std::int64_t>{3});
 }
 
 TEST_F(Npy, RefusesWhatIsNoNpyFile) {

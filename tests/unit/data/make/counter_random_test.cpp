@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "data/formats/checksum.hpp"
 #include "base/share.hpp"
+#include "data/formats/checksum.hpp"
 
 namespace ranklab::data {
 namespace {

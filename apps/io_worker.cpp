@@ -1,0 +1,5 @@
+#include "io/worker.hpp"
+
+int main() {
+    return ranklab::io::worker_main();
+}

@@ -1,0 +1,110 @@
+#include "io/chunk_queue.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include "comm/point_to_point.hpp"
+
+namespace ranklab::io {
+namespace {
+
+constexpr int kRequestTag = 78;
+constexpr std::uint8_t kNext = 1;
+constexpr std::uint8_t kGaveUp = 0;
+
+void request(comm::Communicator& ranks, std::uint8_t what) {
+    comm::send(ranks, comm::view(std::span(&what, 1)), 0, kRequestTag);
+}
+
+}  // namespace
+
+ChunkQueue::ChunkQueue(std::int64_t files, std::int64_t chunk_files)
+    : files_(files),
+      chunk_files_(std::clamp<std::int64_t>(chunk_files, 1, std::max<std::int64_t>(files, 1))) {}
+
+base::Share ChunkQueue::take() {
+    const std::int64_t first = next_.fetch_add(chunk_files_);
+    if (first >= files_) {
+        close();  // so that the number stays small, however often it is asked for
+        return {files_, 0};
+    }
+    return {first, std::min(chunk_files_, files_ - first)};
+}
+
+ChunkServer::ChunkServer(comm::Communicator& ranks, ChunkQueue& queue)
+    : ranks_(ranks),
+      queue_(queue),
+      handed_(static_cast<std::size_t>(ranks.world_size())),
+      waited_for_(ranks.world_size() - 1) {
+    if (waited_for_ == 0) return;
+    // Signals are the main thread's: a thread inherits the mask it is made under.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { serve(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+ChunkServer::~ChunkServer() {
+    queue_.close();
+    if (thread_.joinable()) thread_.join();
+}
+
+void ChunkServer::finish() {
+    if (thread_.joinable()) thread_.join();
+    if (failure_) std::rethrow_exception(failure_);
+}
+
+// Looks often while requests come, and seldom while the ranks are at long records: a look takes some
+// microseconds of a core that rank 0 works on.
+void ChunkServer::serve() {
+    constexpr std::chrono::microseconds kShortest{10};
+    constexpr std::chrono::microseconds kLongest{200};
+    auto pause = kShortest;
+    try {
+        while (waited_for_ > 0) {
+            if (serve_one()) {
+                pause = kShortest;
+                continue;
+            }
+            std::this_thread::sleep_for(pause);
+            pause = std::min(pause * 2, kLongest);
+        }
+    } catch (...) {
+        failure_ = std::current_exception();
+        queue_.close();
+    }
+}
+
+bool ChunkServer::serve_one() {
+    if (!comm::probe(ranks_, comm::kAnyRank, kRequestTag, comm::DType::u8)) return false;
+    const auto mark = times_.phase(base::IoPhase::send);
+    std::uint8_t what = kNext;
+    const int rank =
+        comm::receive(ranks_, comm::view(std::span(&what, 1)), comm::kAnyRank, kRequestTag).source;
+    if (what == kGaveUp) {
+        queue_.close();
+        --waited_for_;
+        return true;
+    }
+    const base::Share chunk = queue_.take();
+    send_chunk(ranks_, chunk, rank);
+    handed_[static_cast<std::size_t>(rank)].add(chunk, kChunkBytes);
+    if (chunk.count == 0) --waited_for_;
+    return true;
+}
+
+base::Share ask_for_chunk(comm::Communicator& ranks) {
+    request(ranks, kNext);
+    return receive_chunk(ranks);
+}
+
+void give_up_chunks(comm::Communicator& ranks) {
+    request(ranks, kGaveUp);
+}
+
+}  // namespace ranklab::io

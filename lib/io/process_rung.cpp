@@ -1,0 +1,102 @@
+#include "io/process_rung.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace ranklab::io {
+namespace {
+
+/// That this process, and so its workers, may run on; 0 where the system does not say (more than 1,024).
+int usable_cores() {
+    cpu_set_t cores;
+    return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
+}
+
+double per(std::int64_t total, std::int64_t tasks) {
+    return tasks == 0 ? 0 : static_cast<double>(total) / static_cast<double>(tasks);
+}
+
+}  // namespace
+
+ProcessRung::ProcessRung(const Job& job, const Place& place, WorkerKind kind)
+    : FileRung(job, place, Encoding::npy), kind_(kind) {
+    if (job.workers < 1)
+        throw base::OptionError(
+            fmt::format("{} workers write nothing; use --workers 1 or more", job.workers));
+}
+
+void ProcessRung::open() {
+    rows_.assign(static_cast<std::size_t>(job().workers), Row{});
+    workers_ = std::make_unique<WorkerProcesses>(job(), kind_, place().times);
+    try {
+        workers_->start();
+    } catch (...) {
+        workers_.reset();
+        throw;
+    }
+}
+
+void ProcessRung::write() {
+    try {
+        hand_out(*workers_);
+    } catch (...) {
+        workers_.reset();
+        throw;
+    }
+}
+
+void ProcessRung::close() {
+    if (!workers_) return;
+    for (int i = 0; i < job().workers; ++i) rows_[static_cast<std::size_t>(i)].bytes = workers_->bytes(i);
+    const auto workers = std::move(workers_);
+    workers->end();
+}
+
+void ProcessRung::take(int worker, const ReportBody& report, std::int64_t more) {
+    Row& row = rows_.at(static_cast<std::size_t>(worker));
+    row.tasks += report.records;
+    row.queue_bytes += report.queue_bytes;
+    row.wait_s += report.wait_s;
+    row.busy_s += report.times.records().total_s;
+    place().times.merge(report.times);
+    place().done(more);
+}
+
+std::vector<results::Table> ProcessRung::tables() const {
+    std::vector<std::int64_t> worker;
+    std::vector<std::int64_t> tasks;
+    std::vector<double> sent;
+    std::vector<double> received;
+    std::vector<double> busy_s;
+    std::vector<double> wait_s;
+    for (const Row& row : rows_) {
+        worker.push_back(static_cast<std::int64_t>(worker.size()));
+        tasks.push_back(row.tasks);
+        sent.push_back(per(row.bytes.sent + row.queue_bytes, row.tasks));
+        received.push_back(per(row.bytes.received, row.tasks));
+        busy_s.push_back(row.busy_s);
+        wait_s.push_back(row.wait_s);
+    }
+    return {{.name = "tasks",
+             .columns = {{"worker", std::move(worker)},
+                         {"tasks", std::move(tasks)},
+                         {"bytes_sent_per_task", std::move(sent)},
+                         {"bytes_received_per_task", std::move(received)},
+                         {"busy_s", std::move(busy_s)},
+                         {"wait_s", std::move(wait_s)}}}};
+}
+
+std::vector<std::string> ProcessRung::warnings() const {
+    const int cores = usable_cores();
+    if (cores == 0 || job().workers <= cores) return {};
+    return {
+        fmt::format("{} workers share {} core{}; use fewer --workers, or give the rank more cores (mpirun "
+                    "--bind-to none)",
+                    job().workers, cores, cores == 1 ? "" : "s")};
+}
+
+}  // namespace ranklab::io

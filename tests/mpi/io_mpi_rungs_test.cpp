@@ -1,0 +1,355 @@
+// The rungs whose ranks get their records from rank 0 by MPI: mpi-send, also --dynamic, and mpi-scatter.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <sstream>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/npy_header.hpp"
+#include "base/share.hpp"
+#include "comm/exchange.hpp"
+#include "io/chunk_queue.hpp"
+#include "io/id_scatter.hpp"
+#include "io/record_files.hpp"
+#include "io/strategy.hpp"
+#include "mpi_world.hpp"
+#include "temp_folder.hpp"
+
+namespace ranklab::io {
+namespace {
+
+using base::IoPhase;
+using ranklab::testing::world;
+using Numbers = std::vector<std::int64_t>;
+
+int me() {
+    return world().rank();
+}
+int ranks() {
+    return world().world_size();
+}
+
+std::int64_t sum_of(std::int64_t mine) {
+    world().allreduce(comm::view(std::span(&mine, 1)), comm::ReduceOp::sum);
+    return mine;
+}
+
+StrategyEntry entry(const std::string& name) {
+    for (auto& one : strategies()) {
+        if (one.name == name) return one;
+    }
+    throw std::runtime_error("no rung " + name);
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+    const std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::string npy_bytes(const Job& job, std::int64_t id) {
+    std::vector<double> values(static_cast<std::size_t>(job.values_per_record()));
+    fill_record(Grid(job.size), Order::by_y, job.files, id, 0, job.size, values);
+    std::string bytes = base::npy_header("<f8", {job.size, job.size});
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    return bytes;
+}
+
+// A folder of rank 0's that all ranks know.
+class SharedFolder {
+  public:
+    SharedFolder() : path_(comm::broadcast_text(world(), own_.path().string(), 0)) {}
+    ~SharedFolder() { world().barrier(); }
+    SharedFolder(const SharedFolder&) = delete;
+    SharedFolder& operator=(const SharedFolder&) = delete;
+    SharedFolder(SharedFolder&&) = delete;
+    SharedFolder& operator=(SharedFolder&&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    tests::TempFolder own_;
+    std::filesystem::path path_;
+};
+
+struct Outcome {
+    bool failed = false;  // this rank threw
+    std::int64_t done = 0;
+    base::IoTimes times;
+    Numbers chunks;  // of the table, by rank: on rank 0
+    Numbers records;
+    Numbers bytes;
+};
+
+// All verbs on all ranks. `after_record` is called after each record of this rank.
+Outcome run(
+    const std::string& name, const Job& job, const std::function<void()>& after_record = [] {}) {
+    Outcome outcome;
+    const Place place{world(), outcome.times, [&](std::int64_t more) {
+                          outcome.done += more;
+                          after_record();
+                      }};
+    const auto strategy = entry(name).make(job, place);
+    try {
+        strategy->open();
+        strategy->write();
+        strategy->close();
+    } catch (const base::Error&) {
+        outcome.failed = true;
+    }
+    world().barrier();
+    if (outcome.failed) return outcome;
+    for (const auto& table : strategy->tables()) {
+        if (table.name != "chunks") continue;
+        outcome.chunks = *table.find<std::int64_t>("chunks");
+        outcome.records = *table.find<std::int64_t>("records");
+        outcome.bytes = *table.find<std::int64_t>("handed_bytes");
+        EXPECT_EQ(table.find<std::int64_t>("rank")->size(), static_cast<std::size_t>(ranks()));
+    }
+    return outcome;
+}
+
+std::int64_t total(const Numbers& numbers) {
+    return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
+}
+
+void expect_all_files(const Job& job) {
+    if (me() != 0) return;
+    for (std::int64_t id = 0; id < job.files; ++id)
+        EXPECT_TRUE(bytes_of(record_path(job, Encoding::npy, id)) == npy_bytes(job, id)) << "record " << id;
+    const auto there = std::distance(std::filesystem::directory_iterator(job.directory), {});
+    EXPECT_EQ(there, job.files) << "no more files than records";
+}
+
+struct Form {
+    const char* name;
+    bool dynamic;
+    std::int64_t chunk;
+};
+constexpr Form kForms[] = {{"mpi-send", false, 1},
+                           {"mpi-send", true, 1},
+                           {"mpi-send", true, 3},
+                           {"mpi-send", true, 100},
+                           {"mpi-scatter", false, 1}};
+
+class MpiRungs : public ::testing::TestWithParam<Form> {
+  protected:
+    static Job job(const SharedFolder& folder, std::int64_t files, std::int64_t size) {
+        Job job;
+        job.files = files;
+        job.size = size;
+        job.directory = folder.path();
+        job.dynamic = GetParam().dynamic;
+        job.chunk_files = GetParam().chunk;
+        return job;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(All, MpiRungs, ::testing::ValuesIn(kForms), [](const auto& one) {
+    const Form& form = one.param;
+    return std::string(form.name == std::string("mpi-send") ? "Send" : "Scatter") +
+           (form.dynamic ? "OnDemandBy" + std::to_string(form.chunk) : "");
+});
+
+TEST_P(MpiRungs, WriteTheBytesOfEachRecordOnce) {
+    for (const std::int64_t files : {0, 1, 2, 3, 7, 10}) {
+        for (const std::int64_t size : {1, 5, 37}) {
+            SCOPED_TRACE("files " + std::to_string(files) + ", size " + std::to_string(size));
+            const SharedFolder folder;
+            const Job what = job(folder, files, size);
+            const auto outcome = run(GetParam().name, what);
+            EXPECT_FALSE(outcome.failed);
+            EXPECT_EQ(sum_of(outcome.done), files);
+            expect_all_files(what);
+            if (me() == 0) {
+                EXPECT_EQ(total(outcome.records), files);
+            }
+        }
+    }
+}
+
+TEST_P(MpiRungs, SayWhoGotWhat) {
+    const SharedFolder folder;
+    const auto outcome = run(GetParam().name, job(folder, 10, 5));
+    if (me() != 0) return;
+    for (int rank = 0; rank < ranks(); ++rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        const auto chunks = outcome.chunks[r];
+        const auto records = outcome.records[r];
+        if (GetParam().dynamic) {
+            EXPECT_EQ(outcome.bytes[r], rank == 0 ? 0 : 16 * (chunks + 1))
+                << "the last says that there is no more";
+            EXPECT_LE(records, chunks * GetParam().chunk);
+        } else {
+            EXPECT_EQ(records, base::share_of(10, rank, ranks()).count);
+            EXPECT_EQ(chunks, 1);
+            EXPECT_EQ(outcome.bytes[r], rank == 0                                    ? 0
+                                        : GetParam().name == std::string("mpi-send") ? 16
+                                                                                     : 4 * records);
+        }
+    }
+}
+
+TEST_P(MpiRungs, MarkSendingAndWaiting) {
+    const SharedFolder folder;
+    const Job what = job(folder, 7, 5);
+    const auto outcome = run(GetParam().name, what);
+    const auto calls = [&](IoPhase phase) {
+        return static_cast<std::int64_t>(outcome.times.of(phase).calls);
+    };
+    EXPECT_EQ(calls(IoPhase::write), outcome.done);
+    EXPECT_EQ(outcome.times.records().calls, static_cast<double>(outcome.done));
+    EXPECT_EQ(outcome.times.bytes(), static_cast<double>(outcome.done) * (128 + 8 * 25));
+    const auto others_waits = sum_of(me() == 0 ? 0 : calls(IoPhase::wait));
+    if (GetParam().dynamic) {
+        EXPECT_EQ(calls(IoPhase::wait),
+                  me() == 0 ? 1 : (outcome.done + GetParam().chunk - 1) / GetParam().chunk + 1);
+        EXPECT_EQ(calls(IoPhase::send), me() == 0 ? others_waits : 0) << "each that waited was answered";
+    } else {
+        EXPECT_EQ(calls(IoPhase::wait), me() == 0 ? 0 : 1);
+        EXPECT_EQ(calls(IoPhase::send), me() == 0 ? 1 : 0);
+    }
+}
+
+TEST_P(MpiRungs, AnotherRankReadsThemBack) {
+    const SharedFolder folder;
+    const Job what = job(folder, 5, 7);
+    Outcome outcome;
+    const Place place{world(), outcome.times, [](std::int64_t) {}};
+    const auto strategy = entry(GetParam().name).make(what, place);
+    for (int repetition = 0; repetition < 2; ++repetition) {  // written over
+        strategy->open();
+        strategy->write();
+        strategy->close();
+        world().barrier();
+    }
+    const auto reader = strategy->reader(outcome.times);
+    std::vector<double> got(49);
+    std::vector<double> wanted(49);
+    for (std::int64_t id = 0; id < 5; ++id) {
+        reader->read(id, got);
+        fill_record(Grid(7), Order::by_y, 5, id, 0, 7, wanted);
+        EXPECT_EQ(std::memcmp(got.data(), wanted.data(), sizeof(double) * 49), 0);
+        EXPECT_EQ(strategy->file_of(id), record_path(what, Encoding::npy, id));
+    }
+}
+
+// One rank's folder is missing. It throws, and the others come to an end; what comes after on the same
+// communicator is not disturbed by messages left over.
+TEST_P(MpiRungs, ARankThatFailsLeavesNoneWaiting) {
+    for (int failing = 0; failing < ranks(); ++failing) {
+        SCOPED_TRACE("failing rank " + std::to_string(failing));
+        const SharedFolder folder;
+        Job what = job(folder, 60, 1);
+        what.chunk_files = 1;  // so that each rank comes to have one
+        if (me() == failing) what.directory /= "missing";
+        const auto outcome =
+            run(GetParam().name, what, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
+        EXPECT_EQ(outcome.failed, me() == failing);
+        const auto done = sum_of(outcome.done);
+        if (GetParam().dynamic) {
+            EXPECT_LT(done, 30) << "the others stop, too";
+        } else {
+            EXPECT_EQ(done, 60 - base::share_of(60, failing, ranks()).count) << "the others have their share";
+        }
+        const SharedFolder good;
+        const Job next = job(good, 7, 5);
+        EXPECT_FALSE(run(GetParam().name, next).failed);
+        expect_all_files(next);
+    }
+}
+
+TEST_P(MpiRungs, AnInterruptedRankLeavesNoneWaiting) {
+    const SharedFolder folder;
+    const auto outcome = run(GetParam().name, job(folder, 300, 1), [] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (me() == 0) throw base::Interrupted("asked to stop");
+    });
+    EXPECT_EQ(outcome.failed, me() == 0);
+}
+
+Job on_demand(const SharedFolder& folder, std::int64_t files) {
+    Job job;
+    job.files = files;
+    job.size = 3;
+    job.directory = folder.path();
+    job.dynamic = true;
+    return job;
+}
+
+// Whoever is slow gets fewer, rank 0 too: its own records do not hold up those that ask.
+TEST(OnDemand, TheSlowRankGetsFewerChunks) {
+    for (int slow = 0; slow < ranks(); ++slow) {
+        const SharedFolder folder;
+        const Job what = on_demand(folder, 40);
+        const auto outcome = run("mpi-send", what, [&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(me() == slow ? 60 : 3));
+        });
+        expect_all_files(what);
+        if (me() != 0 || ranks() == 1) continue;
+        EXPECT_EQ(total(outcome.chunks), 40);
+        for (int rank = 0; rank < ranks(); ++rank) {
+            if (rank == slow) continue;
+            EXPECT_LT(outcome.chunks[static_cast<std::size_t>(slow)],
+                      outcome.chunks[static_cast<std::size_t>(rank)])
+                << "slow rank " << slow << ", rank " << rank;
+        }
+    }
+}
+
+TEST(OnDemand, AQueueGivesEachRecordOnce) {
+    for (const std::int64_t files : {0, 1, 10}) {
+        for (const std::int64_t chunk :
+             {std::int64_t{1}, std::int64_t{3}, std::int64_t{10}, std::numeric_limits<std::int64_t>::max()}) {
+            ChunkQueue queue(files, chunk);
+            std::int64_t expected = 0;
+            for (auto share = queue.take(); share.count > 0; share = queue.take()) {
+                EXPECT_EQ(share.first, expected);
+                EXPECT_LE(share.count, chunk);
+                expected = share.end();
+            }
+            EXPECT_EQ(expected, files);
+            EXPECT_EQ(queue.take().count, 0) << "for ever";
+        }
+    }
+    ChunkQueue closed(10, 1);
+    EXPECT_EQ(closed.take().count, 1);
+    closed.close();
+    EXPECT_EQ(closed.take().count, 0);
+}
+
+template <class Id>
+void expect_scattered(std::int64_t n, std::int64_t at_once) {
+    IdScatter<Id> scatter(world(), n, at_once);
+    std::vector<Id> got;
+    std::int64_t rounds = 0;
+    for (; scatter.more(); ++rounds) {
+        const auto ids = scatter.next();
+        EXPECT_LE(static_cast<std::int64_t>(ids.size()), base::share_of(at_once, 0, ranks()).count);
+        got.insert(got.end(), ids.begin(), ids.end());
+    }
+    const auto share = base::share_of(n, me(), ranks());
+    std::vector<Id> expected(static_cast<std::size_t>(share.count));
+    std::iota(expected.begin(), expected.end(), static_cast<Id>(share.first));
+    EXPECT_EQ(got, expected) << "n " << n << ", at once " << at_once;
+    if (n <= at_once) {
+        EXPECT_LE(rounds, 1) << "one call where all have room";
+    }
+}
+
+TEST(IdScatter, InAsManyRoundsAsItTakes) {
+    for (const std::int64_t n : {0, 1, 2, 3, 7, 10, 100}) {
+        for (const std::int64_t at_once : {1, 3, 8, 1000}) {
+            expect_scattered<std::int32_t>(n, at_once);
+            expect_scattered<std::int64_t>(n, at_once);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace ranklab::io

@@ -1,0 +1,140 @@
+// A process rung on a folder of its own, with real workers, and a look at this process's children.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "io/strategy.hpp"
+#include "temp_folder.hpp"
+
+namespace ranklab::tests {
+
+/// Serial rungs never use their communicator: this one says so.
+class NoCommunicator final : public comm::Communicator {
+  public:
+    int rank() const override { return 0; }
+    int world_size() const override { return 1; }
+    int local_rank() const override { return 0; }
+    int local_size() const override { return 1; }
+    std::string backend() const override { return "none"; }
+    void barrier() override { refuse(); }
+    void broadcast(comm::BufferView, int) override { refuse(); }
+    void allreduce(comm::BufferView, comm::ReduceOp) override { refuse(); }
+    comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override { refuse(); }
+    void allgather(comm::BufferView, comm::BufferView) override { refuse(); }
+    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override { refuse(); }
+    std::unique_ptr<comm::Communicator> split(int, int) override { refuse(); }
+
+  private:
+    [[noreturn]] static void refuse() { throw std::logic_error("a serial rung used its communicator"); }
+};
+
+/// The forms of the process rungs that the parameterised tests go through.
+struct Way {
+    const char* label;
+    const char* strategy;
+    bool async;
+};
+inline constexpr Way kWays[] = {
+    {"pool", "process-pool", false}, {"pool_async", "process-pool", true}, {"queue", "process-queue", false}};
+inline std::string label_of(const testing::TestParamInfo<Way>& way) {
+    return way.param.label;
+}
+
+struct ProcessRungRun {
+    ProcessRungRun(const std::string& strategy, std::int64_t files, std::int64_t size, int workers) {
+        job.files = files;
+        job.size = size;
+        job.workers = workers;
+        job.worker_program = RANKLAB_IO_WORKER;
+        job.directory = folder / "output";
+        std::filesystem::create_directory(job.directory);
+        name = strategy;
+    }
+
+    /// The rung of this job; after the last change of `job`.
+    void make() {
+        for (const auto& entry : io::strategies())
+            if (entry.name == name)
+                rung = entry.make(job, io::Place{ranks, times, [this](std::int64_t more) {
+                                                     done += more;
+                                                     if (on_done) on_done(more);
+                                                 }});
+        if (!rung) throw std::logic_error("no such strategy: " + name);
+    }
+    void open() {
+        make();
+        rung->open();
+    }
+    void all() {
+        open();
+        rung->write();
+        rung->close();
+    }
+
+    TempFolder folder;
+    NoCommunicator ranks;
+    base::IoTimes times;
+    io::Job job;
+    std::string name;
+    std::int64_t done = 0;
+    std::function<void(std::int64_t)> on_done;
+    std::unique_ptr<io::Strategy> rung;
+};
+
+/// The processes whose parent is `parent`, by their numbers: workers in the order of their start.
+inline std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        const std::string number = entry.path().filename();
+        if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+        std::ifstream file(entry.path() / "stat");
+        std::string text;
+        std::getline(file, text);
+        const auto name_end = text.rfind(')');
+        if (name_end == std::string::npos) continue;
+        std::istringstream rest(text.substr(name_end + 1));
+        char state = 0;
+        pid_t its_parent = 0;
+        rest >> state >> its_parent;
+        if (its_parent == parent) found.push_back(static_cast<pid_t>(std::stol(number)));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/// Neither a living child nor one that was not waited for.
+inline bool has_no_child() {
+    return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD;
+}
+
+/// Waits, 20 s at most.
+inline bool eventually(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::chrono::steady_clock::now() < end) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return condition();
+}
+
+inline std::string bytes_in(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace ranklab::tests

@@ -1,0 +1,285 @@
+// process-pool and process-queue where all goes well: the files, the times, the bytes on the pipes.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "io/kernel.hpp"
+#include "io/record_files.hpp"
+#include "process_fixture.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProcessRungs : public testing::TestWithParam<Way> {
+  protected:
+    void use(ProcessRungRun& run) const { run.job.async = GetParam().async; }
+};
+
+INSTANTIATE_TEST_SUITE_P(, ProcessRungs, testing::ValuesIn(kWays), label_of);
+
+// What one process writes of fill_record.
+void write_expected(io::Job job, const fs::path& directory) {
+    fs::create_directory(directory);
+    job.directory = directory;
+    base::IoTimes times;
+    const io::Grid grid(job.size);
+    io::RecordWriter writer(job, io::Encoding::npy, times);
+    std::vector<double> values(static_cast<std::size_t>(job.values_per_record()));
+    for (std::int64_t id = 0; id < job.files; ++id) {
+        fill_record(grid, io::Order::by_y, job.files, id, 0, job.size, values);
+        writer.write(id, values);
+    }
+}
+
+std::vector<std::string> names_in(const fs::path& directory) {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(directory)) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+void expect_same_files(const ProcessRungRun& run) {
+    const fs::path expected = run.folder / "expected";
+    write_expected(run.job, expected);
+    EXPECT_EQ(names_in(run.job.directory), names_in(expected));
+    for (const auto& name : names_in(expected))
+        EXPECT_TRUE(bytes_in(run.job.directory / name) == bytes_in(expected / name)) << name;
+}
+
+const results::Table& tasks_of(const std::vector<results::Table>& tables) {
+    EXPECT_EQ(tables.size(), 1U);
+    EXPECT_EQ(tables.at(0).name, "tasks");
+    return tables.at(0);
+}
+
+std::int64_t sum(const std::vector<std::int64_t>& values) {
+    return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+TEST_P(ProcessRungs, WritesTheBytesThatOneProcessWould) {
+    for (const int workers : {1, 2, 3, 8}) {
+        SCOPED_TRACE(workers);
+        ProcessRungRun run(GetParam().strategy, 7, 37, workers);
+        use(run);
+        run.all();
+        expect_same_files(run);
+        EXPECT_EQ(run.done, 7);
+        EXPECT_TRUE(has_no_child());
+    }
+}
+
+TEST_P(ProcessRungs, RecordsLargerThanAPipe) {
+    ProcessRungRun run(GetParam().strategy, 5, 301, 2);
+    use(run);
+    run.all();
+    expect_same_files(run);
+}
+
+TEST_P(ProcessRungs, MoreRecordsThanAQueueHolds) {
+    ProcessRungRun run(GetParam().strategy, 3000, 2, 3);
+    use(run);
+    run.all();
+    EXPECT_EQ(run.done, 3000);
+    expect_same_files(run);
+}
+
+TEST_P(ProcessRungs, NoRecords) {
+    ProcessRungRun run(GetParam().strategy, 0, 10, 2);
+    use(run);
+    run.all();
+    EXPECT_EQ(run.done, 0);
+    EXPECT_EQ(run.times.records().calls, 0);
+    EXPECT_TRUE(names_in(run.job.directory).empty());
+    EXPECT_THAT(*tasks_of(run.rung->tables()).find<std::int64_t>("tasks"), testing::ElementsAre(0, 0));
+}
+
+TEST_P(ProcessRungs, FewerRecordsThanWorkers) {
+    ProcessRungRun run(GetParam().strategy, 2, 10, 5);
+    use(run);
+    run.all();
+    expect_same_files(run);
+    const auto tables = run.rung->tables();
+    EXPECT_EQ(sum(*tasks_of(tables).find<std::int64_t>("tasks")), 2);
+}
+
+TEST_P(ProcessRungs, EachRecordIsCountedOnceAndEveryPhaseMarked) {
+    ProcessRungRun run(GetParam().strategy, 11, 20, 3);
+    use(run);
+    run.job.fsync = true;
+    run.all();
+    using base::IoPhase;
+    EXPECT_EQ(run.times.records().calls, 11);
+    EXPECT_EQ(run.times.bytes(), 11 * (128 + 8 * 20 * 20));
+    for (const auto phase :
+         {IoPhase::generate, IoPhase::open, IoPhase::write, IoPhase::fsync, IoPhase::close})
+        EXPECT_EQ(run.times.of(phase).calls, 11) << static_cast<int>(phase);
+    // Three introductions, and a sending per task; an id that found the queue full is sent again.
+    EXPECT_GE(run.times.of(IoPhase::send).calls, 3 + 11);
+    EXPECT_GT(run.times.of(IoPhase::wait).total_s, 0);
+    EXPECT_TRUE(std::isfinite(run.times.first_open_s()));
+    EXPECT_GT(run.times.last_close_s(), run.times.first_open_s());
+}
+
+TEST_P(ProcessRungs, TheTableCountsTasksAndTimesOfEachWorker) {
+    ProcessRungRun run(GetParam().strategy, 40, 30, 2);
+    use(run);
+    run.all();
+    const auto tables = run.rung->tables();
+    const auto& table = tasks_of(tables);
+    EXPECT_THAT(*table.find<std::int64_t>("worker"), testing::ElementsAre(0, 1));
+    EXPECT_EQ(sum(*table.find<std::int64_t>("tasks")), 40);
+    const auto& busy_s = *table.find<double>("busy_s");
+    EXPECT_NEAR(busy_s[0] + busy_s[1], run.times.records().total_s, 1e-9);
+}
+
+TEST_P(ProcessRungs, CanBeOpenedAgain) {
+    ProcessRungRun run(GetParam().strategy, 4, 10, 2);
+    use(run);
+    run.make();
+    for (int repetition = 1; repetition <= 3; ++repetition) {
+        run.rung->open();
+        run.rung->write();
+        run.rung->close();
+        EXPECT_EQ(run.done, 4 * repetition);
+    }
+    const auto tables = run.rung->tables();
+    EXPECT_EQ(sum(*tasks_of(tables).find<std::int64_t>("tasks")), 4) << "of the last writing alone";
+    expect_same_files(run);
+}
+
+TEST_P(ProcessRungs, ReadsBackWhatItsWorkersWrote) {
+    ProcessRungRun run(GetParam().strategy, 3, 12, 2);
+    use(run);
+    run.all();
+    EXPECT_EQ(run.rung->file_of(2), run.job.directory / "data00002.npy");
+    base::IoTimes read_times;
+    std::vector<double> values(144);
+    run.rung->reader(read_times)->read(2, values);
+    std::vector<double> expected(144);
+    fill_record(io::Grid(12), io::Order::by_y, 3, 2, 0, 12, expected);
+    EXPECT_EQ(values, expected);
+}
+
+TEST_P(ProcessRungs, WorkersTakeTheTemporaryNameWhereAsked) {
+    for (const bool rename : {false, true}) {
+        ProcessRungRun run(GetParam().strategy, 2, 4, 1);
+        use(run);
+        run.job.rename = rename;
+        fs::create_directory(run.job.directory / "data00001.npy");  // in the way of the second record
+        const auto sentence = thrown_sentence<base::OptionError>([&] { run.all(); });
+        EXPECT_THAT(sentence, testing::HasSubstr(rename ? "(rename: " : "(open: "));
+        EXPECT_THAT(names_in(run.job.directory), testing::ElementsAre("data00000.npy", "data00001.npy"));
+    }
+}
+
+TEST_P(ProcessRungs, NeitherCtrlCNorSigtermToTheGroupEndsAWorker) {
+    ProcessRungRun run(GetParam().strategy, 6, 10, 2);
+    use(run);
+    run.open();
+    for (const pid_t worker : children_of(::getpid())) {
+        ::kill(worker, SIGINT);
+        ::kill(worker, SIGTERM);
+    }
+    run.rung->write();
+    run.rung->close();
+    EXPECT_EQ(run.done, 6);
+}
+
+TEST_P(ProcessRungs, WorkersHoldNothingOpenThatIsNotTheirs) {
+    const int inherited = ::open("/dev/null", O_RDONLY);  // as a library that forgets O_CLOEXEC
+    ASSERT_GE(inherited, 0);
+    for (int at = 3; at < 40; at += 3) ::dup2(inherited, at + 100);
+    ProcessRungRun run(GetParam().strategy, 0, 10, 3);
+    use(run);
+    run.open();
+    const auto workers = children_of(::getpid());
+    EXPECT_EQ(workers.size(), 3U);
+    const bool queue = run.name == "process-queue";
+    for (const pid_t worker : workers) {
+        std::vector<std::string> open = names_in("/proc/" + std::to_string(worker) + "/fd");
+        EXPECT_EQ(open, queue ? (std::vector<std::string>{"0", "1", "2", "3", "4"})
+                              : (std::vector<std::string>{"0", "1", "2", "3"}));
+    }
+    run.rung->write();
+    run.rung->close();
+    ::close(inherited);
+    for (int at = 3; at < 40; at += 3) ::close(at + 100);
+}
+
+TEST_P(ProcessRungs, WarnsOfMoreWorkersThanCores) {
+    ProcessRungRun run(GetParam().strategy, 1, 4, 1);
+    use(run);
+    run.make();
+    EXPECT_TRUE(run.rung->warnings().empty());
+    run.job.workers = 5000;
+    EXPECT_THAT(run.rung->warnings(), testing::ElementsAre(testing::HasSubstr("5000 workers share")));
+}
+
+TEST_P(ProcessRungs, NeedsAWorker) {
+    ProcessRungRun run(GetParam().strategy, 1, 4, 0);
+    use(run);
+    EXPECT_THAT(thrown_sentence<base::OptionError>([&] { run.make(); }), testing::HasSubstr("--workers"));
+}
+
+TEST(ProcessPool, SendsBothMeshgridsWithEachTask) {
+    ProcessRungRun run("process-pool", 10, 50, 2);
+    run.all();
+    const auto tables = run.rung->tables();
+    const auto& table = tasks_of(tables);
+    EXPECT_THAT(*table.find<std::int64_t>("tasks"), testing::ElementsAre(5, 5)) << "tasks go round";
+    // Header (16), n and t (16), X and Y.
+    EXPECT_THAT(*table.find<double>("bytes_sent_per_task"), testing::Each(16 + 16 + 2 * 8 * 50 * 50));
+    EXPECT_THAT(*table.find<double>("bytes_received_per_task"), testing::Each(testing::Gt(200)));
+    EXPECT_THAT(*table.find<double>("bytes_received_per_task"), testing::Each(testing::Lt(1000)));
+}
+
+TEST(ProcessPool, WaitsForEachResultUnlessAsync) {
+    ProcessRungRun run("process-pool", 20, 10, 4);
+    std::vector<std::size_t> files_there;
+    run.on_done = [&](std::int64_t) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // time for another worker to go on
+        files_there.push_back(names_in(run.job.directory).size());
+    };
+    run.all();
+    std::vector<std::size_t> one_by_one(20);
+    std::iota(one_by_one.begin(), one_by_one.end(), 1U);
+    EXPECT_EQ(files_there, one_by_one);
+}
+
+TEST(ProcessPool, AsyncKeepsAllWorkersAtWorkButNotMoreThanATaskEach) {
+    ProcessRungRun run("process-pool", 40, 10, 4);
+    run.job.async = true;
+    std::size_t most_ahead = 0;
+    std::size_t calls = 0;
+    run.on_done = [&](std::int64_t) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        most_ahead = std::max(most_ahead, names_in(run.job.directory).size() - ++calls);
+    };
+    run.all();
+    EXPECT_GE(most_ahead, 1U) << "others had written while the first was being looked at";
+    EXPECT_LE(most_ahead, 3U) << "four in flight at most";
+}
+
+TEST(ProcessQueue, SendsEightBytesATask) {
+    ProcessRungRun run("process-queue", 1000, 10, 2);
+    run.all();
+    const auto tables = run.rung->tables();
+    const auto& table = tasks_of(tables);
+    const auto& tasks = *table.find<std::int64_t>("tasks");
+    const auto& sent = *table.find<double>("bytes_sent_per_task");
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(sent[i], tasks[i] > 0 ? 8 : 0);
+    const auto& received = *table.find<double>("bytes_received_per_task");
+    const double back =
+        received[0] * static_cast<double>(tasks[0]) + received[1] * static_cast<double>(tasks[1]);
+    EXPECT_LT(back / 1000, 16) << "reports come in batches";
+}
+
+}  // namespace
+}  // namespace ranklab::tests
