@@ -65,6 +65,7 @@ class ProcessPool final : public ProcessRung {
 StrategyEntry process_pool_entry() {
     return {.name = "process-pool",
             .summary = "worker processes, each task brings its grids (--workers, --async), npy files",
+            .processes = true,
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {

@@ -53,6 +53,7 @@ class ProcessQueue final : public ProcessRung {
 StrategyEntry process_queue_entry() {
     return {.name = "process-queue",
             .summary = "worker processes that take ids from one queue (--workers), npy files",
+            .processes = true,
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
