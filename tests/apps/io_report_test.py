@@ -1,0 +1,53 @@
+"""What `ranklab report` makes of runs of `ranklab io`: the ladder's table, and its pictures by gnuplot."""
+
+import shutil
+
+import ranklab_cli as cli
+
+
+class Report(cli.Case):
+    def stored(self, *words, ranks=1):
+        result = cli.ranklab("io", "-n", 4, "-s", 20, "--output", "r.h5", *words, ranks=ranks, cwd=self.folder, timeout=180)
+        self.assertCode(result, 0)
+        return self.folder / "r.h5"
+
+    def plots(self, file, *words):
+        return cli.ranklab("report", file, "--plots", "plots", *words, cwd=self.folder)
+
+    def assertDrawn(self, result, pictures):
+        if shutil.which("gnuplot") is None:
+            self.assertSays(result, 5, "gnuplot is not here")
+            return
+        self.assertCode(result, 0)
+        self.assertEqual({path.stem for path in (self.folder / "plots").glob("*.svg")}, set(pictures))
+        for name, texts in pictures.items():
+            picture = (self.folder / "plots" / f"{name}.svg").read_text()
+            self.assertIn("</svg>", picture)
+            for text in texts:
+                self.assertIn(text, picture)
+
+    def test_a_sweep_is_a_table_and_two_pictures(self):
+        file = self.stored("--strategy", "text-loop,mpi-send", "--ranks", "1,2", "-i", 6, "--ceilings", "off", ranks=2)
+        text = cli.ranklab("report", file).stdout
+        self.assertRegex(text, r"text-loop .* 1\.000 x +n/a ")
+        self.assertRegex(text, r"mpi-send, 2 ranks( \[1\])? +6 +[0-9.]+ +[0-9.]+ \.\. [0-9.]+ +[0-9.]+ x +[0-9.]+ x +[0-9.]+ \([0-9.]+\) .* yes\n")
+        self.assertRegex(text, r"speedup: over text-loop, [0-9.]+ s\n")
+        result = self.plots(file)
+        self.assertDrawn(result, {"ladder": ["text-loop", "mpi-send, 2 ranks", "Speedup over text-loop"],
+                                  "io_scaling": ["mpi-send, over ranks: base 1 rank", "linear, from 1"]})
+        rows = [line.split() for line in (self.folder / "plots" / "io_scaling.dat").read_text().splitlines() if line and line[0] != "#"]
+        self.assertEqual([float(row[1]) for row in rows], [1, 2])
+        self.assertAlmostEqual(float(rows[1][5]), float(rows[0][2]) / float(rows[1][2]), places=9)
+        self.assertAlmostEqual(float(rows[1][6]), float(rows[0][3]) / float(rows[1][4]), places=9)
+
+    def test_one_rung_has_no_scaling_and_no_image_rates(self):
+        file = self.stored("--strategy", "binary", "--label", "one")
+        text = cli.ranklab("report", file).stdout
+        self.assertRegex(text, r"write +[0-9.]+ MiB/s \([0-9.]+ MB/s\), no interval, n = 1\n")
+        self.assertNotIn("mg/sec", text)
+        self.assertDrawn(self.plots(file), {"ladder": ["binary"]})
+        self.assertSays(self.plots(file, "--label", "other"), 2, "no run in this file has training losses or job times")
+
+
+if __name__ == "__main__":
+    cli.main()
