@@ -70,7 +70,8 @@ std::string scaling_axes(const std::vector<ScalingSeries>& all) {
         tics += fmt::format("{}'{:.0f}' {}", tics.empty() ? "" : ", ", width, width);
     return fmt::format(
         "set logscale x 2\nset xrange [{}:{}]\nset xtics ({})\nset yrange [0:*]\nset xlabel 'ranks, or "
-        "workers (logarithmic)'\nset ylabel 'speedup over the base that the key names'\n",
+        "workers (logarithmic; points of one count lie side by side)'\nset ylabel 'speedup over the base "
+        "that the key names'\n",
         *widths.begin() / 1.3, *widths.rbegin() * 1.3, tics);
 }
 
@@ -87,6 +88,12 @@ std::string linear_lines(const std::vector<ScalingSeries>& all) {
             fmt::format(", x / {}.0 with lines dashtype 2 linecolor rgb 'gray40' title 'linear, from {:.0f}'",
                         base, base);
     return text.substr(2);
+}
+
+// gnuplot's, but for its fifth, a yellow that is hard to see on white.
+std::size_t colour_of(std::size_t series) {
+    const std::size_t colour = series % 7 + 1;
+    return colour < 5 ? colour : colour + 1;
 }
 
 std::string scaling_script(const std::vector<ScalingSeries>& all) {
@@ -107,12 +114,12 @@ std::string scaling_script(const std::vector<ScalingSeries>& all) {
                                                      ", 95 % intervals (none below 6 repetitions)")) +
         scaling_axes(all) + "plot " + linear_lines(all);
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const std::string look = fmt::format("linecolor {} pointtype {}", i + 1, 4 + 2 * (i % 6) + 1);
+        const std::string look = fmt::format("linecolor {} pointtype {}", colour_of(i), 4 + 2 * (i % 6) + 1);
         text += fmt::format(", 'io_scaling.dat' index {} using 1:6 with points {} pointsize 1.2 title {}", i,
                             look, gnuplot_quoted(series_title(all[i], several_records(all))));
         if (has_intervals(all[i]))
-            text +=
-                ", " + gnuplot_interval(fmt::format("index {}", i), 7, fmt::format("linecolor {}", i + 1));
+            text += ", " + gnuplot_interval(fmt::format("index {}", i), 7,
+                                            fmt::format("linecolor {}", colour_of(i)));
     }
     return text + "\n";
 }
