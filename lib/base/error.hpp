@@ -65,6 +65,7 @@ struct EnvironmentError : Error {
 struct Interrupted : Error {
     Interrupted(std::string sentence, int signal)
         : Error(std::move(sentence), static_cast<ExitCode>(128 + signal)) {}
+    int signal() const noexcept { return static_cast<int>(code()) - 128; }
 };
 
 struct MpiError : Error {

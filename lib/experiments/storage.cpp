@@ -91,11 +91,14 @@ class Repetitions {
     int participants() const { return rung_.participants(); }
 
   private:
+    // The ceilings are measured before one repetition and after the next: what drifts hits both alike.
     void write(int repetition) {
-        if (options_.ceilings && repetition >= options_.warmup) measure_ceilings();
+        const bool ceilings = options_.ceilings && repetition >= options_.warmup;
+        if (ceilings && repetition % 2 == 0) measure_ceilings();
         record_.writes.push_back(rung_.write());
         record_.tables = rung_.strategy().tables();
         record_.warnings = rung_.strategy().warnings();
+        if (ceilings && repetition % 2 == 1) measure_ceilings();
     }
 
     // The same bytes by the same ranks, beside each repetition: the machine's mood is then that of the
@@ -110,11 +113,11 @@ class Repetitions {
                                            .records = options_.job.files,
                                            .bytes_per_record = static_cast<std::uint64_t>(bytes),
                                            .fsync = options_.job.fsync,
-                                           .memory_copy = !record_.ceilings.memory_copy.known(),
+                                           .memory_copy = record_.ceilings.empty(),
                                            .write_own = !options_.strategy.shared_file,
                                            .write_shared = options_.strategy.shared_file,
                                            .between = [this] { rung_.beat(); }};
-                record_.ceilings = io::best_of(record_.ceilings, io::measure_ceilings(rung_.ranks(), work));
+                record_.ceilings.push_back(io::measure_ceilings(rung_.ranks(), work));
             },
             [this] { rung_.beat(); });
     }

@@ -76,9 +76,23 @@ void StorageRung::beat() {
 void StorageRung::stop_if_asked() const {
     if (const int signal = base::StopSignals::received(); signal != 0)
         throw base::Interrupted(
-            fmt::format("stopped by {} while {} wrote: {}", signal == SIGINT ? "Ctrl-C (SIGINT)" : "SIGTERM",
-                        options_.strategy.name, what_there_is()),
-            signal);
+            fmt::format("stopped by {}", signal == SIGINT ? "Ctrl-C (SIGINT)" : "SIGTERM"), signal);
+}
+
+WriteTrial StorageRung::write_timed() {
+    begin_ = Clock::now();
+    strategy_->open();
+    const auto opened = Clock::now();
+    strategy_->write();
+    const auto written = Clock::now();
+    strategy_->close();
+    const auto closed = Clock::now();
+    return {.job_s = seconds(begin_, closed),
+            .open_s = seconds(begin_, opened),
+            .work_s = seconds(opened, written),
+            .close_s = seconds(written, closed),
+            .times = times_,
+            .begin_s = IoTimes::since_epoch(begin_)};
 }
 
 WriteTrial StorageRung::write() {
@@ -90,19 +104,15 @@ WriteTrial StorageRung::write() {
     control_.barrier();
     const auto work = [&] {
         if (!takes_part()) return;
-        begin_ = Clock::now();
-        strategy_->open();
-        const auto opened = Clock::now();
-        strategy_->write();
-        const auto written = Clock::now();
-        strategy_->close();
-        const auto closed = Clock::now();
-        trial = {.job_s = seconds(begin_, closed),
-                 .open_s = seconds(begin_, opened),
-                 .work_s = seconds(opened, written),
-                 .close_s = seconds(written, closed),
-                 .times = times_,
-                 .begin_s = IoTimes::since_epoch(begin_)};
+        try {
+            trial = write_timed();
+        } catch (const base::Interrupted& stopped) {
+            renew();  // first the worker processes end and the files are closed: then it is counted what
+                      // there is
+            throw base::Interrupted(
+                fmt::format("{} while {} wrote: {}", stopped.what(), options_.strategy.name, what_there_is()),
+                stopped.signal());
+        }
     };
     comm::together_politely(control_, work, [&] { progress_.activity("waiting for the ranks that write"); });
     progress_.finish();
@@ -115,36 +125,44 @@ base::Share StorageRung::share_to_read(int shift) const {
 }
 
 ReadTrial StorageRung::read(int shift, bool compare) {
-    progress_.activity("reading back what " + options_.strategy.name + " wrote");
+    const std::string activity = "reading back what " + options_.strategy.name + " wrote";
+    progress_.activity(activity);
     ReadTrial trial;
     trial.compared = compare;
+    // All look before anyone reads: of a shared file, one rank's reading makes another's part resident.
     comm::together(control_, [&] {
-        const auto share = share_to_read(shift);
-        values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
-        if (share.count == 0) return;
-        trial.cache = evidence_before(shift);
+        if (share_to_read(shift).count > 0) trial.cache = evidence_before(shift);
+    });
+    comm::together(control_, [&] {
+        if (share_to_read(shift).count == 0) return;
         const auto delivered = io::delivered_bytes();
-        const auto reader = strategy_->reader(trial.times);
-        for (std::int64_t id = share.first; id < share.end(); ++id) {
-            try {
-                reader->read(id, values_);
-                if (compare) compare_record(id, values_, trial);
-            } catch (const base::DataError& error) {
-                ++trial.wrong_records;
-                trial.wrong += options_.job.values_per_record();
-                if (trial.first_wrong.empty()) trial.first_wrong = error.what();
-            }
-            progress_.activity("reading back what " + options_.strategy.name + " wrote");
-        }
-        trial.records = share.count;
-        trial.bytes = static_cast<double>(share.count) *
-                      static_cast<double>(options_.strategy.bytes_per_record(options_.job.size));
-        trial.cache.requested = static_cast<std::uint64_t>(trial.bytes);
+        read_share(share_to_read(shift), activity, trial);
         const auto delivered_now = io::delivered_bytes();
+        trial.cache.requested = static_cast<std::uint64_t>(trial.bytes);
         trial.cache.delivered = std::nullopt;
         if (delivered && delivered_now) trial.cache.delivered = *delivered_now - *delivered;
     });
     return trial;
+}
+
+void StorageRung::read_share(const base::Share& share, const std::string& activity, ReadTrial& trial) {
+    values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
+    const auto reader = strategy_->reader(trial.times);
+    for (std::int64_t id = share.first; id < share.end(); ++id) {
+        try {
+            reader->read(id, values_);
+            if (trial.compared) compare_record(id, values_, trial);
+        } catch (const base::DataError& error) {
+            ++trial.wrong_records;
+            trial.wrong += options_.job.values_per_record();
+            if (trial.first_wrong.empty()) trial.first_wrong = error.what();
+        }
+        progress_.activity(activity);
+        stop_if_asked();
+    }
+    trial.records = share.count;
+    trial.bytes = static_cast<double>(share.count) *
+                  static_cast<double>(options_.strategy.bytes_per_record(options_.job.size));
 }
 
 void StorageRung::for_each_file(int shift, const std::function<void(const fs::path&)>& visit) const {
@@ -212,7 +230,7 @@ void StorageRung::remove() {
 
 std::string StorageRung::what_there_is() const {
     if (options_.strategy.shared_file)
-        return fmt::format("{} is not whole; write it again", strategy_->file_of(0).string());
+        return fmt::format("{} was not finished and is removed", strategy_->file_of(0).string());
     std::int64_t there = 0;
     for (std::int64_t id = 0; id < options_.job.files; ++id)
         there += ::access(strategy_->file_of(id).c_str(), F_OK) == 0 ? 1 : 0;

@@ -66,6 +66,8 @@ class StorageRung {
 
   private:
     void renew();
+    WriteTrial write_timed();
+    void read_share(const base::Share& share, const std::string& activity, ReadTrial& trial);
     base::Share share_to_read(int shift) const;
     void for_each_file(int shift, const std::function<void(const std::filesystem::path&)>& visit) const;
     io::CacheEvidence evidence_before(int shift) const;

@@ -1,12 +1,20 @@
 #include "io/binding_ceiling.hpp"
 
 #include <array>
+#include <vector>
+
+#include "stats/summary.hpp"
 
 namespace ranklab::io {
 namespace {
 
-const Ceiling& better(const Ceiling& a, const Ceiling& b) {
-    return b.per_second() > a.per_second() ? b : a;
+Ceiling median_of_kind(std::span<const Ceilings> measured, CeilingKind kind) {
+    std::vector<double> seconds;
+    for (const auto& one : measured) {
+        const Ceiling& ceiling = one.of(kind);
+        if (ceiling.known()) seconds.push_back(ceiling.seconds / ceiling.amount);
+    }
+    return seconds.empty() ? Ceiling{} : Ceiling{1, stats::quantile(seconds, 0.5)};
 }
 
 }  // namespace
@@ -30,9 +38,11 @@ const Ceiling& Ceilings::of(CeilingKind kind) const {
     }
 }
 
-Ceilings best_of(const Ceilings& a, const Ceilings& b) {
-    return {better(a.memory_copy, b.memory_copy), better(a.write_own, b.write_own),
-            better(a.write_shared, b.write_shared), better(a.create, b.create)};
+Ceilings median_of(std::span<const Ceilings> measured) {
+    return {.memory_copy = median_of_kind(measured, CeilingKind::memory_copy),
+            .write_own = median_of_kind(measured, CeilingKind::write_own),
+            .write_shared = median_of_kind(measured, CeilingKind::write_shared),
+            .create = median_of_kind(measured, CeilingKind::create)};
 }
 
 std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,

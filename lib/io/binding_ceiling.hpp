@@ -3,13 +3,15 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "io/ceilings.hpp"
 
 namespace ranklab::io {
 
-/// Of each kind the higher rate: measured twice, the ceiling is what could be reached.
-Ceilings best_of(const Ceilings& a, const Ceilings& b);
+/// Of each kind the median rate of those that are known: what a rung's median over repetitions is compared
+/// with. The amount is 1 then, the seconds those of one byte or file.
+Ceilings median_of(std::span<const Ceilings> measured);
 
 /// A rung's writing, over all ranks and worker processes. Seconds are those of the slowest of them.
 struct RungEffort {

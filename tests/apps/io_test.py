@@ -235,7 +235,7 @@ class Size(Case):
     def test_memory_does_not_grow_with_the_number_of_files(self):
         peaks = {}
         for rung in RUNGS:
-            many = 20000 if shared(rung) else 100000
+            many = 10000 if shared(rung) else 50000
             for files in (many // 50, many):
                 file = self.folder / f"{rung}{files}.h5"
                 result = ranklab("io", "--strategy", rung, "-n", files, "-s", 10, "--workers", 2, "--ceilings", "off",
@@ -287,7 +287,8 @@ class Libraries(Case):
     def test_no_libtorch(self):
         for program in ("ranklab-io", "ranklab-io-worker"):
             text = cli.run("ldd", cli.BIN / program).stdout
-            self.assertNotRegex(text, r"torch|c10|cudart|nccl", program)
+            self.assertRegex(text, "libstdc")
+            self.assertNotRegex(text, r"torch|c10", program)
 
 
 if __name__ == "__main__":
