@@ -22,8 +22,7 @@ struct ReadPass {
 struct StorageRecord {
     std::vector<WriteTrial> writes;  ///< warm-up first
     std::vector<ReadPass> reads;
-    io::Ceilings
-        ceilings;  ///< the best of those measured, one a repetition; the same on all ranks that took part
+    std::vector<io::Ceilings> ceilings;  ///< of counted repetitions; the same on all ranks that took part
     std::vector<results::Table> tables;  ///< of the strategy: rank 0
     std::vector<std::string> warnings;
     bool hit_time_limit = false;
