@@ -20,7 +20,8 @@ namespace ranklab::hdf5 {
 struct RecordFileOptions {
     /// Points to an MPI_Comm whose ranks all make this file (comm::native_mpi); nullptr: a process alone.
     const void* mpi = nullptr;
-    std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's; without MPI they have no meaning
+    std::vector<std::pair<std::string, std::string>> hints =
+        {};                           ///< MPI-IO's; without MPI they have no meaning
     std::uint64_t alignment = 1;      ///< objects of at least this many bytes begin at its multiples
     bool early_allocation = true;     ///< when a dataset is made. Through MPI-IO HDF5 always does so.
     bool fill = false;                ///< zeros are written when a dataset is allocated

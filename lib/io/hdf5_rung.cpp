@@ -140,19 +140,9 @@ void Hdf5Rung::close_dataset() {
     dataset_.reset();
 }
 
-std::span<double> Hdf5Rung::buffer(std::int64_t count) {
-    const auto wanted = static_cast<std::size_t>(count);
-    if (capacity_ < wanted) {
-        values_.reset();
-        values_ = std::make_unique_for_overwrite<double[]>(wanted);
-        capacity_ = wanted;
-    }
-    return {values_.get(), wanted};
-}
-
 void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested) {
     const std::int64_t count = part.rows * job_.size;
-    const std::span<double> values = buffer(part.records * count);
+    const std::span<double> values = values_.get(static_cast<std::size_t>(part.records * count));
     for (std::int64_t i = 0; i < part.records; ++i) {
         const auto mark = place_.times.phase(IoPhase::generate);
         fill_record(grid_, Order::by_y, job_.files, part.first_record + i, part.first_row, part.rows,
@@ -162,6 +152,11 @@ void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requ
     if (single()) {
         box.start.insert(box.start.begin(), part.first_record);
         box.count.insert(box.count.begin(), part.records);
+    }
+    if (requested == hdf5::Requested::collective) {
+        // Who comes first waits for the others in any case: here it does not count as writing.
+        const auto mark = place_.times.phase(IoPhase::wait);
+        place_.ranks.barrier();
     }
     const auto mark = place_.times.phase(IoPhase::write);
     file_->write(dataset, box, values, requested);
@@ -201,8 +196,7 @@ void Hdf5Rung::close() {
     unfinished_ = false;
     gather_account();
     file_.reset();
-    values_.reset();
-    capacity_ = 0;
+    values_.release();
 }
 
 void Hdf5Rung::gather_account() {

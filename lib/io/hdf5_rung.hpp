@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hdf5/record_file.hpp"
+#include "io/large_buffer.hpp"
 #include "io/strategy.hpp"
 
 namespace ranklab::io {
@@ -73,7 +74,6 @@ class Hdf5Rung : public Strategy {
   private:
     std::filesystem::path made_path() const;
     void make_datasets();
-    std::span<double> buffer(std::int64_t count);
     void gather_account();
 
     const Job& job_;
@@ -83,8 +83,7 @@ class Hdf5Rung : public Strategy {
     std::unique_ptr<hdf5::RecordFile> file_;
     std::optional<hdf5::Object> dataset_;
     std::int64_t open_id_ = -1;
-    std::unique_ptr<double[]> values_;  // not a vector, which would write zeros first
-    std::size_t capacity_ = 0;
+    LargeBuffer values_;
     bool unfinished_ = false;
     std::vector<results::Table> tables_;
     std::vector<std::string> warnings_;

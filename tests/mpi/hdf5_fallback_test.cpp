@@ -1,0 +1,58 @@
+// A collective request that HDF5 does not honour: it says nothing and writes independently. Here it really
+// does so, and is found out.
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include "comm/native_handle.hpp"
+#include "hdf5/record_file.hpp"
+#include "io/hdf5_account.hpp"
+#include "mpi/shared_folder.hpp"
+
+namespace ranklab::io {
+namespace {
+
+using hdf5::Requested;
+using ranklab::testing::SharedFolder;
+using ranklab::testing::world;
+
+// A dataset of another type in the file's group /output: writing it converts.
+hdf5::Object make_float32(const hdf5::Object& beside, hsize_t extent) {
+    const hid_t file = H5Iget_file_id(beside.id());
+    const hid_t space = H5Screate_simple(1, &extent, nullptr);
+    const hid_t dataset =
+        H5Dcreate2(file, "/output/converted", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Sclose(space);
+    H5Fclose(file);
+    return {hdf5::Id(dataset), "/output/converted"};
+}
+
+TEST(Fallback, OfATypeConversionIsMarked) {
+    const SharedFolder folder;
+    const int ranks = world().world_size();
+    hdf5::RecordFile file(folder.path() / "x.h5", {.mpi = comm::native_mpi(world())});
+    const std::vector<std::int64_t> shape{ranks};
+    file.make("plain", shape, {});
+    Hdf5Account account;
+    {
+        const auto plain = file.open("plain");
+        const auto converted = make_float32(plain, static_cast<hsize_t>(ranks));
+        const hdf5::Box box{{world().rank()}, {1}};
+        const std::vector<double> value{0.5};
+        file.write(plain, box, value, Requested::collective);
+        EXPECT_TRUE(gather_hdf5_account(world(), file).warnings("a-rung").empty());
+        file.write(converted, box, value, Requested::collective);
+        account = gather_hdf5_account(world(), file);
+    }
+    file.close();
+
+    const auto warnings = account.warnings("a-rung");
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_NE(warnings.front().find("a-rung"), std::string::npos);
+    EXPECT_NE(warnings.front().find("data type conversion"), std::string::npos) << warnings.front();
+    EXPECT_NE(warnings.front().find(fmt::format("{} of {} transfers", ranks, 2 * ranks)), std::string::npos)
+        << warnings.front();
+    EXPECT_EQ(account.transfers.size(), 2U);
+}
+
+}  // namespace
+}  // namespace ranklab::io

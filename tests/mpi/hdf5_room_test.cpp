@@ -1,0 +1,88 @@
+// Room for the shared file is made sure of before HDF5 writes, which does not survive a full disk.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "io/room.hpp"
+#include "mpi/shared_folder.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::io {
+namespace {
+
+namespace fs = std::filesystem;
+using tests::TempFolder;
+using tests::thrown_sentence;
+
+/// A limit to the size of files, for a scope.
+class FileLimit {
+  public:
+    explicit FileLimit(rlim_t bytes) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit now{bytes, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &now);
+    }
+    ~FileLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    FileLimit(const FileLimit&) = delete;
+    FileLimit& operator=(const FileLimit&) = delete;
+    FileLimit(FileLimit&&) = delete;
+    FileLimit& operator=(FileLimit&&) = delete;
+
+  private:
+    rlimit before_{};
+};
+
+TEST(Room, LeavesAnEmptyFile) {
+    const TempFolder folder;
+    folder.write("x.h5", "what was there before");
+    check_room(folder / "x.h5", 1 << 20);
+    EXPECT_EQ(fs::file_size(folder / "x.h5"), 0U);
+}
+
+TEST(Room, IsRefusedByALimitToTheSizeOfFiles) {
+    const TempFolder folder;
+    const FileLimit limit(1 << 16);
+    check_room(folder / "x.h5", 1 << 16);
+    const auto sentence =
+        thrown_sentence<base::EnvironmentError>([&] { check_room(folder / "x.h5", (1 << 16) + 1); });
+    EXPECT_NE(sentence.find("there is no room"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("--directory"), std::string::npos) << sentence;
+    EXPECT_FALSE(fs::exists(folder / "x.h5"));
+}
+
+TEST(Room, IsRefusedBySmallFileSystem) {
+    const TempFolder folder;
+    if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
+        GTEST_SKIP() << "a small file system takes root and the right to mount";
+    check_room(folder / "x.h5", 1 << 19);
+    const auto sentence =
+        thrown_sentence<base::EnvironmentError>([&] { check_room(folder / "x.h5", 2 << 20); });
+    EXPECT_NE(sentence.find("there is no room"), std::string::npos) << sentence;
+    EXPECT_FALSE(fs::exists(folder / "x.h5"));
+    EXPECT_EQ(::umount(folder.path().c_str()), 0);
+}
+
+TEST(Room, IsRefusedInPlacesThatAreNone) {
+    const TempFolder folder;
+    folder.write("file", "");
+    thrown_sentence<base::EnvironmentError>([&] { check_room(folder / "none/x.h5", 1); });
+    thrown_sentence<base::OptionError>([&] { check_room(folder / "file/x.h5", 1); });
+    thrown_sentence<base::OptionError>([&] { check_room(folder.path(), 1); });
+    thrown_sentence<base::OptionError>([&] { check_room(folder / std::string(300, 'x'), 1); });
+}
+
+TEST(Room, IsReckonedWithoutOverflow) {
+    Job job;
+    job.files = std::int64_t{1} << 40;
+    job.size = std::int64_t{1} << 30;
+    EXPECT_GT(hdf5_file_bytes(job), std::uint64_t{1} << 60U);
+}
+
+}  // namespace
+}  // namespace ranklab::io

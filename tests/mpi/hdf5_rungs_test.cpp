@@ -1,0 +1,269 @@
+// The rungs that write one HDF5 file: whatever the layout, the counts and the ranks, what is read back is
+// what the kernel gives, to the bit; and "collective" really was.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "io/room.hpp"
+#include "io/strategy.hpp"
+#include "mpi/shared_folder.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::io {
+namespace {
+
+using ranklab::testing::SharedFolder;
+using ranklab::testing::world;
+
+StrategyEntry entry_of(const std::string& name) {
+    for (auto& entry : strategies()) {
+        if (entry.name == name) return entry;
+    }
+    throw base::Error("no rung " + name);
+}
+
+/// What one writing left behind, on every rank.
+struct Written {
+    double records = 0;  ///< summed over ranks
+    double bytes = 0;
+    std::int64_t done = 0;
+    std::vector<results::Table> tables;  ///< rank 0's
+    std::vector<std::string> warnings;
+};
+
+double sum_over_ranks(double mine) {
+    const auto all = comm::gather_values(world(), mine);
+    return std::accumulate(all.begin(), all.end(), 0.0);
+}
+
+Written write(const StrategyEntry& entry, const Job& job) {
+    const auto alone = world().split(world().rank(), 0);
+    base::IoTimes times;
+    Written written;
+    std::int64_t done = 0;
+    if (entry.parallel || world().rank() == 0) {
+        const Place place{entry.parallel ? world() : *alone, times, [&](std::int64_t more) { done += more; }};
+        const auto strategy = entry.make(job, place);
+        strategy->open();
+        strategy->write();
+        strategy->close();
+        written.tables = strategy->tables();
+        written.warnings = strategy->warnings();
+    }
+    written.records = sum_over_ranks(times.records().calls);
+    written.bytes = sum_over_ranks(times.bytes());
+    written.done = static_cast<std::int64_t>(sum_over_ranks(static_cast<double>(done)));
+    return written;
+}
+
+/// Wrong bytes count as one per record; each rank reads all records.
+int wrong_records(const StrategyEntry& entry, const Job& job) {
+    base::IoTimes times;
+    base::IoTimes unused;
+    const auto alone = world().split(world().rank(), 0);
+    const auto strategy = entry.make(job, {entry.parallel ? world() : *alone, unused, [](std::int64_t) {}});
+    const auto reader = strategy->reader(times);
+    const Grid grid(job.size);
+    const auto count = static_cast<std::size_t>(job.values_per_record());
+    std::vector<double> expected(count);
+    int wrong = 0;
+    for (std::int64_t i = 0; i < job.files; ++i) {
+        const std::int64_t id = (i + world().rank()) % job.files;
+        std::vector<double> found(count, -1);
+        reader->read(id, found);
+        fill_record(grid, entry.order, job.files, id, 0, job.size, expected);
+        if (std::memcmp(found.data(), expected.data(), count * sizeof(double)) != 0) ++wrong;
+    }
+    EXPECT_EQ(times.of(base::IoPhase::read).calls, static_cast<double>(job.files));
+    return wrong;
+}
+
+void expect_written(const StrategyEntry& entry, const Job& job) {
+    SCOPED_TRACE(fmt::format("{} n={} size={} chunk={} single={}", entry.name, job.files, job.size,
+                             job.hdf5.chunk, job.hdf5.layout == Layout::single));
+    const Written written = write(entry, job);
+    EXPECT_EQ(written.records, static_cast<double>(job.files));
+    EXPECT_EQ(written.done, job.files);
+    EXPECT_EQ(written.bytes, static_cast<double>(8 * job.files * job.values_per_record()));
+    EXPECT_TRUE(written.warnings.empty()) << written.warnings.front();
+    EXPECT_EQ(wrong_records(entry, job), 0);
+    EXPECT_LE(std::filesystem::file_size(job.directory / "data.h5"), hdf5_file_bytes(job));
+}
+
+class Hdf5Rungs : public ::testing::TestWithParam<const char*> {
+  protected:
+    Job job(std::int64_t files, std::int64_t size) const {
+        Job job;
+        job.files = files;
+        job.size = size;
+        job.directory = folder_.path();
+        return job;
+    }
+    StrategyEntry entry() const { return entry_of(GetParam()); }
+
+    SharedFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Rungs, Hdf5Rungs,
+                         ::testing::Values("hdf5-serial", "hdf5-parallel-independent",
+                                           "hdf5-parallel-collective"),
+                         [](const auto& rung) {
+                             std::string name = rung.param;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
+
+TEST_P(Hdf5Rungs, WriteWhatTheKernelGives) {
+    for (const Layout layout : {Layout::files, Layout::single})
+        for (const std::int64_t files : {0, 1, 2, 7})
+            for (const std::int64_t size : {1, 5, 37})
+                for (const std::int64_t chunk : {0, 4}) {
+                    Job job = this->job(files, size);
+                    job.hdf5.layout = layout;
+                    job.hdf5.chunk = chunk;
+                    expect_written(entry(), job);
+                }
+}
+
+TEST_P(Hdf5Rungs, HonourTheirSettings) {
+    for (const Layout layout : {Layout::files, Layout::single})
+        for (const int variant : {0, 1, 2, 3, 4, 5, 6}) {
+            SCOPED_TRACE(variant);
+            Job job = this->job(5, 33);
+            job.hdf5.layout = layout;
+            job.hdf5.early_allocation = variant != 0;
+            job.hdf5.fill = variant == 1;
+            job.hdf5.collective_metadata = variant != 2;
+            job.hdf5.latest_format = variant == 3;
+            job.hdf5.alignment = variant == 4 ? 65536 : 1;
+            job.fsync = variant == 5;
+            job.rename = variant == 6;
+            expect_written(entry(), job);
+        }
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / ".data.h5.tmp"));
+}
+
+TEST_P(Hdf5Rungs, KeepToTheAlignment) {
+    Job job = this->job(3, 100);
+    job.hdf5.alignment = 65536;
+    write(entry(), job);
+    // Records of 80,000 bytes, one after the other, at multiples of 65,536: at 1, 3 and 5 of them at least.
+    EXPECT_GE(std::filesystem::file_size(job.directory / "data.h5"), 5U * 65536U + 80000U);
+}
+
+TEST_P(Hdf5Rungs, LeaveNoHalfOfAFile) {
+    Job job = this->job(4, 8);
+    const auto alone = world().split(world().rank(), 0);
+    const auto entry = this->entry();
+    base::IoTimes times;
+    if (entry.parallel || world().rank() == 0) {
+        const auto strategy =
+            entry.make(job, {entry.parallel ? world() : *alone, times, [](std::int64_t) {}});
+        strategy->open();
+        EXPECT_TRUE(std::filesystem::exists(job.directory / "data.h5"));
+        if (entry.parallel) world().barrier();
+    }
+    world().barrier();
+    EXPECT_FALSE(std::filesystem::exists(job.directory / "data.h5"));
+}
+
+TEST_P(Hdf5Rungs, SayThatThereIsNoRoom) {
+    Job job = this->job(10'000'000, 1'000);  // 80 TB
+    const auto alone = world().split(world().rank(), 0);
+    const auto entry = this->entry();
+    base::IoTimes times;
+    bool environment = false;
+    std::string sentence;
+    if (entry.parallel || world().rank() == 0) {
+        const auto strategy =
+            entry.make(job, {entry.parallel ? world() : *alone, times, [](std::int64_t) {}});
+        try {
+            strategy->open();
+        } catch (const base::Error& error) {
+            environment = error.code() == base::ExitCode::environment;
+            sentence = error.what();
+        }
+        EXPECT_TRUE(environment) << sentence;
+    }
+    if (world().rank() == 0) {
+        EXPECT_NE(sentence.find("there is no room"), std::string::npos) << sentence;
+    }
+    EXPECT_FALSE(std::filesystem::exists(job.directory / "data.h5"));
+}
+
+std::vector<std::string> texts(const results::Table& table, const std::string& column) {
+    const auto* values = table.find<std::string>(column);
+    return values == nullptr ? std::vector<std::string>{"no such column"} : *values;
+}
+
+const results::Table* table_of(const Written& written, const std::string& name) {
+    for (const auto& table : written.tables) {
+        if (table.name == name) return &table;
+    }
+    return nullptr;
+}
+
+void expect_transfers(const Written& written, const std::vector<std::string>& what, std::int64_t count) {
+    if (world().rank() != 0) return;
+    const auto* table = table_of(written, "hdf5_transfers");
+    ASSERT_NE(table, nullptr);
+    EXPECT_EQ(texts(*table, "requested"), std::vector{what[0]});
+    EXPECT_EQ(texts(*table, "actual_io_mode"), std::vector{what[1]});
+    EXPECT_EQ(texts(*table, "chunk_mode"), std::vector{what[2]});
+    EXPECT_EQ(texts(*table, "no_collective_cause"), std::vector{what[3]});
+    const auto* counts = table->find<std::int64_t>("transfers");
+    ASSERT_NE(counts, nullptr);
+    EXPECT_EQ(*counts, std::vector{count});
+}
+
+class Hdf5Truth : public ::testing::Test {
+  protected:
+    Written write(const char* name, Layout layout, std::int64_t chunk) {
+        Job job;
+        job.files = 7;
+        job.size = 37;
+        job.directory = folder_.path();
+        job.hdf5.layout = layout;
+        job.hdf5.chunk = chunk;
+        job.hdf5.hints = {{"cb_buffer_size", "1048576"}};
+        return io::write(entry_of(name), job);
+    }
+    const std::int64_t ranks_ = world().world_size();
+    SharedFolder folder_;
+};
+
+TEST_F(Hdf5Truth, CollectiveReallyIs) {
+    const auto contiguous = write("hdf5-parallel-collective", Layout::files, 0);
+    expect_transfers(contiguous, {"collective", "contiguous collective", "none", "none"}, 7 * ranks_);
+    const auto chunked = write("hdf5-parallel-collective", Layout::files, 16);
+    expect_transfers(chunked, {"collective", "chunk collective", "link chunk", "none"}, 7 * ranks_);
+    const auto single = write("hdf5-parallel-collective", Layout::single, 0);
+    expect_transfers(single, {"collective", "contiguous collective", "none", "none"}, ranks_);
+}
+
+TEST_F(Hdf5Truth, IndependentIsToldAsSuch) {
+    const auto contiguous = write("hdf5-parallel-independent", Layout::files, 0);
+    expect_transfers(contiguous, {"independent", "no collective", "none", "independent was asked for"}, 7);
+}
+
+TEST_F(Hdf5Truth, TellsTheMpiIoBeneath) {
+    const auto written = write("hdf5-parallel-collective", Layout::files, 0);
+    if (world().rank() != 0) return;
+    const auto* table = table_of(written, "mpi_io");
+    ASSERT_NE(table, nullptr);
+    const auto keys = texts(*table, "key");
+    const auto values = texts(*table, "value");
+    ASSERT_FALSE(keys.empty());
+    EXPECT_EQ(keys.front(), "implementation");
+    EXPECT_FALSE(values.front().empty());
+}
+
+}  // namespace
+}  // namespace ranklab::io

@@ -1,0 +1,192 @@
+// Files of records by one process: how the datasets lie, and what a reader says of files that are not so.
+#include "hdf5/record_file.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <array>
+#include <fstream>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "hdf5/record_source.hpp"
+#include "thrown_sentence.hpp"
+#include "unit/hdf5/scratch.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+using tests::thrown_sentence;
+
+constexpr std::array<std::int64_t, 2> kShape{3, 4};
+
+std::vector<double> numbers(std::size_t count, double first = 0.25) {
+    std::vector<double> values(count);
+    std::iota(values.begin(), values.end(), first);
+    return values;
+}
+
+/// One record "a" of 3 x 4.
+void write_one(const std::filesystem::path& path, const RecordFileOptions& options = {},
+               std::span<const std::int64_t> chunk = {}) {
+    RecordFile file(path, options);
+    file.make("a", kShape, chunk);
+    file.write(file.open("a"), {{0, 0}, {3, 4}}, numbers(12), Requested::independent);
+    file.close();
+}
+
+/// Calls `look` with the dataset, opened by the library itself.
+template <class Look>
+void look_at(const std::filesystem::path& path, Look look) {
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t dataset = H5Dopen2(file, "/output/a", H5P_DEFAULT);
+    look(dataset);
+    H5Dclose(dataset);
+    H5Fclose(file);
+}
+
+TEST(RecordFile, WritesBoxes) {
+    const Scratch scratch;
+    RecordFile file(scratch.file(), {});
+    file.make("a", kShape, {});
+    const auto dataset = file.open("a");
+    file.write(dataset, {{0, 0}, {1, 4}}, numbers(4), Requested::independent);
+    file.write(dataset, {{1, 0}, {2, 4}}, numbers(8, 4.25), Requested::independent);
+    file.write(dataset, {{3, 0}, {0, 4}}, {}, Requested::independent);
+    EXPECT_THROW(file.write(dataset, {{0, 0}, {1, 4}}, numbers(5), Requested::independent), base::Error);
+    EXPECT_TRUE(file.transfers().empty());  // MPI-IO's alone
+    file.close();
+
+    const RecordSource source(scratch.file());
+    std::vector<double> found(12);
+    source.read(source.open("a", kShape), found);
+    EXPECT_EQ(found, numbers(12));
+}
+
+TEST(RecordFile, MakesDatasetsAsH5pyDoes) {
+    const Scratch scratch;
+    write_one(scratch.file());
+    look_at(scratch.file(), [](hid_t dataset) {
+        const hid_t properties = H5Dget_create_plist(dataset);
+        EXPECT_EQ(H5Pget_layout(properties), H5D_CONTIGUOUS);
+        EXPECT_EQ(H5Pget_nfilters(properties), 0);
+        H5Pclose(properties);
+        H5O_info_t info{};
+        H5Oget_info2(dataset, &info, H5O_INFO_NUM_ATTRS);
+        EXPECT_EQ(info.num_attrs, 0U);
+        EXPECT_GE(H5Dget_storage_size(dataset), 96U);
+    });
+}
+
+TEST(RecordFile, CutsChunksToTheShape) {
+    const Scratch scratch;
+    const std::array<std::int64_t, 2> chunk{2, 9};
+    write_one(scratch.file(), {}, chunk);
+    look_at(scratch.file(), [](hid_t dataset) {
+        const hid_t properties = H5Dget_create_plist(dataset);
+        std::array<hsize_t, 2> edges{};
+        ASSERT_EQ(H5Pget_layout(properties), H5D_CHUNKED);
+        H5Pget_chunk(properties, 2, edges.data());
+        EXPECT_EQ(edges, (std::array<hsize_t, 2>{2, 4}));
+        H5Pclose(properties);
+    });
+}
+
+TEST(RecordFile, AlignsWhatIsLarge) {
+    const Scratch scratch;
+    write_one(scratch.file(), {.alignment = 64});
+    look_at(scratch.file(), [](hid_t dataset) { EXPECT_EQ(H5Dget_offset(dataset) % 64, 0U); });
+}
+
+TEST(RecordFile, AllocatesWhenItIsTold) {
+    for (const bool early : {false, true}) {
+        const Scratch scratch;
+        RecordFile file(scratch.file(), {.early_allocation = early});
+        file.make("a", kShape, {});
+        file.close();
+        look_at(scratch.file(), [&](hid_t dataset) { EXPECT_EQ(H5Dget_storage_size(dataset) > 0, early); });
+    }
+}
+
+TEST(RecordFile, TheSameBytesEveryTime) {
+    const Scratch scratch;
+    const Scratch other;
+    write_one(scratch.file());
+    write_one(other.file());
+    const auto bytes = [](const std::filesystem::path& path) {
+        std::ifstream file(path, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    EXPECT_EQ(bytes(scratch.file()), bytes(other.file()));
+}
+
+TEST(RecordSource, ReadsPlanes) {
+    const Scratch scratch;
+    const std::array<std::int64_t, 3> shape{2, 3, 4};
+    RecordFile file(scratch.file(), {});
+    file.make("data", shape, {});
+    file.write(file.open("data"), {{0, 0, 0}, {2, 3, 4}}, numbers(24), Requested::independent);
+    file.close();
+    const RecordSource source(scratch.file());
+    std::vector<double> found(12);
+    source.read_plane(source.open("data", shape), 1, found);
+    EXPECT_EQ(found, numbers(12, 12.25));
+}
+
+TEST(RecordSource, SaysWhatIsWrong) {
+    const Scratch scratch;
+    const auto sentence = [&](const char* name, std::span<const std::int64_t> shape) {
+        return thrown_sentence<base::DataError>([&] {
+            const RecordSource source(scratch.file());
+            source.open(name, shape);
+        });
+    };
+    EXPECT_NE(sentence("a", kShape).find("is not there"), std::string::npos);
+    std::ofstream(scratch.file()) << "no HDF5 file at all\n";
+    EXPECT_NE(sentence("a", kShape).find("cannot be opened by HDF5"), std::string::npos);
+    write_one(scratch.file());
+    EXPECT_NE(sentence("b", kShape).find("has no dataset /output/b"), std::string::npos);
+    const std::array<std::int64_t, 2> other{4, 3};
+    EXPECT_NE(sentence("a", other).find("[3, 4], not [4, 3]"), std::string::npos);
+    std::filesystem::resize_file(scratch.file(), std::filesystem::file_size(scratch.file()) - 8);
+    const auto truncated = sentence("a", kShape);
+    EXPECT_NE(truncated.find("cannot be opened by HDF5"), std::string::npos);
+    EXPECT_EQ(truncated.find('\n'), std::string::npos);
+}
+
+TEST(RecordSource, TakesFloat64Alone) {
+    const Scratch scratch;
+    const hid_t file = H5Fcreate(scratch.file().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gcreate2(file, "output", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const std::array<hsize_t, 2> shape{3, 4};
+    const hid_t space = H5Screate_simple(2, shape.data(), nullptr);
+    H5Dclose(H5Dcreate2(group, "a", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Gclose(group);
+    H5Fclose(file);
+    const RecordSource source(scratch.file());
+    const auto sentence = thrown_sentence<base::DataError>([&] { source.open("a", kShape); });
+    EXPECT_NE(sentence.find("has no float64"), std::string::npos) << sentence;
+}
+
+TEST(Transfers, HaveWords) {
+    const Transfer plain{.requested = Requested::collective, .io_mode = H5D_MPIO_CONTIGUOUS_COLLECTIVE};
+    EXPECT_FALSE(plain.fell_back());
+    EXPECT_EQ(io_mode_name(plain), "contiguous collective");
+    EXPECT_EQ(cause_name(plain), "none");
+    const Transfer mixed{.requested = Requested::collective,
+                         .io_mode = H5D_MPIO_CHUNK_MIXED,
+                         .chunk_mode = H5D_MPIO_MULTI_CHUNK};
+    EXPECT_TRUE(mixed.fell_back());
+    EXPECT_EQ(chunk_mode_name(mixed), "multi chunk");
+    const Transfer elsewhere{.requested = Requested::collective,
+                             .io_mode = H5D_MPIO_NO_COLLECTIVE,
+                             .local_cause = H5D_MPIO_DATATYPE_CONVERSION,
+                             .global_cause = H5D_MPIO_DATATYPE_CONVERSION | H5D_MPIO_DATA_TRANSFORMS};
+    EXPECT_TRUE(elsewhere.fell_back());
+    EXPECT_EQ(cause_name(elsewhere), "data type conversion + data transform (elsewhere)");
+    EXPECT_FALSE((Transfer{.requested = Requested::independent}.fell_back()));
+}
+
+}  // namespace
+}  // namespace ranklab::hdf5
