@@ -38,6 +38,7 @@ std::vector<results::Fact> collect_context(const std::string& output_file) {
         {"libraries", "hdf5", hdf5::library_version()},
         {"libraries", "cuda_runtime", device::cuda_runtime_version()},
         {"process", "allocator", allocator_settings()},
+        {"process", "mpi", comm::MpiEnvironment::running() ? "started" : "not started: one process, no need"},
     };
     const auto launcher = comm::read_launcher();
     facts.push_back({"process", "launcher", launcher.name.empty() ? "none seen" : launcher.name});

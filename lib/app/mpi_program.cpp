@@ -7,19 +7,31 @@
 #include "comm/launcher.hpp"
 
 namespace ranklab::app {
+namespace {
+
+// A config file may ask for anything, and is not read yet.
+bool may_start_alone(const options::Options& options) {
+    return !comm::has_task_environment() && !options.has("config");
+}
+
+}  // namespace
 
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
                     const std::function<bool(const options::Options&)>& answers_early,
-                    const std::function<int(Session&, const options::Options&)>& work) {
+                    const std::function<int(Session&, const options::Options&)>& work,
+                    const std::function<bool(const options::Options&)>& needs_mpi) {
     prepare_process();
     const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
     std::optional<options::Options> parsed;
     const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };
     bool answered = false;
+    auto start = comm::Start::with_mpi;
     const int code = guarded([&] {
         try {
             parse();
             answered = answer_help(*parsed, schema, text) || answers_early(*parsed);
+            if (!answered && may_start_alone(*parsed) && needs_mpi && !needs_mpi(*parsed))
+                start = comm::Start::without_mpi;
         } catch (const base::OptionError&) {
             if (alone) throw;  // otherwise said again below, together
         }
@@ -28,7 +40,7 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
     if (code != 0 || answered) return code;
 
     return guarded([&] {
-        Session session;
+        Session session(start);
         return session.conclude([&] {
             comm::together(session.control(), [&] {
                 if (!parsed) parse();

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 
 #include "app/context.hpp"
 #include "app/job_start.hpp"
@@ -118,15 +120,34 @@ bool speaks(const Job& job) {
     return job.session.is_root() && (!job.options.flag("quiet") || job.options.flag("dry-run"));
 }
 
-// Settles what the options leave open, and shows them.
-void show_settings(Job& job, const Launch& launch) {
+// Of all but those that are shown already.
+std::vector<results::Setting> others_than(const std::vector<results::Setting>& shown,
+                                          std::vector<results::Setting> settings) {
+    std::erase_if(settings, [&](const auto& setting) {
+        return std::any_of(shown.begin(), shown.end(), [&](const auto& one) {
+            return one.key == setting.key && one.value == setting.value;
+        });
+    });
+    return settings;
+}
+
+// Settles what the options leave open, and shows them: of several variants the first whole, of the others
+// what they have in place of it.
+void show_settings(Job& job, const Launch& launch, std::vector<results::Setting>& shown) {
     auto& control = job.session.control();
     std::vector<results::Setting> extra;
     comm::together(control, [&] { extra = job.experiment.resolve(job.options, control.world_size()); });
     if (!speaks(job)) return;
-    fmt::print("# {}\n{}", version_line(), placement_header(launch.placements));
-    print_settings(settings_of(job.options));
-    print_settings(extra);
+    auto settings = settings_of(job.options);
+    settings.insert(settings.end(), extra.begin(), extra.end());
+    if (shown.empty()) {
+        fmt::print("# {}\n{}", version_line(), placement_header(launch.placements));
+        shown = settings;
+        print_settings(settings);
+    } else {
+        fmt::print("# and:\n");
+        print_settings(others_than(shown, settings));
+    }
     std::fflush(stdout);
 }
 
@@ -141,24 +162,36 @@ std::int64_t unix_now() {
         .count();
 }
 
+// `line`: instead of the whole result, where there is one.
 void conclude_run(results::Run& run, const Job& job, const Launch& launch, std::int64_t started,
-                  std::chrono::steady_clock::time_point start) {
+                  std::chrono::steady_clock::time_point start,
+                  const std::function<std::string(const results::Run&)>& line_of) {
     comm::together(job.session.control(), [&] {
         if (!job.session.is_root()) return;
         complete(run, job, launch.placements, started, start);
         store(run, job.options.text("output"));
-        print_result(run, job.options.text("output"));
+        const std::string line = run.valid ? line_of(run) : "";
+        if (line.empty())
+            print_result(run, job.options.text("output"));
+        else
+            fmt::print("{} ({})\n", line, job.options.text("output") == "none" ? "not stored" : run.id);
+        std::fflush(stdout);
         if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
     });
 }
 
+std::string no_line(const results::Run&) {
+    return "";
+}
+
 results::Run make_run(Job& job, const Launch& launch, std::int64_t started,
-                      std::chrono::steady_clock::time_point start) {
+                      std::chrono::steady_clock::time_point start,
+                      const std::function<std::string(const results::Run&)>& line_of) {
     TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
     const Watchdog watchdog(progress, job.options.real("stall-timeout"));
     results::Run run = job.experiment.run({job.session.control(), job.options, progress});
     run.warnings.insert(run.warnings.end(), launch.warnings.begin(), launch.warnings.end());
-    conclude_run(run, job, launch, started, start);
+    conclude_run(run, job, launch, started, start, line_of);
     return run;
 }
 
@@ -173,9 +206,10 @@ Job job_of(const Job& job, const experiments::Variant& variant) {
 int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
                      std::int64_t started, std::chrono::steady_clock::time_point start) {
     auto& control = job.session.control();
+    std::vector<results::Setting> shown;
     for (const auto& variant : variants) {
         Job own = job_of(job, variant);
-        show_settings(own, launch);
+        show_settings(own, launch, shown);
     }
     warn_of(job, launch);
     if (job.options.flag("dry-run")) return 0;
@@ -185,12 +219,13 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
     for (const auto& variant : variants) {
         Job own = job_of(job, variant);
         static_cast<void>(job.experiment.resolve(own.options, control.world_size()));
-        runs.push_back(make_run(own, launch, unix_now(), std::chrono::steady_clock::now()));
+        const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
+        runs.push_back(make_run(own, launch, unix_now(), std::chrono::steady_clock::now(), line_of));
         if (exit_code == 0) exit_code = runs.back().exit_code;
     }
     results::Run summary;
     summary.tables.push_back(job.experiment.compare(runs));
-    conclude_run(summary, job, launch, started, start);
+    conclude_run(summary, job, launch, started, start, no_line);
     return exit_code;
 }
 
@@ -202,11 +237,12 @@ int work(Job& job) {
     std::vector<experiments::Variant> variants;
     comm::together(job.session.control(), [&] { variants = job.experiment.variants(job.options); });
     if (!variants.empty()) return work_on_variants(job, variants, launch, started, start);
-    show_settings(job, launch);
+    std::vector<results::Setting> shown;
+    show_settings(job, launch, shown);
     warn_of(job, launch);
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);
-    return make_run(job, launch, started, start).exit_code;
+    return make_run(job, launch, started, start, no_line).exit_code;
 }
 
 std::string command_line(const Experiment& experiment, int argc, char** argv) {
@@ -226,11 +262,13 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
         if (options.flag("list") && speaks_for_job()) print_listings(experiment);
         return options.flag("list");
     };
-    return run_mpi_program(argc, argv, schema, text, lists,
-                           [&](Session& session, const options::Options& options) {
-                               Job job{session, experiment, options, command_line(experiment, argc, argv)};
-                               return work(job);
-                           });
+    return run_mpi_program(
+        argc, argv, schema, text, lists,
+        [&](Session& session, const options::Options& options) {
+            Job job{session, experiment, options, command_line(experiment, argc, argv)};
+            return work(job);
+        },
+        [&](const options::Options& options) { return experiment.needs_mpi(options); });
 }
 
 }  // namespace ranklab::app

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
-#include "report/plot_losses.hpp"
+#include "report/plots.hpp"
 #include "report/text.hpp"
 #include "results/result_file.hpp"
 
@@ -20,7 +20,8 @@ const ProgramText kText{
     "  ranklab report results/ranklab.h5                    the runs, and the last one whole\n"
     "  ranklab report results/ranklab.h5 --run ID           one run\n"
     "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"
-    "  ranklab report results/ranklab.h5 --plots plots      the training losses, drawn by gnuplot\n"};
+    "  ranklab report results/ranklab.h5 --plots plots      training losses and the io ladder, drawn by "
+    "gnuplot\n"};
 
 std::vector<results::Run> chosen_runs(const results::ResultFile& file, const options::Options& options) {
     if (options.has("run")) return {file.read(options.text("run"), results::Detail::summaries)};
@@ -48,7 +49,7 @@ std::vector<results::Run> plotted_runs(const results::ResultFile& file, const op
 
 std::string plot(const results::ResultFile& file, const options::Options& options) {
     std::string text;
-    for (const auto& path : report::plot_losses(plotted_runs(file, options), options.text("plots")))
+    for (const auto& path : report::plot(plotted_runs(file, options), options.text("plots")))
         text += path.string() + "\n";
     return text;
 }
@@ -78,8 +79,10 @@ int run_report(int argc, char** argv) {
     schema.section("Options")
         .choice("format", {"text", "json", "csv"}, "text", "how it is written")
         .text("run", "ID", std::nullopt, "one run instead of all")
-        .text("plots", "DIR", std::nullopt,
-              "draw training loss against steps, samples and time, and the learning rate, into DIR (gnuplot)")
+        .text(
+            "plots", "DIR", std::nullopt,
+            "draw into DIR (gnuplot): training loss against steps, samples and time, the learning rate; io's "
+            "ladder, and its speedup over ranks or workers")
         .text("label", "TEXT", std::nullopt, "of --plots: the runs of this --label alone");
     describe_help(schema);
     return guarded([&] {

@@ -65,8 +65,9 @@ std::string gpu_text() {
 
 }  // namespace
 
-Session::Session()
-    : exit_plane_(mpi_.control().split(0, mpi_.control().rank())),
+Session::Session(comm::Start start)
+    : mpi_(start),
+      exit_plane_(mpi_.control().split(0, mpi_.control().rank())),
       lifeline_(mpi_.control(), monitor::host_name(), end_without) {
     base::log::set_rank(mpi_.control().rank(), monitor::host_name());
 }

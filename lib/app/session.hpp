@@ -14,7 +14,8 @@ namespace ranklab::app {
 
 class Session {
   public:
-    Session();
+    /// Without MPI: one rank, the same guard, exit codes and watchdog.
+    explicit Session(comm::Start start = comm::Start::with_mpi);
 
     comm::Communicator& control() { return mpi_.control(); }
     bool is_root() { return control().rank() == 0; }

@@ -39,7 +39,7 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
                             static_cast<double>(std::max<std::int64_t>(1, done - 1));
     const std::string left = base::human_duration(per_unit * static_cast<double>(total - done));
     const std::string text =
-        fmt::format("{}/{} steps  {:.0f} {}  {}  {} left", done, total, rate, rate_unit, note, left);
+        fmt::format("{}/{} {}  {:.0f} {}  {}  {} left", done, total, noun_, rate, rate_unit, note, left);
     if (terminal_) {
         const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(1, total));
         fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {}", "", filled, "", kBarWidth - filled, text);

@@ -20,6 +20,7 @@ class TerminalProgress final : public base::ProgressSink {
 
     void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                 std::string_view note) override;
+    void counts(std::string_view noun) override { noun_ = noun; }
     void activity(std::string_view what) override;
     void finish() override;
 
@@ -31,6 +32,7 @@ class TerminalProgress final : public base::ProgressSink {
     bool speaks_;
     bool terminal_;
     bool line_open_ = false;
+    std::string noun_ = "steps";
     std::atomic<std::int64_t> beats_{0};
     mutable std::mutex mutex_;
     std::string activity_ = "starting";

@@ -60,10 +60,11 @@ struct EnvironmentError : Error {
     explicit EnvironmentError(std::string sentence) : Error(std::move(sentence), ExitCode::environment) {}
 };
 
-/// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM): not a fault. The program ends by that
-/// signal once it has said what there is.
+/// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM): no fault of the work. The exit code is
+/// the shells' for a program that the signal ended: 128 + its number.
 struct Interrupted : Error {
-    explicit Interrupted(std::string sentence) : Error(std::move(sentence), ExitCode::time_limit) {}
+    Interrupted(std::string sentence, int signal)
+        : Error(std::move(sentence), static_cast<ExitCode>(128 + signal)) {}
 };
 
 struct MpiError : Error {

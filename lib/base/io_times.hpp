@@ -41,9 +41,10 @@ class IoTimes {
         if (phase == IoPhase::open) first_open_s_ = std::min(first_open_s_, since_epoch(begin));
         if (phase == IoPhase::close) last_close_s_ = std::max(last_close_s_, since_epoch(end));
     }
-    /// One record is done, begun at `begin`: the whole that the phases are parts of.
-    void add_record(Clock::time_point begin, Clock::time_point end, double bytes) {
-        records_.calls += 1;
+    /// A record is done, begun at `begin`: the whole that the phases are parts of. Where several ranks write
+    /// one together, each adds its bytes and one of them counts it (`records` 1, elsewhere 0).
+    void add_record(Clock::time_point begin, Clock::time_point end, double bytes, double records = 1) {
+        records_.calls += records;
         const double seconds = std::chrono::duration<double>(end - begin).count();
         records_.total_s += seconds;
         records_.longest_s = std::max(records_.longest_s, seconds);

@@ -14,6 +14,8 @@ class ProgressSink {
     /// `rate` is in units of `rate_unit` a second. Called often: must be cheap.
     virtual void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                         std::string_view note) = 0;
+    /// What the units of work are, where they are not steps ("files").
+    virtual void counts(std::string_view) {}
     /// What the rank is doing now ("reading data", "step 12"): named if the job stalls.
     virtual void activity(std::string_view what) = 0;
     /// The work is over: the bar is taken away.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <thread>
 
 namespace ranklab::comm {
@@ -44,25 +45,64 @@ std::vector<double> gather_values(Communicator& control, double mine) {
     return all;
 }
 
-void together(Communicator& control, const std::function<void()>& work) {
+namespace {
+
+constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::max();
+
+struct Outcome {
     std::exception_ptr failure;
     int code = 0;
+};
+
+Outcome outcome_of(const std::function<void()>& work) {
     try {
         work();
+        return {};
     } catch (const base::Error& error) {
-        failure = std::current_exception();
-        code = static_cast<int>(error.code());
+        return {std::current_exception(), static_cast<int>(error.code())};
     } catch (...) {
-        failure = std::current_exception();
-        code = static_cast<int>(base::ExitCode::internal);
+        return {std::current_exception(), static_cast<int>(base::ExitCode::internal)};
     }
-    std::int64_t first = failure ? control.rank() : std::numeric_limits<std::int64_t>::max();
-    control.allreduce(view(std::span(&first, 1)), ReduceOp::min);
-    if (first == std::numeric_limits<std::int64_t>::max()) return;
-    std::int64_t first_code = code;
+}
+
+// `first` is the lowest rank that failed, or nobody.
+void settle(Communicator& control, const Outcome& mine, std::int64_t first) {
+    if (first == kNobody) return;
+    std::int64_t first_code = mine.code;
     control.broadcast(view(std::span(&first_code, 1)), static_cast<int>(first));
-    if (control.rank() == first) std::rethrow_exception(failure);
+    if (control.rank() == first) std::rethrow_exception(mine.failure);
     throw PeerError(fmt::format("rank {} failed", first), static_cast<base::ExitCode>(first_code));
+}
+
+}  // namespace
+
+void together(Communicator& control, const std::function<void()>& work) {
+    const Outcome mine = outcome_of(work);
+    std::int64_t first = mine.failure ? control.rank() : kNobody;
+    control.allreduce(view(std::span(&first, 1)), ReduceOp::min);
+    settle(control, mine, first);
+}
+
+void together_politely(Communicator& control, const std::function<void()>& work,
+                       const std::function<void()>& beat, double patience_s) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kShortest = std::chrono::microseconds(50);
+    constexpr auto kLongest = std::chrono::microseconds(2000);
+    const Outcome mine = outcome_of(work);
+    // On the heap: an abandoned request may still be written to.
+    auto first = std::make_unique<std::int64_t>(mine.failure ? control.rank() : kNobody);
+    Request request = control.start_allreduce(view(std::span(first.get(), 1)), ReduceOp::min);
+    const auto deadline = Clock::now() + std::chrono::duration<double>(patience_s);
+    for (auto pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
+        if (mine.failure && Clock::now() > deadline) {
+            request.abandon();
+            static_cast<void>(first.release());
+            std::rethrow_exception(mine.failure);
+        }
+        beat();
+        std::this_thread::sleep_for(pause);
+    }
+    settle(control, mine, *first);
 }
 
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s) {

@@ -27,6 +27,12 @@ struct PeerError : base::Error {
 /// if any threw, the lowest of them rethrows its error and all others throw PeerError with its exit code.
 void together(Communicator& control, const std::function<void()>& work);
 
+/// The same for long work of which some ranks may have none: who is done waits without taking a core from
+/// those who work, and calls `beat` meanwhile. A rank that failed waits `patience_s` for the others and
+/// rethrows its error then: they may be in a collective that it left. `control` is of no more use there.
+void together_politely(Communicator& control, const std::function<void()>& work,
+                       const std::function<void()>& beat, double patience_s = 10);
+
 /// For what all ranks know: rank `speaker` throws an ErrorType with the sentence, the others a PeerError with
 /// the same sentence and exit code, so that it is told once.
 template <class ErrorType>

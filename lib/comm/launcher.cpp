@@ -1,8 +1,10 @@
 #include "comm/launcher.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace ranklab::comm {
 namespace {
@@ -29,6 +31,31 @@ constexpr Names kLaunchers[] = {
     {"Slurm's srun", "SLURM_NTASKS", "SLURM_PROCID"},
 };
 
+constexpr const char* kTaskNames[] = {
+    "OMPI_COMM_WORLD_SIZE",
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMIX_NAMESPACE",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "PMI_FD",
+    "PMI_ID",
+    "MPI_LOCALNRANKS",
+    "MPI_LOCALRANKID",
+    "SLURM_PROCID",
+    "SLURM_STEP_ID",
+    "SLURM_STEP_NUM_TASKS",
+    "PALS_RANKID",
+    "FLUX_TASK_RANK",
+    "JSM_NAMESPACE_RANK",
+    "ALPS_APP_PE",
+    "MV2_COMM_WORLD_RANK",
+};
+
+const char* environment(const char* name) {
+    return std::getenv(name);
+}
+
 }  // namespace
 
 LauncherView read_launcher(const std::function<const char*(const char*)>& lookup) {
@@ -41,7 +68,16 @@ LauncherView read_launcher(const std::function<const char*(const char*)>& lookup
 }
 
 LauncherView read_launcher() {
-    return read_launcher([](const char* name) -> const char* { return std::getenv(name); });
+    return read_launcher(environment);
+}
+
+bool has_task_environment(const std::function<const char*(const char*)>& lookup) {
+    return std::any_of(std::begin(kTaskNames), std::end(kTaskNames),
+                       [&](const char* name) { return lookup(name) != nullptr; });
+}
+
+bool has_task_environment() {
+    return has_task_environment(environment);
 }
 
 }  // namespace ranklab::comm

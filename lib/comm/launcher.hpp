@@ -19,4 +19,9 @@ struct LauncherView {
 LauncherView read_launcher(const std::function<const char*(const char*)>& lookup);
 LauncherView read_launcher();
 
+/// Anything at all in the environment that a launcher gives to the processes it starts (MPI's, PMI's, PMIx's
+/// or Slurm's): this may be one rank of a job even where read_launcher sees no count.
+bool has_task_environment(const std::function<const char*(const char*)>& lookup);
+bool has_task_environment();
+
 }  // namespace ranklab::comm

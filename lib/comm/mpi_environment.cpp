@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/self.hpp"
 
 namespace ranklab::comm {
 
@@ -20,7 +21,11 @@ void mpi_check(int rc, const char* call) {
         fmt::format("{} failed: {}; another rank may have died, look for its message", call, text));
 }
 
-MpiEnvironment::MpiEnvironment() {
+MpiEnvironment::MpiEnvironment(Start start) {
+    if (start == Start::without_mpi) {
+        control_ = make_self();
+        return;
+    }
     int provided = MPI_THREAD_SINGLE;
     mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_SERIALIZED) {
@@ -36,12 +41,20 @@ MpiEnvironment::MpiEnvironment() {
 
 MpiEnvironment::~MpiEnvironment() {
     control_.reset();
-    if (MPI_Finalize() != MPI_SUCCESS) base::log::warn("MPI_Finalize failed; the results are not affected");
+    if (running() && MPI_Finalize() != MPI_SUCCESS)
+        base::log::warn("MPI_Finalize failed; the results are not affected");
 }
 
 void MpiEnvironment::abort(int exit_code) {
-    MPI_Abort(MPI_COMM_WORLD, exit_code);
-    std::_Exit(exit_code);  // where the library returns from MPI_Abort all the same
+    if (running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+    std::_Exit(exit_code);  // no MPI, or a library that returns from MPI_Abort all the same
+}
+
+bool MpiEnvironment::running() {
+    int initialised = 0;
+    int finalised = 0;
+    return MPI_Initialized(&initialised) == MPI_SUCCESS && initialised != 0 &&
+           MPI_Finalized(&finalised) == MPI_SUCCESS && finalised == 0;
 }
 
 std::string MpiEnvironment::library_version() {

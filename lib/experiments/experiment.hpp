@@ -42,12 +42,18 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
+    /// Asked of a process that no launcher started, before anything else is done: whether it needs MPI for
+    /// these options. Where it does not, the control plane is a communicator of one rank without MPI.
+    virtual bool needs_mpi(const options::Options&) const { return true; }
+
     /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
     /// no work. Returns what a dry run shows beside the options ("parameters").
     virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;
 
     /// The runs that the options ask for, to be made one after the other; empty: one run, as the options are.
     virtual std::vector<Variant> variants(const options::Options&) const { return {}; }
+    /// One of those runs on one line, where their table is what people look at; "": each is shown whole.
+    virtual std::string line_of(const results::Run&) const { return ""; }
     /// The runs of all variants beside each other. Stored as a run of its own.
     virtual results::Table compare(const std::vector<results::Run>&) const { return {}; }
 

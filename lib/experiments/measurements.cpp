@@ -35,4 +35,19 @@ results::Measurement one_column(const std::string& name, const std::string& unit
     return m;
 }
 
+results::Measurement rate(const std::string& name, const std::string& unit, const std::string& axis,
+                          const std::vector<double>& counts, const std::vector<double>& costs) {
+    results::Measurement m{.name = name,
+                           .unit = unit,
+                           .kind = Kind::rate,
+                           .rank_reduction = "sum",
+                           .axis = axis,
+                           .columns = 1,
+                           .samples = {},
+                           .warmup = {},
+                           .summary = stats::summarise_rate(counts, costs)};
+    for (std::size_t i = 0; i < costs.size(); ++i) m.samples.push_back(counts[i] / costs[i]);
+    return m;
+}
+
 }  // namespace ranklab::experiments

@@ -19,4 +19,8 @@ results::Measurement one_column(const std::string& name, const std::string& unit
                                 const std::string& axis, const std::string& reduction,
                                 std::vector<double> samples);
 
+/// counts[i] / costs[i] of each row; the summary's mean is sum over sum.
+results::Measurement rate(const std::string& name, const std::string& unit, const std::string& axis,
+                          const std::vector<double>& counts, const std::vector<double>& costs);
+
 }  // namespace ranklab::experiments

@@ -116,17 +116,7 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record, cons
         const auto costs = gathered.step.rows_from(warmup, gathered.step.rows()).max_over_ranks();
         const std::vector<double> counts(record.true_counts.begin() + static_cast<std::ptrdiff_t>(warmup),
                                          record.true_counts.end());
-        Measurement rate{.name = "throughput_samples_per_s",
-                         .unit = "samples/s",
-                         .kind = Kind::rate,
-                         .rank_reduction = "sum",
-                         .axis = "step",
-                         .columns = 1,
-                         .samples = {},
-                         .warmup = {},
-                         .summary = stats::summarise_rate(counts, costs)};
-        for (std::size_t i = 0; i < costs.size(); ++i) rate.samples.push_back(counts[i] / costs[i]);
-        run.measurements.push_back(std::move(rate));
+        run.measurements.push_back(rate("throughput_samples_per_s", "samples/s", "step", counts, costs));
     }
     run.measurements.push_back(
         one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(gathered, warmup)}));
@@ -211,26 +201,7 @@ void add_epochs(results::Run& run, const TrainingRecord& record, const std::vect
                            {"validation_accuracy", accuracy}}});
 }
 
-void add_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
-    std::vector<std::string> check, result, detail;
-    for (const auto& verdict : verdicts) {
-        check.push_back(verdict.check);
-        result.push_back(verdict.result);
-        detail.push_back(verdict.detail);
-        if (verdict.result == "failed") {
-            run.warnings.insert(run.warnings.begin(), verdict.detail);
-            run.valid = false;
-        }
-    }
-    run.tables.push_back({"verification", {{"check", check}, {"result", result}, {"detail", detail}}});
-}
-
 }  // namespace
-
-void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
-    add_verdicts(run, verdicts);
-    if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
-}
 
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
               const std::string& host, comm::Communicator& control) {

@@ -9,6 +9,7 @@
 #include "comm/communicator.hpp"
 #include "data/source.hpp"
 #include "experiments/communication.hpp"
+#include "experiments/verdicts.hpp"
 #include "measure/gather.hpp"
 #include "measure/schedule.hpp"
 #include "results/run.hpp"
@@ -48,15 +49,6 @@ struct TrainingRecord {
     bool hit_time_limit = false;
     bool computes = true;  ///< false: batches were made, and nothing else
 };
-
-struct Verdict {
-    std::string check;
-    std::string result;  ///< "passed", "failed" or "not verified"
-    std::string detail;
-};
-
-/// The table of what was verified; a failed check makes the run invalid, with its reason as a warning.
-void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts);
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
 /// `host` is this rank's.

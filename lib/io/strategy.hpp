@@ -64,6 +64,7 @@ struct StrategyEntry {
     Order order = Order::by_y;
     bool parallel = false;     ///< all ranks take part; otherwise rank 0 alone, and the others wait
     bool needs_mpi = false;    ///< even for one rank
+    bool processes = false;    ///< writes by job.workers worker processes
     bool shared_file = false;  ///< one file for all records; otherwise a file per record
     std::string extension;     ///< ".txt", ".npy", ".h5"
     /// Bytes that one record takes in its file, headers apart.

@@ -10,6 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "options/boost_names.hpp"
+#include "options/byte_size.hpp"
 
 namespace ranklab::options {
 namespace po = boost::program_options;
@@ -18,10 +20,11 @@ namespace {
 po::options_description boost_description(const Schema& schema) {
     po::options_description list;
     for (const auto& option : schema.all()) {
+        const std::string names = boost_names(option);
         if (option.type == Type::flag) {
-            list.add_options()(option.name.c_str(), po::bool_switch());
+            list.add_options()(names.c_str(), po::bool_switch());
         } else {
-            list.add_options()(option.name.c_str(), po::value<std::string>());
+            list.add_options()(names.c_str(), po::value<std::string>());
         }
     }
     return list;
@@ -71,6 +74,15 @@ void check_value(const Option& option, const std::string& value, const std::stri
                 fmt::format("{} must be a number of at least {}, not '{}'", source, option.minimum, value));
         }
     }
+    if (option.type == Type::bytes) {
+        const auto number = parse_bytes(value);
+        if (!number || static_cast<double>(*number) < option.minimum) {
+            throw base::OptionError(
+                fmt::format("{} must be a number of bytes of at least {:.0f}, such as 4096, 64K, 1MiB or "
+                            "10MB (K M G T are powers of 1024), not '{}'",
+                            source, option.minimum, value));
+        }
+    }
 }
 
 // Boost's exceptions as sentences of ours.
@@ -82,6 +94,11 @@ void check_value(const Option& option, const std::string& value, const std::stri
         if (*dashes == 0 && name.find('.') != std::string::npos) {
             throw base::OptionError(fmt::format(
                 "{}'{}' is in a [section], and there are none; leave the [...] line out", where, name));
+        }
+        if (*dashes != 0 && name.size() == 1) {  // one letter is near to every short word
+            const char* own_dashes = error.get_option_name().starts_with("--") ? "--" : "-";
+            throw base::OptionError(
+                fmt::format("unknown option {}{}; --help lists them all", own_dashes, name));
         }
         throw base::OptionError(fmt::format("{}unknown {} {}{}{}", where, *dashes != 0 ? "option" : "key",
                                             dashes, name, did_you_mean(schema, name, dashes)));
@@ -197,6 +214,12 @@ double Options::real(const std::string& name) const {
     if (!parse_number(text(name), value))
         throw base::Error(fmt::format("internal: option '{}' is no number", name));
     return value;
+}
+
+std::uint64_t Options::bytes(const std::string& name) const {
+    const auto value = parse_bytes(text(name));
+    if (!value) throw base::Error(fmt::format("internal: option '{}' is no number of bytes", name));
+    return *value;
 }
 
 bool Options::flag(const std::string& name) const {

@@ -11,7 +11,7 @@
 
 namespace ranklab::options {
 
-enum class Type { text, choice, integer, real, flag };
+enum class Type { text, choice, integer, real, bytes, flag };
 
 struct Option {
     std::string name;         ///< long name, without the dashes
@@ -20,8 +20,9 @@ struct Option {
     Type type = Type::text;
     std::optional<std::string> fallback;  ///< none: unset unless the user or resolve() sets it
     std::vector<std::string> choices;
-    double minimum = 0;  ///< of integer and real
+    double minimum = 0;  ///< of integer, real and bytes
     std::string section;
+    char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
 };
 
 /// What a program accepts. The verbs add one option each to the section last named.
@@ -35,7 +36,13 @@ class Schema {
     Schema& integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback,
                     std::string help);
     Schema& real(std::string name, double minimum, std::optional<std::string> fallback, std::string help);
+    /// A number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB MB GB TB are
+    /// 10^3, 10^6, ...
+    Schema& bytes(std::string name, std::uint64_t minimum, std::optional<std::string> fallback,
+                  std::string help);
     Schema& flag(std::string name, std::string help);
+    /// The option last added has this short name too ("-n 5", "-n5"). Config files use long names.
+    Schema& shorthand(char letter);
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
     Schema& positional(std::size_t most);
 
@@ -70,6 +77,7 @@ class Options {
     const std::string& text(const std::string& name) const;
     std::int64_t integer(const std::string& name) const;
     double real(const std::string& name) const;
+    std::uint64_t bytes(const std::string& name) const;
     bool flag(const std::string& name) const;
     const std::vector<std::string>& positional() const { return positional_; }
 

@@ -4,7 +4,9 @@
 #include <boost/program_options.hpp>
 #include <sstream>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "options/boost_names.hpp"
 #include "options/options.hpp"
 
 namespace ranklab::options {
@@ -67,6 +69,18 @@ Schema& Schema::real(std::string name, double minimum, std::optional<std::string
                 .section = {}});
 }
 
+Schema& Schema::bytes(std::string name, std::uint64_t minimum, std::optional<std::string> fallback,
+                      std::string help) {
+    return add({.name = std::move(name),
+                .placeholder = "SIZE",
+                .help = std::move(help),
+                .type = Type::bytes,
+                .fallback = std::move(fallback),
+                .choices = {},
+                .minimum = static_cast<double>(minimum),
+                .section = {}});
+}
+
 Schema& Schema::flag(std::string name, std::string help) {
     return add({.name = std::move(name),
                 .placeholder = {},
@@ -75,6 +89,16 @@ Schema& Schema::flag(std::string name, std::string help) {
                 .fallback = "false",
                 .choices = {},
                 .section = {}});
+}
+
+Schema& Schema::shorthand(char letter) {
+    if (options_.empty()) throw base::Error("internal: a short name without an option");
+    for (const auto& option : options_) {
+        if (option.shorthand == letter)
+            throw base::Error(fmt::format("internal: -{} is --{} already", letter, option.name));
+    }
+    options_.back().shorthand = letter;
+    return *this;
 }
 
 Schema& Schema::positional(std::size_t most) {
@@ -96,14 +120,15 @@ std::string Schema::help() const {
         std::size_t i = begin;
         for (; i < options_.size() && options_[i].section == options_[begin].section; ++i) {
             const Option& option = options_[i];
+            const std::string names = boost_names(option);
             std::string help = option.help;
             if (option.type != Type::flag && option.fallback)
                 help += fmt::format(" (default: {})", *option.fallback);
             if (option.type == Type::flag) {
-                list.add_options()(option.name.c_str(), help.c_str());
+                list.add_options()(names.c_str(), help.c_str());
             } else {
                 auto* value = po::value<std::string>()->value_name(option.placeholder);
-                list.add_options()(option.name.c_str(), value, help.c_str());
+                list.add_options()(names.c_str(), value, help.c_str());
             }
         }
         out << list << '\n';

@@ -1,14 +1,10 @@
 #include "report/plot_losses.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "report/values.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -29,7 +25,6 @@ constexpr Picture kPictures[] = {
     {"loss_seconds.svg", "time of the steps [s]", 3, 4, "training loss (mean over the global batch)"},
     {"learning_rate.svg", "optimizer steps", 1, 5, "learning rate"}};
 constexpr const char* kScript = "plot_losses.gp";
-constexpr int kNoGnuplot = 127;  // as a shell's
 
 // Each row's largest, warm-up rows first.
 std::vector<double> rows_of(const Run& run, const std::string& name) {
@@ -43,13 +38,6 @@ std::vector<double> rows_of(const Run& run, const std::string& name) {
         }
     }
     return rows;
-}
-
-std::string config_of(const Run& run, const std::string& key) {
-    for (const auto& setting : run.config) {
-        if (setting.key == key) return setting.value;
-    }
-    return "";
 }
 
 const std::vector<std::int64_t>* epochs_column(const Run& run, const std::string& name) {
@@ -87,22 +75,6 @@ std::string title_of(const Run& run) {
     return run.valid ? title : title + " INVALID";
 }
 
-// In gnuplot's single quotes a quote is written twice, and nothing else means anything.
-std::string quoted(const std::string& text) {
-    std::string out = "'";
-    for (const char c : base::printable(text, 200)) out += c == '\'' ? std::string("''") : std::string(1, c);
-    return out + "'";
-}
-
-void write_file(const fs::path& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file)
-        throw base::EnvironmentError(
-            fmt::format("cannot write '{}'; is its folder writable, and is there room?", path.string()));
-}
-
 std::string data_of(const LossCurve& curve) {
     std::string text = "# step samples seconds train_loss learning_rate\n";
     for (std::size_t i = 0; i < curve.loss.size(); ++i)
@@ -123,44 +95,17 @@ std::vector<Picture> pictures_of(bool rates) {
 }
 
 std::string script_of(const std::vector<Line>& lines, const std::vector<Picture>& pictures) {
-    std::string text =
-        "# gnuplot plot_losses.gp, in this folder\n"
-        "set terminal svg size 960,640 dynamic noenhanced background rgb 'white'\n"
-        "set grid\nset key outside below\n";
+    std::string text = gnuplot_head(kScript, 960, 640) + "set grid\nset key outside below\n";
     for (const auto& picture : pictures) {
         text += fmt::format("set output '{}'\nset xlabel '{}'\nset ylabel '{}'\nset yrange [0:*]\nplot",
                             picture.file, picture.axis, picture.label);
         for (std::size_t i = 0; i < lines.size(); ++i)
             text += fmt::format("{} {} using {}:{} with lines title {}", i == 0 ? "" : ",",
-                                quoted(lines[i].data), picture.x, picture.y, quoted(lines[i].title));
+                                gnuplot_quoted(lines[i].data), picture.x, picture.y,
+                                gnuplot_quoted(lines[i].title));
         text += "\n";
     }
     return text;
-}
-
-// The exit status of `gnuplot plot_losses.gp` in that folder.
-int run_gnuplot(const fs::path& folder) {
-    const pid_t child = fork();
-    if (child < 0) return -1;
-    if (child == 0) {
-        if (chdir(folder.c_str()) == 0) execlp("gnuplot", "gnuplot", kScript, static_cast<char*>(nullptr));
-        _exit(kNoGnuplot);
-    }
-    int status = 0;
-    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-    return WEXITSTATUS(status);
-}
-
-void draw(const fs::path& folder) {
-    const int status = run_gnuplot(folder);
-    if (status == 0) return;
-    const auto script = (folder / kScript).string();
-    if (status == kNoGnuplot)
-        throw base::EnvironmentError(
-            fmt::format("gnuplot is not here, so nothing was drawn; install it (Debian: gnuplot-nox) and "
-                        "repeat, or take '{}' with its data to where it is",
-                        script));
-    throw base::EnvironmentError(fmt::format("gnuplot failed on '{}'; its own message says why", script));
 }
 
 }  // namespace
@@ -176,28 +121,25 @@ LossCurve loss_curve(const Run& run) {
     return curve;
 }
 
-std::vector<fs::path> plot_losses(const std::vector<Run>& runs, const fs::path& folder) {
+std::optional<Drawing> prepare_losses(const std::vector<Run>& runs, const fs::path& folder) {
     std::vector<Line> lines;
-    std::vector<fs::path> files;
+    Drawing drawing;
     bool rates = false;
-    std::error_code error;  // write_file says it
-    fs::create_directories(folder, error);
     for (const auto& run : runs) {
         const LossCurve curve = loss_curve(run);
         if (curve.loss.empty()) continue;
-        files.push_back(folder / (run.id + ".dat"));
-        write_file(files.back(), data_of(curve));
+        drawing.written.push_back(folder / (run.id + ".dat"));
+        write_plot_file(drawing.written.back(), data_of(curve));
         rates = rates || !curve.rate.empty();
-        lines.push_back({files.back().filename().string(), curve.title});
+        lines.push_back({drawing.written.back().filename().string(), curve.title});
     }
-    if (lines.empty())
-        throw base::OptionError("no run in this file has training losses; `ranklab train` stores them");
+    if (lines.empty()) return std::nullopt;
     const auto pictures = pictures_of(rates);
-    files.push_back(folder / kScript);
-    write_file(files.back(), script_of(lines, pictures));
-    draw(folder);
-    for (const auto& picture : pictures) files.push_back(folder / picture.file);
-    return files;
+    drawing.script = folder / kScript;
+    drawing.written.push_back(drawing.script);
+    write_plot_file(drawing.script, script_of(lines, pictures));
+    for (const auto& picture : pictures) drawing.pictures.push_back(folder / picture.file);
+    return drawing;
 }
 
 }  // namespace ranklab::report

@@ -1,10 +1,12 @@
-// The training loss of stored runs, drawn by gnuplot.
+// Private to this room: the training loss of stored runs, for gnuplot.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "report/gnuplot.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report {
@@ -21,11 +23,10 @@ struct LossCurve {
 /// Of a run read with its samples; without points where it has no training losses, or stored no times.
 LossCurve loss_curve(const results::Run& run);
 
-/// Into `folder` (made if missing): RUN.dat for each run that has losses, plot_losses.gp, and by gnuplot
-/// loss_steps.svg, loss_samples.svg, loss_seconds.svg and learning_rate.svg. Returns the files written.
-/// OptionError where no run has losses; EnvironmentError where the folder cannot be written or gnuplot is
-/// missing or fails: data and script are there then all the same.
-std::vector<std::filesystem::path> plot_losses(const std::vector<results::Run>& runs,
-                                               const std::filesystem::path& folder);
+/// Into `folder`, which is there: RUN.dat for each run that has losses, and plot_losses.gp, which makes
+/// loss_steps.svg, loss_samples.svg, loss_seconds.svg and, where a run stored rates, learning_rate.svg.
+/// Nothing where no run has losses. EnvironmentError where the folder cannot be written.
+std::optional<Drawing> prepare_losses(const std::vector<results::Run>& runs,
+                                      const std::filesystem::path& folder);
 
 }  // namespace ranklab::report

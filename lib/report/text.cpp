@@ -11,7 +11,9 @@
 
 #include "base/text.hpp"
 #include "report/ablation.hpp"
+#include "report/io_text.hpp"
 #include "report/text_table.hpp"
+#include "report/values.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -37,20 +39,11 @@ bool has_own_line(const Measurement& m) {
     return std::find(kNames.begin(), kNames.end(), m.name) != kNames.end();
 }
 
-std::string number(double value) {
-    return std::isnan(value) ? "n/a" : fmt::format("{:.4g}", value);
-}
-
 // Four significant digits, at least one decimal, never an exponent.
 std::string plain(double value, double scale) {
     const double magnitude =
         scale == 0 || !std::isfinite(scale) ? 0 : std::floor(std::log10(std::abs(scale)));
     return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
-}
-
-std::string interval(const stats::Summary& s) {
-    if (std::isnan(s.ci95.low)) return s.n < 6 ? "n/a (n < 6)" : "n/a";
-    return fmt::format("{} .. {}", number(s.ci95.low), number(s.ci95.high));
 }
 
 // Below 100 samples the 99th percentile is made of the largest sample: the max column says it.
@@ -74,7 +67,7 @@ std::string measurement_table(const Run& run, const char* title, Wanted wanted) 
     for (const auto& m : run.measurements) {
         const stats::Summary& s = m.summary;
         if (wanted(m))
-            table.add({m.name, m.unit, std::to_string(s.n), number(s.median), interval(s), number(s.p95),
+            table.add({m.name, m.unit, std::to_string(s.n), number(s.median), interval_text(s), number(s.p95),
                        p99(s), number(s.min), number(s.max), share(run, m)});
     }
     return table.empty() ? "" : table.text() + '\n';
@@ -170,9 +163,7 @@ std::string learning_rate(const Run& run) {
 
 std::string threads(const Run& run) {
     if (const Measurement* m = run.find("threads")) return number(m->summary.max);
-    for (const auto& setting : run.config)
-        if (setting.key == "threads") return setting.value;
-    return "";
+    return config_of(run, "threads");
 }
 
 std::string resources(const Run& run) {
@@ -199,14 +190,6 @@ std::string communication(const Run& run) {
                             exposed->summary.n));
 }
 
-std::string cell(const results::Column& column, std::size_t row) {
-    if (const auto* doubles = std::get_if<std::vector<double>>(&column.values))
-        return number((*doubles)[row]);
-    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column.values))
-        return std::to_string((*ints)[row]);
-    return std::get<std::vector<std::string>>(column.values)[row];
-}
-
 std::string table_text(const results::Table& table, std::size_t most_rows) {
     if (table.columns.empty()) return "";
     std::vector<std::string> heads;
@@ -214,7 +197,7 @@ std::string table_text(const results::Table& table, std::size_t most_rows) {
         heads.push_back(std::holds_alternative<std::vector<std::string>>(column.values) ? '<' + column.name
                                                                                         : column.name);
     TextTable text(std::move(heads));
-    const std::size_t rows = std::visit([](const auto& v) { return v.size(); }, table.columns.front().values);
+    const std::size_t rows = row_count(table);
     for (std::size_t row = 0; row < std::min(rows, most_rows); ++row) {
         std::vector<std::string> cells;
         for (const auto& column : table.columns) cells.push_back(cell(column, row));
@@ -227,8 +210,10 @@ std::string table_text(const results::Table& table, std::size_t most_rows) {
 
 std::string tables(const Run& run) {
     std::string text;
-    for (const auto& table : run.tables)
-        text += table_text(table, table.name == "verification" ? 1000 : kMostRows);
+    for (const auto& table : run.tables) {
+        const auto own_form = is_io(run) ? io_table(table, run.valid) : std::nullopt;
+        text += own_form ? *own_form : table_text(table, table.name == "verification" ? 1000 : kMostRows);
+    }
     return text;
 }
 
@@ -243,14 +228,16 @@ std::string measured(const Run& run) {
     const auto rate = [](const Measurement& m) { return m.kind == Kind::rate; };
     const auto other = [&](const Measurement& m) { return !step(m) && !rate(m) && !has_own_line(m); };
     std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);
-    if (run.valid) text += measurement_table(run, "rate", rate) + throughput(run) + ablation_lines(run);
-    return text;
+    if (!run.valid) return text;
+    if (is_io(run)) return text + io_rates(run);
+    return text + measurement_table(run, "rate", rate) + throughput(run) + ablation_lines(run);
 }
 
 }  // namespace
 
 std::string run_text(const Run& run) {
     std::string text = header(run) + '\n';
+    if (is_io(run)) text += io_records(run);
     if (!run.valid) text += invalid(run);
     text += measured(run);
     const std::string facts = accuracy(run) + learning_rate(run) + communication(run) + resources(run);

@@ -6,6 +6,7 @@
 #include "comm/backend.hpp"
 #include "comm/counts.hpp"
 #include "comm/exchange.hpp"
+#include "comm/self.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -53,6 +54,10 @@ std::string refusal(const Communicator& control) {
 
 }  // namespace
 
+std::unique_ptr<Communicator> make_self() {
+    return std::make_unique<SelfCommunicator>();
+}
+
 BackendEntry self_entry() {
     return {.name = "self",
             .summary = "one rank alone, no library in the way",
@@ -61,7 +66,7 @@ BackendEntry self_entry() {
             .make = [](Communicator& control) -> std::unique_ptr<Communicator> {
                 if (const auto why = refusal(control); !why.empty())
                     throw_on_all<base::OptionError>(control, 0, why);
-                return std::make_unique<SelfCommunicator>();
+                return make_self();
             },
             .library = [] { return std::string("ranklab"); }};
 }

@@ -61,6 +61,23 @@ TEST(Launcher, AnAllocationIsNoLauncher) {
     expect_none(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}}));
 }
 
+// A process that starts without MPI must be sure that nobody has started it as one of several.
+TEST(Launcher, AnyTraceOfALauncherIsATaskEnvironment) {
+    const auto has = [](const Variables& variables) {
+        return has_task_environment([&](const char* name) -> const char* {
+            const auto found = variables.find(name);
+            return found == variables.end() ? nullptr : found->second.c_str();
+        });
+    };
+    EXPECT_FALSE(has({}));
+    EXPECT_FALSE(
+        has({{"HOME", "/root"}, {"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}, {"OMPI_MCA_btl", "tcp"}}));
+    for (const char* name :
+         {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_FD", "MPI_LOCALNRANKS", "SLURM_PROCID",
+          "SLURM_STEP_ID", "PALS_RANKID", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"})
+        EXPECT_TRUE(has({{name, "0"}})) << name;
+}
+
 TEST(Launcher, TheNearestWins) {
     Variables all{{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}};
     expect_view(read(all), "srun", 1, 0);

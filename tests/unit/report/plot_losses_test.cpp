@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "report/plots.hpp"
 #include "temp_folder.hpp"
 
 namespace ranklab::report {
@@ -74,7 +75,7 @@ std::string text_of(const std::filesystem::path& path) {
 TEST(PlotLosses, WritesDataAndScriptWhetherGnuplotIsThereOrNot) {
     const tests::TempFolder folder;
     try {
-        plot_losses({results::Run{}, sample_run()}, folder.path() / "plots");
+        plot({results::Run{}, sample_run()}, folder.path() / "plots");
     } catch (const base::EnvironmentError& error) {
         EXPECT_NE(std::string(error.what()).find("gnuplot"), std::string::npos);
     }
@@ -87,9 +88,9 @@ TEST(PlotLosses, WritesDataAndScriptWhetherGnuplotIsThereOrNot) {
 
 TEST(PlotLosses, RefusesWhatCannotBeDrawnOrWritten) {
     const tests::TempFolder folder;
-    EXPECT_THROW(plot_losses({results::Run{}}, folder.path()), base::OptionError);
+    EXPECT_THROW(plot({results::Run{}}, folder.path()), base::OptionError);
     std::ofstream(folder.path() / "file") << "x";
-    EXPECT_THROW(plot_losses({sample_run()}, folder.path() / "file"), base::EnvironmentError);
+    EXPECT_THROW(plot({sample_run()}, folder.path() / "file"), base::EnvironmentError);
 }
 
 }  // namespace

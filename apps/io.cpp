@@ -1,0 +1,7 @@
+#include "app/programs.hpp"
+#include "experiments/storage.hpp"
+
+int main(int argc, char** argv) {
+    ranklab::experiments::Storage storage;
+    return ranklab::app::run_experiment(argc, argv, storage);
+}

@@ -1,0 +1,28 @@
+#include "base/stop_signals.hpp"
+
+namespace ranklab::base {
+namespace {
+
+volatile std::sig_atomic_t signal_received = 0;  // a handler can reach nothing else
+
+}  // namespace
+
+StopSignals::StopSignals() {
+    signal_received = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { signal_received = signal; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigaction(SIGINT, &action, &before_int_);
+    sigaction(SIGTERM, &action, &before_term_);
+}
+
+StopSignals::~StopSignals() {
+    sigaction(SIGINT, &before_int_, nullptr);
+    sigaction(SIGTERM, &before_term_, nullptr);
+}
+
+int StopSignals::received() {
+    return signal_received;
+}
+
+}  // namespace ranklab::base

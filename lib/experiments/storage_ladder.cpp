@@ -1,0 +1,152 @@
+#include "experiments/storage_ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "experiments/storage_options.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+constexpr const char* kBase = "text-loop";
+
+std::string config_of(const results::Run& run, const std::string& key) {
+    for (const auto& setting : run.config) {
+        if (setting.key == key) return setting.value;
+    }
+    return "";
+}
+
+double median_of(const results::Run& run, const std::string& name) {
+    const auto* measurement = run.find(name);
+    return measurement == nullptr ? stats::kNone : measurement->summary.median;
+}
+
+template <class T>
+T cell(const results::Run& run, const char* table, const char* column, const char* marker, T none) {
+    const auto* found = run.find_table(table);
+    const auto* marks = found == nullptr ? nullptr : found->find<std::string>(marker);
+    const auto* values = found == nullptr ? nullptr : found->find<T>(column);
+    if (marks == nullptr || values == nullptr) return none;
+    const auto at = std::find(marks->begin(), marks->end(), "yes");
+    return at == marks->end() ? none : (*values)[static_cast<std::size_t>(at - marks->begin())];
+}
+
+std::string verified(const results::Run& run) {
+    const auto* table = run.find_table("verification");
+    const auto* result = table == nullptr ? nullptr : table->find<std::string>("result");
+    if (result == nullptr || result->empty()) return "not verified";
+    return result->front() == "passed" ? "yes" : result->front() == "failed" ? "NO" : result->front();
+}
+
+std::size_t ranks_of(const results::Run& run) {
+    const auto* job = run.find("job_time_s");
+    return job == nullptr ? 0 : job->columns;
+}
+
+double base_time(const std::vector<results::Run>& runs) {
+    for (const auto& run : runs)
+        if (config_of(run, "strategy") == kBase) return median_of(run, "job_time_s");
+    return runs.empty() ? stats::kNone : median_of(runs.front(), "job_time_s");
+}
+
+struct Axis {
+    const char* option;
+    std::vector<int> values;
+};
+
+// The axis that this rung has; one empty value where it has none, or nothing was listed.
+Axis axis_of(const io::StrategyEntry& entry, const std::vector<int>& ranks, const std::vector<int>& workers) {
+    if (entry.parallel && ranks.size() > 1) return {"ranks", ranks};
+    if (entry.processes && !workers.empty()) return {"workers", workers};
+    return {"", {0}};
+}
+
+}  // namespace
+
+std::vector<Variant> ladder_variants(const options::Options& options) {
+    const auto chosen = chosen_strategies(options);
+    const auto ranks = number_list(options, "ranks", std::numeric_limits<int>::max());
+    const auto workers = number_list(options, "sweep-workers", 1 << 16);
+    if (!workers.empty() &&
+        std::none_of(chosen.begin(), chosen.end(), [](const auto& e) { return e.processes; }))
+        throw base::OptionError("--sweep-workers is for process-pool and process-queue; name one of them");
+    std::vector<Variant> variants;
+    for (const auto& entry : chosen) {
+        const Axis axis = axis_of(entry, ranks, workers);
+        for (const int value : axis.values) {
+            Variant variant{{{"strategy", entry.name}}};
+            if (chosen.size() > 1)
+                variant.options.emplace_back(
+                    "directory", (std::filesystem::path(options.text("directory")) / entry.name).string());
+            if (chosen.size() > 1 && options.text("ceilings") == "auto")
+                variant.options.emplace_back("ceilings", "on");
+            if (value > 0) variant.options.emplace_back(axis.option, fmt::format("{}", value));
+            if (ranks.size() > 1 && std::string_view(axis.option) != "ranks")
+                variant.options.emplace_back("ranks", fmt::format("{}", ranks.back()));
+            variants.push_back(std::move(variant));
+        }
+    }
+    if (variants.size() == 1) variants.clear();
+    return variants;
+}
+
+std::string ladder_line(const results::Run& run) {
+    const auto* job = run.find("job_time_s");
+    if (job == nullptr) return "";
+    std::string who = config_of(run, "strategy");
+    if (who.starts_with("process")) who += fmt::format(" with {} workers", config_of(run, "workers"));
+    return fmt::format("{}: {:.4g} s at {} rank(s), {:.4g} MiB/s, {}", who, job->summary.median,
+                       ranks_of(run), median_of(run, "write_MiBps"),
+                       verified(run) == "yes" ? "verified" : verified(run));
+}
+
+results::Table ladder_table(const std::vector<results::Run>& runs) {
+    std::vector<std::string> rung, ceiling, verdict, mark;
+    std::vector<std::int64_t> ranks, workers, n;
+    std::vector<double> time, low, high, speedup, over, bandwidth, files, percent;
+    const double base = base_time(runs);
+    for (const auto& run : runs) {
+        const auto* job = run.find("job_time_s");
+        const auto summary = job == nullptr ? stats::Summary{} : job->summary;
+        const bool processes = config_of(run, "strategy").starts_with("process");
+        rung.push_back(config_of(run, "strategy"));
+        ranks.push_back(static_cast<std::int64_t>(ranks_of(run)));
+        workers.push_back(processes ? std::atoll(config_of(run, "workers").c_str()) : 0);
+        n.push_back(static_cast<std::int64_t>(summary.n));
+        over.push_back(time.empty() ? stats::kNone : time.back() / summary.median);
+        time.push_back(summary.median);
+        low.push_back(summary.ci95.low);
+        high.push_back(summary.ci95.high);
+        speedup.push_back(base / summary.median);
+        bandwidth.push_back(median_of(run, "write_MiBps"));
+        files.push_back(median_of(run, "files_per_s"));
+        ceiling.push_back(cell<std::string>(run, "ceilings", "ceiling", "binds", "n/a"));
+        percent.push_back(cell<double>(run, "ceilings", "percent", "binds", stats::kNone));
+        verdict.push_back(verified(run));
+        mark.push_back(base::join(run.warnings, "; "));
+    }
+    return {"ladder",
+            {{"rung", rung},
+             {"ranks", ranks},
+             {"workers", workers},
+             {"n", n},
+             {"job_time_s", time},
+             {"low_s", low},
+             {"high_s", high},
+             {"speedup", speedup},
+             {"over_previous", over},
+             {"write_MiBps", bandwidth},
+             {"files_per_s", files},
+             {"ceiling", ceiling},
+             {"percent_of_ceiling", percent},
+             {"verified", verdict},
+             {"mark", mark}}};
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,60 @@
+// The options of `ranklab io`, and whether what they ask for can be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/job.hpp"
+#include "io/strategy.hpp"
+#include "options/options.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::experiments {
+
+struct StorageOptions {
+    io::Job job;
+    io::StrategyEntry strategy;  ///< of a run; a command with several makes a run of each
+    int ranks = 1;               ///< of the job's: how many take part
+    int repetitions = 1;
+    int warmup = 0;
+    int reads = 1;       ///< timed passes over all records, after each writing
+    bool write = true;   ///< false: --read-only
+    bool read = true;    ///< false: --write-only
+    bool verify = true;  ///< compare all that was written with the recomputed values
+    bool check_write = false;
+    bool check_read = false;
+    bool reorder = false;
+    bool cold = false;
+    bool keep = false;
+    bool ceilings = true;
+    double time_limit_s = 0;  ///< 0: none
+
+    /// Processes that write at the same time on one rank.
+    int workers_at_once() const { return strategy.processes ? job.workers : 1; }
+};
+
+void describe_storage(options::Schema& schema);
+
+/// The strategies that --strategy names, in ladder order, each once. OptionError for an unknown one.
+std::vector<io::StrategyEntry> chosen_strategies(const options::Options& options);
+/// The numbers of --ranks or --sweep-workers: each at least 1 and, for ranks, at most world_size.
+std::vector<int> number_list(const options::Options& options, const std::string& name, int most);
+
+/// OptionError where two of them do not go together. For one strategy.
+StorageOptions storage_options(const options::Options& options, int world_size);
+
+/// What a run leaves on the file system at once.
+struct Footprint {
+    long double records = 0;  ///< bytes of one strategy's records
+    std::string arithmetic;   ///< "15 x 100 x 100 x 8 B = 1.2 MB"
+};
+Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
+
+/// OptionError, with the arithmetic, where the records can never fit into the file system, or one of them not
+/// into memory. No work, no change.
+void check_fits(const StorageOptions& options);
+/// EnvironmentError where there is no room for them now.
+void check_room(const StorageOptions& options);
+
+}  // namespace ranklab::experiments

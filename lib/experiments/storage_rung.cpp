@@ -1,0 +1,223 @@
+#include "experiments/storage_rung.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/share.hpp"
+#include "base/stop_signals.hpp"
+#include "comm/exchange.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+using base::IoTimes;
+using Clock = IoTimes::Clock;
+
+double seconds(Clock::time_point begin, Clock::time_point end) {
+    return std::chrono::duration<double>(end - begin).count();
+}
+
+int participants_of(const StorageOptions& options) {
+    return options.strategy.parallel ? options.ranks : 1;
+}
+
+void unlink_if_there(const fs::path& path) {
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
+    base::throw_errno("unlink", path, errno, "--directory");
+}
+
+fs::path temporary_of(const fs::path& path) {
+    return path.parent_path() / ("." + path.filename().string() + ".tmp");
+}
+
+}  // namespace
+
+StorageRung::StorageRung(const StorageOptions& options, comm::Communicator& control,
+                         base::ProgressSink& progress)
+    : options_(options),
+      control_(control),
+      progress_(progress),
+      participants_(participants_of(options)),
+      ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
+      grid_(options.job.size) {
+    renew();
+}
+
+// A strategy's life is one writing: files, worker processes and communicators are gone with it.
+void StorageRung::renew() {
+    times_ = {};
+    done_ = 0;
+    strategy_ = options_.strategy.make(options_.job,
+                                       {*ranks_, times_, [this](std::int64_t more) { record_done(more); }});
+}
+
+void StorageRung::record_done(std::int64_t more) {
+    done_ += more;
+    const std::int64_t total = options_.strategy.parallel && !options_.job.dynamic
+                                   ? base::share_of(options_.job.files, ranks_->rank(), participants_).count
+                                   : options_.job.files;
+    progress_.update(done_, std::max(done_, total),
+                     static_cast<double>(done_) / seconds(begin_, Clock::now()), "files/s",
+                     options_.strategy.name);
+    stop_if_asked();
+}
+
+void StorageRung::beat() {
+    progress_.activity("measuring what the machine can do beside " + options_.strategy.name);
+    stop_if_asked();
+}
+
+void StorageRung::stop_if_asked() const {
+    if (const int signal = base::StopSignals::received(); signal != 0)
+        throw base::Interrupted(
+            fmt::format("stopped by {} while {} wrote: {}", signal == SIGINT ? "Ctrl-C (SIGINT)" : "SIGTERM",
+                        options_.strategy.name, what_there_is()),
+            signal);
+}
+
+WriteTrial StorageRung::write() {
+    remove();
+    renew();
+    progress_.counts("files");
+    progress_.activity("writing by " + options_.strategy.name);
+    WriteTrial trial;
+    control_.barrier();
+    const auto work = [&] {
+        if (!takes_part()) return;
+        begin_ = Clock::now();
+        strategy_->open();
+        const auto opened = Clock::now();
+        strategy_->write();
+        const auto written = Clock::now();
+        strategy_->close();
+        const auto closed = Clock::now();
+        trial = {.job_s = seconds(begin_, closed),
+                 .open_s = seconds(begin_, opened),
+                 .work_s = seconds(opened, written),
+                 .close_s = seconds(written, closed),
+                 .times = times_,
+                 .begin_s = IoTimes::since_epoch(begin_)};
+    };
+    comm::together_politely(control_, work, [&] { progress_.activity("waiting for the ranks that write"); });
+    progress_.finish();
+    return trial;
+}
+
+base::Share StorageRung::share_to_read(int shift) const {
+    if (control_.rank() >= readers()) return {};
+    return base::share_of(options_.job.files, (control_.rank() + shift) % readers(), readers());
+}
+
+ReadTrial StorageRung::read(int shift, bool compare) {
+    progress_.activity("reading back what " + options_.strategy.name + " wrote");
+    ReadTrial trial;
+    trial.compared = compare;
+    comm::together(control_, [&] {
+        const auto share = share_to_read(shift);
+        values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
+        if (share.count == 0) return;
+        trial.cache = evidence_before(shift);
+        const auto delivered = io::delivered_bytes();
+        const auto reader = strategy_->reader(trial.times);
+        for (std::int64_t id = share.first; id < share.end(); ++id) {
+            try {
+                reader->read(id, values_);
+                if (compare) compare_record(id, values_, trial);
+            } catch (const base::DataError& error) {
+                ++trial.wrong_records;
+                trial.wrong += options_.job.values_per_record();
+                if (trial.first_wrong.empty()) trial.first_wrong = error.what();
+            }
+            progress_.activity("reading back what " + options_.strategy.name + " wrote");
+        }
+        trial.records = share.count;
+        trial.bytes = static_cast<double>(share.count) *
+                      static_cast<double>(options_.strategy.bytes_per_record(options_.job.size));
+        trial.cache.requested = static_cast<std::uint64_t>(trial.bytes);
+        const auto delivered_now = io::delivered_bytes();
+        trial.cache.delivered = std::nullopt;
+        if (delivered && delivered_now) trial.cache.delivered = *delivered_now - *delivered;
+    });
+    return trial;
+}
+
+void StorageRung::for_each_file(int shift, const std::function<void(const fs::path&)>& visit) const {
+    const auto share = share_to_read(shift);
+    const auto end =
+        options_.strategy.shared_file ? share.first + std::min<std::int64_t>(share.count, 1) : share.end();
+    for (std::int64_t id = share.first; id < end; ++id) {
+        const fs::path path = strategy_->file_of(id);
+        std::error_code missing;  // the reader says it
+        if (fs::exists(path, missing)) visit(path);
+    }
+}
+
+io::CacheEvidence StorageRung::evidence_before(int shift) const {
+    io::CacheEvidence evidence;
+    evidence.file_system = io::file_system_at(options_.job.directory);
+    for_each_file(shift, [&](const fs::path& path) {
+        const auto one = io::residency_of(path);
+        if (!one) evidence.before = std::nullopt;
+        if (one && evidence.before) *evidence.before += *one;
+    });
+    return evidence;
+}
+
+void StorageRung::evict(int shift) {
+    comm::together(control_, [&] {
+        for_each_file(shift, [&](const fs::path& path) {
+            io::evict(path);
+            progress_.activity("putting files out of the page cache");
+        });
+    });
+}
+
+void StorageRung::compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial) {
+    expected_.resize(values.size());
+    io::fill_record(grid_, options_.strategy.order, options_.job.files, id, 0, options_.job.size, expected_);
+    if (std::memcmp(values.data(), expected_.data(), values.size_bytes()) == 0) return;
+    ++trial.wrong_records;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (std::memcmp(&values[i], &expected_[i], sizeof(double)) == 0) continue;
+        ++trial.wrong;
+        if (!trial.first_wrong.empty()) continue;
+        const auto size = static_cast<std::size_t>(options_.job.size);
+        trial.first_wrong =
+            fmt::format("{}, record {}, row {}, column {}: {} instead of {}", strategy_->file_of(id).string(),
+                        id, i / size, i % size, values[i], expected_[i]);
+    }
+}
+
+void StorageRung::remove() {
+    progress_.activity("removing old files");
+    comm::together(control_, [&] {
+        if (options_.strategy.shared_file) {
+            if (control_.rank() == 0) unlink_if_there(strategy_->file_of(0));
+            return;
+        }
+        const auto share = base::share_of(options_.job.files, control_.rank(), control_.world_size());
+        for (std::int64_t id = share.first; id < share.end(); ++id) {
+            const fs::path path = strategy_->file_of(id);
+            unlink_if_there(path);
+            unlink_if_there(temporary_of(path));
+        }
+    });
+}
+
+std::string StorageRung::what_there_is() const {
+    if (options_.strategy.shared_file)
+        return fmt::format("{} is not whole; write it again", strategy_->file_of(0).string());
+    std::int64_t there = 0;
+    for (std::int64_t id = 0; id < options_.job.files; ++id)
+        there += ::access(strategy_->file_of(id).c_str(), F_OK) == 0 ? 1 : 0;
+    return fmt::format("{} of {} files are in {}{}", there, options_.job.files,
+                       options_.job.directory.string(), options_.job.rename ? ", each whole" : "");
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,89 @@
+// One rung of the ladder on the ranks of a job: written once, read once, each record compared.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/share.hpp"
+#include "experiments/experiment.hpp"
+#include "experiments/storage_options.hpp"
+#include "io/cache_label.hpp"
+
+namespace ranklab::experiments {
+
+/// Seconds of this rank; all begin at one barrier. Zero on ranks that take no part.
+struct WriteTrial {
+    double job_s = 0;  ///< open, write and close of the strategy
+    double open_s = 0;
+    double work_s = 0;
+    double close_s = 0;
+    base::IoTimes times;
+    double begin_s = 0;  ///< on the clock of `times`
+};
+
+/// What a pass over this rank's share of the records found.
+struct ReadTrial {
+    base::IoTimes times;
+    std::int64_t records = 0;
+    double bytes = 0;  ///< of the numbers' form in the file
+    bool compared = false;
+    std::int64_t wrong = 0;  ///< elements; all of a record that could not be read
+    std::int64_t wrong_records = 0;
+    std::string first_wrong;  ///< a sentence about the first of them
+    io::CacheEvidence cache;  ///< of this rank's files, just before and while they were read
+};
+
+class StorageRung {
+  public:
+    /// Collective over `control`. All arguments outlive it.
+    StorageRung(const StorageOptions& options, comm::Communicator& control, base::ProgressSink& progress);
+
+    int participants() const { return participants_; }
+    bool takes_part() const { return control_.rank() < participants_; }
+    /// How many ranks read: all of --ranks.
+    int readers() const { return options_.ranks; }
+    comm::Communicator& ranks() { return *ranks_; }
+
+    /// Collective over `control`. What was there of an earlier writing is removed before the clock starts.
+    WriteTrial write();
+    /// Collective. This rank reads what rank (its own + shift) wrote; with `compare`, each value is compared
+    /// with the recomputed one between two readings.
+    ReadTrial read(int shift, bool compare);
+    /// Collective. Removes the records, whatever there is of them.
+    void remove();
+
+    /// Puts the files that this rank will read with that shift out of its node's page cache.
+    void evict(int shift);
+
+    const io::Strategy& strategy() const { return *strategy_; }
+    /// Something else than a record goes on: tells the watchdog; throws base::Interrupted as a record does.
+    void beat();
+    /// How many records there are, each in a file of its own, or, for a shared file, "data.h5 ...": what a
+    /// user who stopped the work finds.
+    std::string what_there_is() const;
+
+  private:
+    void renew();
+    base::Share share_to_read(int shift) const;
+    void for_each_file(int shift, const std::function<void(const std::filesystem::path&)>& visit) const;
+    io::CacheEvidence evidence_before(int shift) const;
+    void record_done(std::int64_t more);
+    void stop_if_asked() const;
+    void compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial);
+
+    const StorageOptions& options_;
+    comm::Communicator& control_;
+    base::ProgressSink& progress_;
+    int participants_;
+    std::unique_ptr<comm::Communicator> ranks_;
+    io::Grid grid_;
+    base::IoTimes times_;
+    std::unique_ptr<io::Strategy> strategy_;
+    std::int64_t done_ = 0;
+    base::IoTimes::Clock::time_point begin_;
+    std::vector<double> values_, expected_;
+};
+
+}  // namespace ranklab::experiments

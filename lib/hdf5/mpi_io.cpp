@@ -1,0 +1,200 @@
+#include "hdf5/mpi_io.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace ranklab::hdf5 {
+
+#ifdef H5_HAVE_PARALLEL
+namespace {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+struct InfoTraits {
+    using type = MPI_Info;
+    static inline const type empty = MPI_INFO_NULL;
+    static void close(type info) noexcept { MPI_Info_free(&info); }
+};
+
+void mpi_check(int code, const char* call, std::string_view what) {
+    if (code == MPI_SUCCESS) return;
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(code, text.data(), &length);
+    throw base::MpiError(fmt::format("{} failed on {}: {}", call, what, text.data()));
+}
+
+void set_hints(MPI_Info info, const RecordFileOptions& options) {
+    for (const auto& [key, value] : options.hints) {
+        const bool fits = !key.empty() && key.size() < MPI_MAX_INFO_KEY && !value.empty() &&
+                          value.size() < MPI_MAX_INFO_VAL;
+        if (!fits || MPI_Info_set(info, key.c_str(), value.c_str()) != MPI_SUCCESS)
+            throw base::OptionError(fmt::format(
+                "MPI does not take the hint {}={}; give KEY=VALUE, both short and not empty", key, value));
+    }
+}
+
+Facts hints_in_effect(MPI_File file, const std::string& path) {
+    base::unique_handle<InfoTraits> info;
+    MPI_Info raw = MPI_INFO_NULL;
+    mpi_check(MPI_File_get_info(file, &raw), "MPI_File_get_info", path);
+    info.reset(raw);
+    int keys = 0;
+    if (info) mpi_check(MPI_Info_get_nkeys(raw, &keys), "MPI_Info_get_nkeys", path);
+    Facts hints;
+    for (int i = 0; i < keys; ++i) {
+        std::array<char, MPI_MAX_INFO_KEY + 1> key{};
+        std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+        int found = 0;
+        mpi_check(MPI_Info_get_nthkey(raw, i, key.data()), "MPI_Info_get_nthkey", path);
+        mpi_check(MPI_Info_get(raw, key.data(), MPI_MAX_INFO_VAL, value.data(), &found), "MPI_Info_get",
+                  path);
+        if (found != 0) hints.emplace_back(key.data(), value.data());
+    }
+    return hints;
+}
+
+// ROMIO, wherever it is built in, reports hints of that prefix for every file. Open MPI has OMPIO besides,
+// and nothing else.
+std::string implementation(const Facts& hints) {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    mpi_check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version", "the library");
+    std::string_view library(text.data());
+    library = library.substr(0, library.find_first_of(",\n"));
+    for (const auto& [key, value] : hints) {
+        if (key.rfind("romio_", 0) == 0) return fmt::format("ROMIO ({})", library);
+    }
+    if (library.rfind("Open MPI", 0) == 0) return fmt::format("OMPIO ({})", library);
+    return fmt::format("unknown ({})", library);
+}
+
+// MPI's tools interface, open for a while. It counts its users.
+class Tools {
+  public:
+    Tools() {
+        int provided = 0;
+        open_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+    }
+    ~Tools() {
+        if (open_) MPI_T_finalize();
+    }
+    Tools(const Tools&) = delete;
+    Tools& operator=(const Tools&) = delete;
+    Tools(Tools&&) = delete;
+    Tools& operator=(Tools&&) = delete;
+
+    /// "" where this MPI has no integer variable of that name.
+    std::string integer(const char* name) const {
+        int index = 0;
+        if (!open_ || MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS || !is_integer(index)) return "";
+        MPI_T_cvar_handle handle{};
+        int count = 0;
+        if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return "";
+        int value = 0;
+        const bool read = count == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
+        MPI_T_cvar_handle_free(&handle);
+        return read ? std::to_string(value) : "";
+    }
+
+  private:
+    static bool is_integer(int index) {
+        int name_length = 0;
+        int text_length = 0;
+        int verbosity = 0;
+        int bind = 0;
+        int scope = 0;
+        MPI_Datatype type = MPI_DATATYPE_NULL;
+        return MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, &type, nullptr, nullptr,
+                                   &text_length, &bind, &scope) == MPI_SUCCESS &&
+               type == MPI_INT;
+    }
+
+    bool open_ = false;
+};
+
+// What decides in OMPIO who writes and by how much at a time.
+constexpr std::array<const char*, 5> kParameters{"io_ompio_num_aggregators", "io_ompio_bytes_per_agg",
+                                                 "io_ompio_grouping_option", "io_ompio_cycle_buffer_size",
+                                                 "fs_ufs_lock_algorithm"};
+
+}  // namespace
+
+void use_mpi_io(const Id& access, const RecordFileOptions& options) {
+    base::unique_handle<InfoTraits> info;
+    if (!options.hints.empty()) {
+        MPI_Info raw = MPI_INFO_NULL;
+        mpi_check(MPI_Info_create(&raw), "MPI_Info_create", "the hints");
+        info.reset(raw);
+        set_hints(raw, options);
+    }
+    // HDF5 keeps a duplicate of both.
+    check(H5Pset_fapl_mpio(access.get(), *static_cast<const MPI_Comm*>(options.mpi), info.get()),
+          "H5Pset_fapl_mpio", "file access");
+    check(H5Pset_coll_metadata_write(access.get(), options.collective_metadata), "H5Pset_coll_metadata_write",
+          "file access");
+    check(
+        H5Pset_all_coll_metadata_ops(access.get(), options.collective_metadata && options.collective_opening),
+        "H5Pset_all_coll_metadata_ops", "file access");
+}
+
+Id mpi_transfer(Requested requested) {
+    Id transfer = own(H5Pcreate(H5P_DATASET_XFER), "H5Pcreate", "a transfer");
+    const auto mode = requested == Requested::collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
+    check(H5Pset_dxpl_mpio(transfer.get(), mode), "H5Pset_dxpl_mpio", "a transfer");
+    return transfer;
+}
+
+Transfer outcome_of(const Id& transfer, Requested requested) {
+    H5D_mpio_actual_io_mode_t io_mode = H5D_MPIO_NO_COLLECTIVE;
+    H5D_mpio_actual_chunk_opt_mode_t chunk_mode = H5D_MPIO_NO_CHUNK_OPTIMIZATION;
+    Transfer outcome{.requested = requested};
+    check(H5Pget_mpio_actual_io_mode(transfer.get(), &io_mode), "H5Pget_mpio_actual_io_mode", "a transfer");
+    check(H5Pget_mpio_actual_chunk_opt_mode(transfer.get(), &chunk_mode), "H5Pget_mpio_actual_chunk_opt_mode",
+          "a transfer");
+    check(H5Pget_mpio_no_collective_cause(transfer.get(), &outcome.local_cause, &outcome.global_cause),
+          "H5Pget_mpio_no_collective_cause", "a transfer");
+    outcome.io_mode = io_mode;
+    outcome.chunk_mode = chunk_mode;
+    return outcome;
+}
+
+Facts describe_mpi_io(const Id& file, const std::string& path) {
+    void* handle = nullptr;
+    check(H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle), "H5Fget_vfd_handle", path);
+    const Facts hints = hints_in_effect(*static_cast<MPI_File*>(handle), path);
+    Facts facts{{"implementation", implementation(hints)}};
+    for (const auto& [key, value] : hints) facts.emplace_back("hint " + key, value);
+    if (facts.front().second.rfind("OMPIO", 0) != 0) return facts;
+    const Tools tools;
+    for (const char* name : kParameters) {
+        const std::string value = tools.integer(name);
+        if (!value.empty()) facts.emplace_back(fmt::format("parameter {}", name), value);
+    }
+    return facts;
+}
+
+#else
+
+void use_mpi_io(const Id&, const RecordFileOptions&) {
+    throw base::EnvironmentError(
+        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; take "
+        "--strategy hdf5-serial, or build it on a parallel HDF5 (libhdf5-openmpi-dev)");
+}
+Id mpi_transfer(Requested) {
+    return {};
+}
+Transfer outcome_of(const Id&, Requested requested) {
+    return {.requested = requested};
+}
+std::vector<std::pair<std::string, std::string>> describe_mpi_io(const Id&, const std::string&) {
+    return {};
+}
+
+#endif
+
+}  // namespace ranklab::hdf5

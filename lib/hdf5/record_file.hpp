@@ -1,0 +1,88 @@
+// One file of many float64 datasets in the group /output, written by one process or by all ranks of an
+// MPI_Comm through MPI-IO: the writing side of the HDF5 rungs. It asks the library after each transfer what
+// really happened, since HDF5 falls back from collective to independent transfers without a word.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hdf5/object.hpp"
+#include "hdf5/transfer.hpp"
+
+namespace ranklab::hdf5 {
+
+struct RecordFileOptions {
+    /// Points to an MPI_Comm whose ranks all make this file (comm::native_mpi); nullptr: a process alone.
+    const void* mpi = nullptr;
+    std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's; without MPI they have no meaning
+    std::uint64_t alignment = 1;      ///< objects of at least this many bytes begin at its multiples
+    bool early_allocation = true;     ///< when a dataset is made. Through MPI-IO HDF5 always does so.
+    bool fill = false;                ///< zeros are written when a dataset is allocated
+    bool collective_metadata = true;  ///< metadata is written by all ranks together
+    /// All ranks open datasets together, and one reads the metadata for all.
+    bool collective_opening = true;
+    bool latest_format = false;  ///< the newest this library knows; else one that HDF5 1.8 reads, as h5py's
+};
+
+/// A box of a dataset: as many numbers as it has dimensions. Any count of 0 is nothing of this rank.
+struct Box {
+    std::vector<std::int64_t> start;
+    std::vector<std::int64_t> count;
+};
+
+class RecordFile {
+  public:
+    /// Replaces what is there. EnvironmentError where MPI is asked for and this HDF5 was built without it;
+    /// OptionError for a hint that MPI does not take.
+    RecordFile(const std::filesystem::path& path, const RecordFileOptions& options);
+    /// A file of several ranks that was not closed stays open in the library: closing it is collective, and
+    /// who destroys it early is likely to be alone.
+    ~RecordFile();
+    RecordFile(const RecordFile&) = delete;
+    RecordFile& operator=(const RecordFile&) = delete;
+    RecordFile(RecordFile&&) = delete;
+    RecordFile& operator=(RecordFile&&) = delete;
+
+    /// A dataset /output/NAME, closed at once: what stays in memory is HDF5's. An empty `chunk`: contiguous;
+    /// else its edges, cut to the shape's. A dataset with nothing in it is contiguous. Collective.
+    void make(const std::string& name, std::span<const std::int64_t> shape,
+              std::span<const std::int64_t> chunk);
+    /// Collective where `collective_opening` holds.
+    Object open(const std::string& name) const;
+    /// Row-major values of the box. With Transfer::collective all ranks of the file call it for the same
+    /// dataset, and their boxes do not overlap. EnvironmentError where there is no room.
+    void write(const Object& dataset, const Box& box, std::span<const double> values, Requested requested);
+
+    /// Collective. What was written is on the device, then; close() does the same to what it still writes.
+    void sync();
+    /// Collective. Throws what fails, where the destructor cannot.
+    void close();
+
+    /// What became of this rank's calls of write(), each distinct outcome with how often it was met.
+    const std::map<Transfer, std::int64_t>& transfers() const { return transfers_; }
+    /// What is known of the MPI-IO beneath, {key, value}; empty without MPI.
+    const std::vector<std::pair<std::string, std::string>>& mpi_io() const { return mpi_io_; }
+
+  private:
+    void open_file(const RecordFileOptions& options);
+
+    std::string path_;
+    bool parallel_;
+    bool early_allocation_;
+    bool fill_;
+    bool synced_ = false;
+    Id file_;
+    Id group_;
+    Id independent_;
+    Id collective_;
+    std::map<Transfer, std::int64_t> transfers_;
+    std::vector<std::pair<std::string, std::string>> mpi_io_;
+};
+
+}  // namespace ranklab::hdf5

@@ -1,0 +1,217 @@
+#include "io/hdf5_rung.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "comm/native_handle.hpp"
+#include "hdf5/record_source.hpp"
+#include "io/hdf5_account.hpp"
+#include "io/room.hpp"
+
+namespace ranklab::io {
+namespace {
+
+namespace fs = std::filesystem;
+using base::IoPhase;
+using base::IoTimes;
+
+constexpr const char* kFile = "data.h5";
+constexpr const char* kTemporary = ".data.h5.tmp";
+constexpr const char* kSingle = "data";  // the dataset of all records
+
+class Hdf5Reader final : public Reader {
+  public:
+    Hdf5Reader(const Job& job, fs::path path, IoTimes& times)
+        : job_(job), path_(std::move(path)), times_(times) {}
+
+    void read(std::int64_t id, std::span<double> values) override {
+        open(id);
+        {
+            const auto mark = times_.phase(IoPhase::read);
+            if (single())
+                file_->read_plane(*dataset_, id, values);
+            else
+                file_->read(*dataset_, values);
+        }
+        if (single()) return;
+        const auto mark = times_.phase(IoPhase::close);
+        dataset_.reset();
+    }
+
+  private:
+    bool single() const { return job_.hdf5.layout == Layout::single; }
+
+    void open(std::int64_t id) {
+        if (dataset_) return;
+        const auto mark = times_.phase(IoPhase::open);
+        if (!file_) file_.emplace(path_);
+        if (single())
+            dataset_ = file_->open(kSingle, std::array{job_.files, job_.size, job_.size});
+        else
+            dataset_ = file_->open(record_name(id), std::array{job_.size, job_.size});
+    }
+
+    const Job& job_;
+    fs::path path_;
+    IoTimes& times_;
+    std::optional<hdf5::RecordSource> file_;
+    std::optional<hdf5::Object> dataset_;  // closed before the file
+};
+
+hdf5::RecordFileOptions options_of(const Job& job, const Place& place, bool parallel,
+                                   bool collective_opening) {
+    return {.mpi = parallel ? comm::native_mpi(place.ranks) : nullptr,
+            .hints = job.hdf5.hints,
+            .alignment = job.hdf5.alignment,
+            .early_allocation = job.hdf5.early_allocation,
+            .fill = job.hdf5.fill,
+            .collective_metadata = job.hdf5.collective_metadata,
+            .collective_opening = collective_opening,
+            .latest_format = job.hdf5.latest_format};
+}
+
+}  // namespace
+
+Hdf5Rung::Hdf5Rung(const Job& job, const Place& place, Form form)
+    : job_(job), place_(place), form_(std::move(form)), grid_(job.size) {}
+
+Hdf5Rung::~Hdf5Rung() {
+    close_dataset();
+    file_.reset();
+    if (unfinished_) std::remove(made_path().c_str());
+}
+
+fs::path Hdf5Rung::file_of(std::int64_t) const {
+    return job_.directory / kFile;
+}
+
+fs::path Hdf5Rung::made_path() const {
+    return job_.directory / (job_.rename ? kTemporary : kFile);
+}
+
+void Hdf5Rung::open() {
+    const auto mark = place_.times.phase(IoPhase::open);
+    const auto options = options_of(job_, place_, form_.parallel, form_.collective_opening);
+    if (form_.parallel && options.mpi == nullptr)
+        throw base::Error(fmt::format("internal: {} was given ranks without MPI", form_.strategy));
+    comm::together(place_.ranks, [&] {
+        if (place_.ranks.rank() == 0) check_room(made_path(), hdf5_file_bytes(job_));
+    });
+    unfinished_ = true;
+    comm::together(place_.ranks, [&] { file_ = std::make_unique<hdf5::RecordFile>(made_path(), options); });
+    make_datasets();
+}
+
+void Hdf5Rung::make_datasets() {
+    const std::int64_t edge = job_.hdf5.chunk;
+    if (single()) {
+        const std::array chunk{std::int64_t{1}, edge, edge};
+        file_->make(kSingle, std::array{job_.files, job_.size, job_.size},
+                    edge > 0 ? std::span<const std::int64_t>(chunk) : std::span<const std::int64_t>());
+        return;
+    }
+    const std::array chunk{edge, edge};
+    for (std::int64_t id = 0; id < job_.files; ++id)
+        file_->make(record_name(id), std::array{job_.size, job_.size},
+                    edge > 0 ? std::span<const std::int64_t>(chunk) : std::span<const std::int64_t>());
+}
+
+const hdf5::Object& Hdf5Rung::dataset_of(std::int64_t id) {
+    const std::int64_t wanted = single() ? 0 : id;
+    if (dataset_ && open_id_ == wanted) return *dataset_;
+    close_dataset();
+    const auto mark = place_.times.phase(IoPhase::open);
+    dataset_ = file_->open(single() ? kSingle : record_name(id));
+    open_id_ = wanted;
+    return *dataset_;
+}
+
+void Hdf5Rung::close_dataset() {
+    if (!dataset_) return;
+    const auto mark = place_.times.phase(IoPhase::close);
+    dataset_.reset();
+}
+
+void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested) {
+    const std::int64_t count = part.rows * job_.size;
+    values_.resize(static_cast<std::size_t>(part.records * count));
+    for (std::int64_t i = 0; i < part.records; ++i) {
+        const auto mark = place_.times.phase(IoPhase::generate);
+        fill_record(
+            grid_, Order::by_y, job_.files, part.first_record + i, part.first_row, part.rows,
+            std::span(values_).subspan(static_cast<std::size_t>(i * count), static_cast<std::size_t>(count)));
+    }
+    hdf5::Box box{{part.first_row, 0}, {part.rows, job_.size}};
+    if (single()) {
+        box.start.insert(box.start.begin(), part.first_record);
+        box.count.insert(box.count.begin(), part.records);
+    }
+    const auto mark = place_.times.phase(IoPhase::write);
+    file_->write(dataset, box, values_, requested);
+}
+
+void Hdf5Rung::produce_record(std::int64_t id) {
+    const auto begin = IoTimes::Clock::now();
+    const hdf5::Object& dataset = dataset_of(id);
+    const std::int64_t step = rows_at_once(row_bytes());
+    for (std::int64_t row = 0; row < job_.size; row += step)
+        produce(dataset, {id, 1, row, std::min(step, job_.size - row)}, hdf5::Requested::independent);
+    end_records(begin, 1, row_bytes() * job_.size);
+}
+
+void Hdf5Rung::end_records(IoTimes::Clock::time_point begin, std::int64_t records, std::int64_t bytes) const {
+    place_.times.add_record(begin, IoTimes::Clock::now(), static_cast<double>(bytes),
+                            static_cast<double>(records));
+    place_.done(records);
+}
+
+void Hdf5Rung::close() {
+    close_dataset();
+    if (job_.fsync) {
+        const auto mark = place_.times.phase(IoPhase::fsync);
+        file_->sync();
+    }
+    {
+        const auto mark = place_.times.phase(IoPhase::close);
+        file_->close();
+        // H5Fclose is collective: all have closed what is renamed now.
+        comm::together(place_.ranks, [&] {
+            if (!job_.rename || place_.ranks.rank() != 0) return;
+            if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)
+                base::throw_errno("rename", file_of(0), errno, "--directory");
+        });
+    }
+    unfinished_ = false;
+    gather_account();
+    file_.reset();
+    values_ = {};
+}
+
+void Hdf5Rung::gather_account() {
+    if (!form_.parallel) return;
+    const Hdf5Account account = gather_hdf5_account(place_.ranks, *file_);
+    tables_ = account.tables();
+    warnings_ = account.warnings(form_.strategy);
+}
+
+std::unique_ptr<Reader> Hdf5Rung::reader(IoTimes& times) const {
+    return std::make_unique<Hdf5Reader>(job_, file_of(0), times);
+}
+
+std::int64_t rows_at_once(std::int64_t row_bytes) {
+    return std::max<std::int64_t>(1, kMostBytesAtOnce / std::max<std::int64_t>(1, row_bytes));
+}
+
+std::int64_t hdf5_bytes(std::int64_t size) {
+    return 8 * size * size;
+}
+
+}  // namespace ranklab::io

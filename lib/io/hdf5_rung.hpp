@@ -1,0 +1,96 @@
+// What the rungs share that write one HDF5 file, data.h5: the file, its datasets (one a record, or one for
+// all), reading back, and the account of what HDF5 really did. Private to this room and its tests.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hdf5/record_file.hpp"
+#include "io/strategy.hpp"
+
+namespace ranklab::io {
+
+/// A rank generates and writes at most this many bytes of values at a time.
+inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
+
+class Hdf5Rung : public Strategy {
+  public:
+    /// parallel: through MPI-IO, by all ranks of the place, whose backend is mpi then. collective_opening:
+    /// whether write() opens datasets on all ranks together.
+    struct Form {
+        std::string strategy;
+        bool parallel = false;
+        bool collective_opening = false;
+    };
+
+    Hdf5Rung(const Job& job, const Place& place, Form form);
+    /// Removes what was begun and not finished.
+    ~Hdf5Rung() override;
+    Hdf5Rung(const Hdf5Rung&) = delete;
+    Hdf5Rung& operator=(const Hdf5Rung&) = delete;
+    Hdf5Rung(Hdf5Rung&&) = delete;
+    Hdf5Rung& operator=(Hdf5Rung&&) = delete;
+
+    /// Makes sure of the room, makes the file and all its datasets.
+    void open() override;
+    void close() override;
+    std::unique_ptr<Reader> reader(base::IoTimes& times) const override;
+    std::filesystem::path file_of(std::int64_t id) const override;
+    std::vector<results::Table> tables() const override { return tables_; }
+    std::vector<std::string> warnings() const override { return warnings_; }
+
+  protected:
+    /// Rows of records: [first_record, + records) and of each the rows [first_row, + rows). Where `records`
+    /// is not 1 the rows are all.
+    struct Part {
+        std::int64_t first_record = 0;
+        std::int64_t records = 0;
+        std::int64_t first_row = 0;
+        std::int64_t rows = 0;
+    };
+
+    const Job& job() const { return job_; }
+    const Place& place() const { return place_; }
+    bool single() const { return job_.hdf5.layout == Layout::single; }
+
+    /// The dataset that holds record `id`, opened. It is the same one for all with Layout::single.
+    const hdf5::Object& dataset_of(std::int64_t id);
+    /// Generates the part's values and writes them to the dataset.
+    void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
+    /// The record `id`, by this rank alone, in pieces of kMostBytesAtOnce.
+    void produce_record(std::int64_t id);
+    /// `records` of them are done since `begin`, of which this rank wrote `bytes`. The ranks' sum counts.
+    void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records, std::int64_t bytes) const;
+    /// Closes the dataset that dataset_of left open.
+    void close_dataset();
+
+    std::int64_t row_bytes() const { return 8 * job_.size; }
+
+  private:
+    std::filesystem::path made_path() const;
+    void make_datasets();
+    void gather_account();
+
+    const Job& job_;
+    Place place_;
+    Form form_;
+    Grid grid_;
+    std::unique_ptr<hdf5::RecordFile> file_;
+    std::optional<hdf5::Object> dataset_;
+    std::int64_t open_id_ = -1;
+    std::vector<double> values_;
+    bool unfinished_ = false;
+    std::vector<results::Table> tables_;
+    std::vector<std::string> warnings_;
+};
+
+/// Rows of 8 * size bytes that go into kMostBytesAtOnce: at least one.
+std::int64_t rows_at_once(std::int64_t row_bytes);
+/// Eight bytes a value.
+std::int64_t hdf5_bytes(std::int64_t size);
+
+}  // namespace ranklab::io

@@ -1,0 +1,141 @@
+#include "io/residency.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+
+namespace ranklab::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOption = "--directory";
+constexpr long kCachestat = 451;  // the same on all architectures; the C library here may not know it
+constexpr std::uint64_t kWindow = std::uint64_t{1} << 28U;  // mapped at a time: 64 KiB of mincore's answers
+constexpr unsigned long kOverlay = 0x794c7630;
+
+// linux/mman.h of 6.5.
+struct CachestatRange {
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;  // 0: to the end
+};
+struct Cachestat {
+    std::uint64_t cached = 0;  // pages, this and all others
+    std::uint64_t dirty = 0;
+    std::uint64_t writeback = 0;
+    std::uint64_t evicted = 0;
+    std::uint64_t recently_evicted = 0;
+};
+
+std::uint64_t page_size() {
+    static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+struct OpenFile {
+    base::Descriptor descriptor;
+    struct stat status {};
+    std::uint64_t bytes() const { return static_cast<std::uint64_t>(status.st_size); }
+};
+
+OpenFile open_to_read(const fs::path& file) {
+    OpenFile opened;
+    opened.descriptor = base::Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!opened.descriptor || ::fstat(opened.descriptor.get(), &opened.status) != 0)
+        base::throw_errno("open", file, errno, kOption);
+    return opened;
+}
+
+std::optional<Residency> ask_cachestat(const OpenFile& file) {
+    CachestatRange range;
+    Cachestat counts;
+    if (::syscall(kCachestat, file.descriptor.get(), &range, &counts, 0U) != 0) return std::nullopt;
+    return Residency{file.bytes(), std::min(counts.cached * page_size(), file.bytes())};
+}
+
+// Since Linux 5.0 (CVE-2019-5489) mincore calls every page resident unless one of these holds.
+bool mincore_is_true(const OpenFile& file, const fs::path& path) {
+    return file.status.st_uid == ::geteuid() || ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+std::optional<std::uint64_t> resident_pages(int file, std::uint64_t offset, std::uint64_t length) {
+    void* map = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file, static_cast<off_t>(offset));
+    if (map == MAP_FAILED) return std::nullopt;
+    std::vector<unsigned char> answers((length + page_size() - 1) / page_size());
+    const int failed = ::mincore(map, length, answers.data());
+    ::munmap(map, length);
+    if (failed != 0) return std::nullopt;
+    const auto resident = std::count_if(answers.begin(), answers.end(), [](auto a) { return (a & 1U) != 0; });
+    return static_cast<std::uint64_t>(resident);
+}
+
+std::optional<Residency> ask_mincore(const OpenFile& file, const fs::path& path) {
+    if (!mincore_is_true(file, path)) return std::nullopt;
+    std::uint64_t pages = 0;
+    for (std::uint64_t offset = 0; offset < file.bytes(); offset += kWindow) {
+        const auto length = std::min(kWindow, file.bytes() - offset);
+        const auto here = resident_pages(file.descriptor.get(), offset, length);
+        if (!here) return std::nullopt;
+        pages += *here;
+    }
+    return Residency{file.bytes(), std::min(pages * page_size(), file.bytes())};
+}
+
+// There cachestat sees overlayfs's own, empty cache; the pages are those of the file below, which is what
+// gets mapped.
+bool is_overlay(const OpenFile& file) {
+    struct statfs info {};
+    return ::fstatfs(file.descriptor.get(), &info) == 0 &&
+           (static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL) == kOverlay;
+}
+
+}  // namespace
+
+std::optional<Residency> residency_by_cachestat(const fs::path& file) {
+    return ask_cachestat(open_to_read(file));
+}
+
+std::optional<Residency> residency_by_mincore(const fs::path& file) {
+    return ask_mincore(open_to_read(file), file);
+}
+
+std::optional<Residency> residency_of(const fs::path& file) {
+    const OpenFile opened = open_to_read(file);
+    if (!is_overlay(opened)) {
+        if (const auto told = ask_cachestat(opened)) return told;
+    }
+    return ask_mincore(opened, file);
+}
+
+std::optional<std::uint64_t> delivered_bytes() {
+    std::ifstream account("/proc/self/io");
+    std::string name;
+    std::uint64_t value = 0;
+    while (account >> name >> value) {
+        if (name == "read_bytes:") return value;
+    }
+    return std::nullopt;
+}
+
+void evict(const fs::path& file) {
+    const OpenFile opened = open_to_read(file);
+    const int descriptor = opened.descriptor.get();
+    // The cache keeps what is not yet on the device. Some file systems have no fsync of what was only read.
+    if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
+        base::throw_errno("fsync", file, errno, kOption);
+    // A refusal is no failure: the pages stay, and residency_of says so.
+    static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED));
+}
+
+}  // namespace ranklab::io

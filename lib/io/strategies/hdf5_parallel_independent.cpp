@@ -1,0 +1,36 @@
+// The ninth rung: all ranks make all datasets of one HDF5 file together, as parallel HDF5 demands, then each
+// writes whole records of its own, waiting for nobody.
+#include "base/share.hpp"
+#include "io/hdf5_rung.hpp"
+
+namespace ranklab::io {
+namespace {
+
+class Hdf5ParallelIndependent final : public Hdf5Rung {
+  public:
+    Hdf5ParallelIndependent(const Job& job, const Place& place)
+        : Hdf5Rung(job, place, {.strategy = "hdf5-parallel-independent", .parallel = true}) {}
+
+    void write() override {
+        const auto share = base::share_of(job().files, place().ranks.rank(), place().ranks.world_size());
+        for (std::int64_t id = share.first; id < share.end(); ++id) produce_record(id);
+        close_dataset();
+    }
+};
+
+}  // namespace
+
+StrategyEntry hdf5_parallel_independent_entry() {
+    return {.name = "hdf5-parallel-independent",
+            .summary = "all ranks, one HDF5 file through MPI-IO, each rank its own records",
+            .parallel = true,
+            .needs_mpi = true,
+            .shared_file = true,
+            .extension = ".h5",
+            .bytes_per_record = hdf5_bytes,
+            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
+                return std::make_unique<Hdf5ParallelIndependent>(job, place);
+            }};
+}
+
+}  // namespace ranklab::io

@@ -1,0 +1,41 @@
+#include "options/byte_size.hpp"
+
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace ranklab::options {
+namespace {
+
+constexpr std::pair<std::string_view, std::uint64_t> kUnits[] = {
+    {"", 1},
+    {"K", 1ULL << 10U},
+    {"M", 1ULL << 20U},
+    {"G", 1ULL << 30U},
+    {"T", 1ULL << 40U},
+    {"KiB", 1ULL << 10U},
+    {"MiB", 1ULL << 20U},
+    {"GiB", 1ULL << 30U},
+    {"TiB", 1ULL << 40U},
+    {"kB", 1000ULL},
+    {"MB", 1000ULL * 1000},
+    {"GB", 1000ULL * 1000 * 1000},
+    {"TB", 1000ULL * 1000 * 1000 * 1000},
+};
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+    std::uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [unit, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc()) return std::nullopt;
+    for (const auto& [name, factor] : kUnits) {
+        if (name != std::string_view(unit, static_cast<std::size_t>(end - unit))) continue;
+        if (number > std::numeric_limits<std::uint64_t>::max() / factor) return std::nullopt;
+        return number * factor;
+    }
+    return std::nullopt;
+}
+
+}  // namespace ranklab::options

@@ -1,0 +1,107 @@
+#include "report/io_scaling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "report/values.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using results::Run;
+
+// Options that change what a rung does: runs that differ in them are not points of one series.
+constexpr std::array kVariants{"layout",
+                               "async",
+                               "dynamic",
+                               "chunk-files",
+                               "fsync",
+                               "rename",
+                               "chunk",
+                               "fill",
+                               "alignment",
+                               "hints",
+                               "hint",
+                               "latest-format",
+                               "collective-metadata",
+                               "early-allocation"};
+constexpr std::array kRankZeroAlone{"text-loop", "text-vectorized", "binary", "hdf5-serial"};
+
+// Options of kVariants that are not the same in all runs.
+std::vector<std::string> varying_options(const std::vector<const Run*>& runs) {
+    std::vector<std::string> varying;
+    for (const char* key : kVariants) {
+        std::set<std::string> values;
+        for (const Run* run : runs) values.insert(config_of(*run, key));
+        if (values.size() > 1) varying.emplace_back(key);
+    }
+    return varying;
+}
+
+std::string variant_of(const Run& run, const std::vector<std::string>& varying) {
+    std::string text;
+    for (const auto& key : varying) {
+        const std::string value = config_of(run, key);
+        if (!value.empty()) text += fmt::format("{}--{} {}", text.empty() ? "" : " ", key, value);
+    }
+    return text;
+}
+
+using SeriesKey = std::tuple<bool, std::string, std::string, std::string, std::string, std::int64_t>;
+
+// Every run at its width in the series that it may belong to; later runs replace earlier ones.
+std::map<SeriesKey, std::map<std::int64_t, TimeWithInterval>> grouped(const std::vector<const Run*>& runs) {
+    std::map<SeriesKey, std::map<std::int64_t, TimeWithInterval>> groups;
+    const auto varying = varying_options(runs);
+    for (const Run* run : runs) {
+        const std::string rung = config_of(*run, "strategy");
+        const bool processes = rung.starts_with("process-");
+        const auto key = [&](bool by_workers, std::int64_t other) {
+            return SeriesKey{by_workers,
+                             rung,
+                             config_of(*run, "files"),
+                             config_of(*run, "size"),
+                             variant_of(*run, varying),
+                             other};
+        };
+        groups[key(true, processes ? 1 : ranks_of(*run))][workers_of(*run)] = job_time(*run);
+        if (!processes) groups[key(false, workers_of(*run))][ranks_of(*run)] = job_time(*run);
+    }
+    return groups;
+}
+
+std::vector<ScalingPoint> points_of(const std::map<std::int64_t, TimeWithInterval>& times) {
+    std::vector<ScalingPoint> points;
+    const TimeWithInterval base = times.begin()->second;
+    for (const auto& [width, time] : times)
+        points.push_back({static_cast<double>(width), time, speedup(base, time)});
+    // The base over itself is 1 by definition; its own uncertainty shows in the others' intervals.
+    points.front().speedup = {1, {}};
+    return points;
+}
+
+}  // namespace
+
+std::vector<ScalingSeries> scaling_series(const std::vector<Run>& runs) {
+    std::vector<const Run*> used;
+    for (const auto& run : runs) {
+        const auto rung = config_of(run, "strategy");
+        const bool alone =
+            std::find(kRankZeroAlone.begin(), kRankZeroAlone.end(), rung) != kRankZeroAlone.end();
+        if (run.valid && is_rung(run) && !alone) used.push_back(&run);
+    }
+    std::vector<ScalingSeries> series;
+    for (const auto& [key, times] : grouped(used)) {
+        const auto& [by_workers, rung, files, size, variant, other] = key;
+        if (times.size() >= 2)
+            series.push_back({rung, files, size, variant, by_workers, other, points_of(times)});
+    }
+    return series;
+}
+
+}  // namespace ranklab::report

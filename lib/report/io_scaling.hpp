@@ -1,0 +1,33 @@
+// Private to this room: rungs of the ladder over ranks or workers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/io_runs.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::report {
+
+/// One run's place in a scaling series.
+struct ScalingPoint {
+    double width = 1;  ///< ranks or workers
+    TimeWithInterval time;
+    Speedup speedup;  ///< over the series' first point
+};
+
+/// The same rung, records and settings at two or more widths, ascending; the first point is the base.
+struct ScalingSeries {
+    std::string rung;
+    std::string files, size;
+    std::string variant;  ///< "--layout single"; "" for the defaults
+    bool by_workers = false;
+    std::int64_t other = 1;  ///< ranks of a series over workers, workers of one over ranks
+    std::vector<ScalingPoint> points;
+};
+/// Of valid runs; the newest of those with equal settings and widths. Process rungs are drawn over workers,
+/// whatever the ranks, and rungs of rank 0 alone not at all.
+std::vector<ScalingSeries> scaling_series(const std::vector<results::Run>& runs);
+
+}  // namespace ranklab::report

@@ -1,0 +1,122 @@
+#include "report/plot_io_scaling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/io_scaling.hpp"
+
+namespace ranklab::report {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Run;
+
+std::string plural(double count, const char* what) {
+    return fmt::format("{:.0f} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string series_title(const ScalingSeries& series, bool several_records) {
+    const auto& base = series.points.front();
+    std::string text =
+        fmt::format("{}, over {}: base {}, {} s", series.rung, series.by_workers ? "workers" : "ranks",
+                    plural(base.width, series.by_workers ? "worker" : "rank"), plot_text(base.time.median_s));
+    if (series.other != 1)
+        text += ", " + plural(static_cast<double>(series.other), series.by_workers ? "rank" : "worker");
+    if (!series.variant.empty()) text += ", " + series.variant;
+    return several_records ? text + fmt::format(", {} records of size {}", series.files, series.size) : text;
+}
+
+// Points of one width lie side by side, each 4 % further, so that their intervals can be told apart.
+double beside(double width, std::size_t series, std::size_t all) {
+    const double step = std::min(0.04, 0.3 / static_cast<double>(all));
+    return width * std::pow(1 + step, static_cast<double>(series) - static_cast<double>(all - 1) / 2);
+}
+
+std::string scaling_data(const std::vector<ScalingSeries>& all) {
+    std::string text = "# drawn_at ranks_or_workers job_time_s low_s high_s speedup low high\n";
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        text +=
+            fmt::format("{}# {}\n", i == 0 ? "" : "\n\n", base::printable(series_title(all[i], true), 200));
+        for (const auto& point : all[i].points)
+            text +=
+                fmt::format("{} {} {} {} {} {} {} {}\n", beside(point.width, i, all.size()), point.width,
+                            plot_value(point.time.median_s), plot_value(point.time.s.low),
+                            plot_value(point.time.s.high), plot_value(point.speedup.ratio),
+                            plot_value(point.speedup.interval.low), plot_value(point.speedup.interval.high));
+    }
+    return text;
+}
+
+bool has_intervals(const ScalingSeries& series) {
+    return std::any_of(series.points.begin(), series.points.end(),
+                       [](const ScalingPoint& point) { return !std::isnan(point.speedup.interval.low); });
+}
+
+// Titles say which records where they are not the same in all series.
+bool several_records(const std::vector<ScalingSeries>& all) {
+    return std::any_of(all.begin(), all.end(), [&](const ScalingSeries& one) {
+        return one.files != all.front().files || one.size != all.front().size;
+    });
+}
+
+std::string scaling_axes(const std::vector<ScalingSeries>& all) {
+    std::set<double> widths;
+    for (const auto& series : all)
+        for (const auto& point : series.points) widths.insert(point.width);
+    std::string tics;
+    for (const double width : widths)
+        tics += fmt::format("{}'{:.0f}' {}", tics.empty() ? "" : ", ", width, width);
+    return fmt::format(
+        "set logscale x 2\nset xrange [{}:{}]\nset xtics ({})\nset yrange [0:*]\nset xlabel 'ranks, or "
+        "workers (logarithmic)'\nset ylabel 'speedup over the base that the key names'\n",
+        *widths.begin() / 1.3, *widths.rbegin() * 1.3, tics);
+}
+
+std::string linear_lines(const std::vector<ScalingSeries>& all) {
+    std::set<double> bases;
+    for (const auto& series : all) bases.insert(series.points.front().width);
+    std::string text;
+    for (const double base : bases)
+        text +=
+            fmt::format(", x / {}.0 with lines dashtype 2 linecolor rgb 'gray40' title 'linear, from {:.0f}'",
+                        base, base);
+    return text.substr(2);
+}
+
+std::string scaling_script(const std::vector<ScalingSeries>& all) {
+    const std::string title =
+        several_records(all) ? ""
+                             : fmt::format(" of {} records of size {}", all.front().files, all.front().size);
+    std::string text =
+        gnuplot_head("plot_io_scaling.gp", 960, 600 + 22 * static_cast<int>(all.size())) +
+        "set output 'io_scaling.svg'\nset grid\nset samples 400\n"
+        "set key outside below maxcols 1 Left reverse\n" +
+        fmt::format("set title {}\n", gnuplot_quoted("Measured speedup of job times" + title +
+                                                     "; lines at points: "
+                                                     "95 % intervals, none below 6 repetitions")) +
+        scaling_axes(all) + "plot " + linear_lines(all);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::string look = fmt::format("linecolor {} pointtype {}", i + 1, 4 + 2 * (i % 6) + 1);
+        text += fmt::format(", 'io_scaling.dat' index {} using 1:6 with points {} pointsize 1.2 title {}", i,
+                            look, gnuplot_quoted(series_title(all[i], several_records(all))));
+        if (has_intervals(all[i]))
+            text +=
+                fmt::format(", '' index {} using 1:6:7:8 with yerrorbars {} pointsize 0.1 notitle", i, look);
+    }
+    return text + "\n";
+}
+
+}  // namespace
+
+std::optional<Drawing> prepare_io_scaling(const std::vector<Run>& runs, const fs::path& folder) {
+    const auto series = scaling_series(runs);
+    if (series.empty()) return std::nullopt;
+    return write_drawing(folder, "plot_io_scaling", "io_scaling", scaling_data(series),
+                         scaling_script(series));
+}
+
+}  // namespace ranklab::report

@@ -1,0 +1,140 @@
+// Options of one letter, and sizes in bytes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "options/options.hpp"
+#include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::options {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Words = std::vector<std::string>;
+
+Schema schema() {
+    Schema schema;
+    schema.section("All")
+        .integer("files", 0, "15", "records")
+        .shorthand('n')
+        .text("directory", "DIR", "output/", "where to")
+        .shorthand('o')
+        .flag("keep", "leaves the files")
+        .shorthand('k')
+        .flag("fsync", "waits for the device")
+        .shorthand('e')
+        .bytes("alignment", 1, "1", "objects begin at its multiples")
+        .bytes("limit", 0, std::nullopt, "the most");
+    return schema;
+}
+
+Options parse(const Words& words) {
+    return Options::parse(schema(), words);
+}
+std::string refusal(const Words& words) {
+    return tests::thrown_sentence<base::OptionError>([&] { parse(words); });
+}
+
+TEST(ShortNames, MeanTheirOptions) {
+    const auto options = parse({"-n", "7", "-k", "-o", "a b"});
+    EXPECT_EQ(options.integer("files"), 7);
+    EXPECT_EQ(options.text("directory"), "a b");
+    EXPECT_TRUE(options.flag("keep"));
+    EXPECT_FALSE(options.flag("fsync"));
+    EXPECT_TRUE(options.is_set("files"));
+    EXPECT_EQ(parse({"-n7"}).integer("files"), 7);
+    EXPECT_EQ(parse({"--files=8"}).integer("files"), 8);
+    EXPECT_FALSE(parse({}).is_set("files"));
+}
+
+TEST(ShortNames, OfFlagsStandTogether) {
+    const auto options = parse({"-ken", "3"});
+    EXPECT_TRUE(options.flag("keep"));
+    EXPECT_TRUE(options.flag("fsync"));
+    EXPECT_EQ(options.integer("files"), 3);
+}
+
+TEST(ShortNames, AreNamedByTheirLongOnesInSentences) {
+    EXPECT_THAT(refusal({"-n", "seven"}), AllOf(HasSubstr("--files"), HasSubstr("'seven'")));
+    EXPECT_THAT(refusal({"-n", "-1"}), AllOf(HasSubstr("--files"), HasSubstr("'-1'")));
+    EXPECT_THAT(refusal({"-n"}), HasSubstr("files"));
+    EXPECT_THAT(refusal({"-n", "1", "--files", "2"}),
+                AllOf(HasSubstr("--files"), HasSubstr("more than once")));
+}
+
+TEST(ShortNames, OthersAreUnknown) {
+    EXPECT_THAT(refusal({"-x"}), AllOf(HasSubstr("unknown option -x;"), HasSubstr("--help")));
+    EXPECT_THAT(refusal({"--k"}), HasSubstr("unknown option --k;"));
+}
+
+TEST(ShortNames, AreShownInHelp) {
+    EXPECT_THAT(schema().help(), AllOf(HasSubstr("-n [ --files ] N"), HasSubstr("-k [ --keep ]"),
+                                       HasSubstr("--alignment SIZE"), HasSubstr("(default: 15)")));
+}
+
+TEST(ShortNames, AreNoKeysOfConfigFiles) {
+    const tests::TempFolder folder;
+    auto options = parse({});
+    options.read_config(folder.write("long.ini", "files = 9\nalignment = 1MiB\n").string());
+    EXPECT_EQ(options.integer("files"), 9);
+    EXPECT_EQ(options.bytes("alignment"), 1U << 20U);
+    auto other = parse({});
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
+                    [&] { other.read_config(folder.write("short.ini", "n = 9\n").string()); }),
+                HasSubstr("unknown key n"));
+}
+
+TEST(ShortNames, AreGivenOnce) {
+    Schema twice = schema();
+    twice.flag("nothing", "");
+    EXPECT_THROW(twice.shorthand('n'), base::Error);
+    EXPECT_THROW(Schema().shorthand('n'), base::Error);
+}
+
+TEST(Sizes, HaveTheInterfacesUnits) {
+    const std::pair<const char*, std::uint64_t> sizes[] = {
+        {"1", 1},
+        {"4096", 4096},
+        {"64K", 65536},
+        {"3M", 3U << 20U},
+        {"5G", 5ULL << 30U},
+        {"2T", 2ULL << 40U},
+        {"1KiB", 1024},
+        {"25MiB", 25U << 20U},
+        {"1GiB", 1U << 30U},
+        {"1TiB", 1ULL << 40U},
+        {"7kB", 7000},
+        {"10MB", 10000000},
+        {"1GB", 1000000000},
+        {"2TB", 2000000000000},
+        {"18446744073709551615", 18446744073709551615U},
+    };
+    for (const auto& [text, bytes] : sizes)
+        EXPECT_EQ(parse({std::string("--alignment=") + text}).bytes("alignment"), bytes) << text;
+    EXPECT_EQ(parse({}).bytes("alignment"), 1U);
+    EXPECT_EQ(parse({"--limit=0"}).bytes("limit"), 0U);
+    EXPECT_THROW(static_cast<void>(parse({}).bytes("directory")), base::Error);
+}
+
+TEST(Sizes, OfOtherFormsAreRefused) {
+    for (const char* text :
+         {"K", "1k", "1KB", "1mb", "1 K", "1.5M", "-1", "+1", "1e6", "0x10", "1Ki", "1KiBB", "1B",
+          "18446744073709551616", "18014398509481984K", "nan", "64 ", " 64"}) {
+        EXPECT_THAT(refusal({std::string("--alignment=") + text}),
+                    AllOf(HasSubstr("--alignment"), HasSubstr("64K")))
+            << text;
+    }
+    EXPECT_THAT(refusal({"--alignment="}), HasSubstr("--alignment"));
+    EXPECT_THAT(refusal({"--alignment=0"}), AllOf(HasSubstr("at least 1"), HasSubstr("'0'")));
+}
+
+TEST(Sizes, KeepTheirTextInTheEffectiveConfiguration) {
+    const auto options = parse({"--alignment", "64K"});
+    EXPECT_EQ(options.text("alignment"), "64K");
+}
+
+}  // namespace
+}  // namespace ranklab::options

@@ -1,0 +1,119 @@
+#include "report/io_ladder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "io_runs_sample.hpp"
+#include "report/io_scaling.hpp"
+
+namespace ranklab::report {
+namespace {
+
+TEST(SpeedupOfTimes, HasTheWidestIntervalThatBothAllow) {
+    const Speedup s = speedup({8, {6, 10}}, {2, {1, 4}});
+    EXPECT_EQ(s.ratio, 4);
+    EXPECT_EQ(s.interval.low, 6.0 / 4);
+    EXPECT_EQ(s.interval.high, 10.0 / 1);
+    EXPECT_TRUE(std::isnan(speedup({8, {}}, {2, {1, 4}}).interval.low));
+    EXPECT_TRUE(std::isnan(speedup({8, {6, 10}}, {2, {}}).interval.high));
+}
+
+TEST(LadderRows, AreReadWhetherNumbersAreWholeOrNot) {
+    auto run = sample_ladder();
+    run.tables[0].columns[1].values = std::vector<double>(10, 2.0);  // ranks
+    const auto rows = ladder_rows(run.tables[0]);
+    ASSERT_EQ(rows.size(), 10U);
+    EXPECT_EQ(rows[0].rung, "text-loop");
+    EXPECT_EQ(rows[0].ranks, 2);
+    EXPECT_EQ(rows[0].n, 7);
+    EXPECT_EQ(rows[1].time.median_s, 1.4);
+    EXPECT_EQ(rows[1].time.s.high, 1.5);
+    EXPECT_TRUE(std::isnan(rows[3].time.s.low));
+    EXPECT_EQ(rows[1].over_previous, 4.8 / 1.4);
+    EXPECT_EQ(rows[9].percent_of_ceiling, 91.25);
+    EXPECT_NE(rows[9].mark.find("fell back"), std::string::npos);
+}
+
+TEST(LadderRows, MissingColumnsAreNoNumbers) {
+    const auto rows = ladder_rows({"ladder", {{"rung", std::vector<std::string>{"binary"}}}});
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].ranks, 1);
+    EXPECT_TRUE(std::isnan(rows[0].time.median_s));
+    EXPECT_EQ(rows[0].mark, "");
+}
+
+TEST(LadderLabels, NameRanksAndWorkersOnlyWhereTheyDiffer) {
+    auto rows = ladder_rows(sample_ladder().tables[0]);
+    EXPECT_EQ(ladder_labels(rows)[5], "mpi-send");
+    rows[5].ranks = 1;
+    EXPECT_EQ(ladder_labels(rows)[5], "mpi-send, 1 rank");
+    EXPECT_EQ(ladder_labels(rows)[6], "mpi-scatter, 2 ranks");
+    rows[0].workers = 3;
+    EXPECT_EQ(ladder_labels(rows)[0], "text-loop, 2 ranks, 3 workers");
+}
+
+TEST(NewestLadder, IsTheLastTableOrTheRunsThemselves) {
+    auto old = sample_ladder();
+    old.config[1].value = "7";
+    EXPECT_NE(newest_ladder({old, sample_ladder()}).title.find("100 records of 300 x 300"),
+              std::string::npos);
+    // Without a table: the newest run of each rung that has the newest run's records.
+    auto other = rung_run("binary", 1, 1, {9, {}});
+    other.config[1].value = "7";
+    const auto ladder =
+        newest_ladder({rung_run("text-loop", 1, 1, {8, {6, 10}}), rung_run("binary", 1, 1, {4, {}}), other,
+                       rung_run("binary", 1, 1, {2, {1, 4}})});
+    ASSERT_EQ(ladder.rows.size(), 2U);
+    EXPECT_EQ(ladder.rows[1].time.median_s, 2);
+    EXPECT_EQ(ladder.rows[1].speedup, 4);
+    EXPECT_EQ(ladder.rows[1].over_previous, 4);
+    EXPECT_EQ(ladder.rows[1].verified, "yes");
+}
+
+TEST(NewestLadder, MarksInvalidRunsAndIgnoresOtherCommands) {
+    auto invalid = rung_run("binary", 1, 1, {4, {}});
+    invalid.valid = false;
+    invalid.warnings = {"3 values are wrong"};
+    EXPECT_EQ(newest_ladder({invalid}).rows.at(0).mark, "INVALID: 3 values are wrong");
+    auto train = rung_run("binary", 1, 1, {4, {}});
+    train.command = "train";
+    EXPECT_TRUE(newest_ladder({train, results::Run{}}).rows.empty());
+}
+
+TEST(ScalingSeries, AreOverRanksForMpiAndOverWorkersForProcesses) {
+    const auto all =
+        scaling_series({rung_run("mpi-send", 2, 1, {4, {3, 5}}), rung_run("mpi-send", 1, 1, {8, {6, 10}}),
+                        rung_run("process-queue", 1, 1, {6, {}}),
+                        rung_run("process-queue", 2, 2, {3, {}}),  // workers of rank 0 alone
+                        rung_run("binary", 1, 1, {1, {}}), rung_run("binary", 2, 1, {1, {}})});
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].rung, "mpi-send");
+    EXPECT_FALSE(all[0].by_workers);
+    EXPECT_EQ(all[0].points[0].width, 1);
+    EXPECT_EQ(all[0].points[0].speedup.ratio, 1);
+    EXPECT_TRUE(std::isnan(all[0].points[0].speedup.interval.low));
+    EXPECT_EQ(all[0].points[1].speedup.ratio, 2);
+    EXPECT_EQ(all[0].points[1].speedup.interval.low, 6.0 / 5);
+    EXPECT_EQ(all[0].points[1].speedup.interval.high, 10.0 / 3);
+    EXPECT_EQ(all[1].rung, "process-queue");
+    EXPECT_TRUE(all[1].by_workers);
+    EXPECT_EQ(all[1].points[1].speedup.ratio, 2);
+}
+
+TEST(ScalingSeries, TakeTheNewestRunAndKeepOtherRecordsAndSettingsApart) {
+    auto invalid = rung_run("mpi-send", 2, 1, {1, {}});
+    invalid.valid = false;
+    auto larger = rung_run("mpi-send", 4, 1, {1, {}});
+    larger.config[2].value = "1000";
+    auto synced = rung_run("mpi-send", 4, 1, {1, {}});
+    synced.config.push_back({"fsync", "on"});
+    const auto all = scaling_series({rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {5, {}}),
+                                     rung_run("mpi-send", 2, 1, {4, {}}), invalid, larger, synced});
+    ASSERT_EQ(all.size(), 1U);
+    ASSERT_EQ(all[0].points.size(), 2U);
+    EXPECT_EQ(all[0].points[1].time.median_s, 4);
+}
+
+}  // namespace
+}  // namespace ranklab::report
