@@ -1,12 +1,9 @@
 #include "io/worker_processes.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +15,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "io/worker_spawn.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -32,64 +30,6 @@ constexpr auto kPatience = std::chrono::seconds(2);
 std::string text_of(int error) {
     return std::generic_category().message(error);
 }
-
-struct Pair {
-    base::Descriptor ours;
-    base::Descriptor theirs;
-};
-
-/// `theirs` lies above the numbers that it gets in the worker, so that one dup2 does not overwrite another's.
-Pair socket_pair(int type) {
-    int ends[2];
-    Pair pair;
-    if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) == 0) {
-        pair.ours = base::Descriptor(ends[0]);
-        const base::Descriptor low(ends[1]);
-        pair.theirs = base::Descriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, 10));
-    }
-    if (!pair.theirs)
-        throw base::EnvironmentError(
-            fmt::format("there is no pipe for another worker ({}); use fewer --workers", text_of(errno)));
-    return pair;
-}
-
-/// How posix_spawn starts a worker: its own descriptors, nothing to read or print, and the signals that reach
-/// the whole group held back until it ignores them.
-class SpawnPlan {
-  public:
-    SpawnPlan(int channel, int queue) {
-        ::posix_spawn_file_actions_init(&actions_);
-        ::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
-        ::posix_spawn_file_actions_addopen(&actions_, 1, "/dev/null", O_WRONLY, 0);
-        ::posix_spawn_file_actions_adddup2(&actions_, channel, kChannelDescriptor);
-        if (queue >= 0) ::posix_spawn_file_actions_adddup2(&actions_, queue, kQueueDescriptor);
-        ::posix_spawnattr_init(&attributes_);
-        sigset_t held;
-        sigemptyset(&held);
-        for (const int signal : {SIGINT, SIGTERM}) sigaddset(&held, signal);
-        ::posix_spawnattr_setsigmask(&attributes_, &held);
-        ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
-    }
-    ~SpawnPlan() {
-        ::posix_spawn_file_actions_destroy(&actions_);
-        ::posix_spawnattr_destroy(&attributes_);
-    }
-    SpawnPlan(const SpawnPlan&) = delete;
-    SpawnPlan& operator=(const SpawnPlan&) = delete;
-    SpawnPlan(SpawnPlan&&) = delete;
-    SpawnPlan& operator=(SpawnPlan&&) = delete;
-
-    /// 0, or the error.
-    int run(const fs::path& program, pid_t& process) const {
-        std::string name = program.string();
-        char* arguments[] = {name.data(), nullptr};
-        return ::posix_spawn(&process, name.c_str(), &actions_, &attributes_, arguments, environ);
-    }
-
-  private:
-    posix_spawn_file_actions_t actions_{};
-    posix_spawnattr_t attributes_{};
-};
 
 std::string how_it_ended(int status) {
     if (status < 0) return "did not end when its pipe was closed, and was ended by force";
@@ -120,23 +60,11 @@ std::string how_it_ended(int status) {
         case base::ExitCode::environment:
             throw base::EnvironmentError(sentence);
         default:
-            throw base::Error(sentence, code);
+            throw base::Error(sentence);
     }
 }
 
 }  // namespace
-
-fs::path worker_program(const Job& job) {
-    const fs::path program = job.worker_program.empty()
-                                 ? fs::read_symlink("/proc/self/exe").parent_path() / "ranklab-io-worker"
-                                 : job.worker_program;
-    if (!fs::exists(program))
-        throw base::EnvironmentError(fmt::format(
-            "{} is not there, which process-pool and process-queue start their workers from; build or "
-            "install it beside ranklab-io",
-            program.string()));
-    return program;
-}
 
 WorkerProcesses::WorkerProcesses(const Job& job, WorkerKind kind, base::IoTimes& times)
     : job_(job), kind_(kind), times_(times) {}
@@ -159,29 +87,19 @@ void WorkerProcesses::start() {
     const fs::path program = worker_program(job_);
     base::Descriptor shared;
     if (kind_ == WorkerKind::queue) {
-        Pair pair = socket_pair(SOCK_SEQPACKET);
+        SocketPair pair = socket_pair(SOCK_SEQPACKET);
         queue_ = std::move(pair.ours);
         shared = std::move(pair.theirs);
     }
     workers_.reserve(static_cast<std::size_t>(job_.workers));
     for (int i = 0; i < job_.workers; ++i) {
-        spawn(program, shared.get());
+        SpawnedWorker spawned = spawn_worker(program, i, shared.get());
+        Worker& worker = workers_.emplace_back();
+        worker.process = spawned.process;
+        worker.channel = std::move(spawned.channel);
         introduce(i);
     }
     wait_until_ready();
-}
-
-void WorkerProcesses::spawn(const fs::path& program, int queue) {
-    Pair pair = socket_pair(SOCK_STREAM);
-    pid_t process = -1;
-    const int error = SpawnPlan(pair.theirs.get(), queue).run(program, process);
-    if (error != 0)
-        throw base::EnvironmentError(
-            fmt::format("worker {} cannot be started from {}: {}{}", workers_.size(), program.string(),
-                        text_of(error), error == EAGAIN || error == ENOMEM ? "; use fewer --workers" : ""));
-    Worker& worker = workers_.emplace_back();
-    worker.process = process;
-    worker.channel = std::move(pair.ours);
 }
 
 void WorkerProcesses::introduce(int worker) {
@@ -249,7 +167,8 @@ void WorkerProcesses::throw_lost(int worker) {
     Worker& one = workers_.at(static_cast<std::size_t>(worker));
     one.silent = true;
     one.inbox.fill(one.channel.get());
-    next_message_of(worker);  // it may have said why
+    while (next_message_of(worker)) {  // it may have said why
+    }
     const std::string who = name(worker);
     throw_ended(who, reap(one, Clock::now() + kPatience));
 }

@@ -8,7 +8,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,7 +79,6 @@ class WorkerProcesses {
     };
 
     void need(const Said& said, MessageType type, std::size_t bytes) const;
-    void spawn(const std::filesystem::path& program, int queue);
     void introduce(int worker);
     void wait_until_ready();
     std::optional<Message> next_message_of(int worker);
@@ -101,8 +99,5 @@ class WorkerProcesses {
     base::Descriptor queue_;
     std::vector<Worker> workers_;
 };
-
-/// The program that the workers run: job.worker_program, or the one beside this program.
-std::filesystem::path worker_program(const Job& job);
 
 }  // namespace ranklab::io

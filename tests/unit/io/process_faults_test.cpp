@@ -78,7 +78,7 @@ TEST_P(ProcessFaults, AnInterruptEndsTheWorkers) {
     ProcessRungRun run(GetParam().strategy, 100000, 20, 3);
     use(run);
     run.on_done = [&](std::int64_t) {
-        if (run.done >= 5) throw base::Interrupted("stopped");
+        if (run.done >= 5) throw base::Interrupted("stopped", SIGINT);
     };
     run.open();
     EXPECT_EQ(thrown_sentence<base::Interrupted>([&] { run.rung->write(); }), "stopped");

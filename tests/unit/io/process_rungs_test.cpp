@@ -83,10 +83,10 @@ TEST_P(ProcessRungs, RecordsLargerThanAPipe) {
 }
 
 TEST_P(ProcessRungs, MoreRecordsThanAQueueHolds) {
-    ProcessRungRun run(GetParam().strategy, 3000, 2, 3);
+    ProcessRungRun run(GetParam().strategy, 800, 2, 3);
     use(run);
     run.all();
-    EXPECT_EQ(run.done, 3000);
+    EXPECT_EQ(run.done, 800);
     expect_same_files(run);
 }
 
@@ -268,7 +268,7 @@ TEST(ProcessPool, AsyncKeepsAllWorkersAtWorkButNotMoreThanATaskEach) {
 }
 
 TEST(ProcessQueue, SendsEightBytesATask) {
-    ProcessRungRun run("process-queue", 1000, 10, 2);
+    ProcessRungRun run("process-queue", 500, 10, 2);
     run.all();
     const auto tables = run.rung->tables();
     const auto& table = tasks_of(tables);
@@ -278,7 +278,7 @@ TEST(ProcessQueue, SendsEightBytesATask) {
     const auto& received = *table.find<double>("bytes_received_per_task");
     const double back =
         received[0] * static_cast<double>(tasks[0]) + received[1] * static_cast<double>(tasks[1]);
-    EXPECT_LT(back / 1000, 16) << "reports come in batches";
+    EXPECT_LT(back / 500, 16) << "reports come in batches";
 }
 
 }  // namespace
