@@ -5,13 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <string_view>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/cut_off.hpp"
 #include "hdf5/mpi_io.hpp"
 
 namespace ranklab::hdf5 {
@@ -35,21 +34,13 @@ Id access_properties(const RecordFileOptions& options) {
     return access;
 }
 
-// The reasons that the place has, which HDF5 tells as texts of the system or of MPI.
-bool there_is_no_room(std::string_view sentence) {
-    constexpr std::array<std::string_view, 5> kTexts{"No space left", "no space left", "File too large",
-                                                     "uota exceeded", "MPI_ERR_NO_SPACE"};
-    return std::any_of(kTexts.begin(), kTexts.end(),
-                       [&](std::string_view text) { return sentence.find(text) != sentence.npos; });
-}
-
-// A file that a full disk cut off.
-[[noreturn]] void rethrow_of_place(const base::Hdf5Error& error, const std::string& path) {
-    const std::string_view sentence = error.what();
-    if (!there_is_no_room(sentence)) throw error;
+// Writing `bytes` failed.
+[[noreturn]] void rethrow_of_place(const base::Hdf5Error& error, const std::string& path,
+                                   std::uint64_t bytes) {
+    if (!there_is_no_room(error.what(), path, bytes)) throw error;
     throw base::EnvironmentError(
         fmt::format("{}: there is no room for it; free some space or name another place with {} ({})", path,
-                    kOption, sentence));
+                    kOption, error.what()));
 }
 
 std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers) {
@@ -102,12 +93,15 @@ RecordFile::RecordFile(const std::filesystem::path& path, const RecordFileOption
 void RecordFile::open_file(const RecordFileOptions& options) try {
     const Id access = access_properties(options);
     file_ = own(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "H5Fcreate", path_);
+    identity_ = identity_of(path_);
 } catch (const base::Hdf5Error& error) {
-    rethrow_of_place(error, path_);
+    rethrow_of_place(error, path_, 1);
 }
 
 RecordFile::~RecordFile() {
-    if (!parallel_ || !file_) return;
+    if (!file_) return;
+    cut_off(identity_);
+    if (!parallel_) return;
     static_cast<void>(group_.release());
     static_cast<void>(file_.release());
 }
@@ -135,7 +129,7 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
                                        properties.get(), H5P_DEFAULT),
                             "H5Dcreate2", name);
     } catch (const base::Hdf5Error& error) {
-        rethrow_of_place(error, path_);
+        rethrow_of_place(error, path_, 1);
     }
 }
 
@@ -157,7 +151,7 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
                        parallel_ ? transfer.get() : H5P_DEFAULT, values.data()),
               "H5Dwrite", path_ + dataset.path());
     } catch (const base::Hdf5Error& error) {
-        rethrow_of_place(error, path_);
+        rethrow_of_place(error, path_, values.size_bytes());
     }
     if (parallel_) ++transfers_[outcome_of(transfer, requested)];
 }
@@ -168,14 +162,15 @@ void RecordFile::sync() {
     synced_ = true;
 }
 
-void RecordFile::close() {
+void RecordFile::close() try {
+    // A flush may fail; a close that does leaves the library broken. Through MPI-IO a flush would wait for
+    // the device.
+    if (!parallel_) check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
     check(H5Gclose(group_.release()), "H5Gclose", path_);
-    try {
-        check(H5Fclose(file_.release()), "H5Fclose", path_);
-    } catch (const base::Hdf5Error& error) {
-        rethrow_of_place(error, path_);
-    }
+    check(H5Fclose(file_.release()), "H5Fclose", path_);
     if (synced_) sync_to_device(path_);
+} catch (const base::Hdf5Error& error) {
+    rethrow_of_place(error, path_, 1);
 }
 
 }  // namespace ranklab::hdf5

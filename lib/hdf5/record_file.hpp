@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hdf5/cut_off.hpp"
 #include "hdf5/object.hpp"
 #include "hdf5/transfer.hpp"
 
@@ -42,8 +43,8 @@ class RecordFile {
     /// Replaces what is there. EnvironmentError where MPI is asked for and this HDF5 was built without it;
     /// OptionError for a hint that MPI does not take.
     RecordFile(const std::filesystem::path& path, const RecordFileOptions& options);
-    /// A file of several ranks that was not closed stays open in the library: closing it is collective, and
-    /// who destroys it early is likely to be alone.
+    /// Of a file that was not closed nothing more is written. One of several ranks stays open in the library:
+    /// closing it is collective, and who destroys it early is likely to be alone.
     ~RecordFile();
     RecordFile(const RecordFile&) = delete;
     RecordFile& operator=(const RecordFile&) = delete;
@@ -78,6 +79,7 @@ class RecordFile {
     bool early_allocation_;
     bool fill_;
     bool synced_ = false;
+    FileIdentity identity_;
     Id file_;
     Id group_;
     Id independent_;

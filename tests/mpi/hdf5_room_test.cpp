@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "io/room.hpp"
+#include "io/strategy.hpp"
 #include "mpi/shared_folder.hpp"
 #include "thrown_sentence.hpp"
 
@@ -18,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using tests::TempFolder;
 using tests::thrown_sentence;
+
+namespace testing = ranklab::testing;
 
 /// A limit to the size of files, for a scope.
 class FileLimit {
@@ -75,6 +78,60 @@ TEST(Room, IsRefusedInPlacesThatAreNone) {
     thrown_sentence<base::OptionError>([&] { check_room(folder / "file/x.h5", 1); });
     thrown_sentence<base::OptionError>([&] { check_room(folder.path(), 1); });
     thrown_sentence<base::OptionError>([&] { check_room(folder / std::string(300, 'x'), 1); });
+}
+
+Job job_in(const TempFolder& folder, std::int64_t files, std::int64_t size) {
+    Job job;
+    job.files = files;
+    job.size = size;
+    job.directory = folder.path();
+    return job;
+}
+
+std::unique_ptr<Strategy> make(const std::string& name, const Job& job, base::IoTimes& times) {
+    for (const auto& entry : strategies()) {
+        if (entry.name == name) return entry.make(job, {testing::world(), times, [](std::int64_t) {}});
+    }
+    throw base::Error("no rung " + name);
+}
+
+TEST(Room, IsReckonedHighEnough) {
+    for (const Layout layout : {Layout::files, Layout::single})
+        for (const std::int64_t chunk : {0, 2, 10})
+            for (const bool latest : {false, true}) {
+                const TempFolder folder;
+                Job job = job_in(folder, 3000, 10);
+                job.hdf5.layout = layout;
+                job.hdf5.chunk = chunk;
+                job.hdf5.latest_format = latest;
+                base::IoTimes times;
+                const auto strategy = make("hdf5-serial", job, times);
+                strategy->open();
+                strategy->write();
+                strategy->close();
+                EXPECT_LE(fs::file_size(folder / "data.h5"), hdf5_file_bytes(job)) << chunk << latest;
+            }
+}
+
+// Somebody else takes the room after it was seen to be there.
+TEST(Room, ThatGoesMeanwhileIsASentence) {
+    for (const char* name : {"hdf5-serial", "hdf5-parallel-independent", "hdf5-parallel-collective"}) {
+        const TempFolder folder;
+        if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=4m") != 0)
+            GTEST_SKIP() << "a small file system takes root and the right to mount";
+        const Job job = job_in(folder, 20, 100);
+        base::IoTimes times;
+        auto strategy = make(name, job, times);
+        strategy->open();
+        std::ofstream other(folder / "other", std::ios::binary);
+        other << std::string(3 << 20, 'x') << std::flush;
+        other.close();
+        const auto sentence = thrown_sentence<base::EnvironmentError>([&] { strategy->write(); });
+        EXPECT_NE(sentence.find("there is no room"), std::string::npos) << name << ": " << sentence;
+        strategy.reset();
+        EXPECT_FALSE(fs::exists(folder / "data.h5"));
+        ::umount2(folder.path().c_str(), MNT_DETACH);
+    }
 }
 
 TEST(Room, IsReckonedWithoutOverflow) {
