@@ -106,8 +106,18 @@ void Hdf5Rung::open() {
         if (place_.ranks.rank() == 0) check_room(made_path(), hdf5_file_bytes(job_));
     });
     unfinished_ = true;
-    comm::together(place_.ranks, [&] { file_ = std::make_unique<hdf5::RecordFile>(made_path(), options); });
+    comm::together(place_.ranks, [&] { create(options); });
     make_datasets();
+}
+
+void Hdf5Rung::create(const hdf5::RecordFileOptions& options) {
+    try {
+        file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
+    } catch (const base::Hdf5Error&) {
+        std::error_code unknown;  // to HDF5 all refusals of the system are alike
+        if (fs::is_directory(job_.directory, unknown)) throw;
+        base::throw_errno("open", made_path(), ENOENT, "--directory");
+    }
 }
 
 void Hdf5Rung::make_datasets() {
@@ -119,9 +129,11 @@ void Hdf5Rung::make_datasets() {
         return;
     }
     const std::array chunk{edge, edge};
-    for (std::int64_t id = 0; id < job_.files; ++id)
+    for (std::int64_t id = 0; id < job_.files; ++id) {
         file_->make(record_name(id), std::array{job_.size, job_.size},
                     edge > 0 ? std::span<const std::int64_t>(chunk) : std::span<const std::int64_t>());
+        place_.done(0);
+    }
 }
 
 const hdf5::Object& Hdf5Rung::dataset_of(std::int64_t id) {
@@ -185,8 +197,8 @@ void Hdf5Rung::close() {
     }
     {
         const auto mark = place_.times.phase(IoPhase::close);
-        file_->close();
-        // H5Fclose is collective: all have closed what is renamed now.
+        // All have closed it, and synced it by its name, before it is renamed.
+        comm::together(place_.ranks, [&] { file_->close(); });
         comm::together(place_.ranks, [&] {
             if (!job_.rename || place_.ranks.rank() != 0) return;
             if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)

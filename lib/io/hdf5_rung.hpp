@@ -73,6 +73,7 @@ class Hdf5Rung : public Strategy {
 
   private:
     std::filesystem::path made_path() const;
+    void create(const hdf5::RecordFileOptions& options);
     void make_datasets();
     void gather_account();
 

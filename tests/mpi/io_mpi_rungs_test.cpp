@@ -268,7 +268,7 @@ TEST_P(MpiRungs, AnInterruptedRankLeavesNoneWaiting) {
     const SharedFolder folder;
     const auto outcome = run(GetParam().name, job(folder, 300, 1), [] {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        if (me() == 0) throw base::Interrupted("asked to stop");
+        if (me() == 0) throw base::Interrupted("asked to stop", 15);
     });
     EXPECT_EQ(outcome.failed, me() == 0);
 }
