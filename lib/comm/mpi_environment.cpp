@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "comm/backends/mpi_communicator.hpp"
+#include "comm/fabric.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/self.hpp"
 
@@ -26,6 +27,9 @@ MpiEnvironment::MpiEnvironment(Start start) {
         control_ = make_self();
         return;
     }
+#ifdef OPEN_MPI
+    skip_cm_without_fabric();
+#endif
     int provided = MPI_THREAD_SINGLE;
     mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_SERIALIZED) {
