@@ -25,6 +25,7 @@ using base::IoTimes;
 
 constexpr const char* kFile = "data.h5";
 constexpr const char* kTemporary = ".data.h5.tmp";
+constexpr double kPatience = 5;          // seconds
 constexpr const char* kSingle = "data";  // the dataset of all records
 
 class Hdf5Reader final : public Reader {
@@ -106,7 +107,9 @@ void Hdf5Rung::open() {
         if (place_.ranks.rank() == 0) check_room(made_path(), hdf5_file_bytes(job_));
     });
     unfinished_ = true;
-    comm::together(place_.ranks, [&] { create(options); });
+    // Where MPI-IO fails on one rank alone, the others wait inside it.
+    comm::together_politely(
+        place_.ranks, [&] { create(options); }, [] {}, kPatience);
     make_datasets();
 }
 
@@ -198,7 +201,8 @@ void Hdf5Rung::close() {
     {
         const auto mark = place_.times.phase(IoPhase::close);
         // All have closed it, and synced it by its name, before it is renamed.
-        comm::together(place_.ranks, [&] { file_->close(); });
+        comm::together_politely(
+            place_.ranks, [&] { file_->close(); }, [] {}, kPatience);
         comm::together(place_.ranks, [&] {
             if (!job_.rename || place_.ranks.rank() != 0) return;
             if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)

@@ -235,8 +235,8 @@ class Size(Case):
     def test_memory_does_not_grow_with_the_number_of_files(self):
         peaks = {}
         for rung in RUNGS:
-            many = 10000 if shared(rung) else 50000
-            for files in (many // 50, many):
+            many = 5000 if shared(rung) else 20000
+            for files in (many // 10, many):
                 file = self.folder / f"{rung}{files}.h5"
                 result = ranklab("io", "--strategy", rung, "-n", files, "-s", 10, "--workers", 2, "--ceilings", "off",
                                  "--output", file, "--directory", self.folder / "o", ranks=2 if rung in PARALLEL else 1,
@@ -245,7 +245,7 @@ class Size(Case):
                 peaks[rung, files] = measured(runs_of(file)[-1], "peak_rss_bytes")["max"]
             # HDF5 itself keeps an index of the datasets in memory.
             room = 60 << 20 if shared(rung) else 8 << 20
-            self.assertLess(peaks[rung, many] - peaks[rung, many // 50], room, rung)
+            self.assertLess(peaks[rung, many] - peaks[rung, many // 10], room, rung)
 
 
 class Stop(Case):
@@ -260,7 +260,7 @@ class Stop(Case):
                     os.kill(job.process.pid, signal.SIGINT)
                     result = job.finish(30)
                     self.assertSays(result, 130, "stopped by Ctrl-C", "data.h5" if shared(rung) else "of 200000 files")
-                    left = list(out.iterdir())
+                    left = list(out.iterdir()) if out.exists() else []
                     self.assertFalse([p for p in left if p.name.startswith(".")], "a temporary file is left")
                     if not shared(rung):
                         self.assertEqual({p.stat().st_size for p in left}, {30 * 30 * 25 if "text" in rung else 7328})
@@ -288,7 +288,7 @@ class Libraries(Case):
         for program in ("ranklab-io", "ranklab-io-worker"):
             text = cli.run("ldd", cli.BIN / program).stdout
             self.assertRegex(text, "libstdc")
-            self.assertNotRegex(text, r"torch|c10", program)
+            self.assertNotRegex(text, r"libtorch|libc10", program)
 
 
 if __name__ == "__main__":
