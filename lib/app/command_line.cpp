@@ -20,8 +20,8 @@ void describe_common(options::Schema& schema) {
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which the run is added; none for none")
         .text("label", "TEXT", "", "a name to find the run by")
-        .integer("warmup", 0, std::nullopt, "steps recorded but not counted (default: min(10, steps/10))")
-        .integer("seed", 0, "1", "of weights, order and dropout")
+        .integer("warmup", 0, std::nullopt, "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
+        .integer("seed", 0, "1", "of all that is random: weights, order, dropout")
         .integer("threads", 1, std::nullopt,
                  "compute threads per rank (default: the cores of the rank's cpuset)")
         .real("time-limit", 0.001, std::nullopt, "seconds after which the work ends early, with exit code 6")
@@ -43,7 +43,7 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
         fmt::print(
             "Usage: ranklab {} {}\n\n{}\n\nExamples:\n{}\n{}"
             "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 5 environment or "
-            "launch guard, 6 time limit.\n",
+            "launch guard, 6 time limit, 7 measurement invalid; 128 + N where signal N stopped the work.\n",
             text.command, text.usage, text.summary, text.examples, schema.help());
     }
     return true;
