@@ -104,20 +104,13 @@ void add_writing(results::Run& run, const StorageRecord& record, const Gathered&
                    {stats::load_imbalance(job.rows_from(warmup, job.rows()).mean_over_rows())}));
 }
 
-double read_time(const ReadTrial& trial) {
-    double total = 0;
-    for (const auto phase : {IoPhase::open, IoPhase::read, IoPhase::parse, IoPhase::close})
-        total += trial.times.of(phase).total_s;
-    return total;
-}
-
 // The first timed pass of each repetition: later ones read what it left in memory.
 void add_reading(results::Run& run, const StorageRecord& record, const Gathered& gathered) {
     std::vector<ReadTrial> first;
     for (const auto& pass : record.reads)
         if (pass.kind == "read 1") first.push_back(pass.trial);
     if (first.empty()) return;
-    const auto times = gathered.of(first, read_time);
+    const auto times = gathered.of(first, [](const ReadTrial& t) { return t.seconds(); });
     run.measurements.push_back(by_rank("read_time_s", "s", Kind::cost, "repetition", times));
     auto counts = gathered.of(first, [](const ReadTrial& t) { return t.bytes; }).sum_over_ranks();
     const auto costs = times.max_over_ranks();

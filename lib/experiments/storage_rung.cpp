@@ -38,6 +38,14 @@ fs::path temporary_of(const fs::path& path) {
 
 }  // namespace
 
+double ReadTrial::seconds() const {
+    double total = 0;
+    for (const auto phase :
+         {base::IoPhase::open, base::IoPhase::read, base::IoPhase::parse, base::IoPhase::close})
+        total += times.of(phase).total_s;
+    return total;
+}
+
 StorageRung::StorageRung(const StorageOptions& options, comm::Communicator& control,
                          base::ProgressSink& progress)
     : options_(options),

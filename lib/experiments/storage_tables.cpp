@@ -133,13 +133,6 @@ results::Table ranks_table(const StorageRecord& record, std::size_t warmup, int 
     return table;
 }
 
-double read_time(const ReadTrial& trial) {
-    double total = 0;
-    for (const auto phase : {IoPhase::open, IoPhase::read, IoPhase::parse, IoPhase::close})
-        total += trial.times.of(phase).total_s;
-    return total;
-}
-
 results::Table reads_table(const StorageRecord& record, const StorageOptions& options,
                            const std::vector<io::CacheEvidence>& caches, comm::Communicator& control) {
     std::vector<std::int64_t> repetition;
@@ -148,7 +141,7 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
     for (std::size_t i = 0; i < record.reads.size(); ++i) {
         const ReadPass& read = record.reads[i];
         const double slowest =
-            measure::gather_columns(control, {read_time(read.trial)}).max_over_ranks().front();
+            measure::gather_columns(control, {read.trial.seconds()}).max_over_ranks().front();
         const double bytes = measure::gather_columns(control, {read.trial.bytes}).sum_over_ranks().front();
         const io::CacheEvidence& seen = caches[i];
         repetition.push_back(read.repetition);

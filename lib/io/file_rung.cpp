@@ -38,6 +38,13 @@ void FileRung::end_record(IoTimes::Clock::time_point begin, const RecordWriter& 
     place_.done(1);
 }
 
+void ArrayRung::write() {
+    const Grid grid(job().size);
+    RecordWriter writer(job(), encoding(), place().times);
+    std::vector<double> values;
+    for (std::int64_t id = 0; id < job().files; ++id) produce(id, grid, writer, values);
+}
+
 std::int64_t text_bytes(std::int64_t size) {
     return 25 * size * size;
 }

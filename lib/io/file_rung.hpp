@@ -19,6 +19,7 @@ class FileRung : public Strategy {
   protected:
     const Job& job() const { return job_; }
     const Place& place() const { return place_; }
+    Encoding encoding() const { return encoding_; }
 
     /// Generates record `id`, vectorised and by_y, writes it and reports it done.
     void produce(std::int64_t id, const Grid& grid, RecordWriter& writer, std::vector<double>& values) const;
@@ -29,6 +30,13 @@ class FileRung : public Strategy {
     const Job& job_;
     Place place_;
     Encoding encoding_;
+};
+
+/// One process, a whole record at once.
+class ArrayRung final : public FileRung {
+  public:
+    using FileRung::FileRung;
+    void write() override;
 };
 
 /// 25 bytes a value, and 8.

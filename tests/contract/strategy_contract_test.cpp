@@ -10,8 +10,8 @@
 #include "comm/exchange.hpp"
 #include "contract/template_rung.hpp"
 #include "contract_names.hpp"
+#include "mpi/shared_folder.hpp"
 #include "mpi_world.hpp"
-#include "temp_folder.hpp"
 
 namespace ranklab::io {
 
@@ -60,14 +60,13 @@ double sum_over_ranks(double mine) {
 
 class Rung : public ::testing::TestWithParam<StrategyEntry> {
   protected:
-    Rung() : folder_(comm::broadcast_text(world(), own_.path().string(), 0)), group_(group()) {}
-    ~Rung() override { world().barrier(); }
+    Rung() : group_(group()) {}
 
     Job job(std::int64_t files, std::int64_t size) const {
         Job job;
         job.files = files;
         job.size = size;
-        job.directory = folder_;
+        job.directory = folder_.path();
         job.workers = 2;
         job.worker_program = RANKLAB_IO_WORKER;
         return job;
@@ -103,8 +102,7 @@ class Rung : public ::testing::TestWithParam<StrategyEntry> {
         }
     }
 
-    ranklab::tests::TempFolder own_;
-    std::filesystem::path folder_;
+    ranklab::testing::SharedFolder folder_;
     std::unique_ptr<comm::Communicator> group_;
     IoTimes times_;
     std::int64_t done_ = 0;

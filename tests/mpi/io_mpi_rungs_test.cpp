@@ -18,13 +18,14 @@
 #include "io/id_scatter.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
+#include "mpi/shared_folder.hpp"
 #include "mpi_world.hpp"
-#include "temp_folder.hpp"
 
 namespace ranklab::io {
 namespace {
 
 using base::IoPhase;
+using ranklab::testing::SharedFolder;
 using ranklab::testing::world;
 using Numbers = std::vector<std::int64_t>;
 
@@ -61,22 +62,6 @@ std::string npy_bytes(const Job& job, std::int64_t id) {
     bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
     return bytes;
 }
-
-// A folder of rank 0's that all ranks know.
-class SharedFolder {
-  public:
-    SharedFolder() : path_(comm::broadcast_text(world(), own_.path().string(), 0)) {}
-    ~SharedFolder() { world().barrier(); }
-    SharedFolder(const SharedFolder&) = delete;
-    SharedFolder& operator=(const SharedFolder&) = delete;
-    SharedFolder(SharedFolder&&) = delete;
-    SharedFolder& operator=(SharedFolder&&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    tests::TempFolder own_;
-    std::filesystem::path path_;
-};
 
 struct Outcome {
     bool failed = false;  // this rank threw
