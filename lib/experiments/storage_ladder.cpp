@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -55,6 +56,18 @@ double base_time(const std::vector<results::Run>& runs) {
     return runs.empty() ? stats::kNone : median_of(runs.front(), "job_time_s");
 }
 
+bool has(const std::vector<io::StrategyEntry>& chosen, std::string_view name) {
+    return std::any_of(chosen.begin(), chosen.end(), [&](const auto& entry) { return entry.name == name; });
+}
+
+// What one rung alone understands is not silently left out where that rung is not among the chosen.
+void check_flags(const options::Options& options, const std::vector<io::StrategyEntry>& chosen) {
+    if (options.flag("async") && !has(chosen, "process-pool"))
+        throw base::OptionError("--async is process-pool's; leave it out, or say --strategy process-pool");
+    if (options.flag("dynamic") && !has(chosen, "mpi-send"))
+        throw base::OptionError("--dynamic is mpi-send's; leave it out, or say --strategy mpi-send");
+}
+
 struct Axis {
     const char* option;
     std::vector<int> values;
@@ -71,6 +84,7 @@ Axis axis_of(const io::StrategyEntry& entry, const std::vector<int>& ranks, cons
 
 std::vector<Variant> ladder_variants(const options::Options& options) {
     const auto chosen = chosen_strategies(options);
+    check_flags(options, chosen);
     const auto ranks = number_list(options, "ranks", std::numeric_limits<int>::max());
     const auto workers = number_list(options, "sweep-workers", 1 << 16);
     if (!workers.empty() &&

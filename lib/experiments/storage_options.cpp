@@ -99,16 +99,12 @@ void refuse_both(const Options& options, const char* one, const char* other) {
             fmt::format("--{} and --{} exclude each other; give one of them", one, other));
 }
 
-void check_combination(const Options& options, const io::StrategyEntry& strategy) {
+void check_combination(const Options& options) {
     refuse_both(options, "write-only", "read-only");
     for (const char* reading : {"check-write", "check-read", "cold", "reorder"})
         refuse_both(options, "write-only", reading);
     for (const char* check : {"check-write", "check-read"}) refuse_both(options, "no-verify", check);
     refuse_both(options, "read-only", "check-write");
-    if (options.flag("async") && strategy.name != "process-pool" && options.text("strategy") == strategy.name)
-        throw base::OptionError("--async is process-pool's; leave it out, or say --strategy process-pool");
-    if (options.flag("dynamic") && strategy.name != "mpi-send" && options.text("strategy") == strategy.name)
-        throw base::OptionError("--dynamic is mpi-send's; leave it out, or say --strategy mpi-send");
     if (options.integer("chunk") > options.integer("size"))
         throw base::OptionError(fmt::format("--chunk {} is larger than a record's edge, --size {}",
                                             options.integer("chunk"), options.integer("size")));
@@ -221,7 +217,7 @@ std::vector<int> number_list(const Options& options, const std::string& name, in
 StorageOptions storage_options(const Options& options, int world_size) {
     StorageOptions result;
     result.strategy = chosen_strategies(options).front();
-    check_combination(options, result.strategy);
+    check_combination(options);
     result.job = job_of(options);
     const auto ranks = number_list(options, "ranks", world_size);
     result.ranks = ranks.empty() ? world_size : ranks.front();

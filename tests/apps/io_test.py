@@ -81,11 +81,11 @@ class Ladder(Case):
 
     def test_sweeps(self):
         file = self.folder / "sweep.h5"
-        result = ranklab("io", "--strategy", "process-queue,mpi-scatter", "--sweep-workers", "1,2", "--ranks", "1,2",
+        result = ranklab("io", "--strategy", "process-queue,mpi-send", "--sweep-workers", "1,2", "--ranks", "1,2", "--dynamic",
                          "-n", 6, "-s", 10, "--output", file, "--directory", self.folder / "out", ranks=2)
         self.assertCode(result, 0)
         ladder = runs_of(file)[-1]["tables"]["ladder"]
-        self.assertEqual(ladder["rung"], ["process-queue"] * 2 + ["mpi-scatter"] * 2)
+        self.assertEqual(ladder["rung"], ["process-queue"] * 2 + ["mpi-send"] * 2)
         self.assertEqual(ladder["workers"], [1, 2, 0, 0])
         self.assertEqual(ladder["ranks"], [1, 1, 1, 2])
 
