@@ -93,14 +93,16 @@ void together_politely(Communicator& control, const std::function<void()>& work,
     auto first = std::make_unique<std::int64_t>(mine.failure ? control.rank() : kNobody);
     Request request = control.start_allreduce(view(std::span(first.get(), 1)), ReduceOp::min);
     const auto deadline = Clock::now() + std::chrono::duration<double>(patience_s);
-    for (auto pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
-        if (mine.failure && Clock::now() > deadline) {
-            request.abandon();
-            static_cast<void>(first.release());
-            std::rethrow_exception(mine.failure);
+    try {
+        for (auto pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
+            if (mine.failure && Clock::now() > deadline) std::rethrow_exception(mine.failure);
+            beat();
+            std::this_thread::sleep_for(pause);
         }
-        beat();
-        std::this_thread::sleep_for(pause);
+    } catch (...) {
+        request.abandon();
+        static_cast<void>(first.release());
+        throw;
     }
     settle(control, mine, *first);
 }

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
@@ -55,6 +56,13 @@ StorageRung::StorageRung(const StorageOptions& options, comm::Communicator& cont
       ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
       grid_(options.job.size) {
     renew();
+}
+
+StorageRung::~StorageRung() {
+    // After an error something may still be under way among the ranks: MPI must not free what it goes on
+    // with. The process is about to end.
+    strategy_.reset();
+    if (std::uncaught_exceptions() > 0) static_cast<void>(ranks_.release());
 }
 
 // A strategy's life is one writing: files, worker processes and communicators are gone with it.

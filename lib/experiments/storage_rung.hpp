@@ -43,6 +43,12 @@ class StorageRung {
     /// Collective over `control`. All arguments outlive it.
     StorageRung(const StorageOptions& options, comm::Communicator& control, base::ProgressSink& progress);
 
+    ~StorageRung();
+    StorageRung(const StorageRung&) = delete;
+    StorageRung& operator=(const StorageRung&) = delete;
+    StorageRung(StorageRung&&) = delete;
+    StorageRung& operator=(StorageRung&&) = delete;
+
     int participants() const { return participants_; }
     bool takes_part() const { return control_.rank() < participants_; }
     /// How many ranks read: all of --ranks.

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+#include <time.h>
+
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "comm/self.hpp"
+#include "mpi_world.hpp"
+
+namespace ranklab::comm {
+namespace {
+
+using ranklab::testing::world;
+using Clock = std::chrono::steady_clock;
+
+double processor_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+TEST(TogetherPolitely, IsABarrierWhoseWaitersSleep) {
+    constexpr double kWork = 0.5;
+    world().barrier();
+    const auto begin = Clock::now();
+    const double before = processor_seconds();
+    int beats = 0;
+    const auto work = [&] {
+        if (world().rank() == 0) std::this_thread::sleep_for(std::chrono::duration<double>(kWork));
+    };
+    together_politely(world(), work, [&] { ++beats; });
+    const double used = processor_seconds() - before;
+    EXPECT_GT(seconds_since(begin), kWork * 0.9) << "nobody leaves before the last has come";
+    EXPECT_LT(used, kWork / 2) << "a waiter that spins uses a whole core";
+    if (world().rank() != 0) {
+        EXPECT_GT(beats, 10) << "a waiter beats for its watchdog";
+    }
+}
+
+TEST(TogetherPolitely, ComesToAnEndAgainAndAgain) {
+    for (std::int32_t round = 0; round < 20; ++round) {
+        together_politely(
+            world(), [] {}, [] {});
+        std::int32_t sum = round;
+        world().allreduce(view(std::span(&sum, 1)), ReduceOp::sum);
+        EXPECT_EQ(sum, round * world().world_size()) << "collectives around it stay in order";
+    }
+}
+
+TEST(TogetherPolitely, OfOneRankWithoutMpiIsOverAtOnce) {
+    const auto alone = make_self();
+    bool worked = false;
+    together_politely(
+        *alone, [&] { worked = true; }, [] { ADD_FAILURE() << "nobody is waited for"; });
+    EXPECT_TRUE(worked);
+}
+
+TEST(TogetherPolitely, TellsAllRanksOfAFailure) {
+    const int last = world().world_size() - 1;
+    try {
+        together_politely(
+            world(),
+            [&] {
+                if (world().rank() == last) throw base::DataError("the sentence");
+            },
+            [] {});
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const base::Error& error) {
+        EXPECT_EQ(error.code(), base::ExitCode::wrong_data);
+        EXPECT_EQ(std::string(error.what()) == "the sentence", world().rank() == last);
+    }
+}
+
+// What was begun on `open` and left: the others end it, so that MPI can.
+void end_for(Communicator& open) {
+    std::int64_t nothing = 0;
+    open.start_allreduce(view(std::span(&nothing, 1)), ReduceOp::min).wait();
+}
+
+TEST(TogetherPolitely, AFailedRankDoesNotWaitForeverForOthers) {
+    if (world().world_size() == 1) GTEST_SKIP() << "there are no others";
+    auto open = world().split(0, world().rank());
+    const auto begin = Clock::now();
+    if (world().rank() == 0) {
+        EXPECT_THROW(together_politely(
+                         *open, [] { throw base::DataError("alone"); }, [] {}, 0.2),
+                     base::DataError);
+        EXPECT_GT(seconds_since(begin), 0.15);
+    }
+    world().barrier();
+    if (world().rank() != 0) end_for(*open);
+    world().barrier();  // before `open` goes
+}
+
+TEST(TogetherPolitely, EndsWhenTheBeatThrows) {
+    if (world().world_size() == 1) GTEST_SKIP() << "nobody is waited for";
+    auto open = world().split(0, world().rank());
+    if (world().rank() != 0) {
+        EXPECT_THROW(together_politely(
+                         *open, [] {}, [] { throw 1; }),
+                     int);
+    }
+    world().barrier();
+    if (world().rank() == 0) end_for(*open);
+    world().barrier();
+}
+
+}  // namespace
+}  // namespace ranklab::comm
