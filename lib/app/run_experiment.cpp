@@ -33,8 +33,10 @@ struct Job {
 
 void print_listings(const Experiment& experiment) {
     for (const auto& listing : experiment.listings()) {
+        std::size_t width = 18;
+        for (const auto& [name, summary] : listing.entries) width = std::max(width, name.size());
         fmt::print("{}\n", listing.title);
-        for (const auto& [name, summary] : listing.entries) fmt::print("  {:<18} {}\n", name, summary);
+        for (const auto& [name, summary] : listing.entries) fmt::print("  {:<{}} {}\n", name, width, summary);
     }
 }
 

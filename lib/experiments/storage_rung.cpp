@@ -123,8 +123,8 @@ WriteTrial StorageRung::write() {
         try {
             trial = write_timed();
         } catch (const base::Interrupted& stopped) {
-            renew();  // first the worker processes end and the files are closed: then it is counted what
-                      // there is
+            // First the worker processes end and the files are closed; then it is counted what there is.
+            renew();
             throw base::Interrupted(
                 fmt::format("{} while {} wrote: {}", stopped.what(), options_.strategy.name, what_there_is()),
                 stopped.signal());
