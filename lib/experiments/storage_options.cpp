@@ -42,7 +42,8 @@ void describe_hdf5(options::Schema& schema) {
     schema.section("HDF5")
         .choice("layout", {"files", "single"}, "files", "a dataset per record, or one [files, size, size]")
         .integer("chunk", 0, "0", "edge of square chunks; 0: contiguous")
-        .bytes("alignment", 1, "1", "objects of at least this size begin at its multiples; 1: none")
+        .bytes("alignment", 1, "64",
+               "objects of at least this size begin at its multiples; 1: as h5py has it")
         .text("hints", "KEY=VALUE[,...]", "", "MPI-IO hints (cb_nodes=1,romio_ds_write=disable)")
         .choice("allocation", {"early", "late"}, "early", "when datasets get their room in the file")
         .flag("fill", "write zeros when room is allocated")

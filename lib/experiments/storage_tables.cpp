@@ -171,7 +171,8 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
              {"file_system", file_system}}};
 }
 
-// What the rung made of the ceilings: the slowest rank's phases of the counted repetitions, their median.
+// What the rung made of the ceilings: the slowest rank's phases, of its fastest repetition as the ceilings
+// are of theirs.
 io::RungEffort effort_of(const StorageRecord& record, std::size_t warmup, const StorageOptions& options,
                          comm::Communicator& control) {
     std::vector<double> mine;
@@ -191,8 +192,8 @@ io::RungEffort effort_of(const StorageRecord& record, std::size_t warmup, const 
             .bytes = static_cast<double>(options.job.files) *
                      static_cast<double>(options.strategy.bytes_per_record(options.job.size)),
             .shared_file = options.strategy.shared_file,
-            .write_s = stats::quantile(write, 0.5),
-            .create_s = stats::quantile(create, 0.5)};
+            .write_s = *std::min_element(write.begin(), write.end()),
+            .create_s = *std::min_element(create.begin(), create.end())};
 }
 
 // A reading that should have been cold and cannot be shown to be is no measurement.
@@ -251,7 +252,7 @@ void add_storage_tables(results::Run& run, const StorageRecord& record, const St
     if (!record.reads.empty()) add_reads(run, record, options, control);
     if (options.ceilings && record.writes.size() > warmup && options.job.files > 0)
         run.tables.push_back(
-            ceilings_table(io::median_of(record.ceilings), effort_of(record, warmup, options, control)));
+            ceilings_table(io::best_of(record.ceilings), effort_of(record, warmup, options, control)));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());
     run.warnings.insert(run.warnings.end(), record.warnings.begin(), record.warnings.end());
 }

@@ -1,20 +1,15 @@
 #include "io/binding_ceiling.hpp"
 
 #include <array>
-#include <vector>
-
-#include "stats/summary.hpp"
 
 namespace ranklab::io {
 namespace {
 
-Ceiling median_of_kind(std::span<const Ceilings> measured, CeilingKind kind) {
-    std::vector<double> seconds;
-    for (const auto& one : measured) {
-        const Ceiling& ceiling = one.of(kind);
-        if (ceiling.known()) seconds.push_back(ceiling.seconds / ceiling.amount);
-    }
-    return seconds.empty() ? Ceiling{} : Ceiling{1, stats::quantile(seconds, 0.5)};
+Ceiling best_of_kind(std::span<const Ceilings> measured, CeilingKind kind) {
+    Ceiling best;
+    for (const auto& one : measured)
+        if (one.of(kind).per_second() > best.per_second()) best = one.of(kind);
+    return best;
 }
 
 }  // namespace
@@ -38,11 +33,11 @@ const Ceiling& Ceilings::of(CeilingKind kind) const {
     }
 }
 
-Ceilings median_of(std::span<const Ceilings> measured) {
-    return {.memory_copy = median_of_kind(measured, CeilingKind::memory_copy),
-            .write_own = median_of_kind(measured, CeilingKind::write_own),
-            .write_shared = median_of_kind(measured, CeilingKind::write_shared),
-            .create = median_of_kind(measured, CeilingKind::create)};
+Ceilings best_of(std::span<const Ceilings> measured) {
+    return {.memory_copy = best_of_kind(measured, CeilingKind::memory_copy),
+            .write_own = best_of_kind(measured, CeilingKind::write_own),
+            .write_shared = best_of_kind(measured, CeilingKind::write_shared),
+            .create = best_of_kind(measured, CeilingKind::create)};
 }
 
 std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,

@@ -9,9 +9,9 @@
 
 namespace ranklab::io {
 
-/// Of each kind the median rate of those that are known: what a rung's median over repetitions is compared
-/// with. The amount is 1 then, the seconds those of one byte or file.
-Ceilings median_of(std::span<const Ceilings> measured);
+/// Of each kind the highest rate: what the machine could do at its best. A page cache has good and bad
+/// moments, so a rung is compared by its own best (RungEffort).
+Ceilings best_of(std::span<const Ceilings> measured);
 
 /// A rung's writing, over all ranks and worker processes. Seconds are those of the slowest of them.
 struct RungEffort {

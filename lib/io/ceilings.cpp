@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "base/descriptor.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
+#include "io/large_pages.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -86,33 +85,6 @@ void put_record(const char* call, std::span<const char> record, const fs::path& 
     }
 }
 
-// Touched memory, by large pages where the system has them: it is there in a fraction of the time.
-class Pages {
-  public:
-    Pages() = default;
-    ~Pages() {
-        if (data_ != nullptr) ::munmap(data_, size_);
-    }
-    Pages(const Pages&) = delete;
-    Pages& operator=(const Pages&) = delete;
-    Pages(Pages&&) = delete;
-    Pages& operator=(Pages&&) = delete;
-
-    void get(std::size_t size) {
-        void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (data == MAP_FAILED) throw std::bad_alloc();
-        data_ = data;
-        size_ = size;
-        ::madvise(data_, size_, MADV_HUGEPAGE);
-        std::memset(data_, 'm', size_);
-    }
-    void* data() const { return data_; }
-
-  private:
-    void* data_ = nullptr;
-    std::size_t size_ = 0;
-};
-
 // What all ranks do at the same time: prepared together, begun together, timed to the end of the slowest.
 template <class Prepare, class Timed>
 double timed_together(comm::Communicator& ranks, Prepare&& prepare, Timed&& timed) {
@@ -161,12 +133,12 @@ class Measurement {
         const auto wanted =
             std::min(static_cast<std::uint64_t>(mine_.count) * work_.bytes_per_record, kMostCopied);
         const std::uint64_t passes = (wanted + size - 1) / size;
-        Pages from;
-        Pages to;
+        Bytes from;
+        Bytes to;
         const auto prepare = [&] {
             if (passes == 0) return;
-            from.get(size);
-            to.get(size);
+            from.assign(size, 'm');
+            to.assign(size, 'm');
         };
         const double seconds = timed_together(ranks_, prepare, [&] {
             for (std::uint64_t i = 0; i < passes; ++i) {
@@ -252,7 +224,7 @@ class Measurement {
     comm::Communicator& ranks_;
     const CeilingWork& work_;
     base::Share mine_;
-    std::vector<char> record_;
+    Bytes record_;
 };
 
 }  // namespace

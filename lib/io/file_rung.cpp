@@ -21,8 +21,7 @@ std::unique_ptr<Reader> FileRung::reader(IoTimes& times) const {
     return std::make_unique<FileReader>(job_, encoding_, times);
 }
 
-void FileRung::produce(std::int64_t id, const Grid& grid, RecordWriter& writer,
-                       std::vector<double>& values) const {
+void FileRung::produce(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const {
     const auto begin = IoTimes::Clock::now();
     values.resize(static_cast<std::size_t>(job_.values_per_record()));
     {
@@ -41,7 +40,7 @@ void FileRung::end_record(IoTimes::Clock::time_point begin, const RecordWriter& 
 void ArrayRung::write() {
     const Grid grid(job().size);
     RecordWriter writer(job(), encoding(), place().times);
-    std::vector<double> values;
+    Values values;
     for (std::int64_t id = 0; id < job().files; ++id) produce(id, grid, writer, values);
 }
 

@@ -1,6 +1,7 @@
 // What the rungs share that write a file per record. Private to this room and its tests.
 #pragma once
 
+#include "io/large_pages.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
 
@@ -22,7 +23,7 @@ class FileRung : public Strategy {
     Encoding encoding() const { return encoding_; }
 
     /// Generates record `id`, vectorised and by_y, writes it and reports it done.
-    void produce(std::int64_t id, const Grid& grid, RecordWriter& writer, std::vector<double>& values) const;
+    void produce(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const;
     /// Ends the record that began then: its whole time and its bytes, and the call of done.
     void end_record(base::IoTimes::Clock::time_point begin, const RecordWriter& writer) const;
 

@@ -157,7 +157,8 @@ void Hdf5Rung::close_dataset() {
 
 void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested) {
     const std::int64_t count = part.rows * job_.size;
-    const std::span<double> values = values_.get(static_cast<std::size_t>(part.records * count));
+    values_.resize(static_cast<std::size_t>(part.records * count));
+    const std::span<double> values(values_);
     for (std::int64_t i = 0; i < part.records; ++i) {
         const auto mark = place_.times.phase(IoPhase::generate);
         fill_record(grid_, Order::by_y, job_.files, part.first_record + i, part.first_row, part.rows,
@@ -212,7 +213,7 @@ void Hdf5Rung::close() {
     unfinished_ = false;
     gather_account();
     file_.reset();
-    values_.release();
+    values_ = {};
 }
 
 void Hdf5Rung::gather_account() {

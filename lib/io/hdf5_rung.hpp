@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hdf5/record_file.hpp"
-#include "io/large_buffer.hpp"
+#include "io/large_pages.hpp"
 #include "io/strategy.hpp"
 
 namespace ranklab::io {
@@ -84,7 +84,7 @@ class Hdf5Rung : public Strategy {
     std::unique_ptr<hdf5::RecordFile> file_;
     std::optional<hdf5::Object> dataset_;
     std::int64_t open_id_ = -1;
-    LargeBuffer values_;
+    Values values_;
     bool unfinished_ = false;
     std::vector<results::Table> tables_;
     std::vector<std::string> warnings_;

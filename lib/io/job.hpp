@@ -15,8 +15,10 @@ enum class Layout { files, single };
 /// What the parallel-HDF5 rungs (and, where it applies, hdf5-serial) may be told.
 struct Hdf5Settings {
     Layout layout = Layout::files;
-    std::int64_t chunk = 0;       ///< edge of square chunks of a record; 0: contiguous
-    std::uint64_t alignment = 1;  ///< objects of at least this many bytes begin at its multiples; 1: none
+    std::int64_t chunk = 0;  ///< edge of square chunks of a record; 0: contiguous
+    /// Objects of at least this many bytes begin at its multiples; 1: none. A cache line: the kernel copies
+    /// to any other place a fifth slower (docs/io_hdf5.md).
+    std::uint64_t alignment = 64;
     std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's, in the order given
     bool early_allocation = true;
     bool fill = false;  ///< datasets are filled with zeros when their room is allocated

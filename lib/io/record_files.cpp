@@ -85,8 +85,7 @@ std::string header_of(std::int64_t size) {
 }
 
 // Each value ends with a blank, and a row's last one with a line feed.
-void parse_text(const std::vector<char>& text, std::size_t size, std::span<double> values,
-                const fs::path& path) {
+void parse_text(const Bytes& text, std::size_t size, std::span<double> values, const fs::path& path) {
     const char* at = text.data();
     const char* end = at + text.size();
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -9,6 +9,7 @@
 
 #include "base/io_times.hpp"
 #include "io/job.hpp"
+#include "io/large_pages.hpp"
 
 namespace ranklab::io {
 
@@ -34,7 +35,7 @@ class RecordWriter {
     const Job& job_;
     Encoding encoding_;
     base::IoTimes& times_;
-    std::vector<char> buffer_;  // text: the whole file; npy: the header
+    Bytes buffer_;  // text: the whole file; npy: the header
     std::int64_t bytes_ = 0;
 };
 
@@ -49,7 +50,7 @@ class RecordReader {
     const Job& job_;
     Encoding encoding_;
     base::IoTimes& times_;
-    std::vector<char> buffer_;
+    Bytes buffer_;
 };
 
 }  // namespace ranklab::io

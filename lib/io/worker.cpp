@@ -66,7 +66,7 @@ class RecordMaker {
 
   private:
     RecordWriter writer_;
-    std::vector<double> values_;
+    Values values_;
 };
 
 /// As Pool.apply's worker: every task brings its meshgrids.

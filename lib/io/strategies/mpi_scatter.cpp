@@ -26,7 +26,7 @@ class MpiScatter final : public FileRung {
         IdScatter<Id> scatter(place().ranks, job().files, kIdsAtOnce);
         const Grid grid(job().size);
         RecordWriter writer(job(), Encoding::npy, place().times);
-        std::vector<double> values;
+        Values values;
         while (scatter.more()) {
             for (const Id id : timed_next(scatter)) produce(id, grid, writer, values);
         }

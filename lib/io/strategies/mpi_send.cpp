@@ -33,7 +33,7 @@ class MpiSend final : public FileRung {
     void write_chunks(Next next) {
         const Grid grid(job().size);
         RecordWriter writer(job(), Encoding::npy, place().times);
-        std::vector<double> values;
+        Values values;
         for (Share chunk = next(); chunk.count > 0; chunk = next()) {
             for (std::int64_t id = chunk.first; id < chunk.end(); ++id) produce(id, grid, writer, values);
         }

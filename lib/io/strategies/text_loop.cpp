@@ -12,7 +12,7 @@ class TextLoop final : public FileRung {
     void write() override {
         const Grid grid(job().size);
         RecordWriter writer(job(), Encoding::text, place().times);
-        std::vector<double> values(static_cast<std::size_t>(job().values_per_record()));
+        Values values(static_cast<std::size_t>(job().values_per_record()));
         for (std::int64_t id = 0; id < job().files; ++id) {
             const auto begin = base::IoTimes::Clock::now();
             generate(id, grid, values);
@@ -22,7 +22,7 @@ class TextLoop final : public FileRung {
     }
 
   private:
-    void generate(std::int64_t id, const Grid& grid, std::vector<double>& values) const {
+    void generate(std::int64_t id, const Grid& grid, Values& values) const {
         const auto mark = place().times.phase(base::IoPhase::generate);
         const auto n = static_cast<double>(job().files);
         const auto t = static_cast<double>(id);
