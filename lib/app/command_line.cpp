@@ -20,7 +20,8 @@ void describe_common(options::Schema& schema) {
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which the run is added; none for none")
         .text("label", "TEXT", "", "a name to find the run by")
-        .integer("warmup", 0, std::nullopt, "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
+        .integer("warmup", 0, std::nullopt,
+                 "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
         .integer("seed", 0, "1", "of all that is random: weights, order, dropout")
         .integer("threads", 1, std::nullopt,
                  "compute threads per rank (default: the cores of the rank's cpuset)")
