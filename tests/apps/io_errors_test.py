@@ -109,7 +109,7 @@ class Places(Case):
                     shutil.rmtree(out, ignore_errors=True)
                     while out.exists():
                         shutil.rmtree(out, ignore_errors=True)
-                    result = job.finish(60)
+                    result = job.finish(120)
                     self.assertIn(result.code, (3, 5), str(result))
                     self.assertIn(str(out), result.stderr)
 
