@@ -40,21 +40,12 @@ std::vector<std::string> swept(const options::Options& options, const std::strin
     return words;
 }
 
-std::string config_of(const results::Run& run, const std::string& key) {
-    for (const auto& setting : run.config) {
-        if (setting.key == key) return setting.value;
-    }
-    return "";
-}
-
 template <class T>
 std::vector<T> column_of(const results::Run& run, const std::string& name) {
     const results::Table* epochs = run.find_table("epochs");
     if (epochs == nullptr) return {};
-    for (const auto& column : epochs->columns) {
-        const auto* values = std::get_if<std::vector<T>>(&column.values);
-        if (column.name == name && values != nullptr) return *values;
-    }
+    const auto* values = epochs->find<T>(name);
+    if (values != nullptr) return *values;
     return {};
 }
 
@@ -107,8 +98,8 @@ results::Table sweep_table(const std::vector<results::Run>& runs) {
     std::vector<std::int64_t> steps, samples;
     std::vector<double> rate, time, loss, validation;
     for (const auto& run : runs) {
-        batch.push_back(config_of(run, "global-batch-size"));
-        scaling.push_back(config_of(run, "lr-scaling"));
+        batch.push_back(run.setting("global-batch-size"));
+        scaling.push_back(run.setting("lr-scaling"));
         id.push_back(run.id);
         valid.emplace_back(run.valid ? "yes" : "NO");
         const auto* rates = run.find("learning_rate");

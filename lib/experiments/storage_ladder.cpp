@@ -16,18 +16,6 @@ namespace {
 
 constexpr const char* kBase = "text-loop";
 
-std::string config_of(const results::Run& run, const std::string& key) {
-    for (const auto& setting : run.config) {
-        if (setting.key == key) return setting.value;
-    }
-    return "";
-}
-
-double median_of(const results::Run& run, const std::string& name) {
-    const auto* measurement = run.find(name);
-    return measurement == nullptr ? stats::kNone : measurement->summary.median;
-}
-
 template <class T>
 T cell(const results::Run& run, const char* table, const char* column, const char* marker, T none) {
     const auto* found = run.find_table(table);
@@ -38,13 +26,6 @@ T cell(const results::Run& run, const char* table, const char* column, const cha
     return at == marks->end() ? none : (*values)[static_cast<std::size_t>(at - marks->begin())];
 }
 
-std::string verified(const results::Run& run) {
-    const auto* table = run.find_table("verification");
-    const auto* result = table == nullptr ? nullptr : table->find<std::string>("result");
-    if (result == nullptr || result->empty()) return "not verified";
-    return result->front() == "passed" ? "yes" : result->front() == "failed" ? "NO" : result->front();
-}
-
 std::size_t ranks_of(const results::Run& run) {
     const auto* job = run.find("job_time_s");
     return job == nullptr ? 0 : job->columns;
@@ -52,8 +33,8 @@ std::size_t ranks_of(const results::Run& run) {
 
 double base_time(const std::vector<results::Run>& runs) {
     for (const auto& run : runs)
-        if (config_of(run, "strategy") == kBase) return median_of(run, "job_time_s");
-    return runs.empty() ? stats::kNone : median_of(runs.front(), "job_time_s");
+        if (run.setting("strategy") == kBase) return run.median("job_time_s");
+    return runs.empty() ? stats::kNone : runs.front().median("job_time_s");
 }
 
 bool has(const std::vector<io::StrategyEntry>& chosen, std::string_view name) {
@@ -113,11 +94,11 @@ std::vector<Variant> ladder_variants(const options::Options& options) {
 std::string ladder_line(const results::Run& run) {
     const auto* job = run.find("job_time_s");
     if (job == nullptr) return "";
-    std::string who = config_of(run, "strategy");
-    if (who.starts_with("process")) who += fmt::format(" with {} workers", config_of(run, "workers"));
+    std::string who = run.setting("strategy");
+    if (who.starts_with("process")) who += fmt::format(" with {} workers", run.setting("workers"));
     return fmt::format("{}: {:.4g} s at {} rank(s), {:.4g} MiB/s, {}", who, job->summary.median,
-                       ranks_of(run), median_of(run, "write_MiBps"),
-                       verified(run) == "yes" ? "verified" : verified(run));
+                       ranks_of(run), run.median("write_MiBps"),
+                       run.verified() == "yes" ? "verified" : run.verified());
 }
 
 results::Table ladder_table(const std::vector<results::Run>& runs) {
@@ -128,21 +109,21 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
     for (const auto& run : runs) {
         const auto* job = run.find("job_time_s");
         const auto summary = job == nullptr ? stats::Summary{} : job->summary;
-        const bool processes = config_of(run, "strategy").starts_with("process");
-        rung.push_back(config_of(run, "strategy"));
+        const bool processes = run.setting("strategy").starts_with("process");
+        rung.push_back(run.setting("strategy"));
         ranks.push_back(static_cast<std::int64_t>(ranks_of(run)));
-        workers.push_back(processes ? std::atoll(config_of(run, "workers").c_str()) : 0);
+        workers.push_back(processes ? std::atoll(run.setting("workers").c_str()) : 0);
         n.push_back(static_cast<std::int64_t>(summary.n));
         over.push_back(time.empty() ? stats::kNone : time.back() / summary.median);
         time.push_back(summary.median);
         low.push_back(summary.ci95.low);
         high.push_back(summary.ci95.high);
         speedup.push_back(base / summary.median);
-        bandwidth.push_back(median_of(run, "write_MiBps"));
-        files.push_back(median_of(run, "files_per_s"));
+        bandwidth.push_back(run.median("write_MiBps"));
+        files.push_back(run.median("files_per_s"));
         ceiling.push_back(cell<std::string>(run, "ceilings", "ceiling", "binds", "n/a"));
         percent.push_back(cell<double>(run, "ceilings", "percent", "binds", stats::kNone));
-        verdict.push_back(verified(run));
+        verdict.push_back(run.verified());
         mark.push_back(base::join(run.warnings, "; "));
     }
     return {"ladder",

@@ -33,10 +33,6 @@ void unlink_if_there(const fs::path& path) {
     base::throw_errno("unlink", path, errno, "--directory");
 }
 
-fs::path temporary_of(const fs::path& path) {
-    return path.parent_path() / ("." + path.filename().string() + ".tmp");
-}
-
 }  // namespace
 
 double ReadTrial::seconds() const {
@@ -100,13 +96,10 @@ WriteTrial StorageRung::write_timed() {
     strategy_->open();
     const auto opened = Clock::now();
     strategy_->write();
-    const auto written = Clock::now();
     strategy_->close();
     const auto closed = Clock::now();
     return {.job_s = seconds(begin_, closed),
             .open_s = seconds(begin_, opened),
-            .work_s = seconds(opened, written),
-            .close_s = seconds(written, closed),
             .times = times_,
             .begin_s = IoTimes::since_epoch(begin_)};
 }
@@ -239,7 +232,7 @@ void StorageRung::remove() {
         for (std::int64_t id = share.first; id < share.end(); ++id) {
             const fs::path path = strategy_->file_of(id);
             unlink_if_there(path);
-            unlink_if_there(temporary_of(path));
+            unlink_if_there(io::temporary_of(path));
         }
     });
 }

@@ -17,8 +17,6 @@ namespace ranklab::experiments {
 struct WriteTrial {
     double job_s = 0;  ///< open, write and close of the strategy
     double open_s = 0;
-    double work_s = 0;
-    double close_s = 0;
     base::IoTimes times;
     double begin_s = 0;  ///< on the clock of `times`
 };

@@ -178,7 +178,7 @@ io::RungEffort effort_of(const StorageRecord& record, std::size_t warmup, const 
     std::vector<double> mine;
     for (std::size_t i = warmup; i < record.writes.size(); ++i) {
         const base::IoTimes& times = record.writes[i].times;
-        const double workers = std::max(1, options.strategy.parallel ? 1 : options.workers_at_once());
+        const double workers = options.workers_at_once();
         mine.push_back((times.of(IoPhase::write).total_s + times.of(IoPhase::fsync).total_s) / workers);
         mine.push_back((times.of(IoPhase::open).total_s + times.of(IoPhase::close).total_s) / workers);
     }

@@ -24,7 +24,6 @@ using base::IoPhase;
 using base::IoTimes;
 
 constexpr const char* kFile = "data.h5";
-constexpr const char* kTemporary = ".data.h5.tmp";
 constexpr double kPatience = 5;          // seconds
 constexpr const char* kSingle = "data";  // the dataset of all records
 
@@ -95,7 +94,7 @@ fs::path Hdf5Rung::file_of(std::int64_t) const {
 }
 
 fs::path Hdf5Rung::made_path() const {
-    return job_.directory / (job_.rename ? kTemporary : kFile);
+    return job_.rename ? temporary_of(file_of(0)) : file_of(0);
 }
 
 void Hdf5Rung::open() {

@@ -8,4 +8,8 @@ std::string record_name(std::int64_t id) {
     return fmt::format("data{:05}", id);
 }
 
+std::filesystem::path temporary_of(const std::filesystem::path& path) {
+    return path.parent_path() / ("." + path.filename().string() + ".tmp");
+}
+
 }  // namespace ranklab::io

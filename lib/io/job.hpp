@@ -45,5 +45,7 @@ struct Job {
 
 /// "data00042" and an ending: the names that the original gives (at least five digits).
 std::string record_name(std::int64_t id);
+/// What the file bears with --rename until it is whole: ".data00042.npy.tmp" beside it.
+std::filesystem::path temporary_of(const std::filesystem::path& path);
 
 }  // namespace ranklab::io

@@ -25,10 +25,6 @@ using base::IoPhase;
 
 constexpr const char* kOption = "--directory";
 
-fs::path temporary_of(const fs::path& path) {
-    return path.parent_path() / ("." + path.filename().string() + ".tmp");
-}
-
 // Removes what was begun, unless it was finished: a failed write leaves no half of a file.
 class Unfinished {
   public:
@@ -167,7 +163,10 @@ void RecordWriter::write(std::int64_t id, std::span<const double> values) {
 }
 
 RecordReader::RecordReader(const Job& job, Encoding encoding, base::IoTimes& times)
-    : job_(job), encoding_(encoding), times_(times) {}
+    : job_(job),
+      encoding_(encoding),
+      times_(times),
+      header_(encoding == Encoding::npy ? header_of(job.size) : "") {}
 
 void RecordReader::read(std::int64_t id, std::span<double> values) {
     const fs::path path = record_path(job_, encoding_, id);
@@ -179,21 +178,20 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
         if (!file && errno == ENOENT) damaged(path, "is not there");
         if (!file || ::fstat(file.get(), &status) != 0) base::throw_errno("open", path, errno, kOption);
     }
-    const std::string header = encoding_ == Encoding::npy ? header_of(job_.size) : "";
     const auto there = static_cast<std::size_t>(status.st_size);
-    const std::size_t wanted = header.size() + values.size_bytes();
+    const std::size_t wanted = header_.size() + values.size_bytes();
     const std::size_t longest = values.size() * (kLongestValue + 1);
     if (encoding_ == Encoding::npy ? there != wanted : there > longest)
         damaged(path, fmt::format("has {} bytes, not {}", there,
                                   encoding_ == Encoding::npy ? wanted : values.size() * 25));
     {
         const auto mark = times_.phase(IoPhase::read);
-        buffer_.resize(encoding_ == Encoding::npy ? header.size() : there);
+        buffer_.resize(encoding_ == Encoding::npy ? header_.size() : there);
         read_all(file.get(), buffer_.data(), buffer_.size(), path);
         if (encoding_ == Encoding::npy) read_all(file.get(), values.data(), values.size_bytes(), path);
     }
     if (encoding_ == Encoding::npy) {
-        if (std::memcmp(buffer_.data(), header.data(), header.size()) != 0)
+        if (std::memcmp(buffer_.data(), header_.data(), header_.size()) != 0)
             damaged(path, fmt::format("has no npy header for {0} x {0} float64", job_.size));
     } else {
         const auto mark = times_.phase(IoPhase::parse);

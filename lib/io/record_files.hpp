@@ -50,6 +50,7 @@ class RecordReader {
     const Job& job_;
     Encoding encoding_;
     base::IoTimes& times_;
+    std::string header_;  // npy: what every file begins with; text: nothing
     Bytes buffer_;
 };
 

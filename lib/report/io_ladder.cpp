@@ -19,31 +19,16 @@ std::int64_t whole(double value, std::int64_t otherwise) {
     return std::isnan(value) ? otherwise : static_cast<std::int64_t>(value);
 }
 
-double median_of(const Run& run, const std::string& name) {
-    const Measurement* m = run.find(name);
-    return m == nullptr ? stats::kNone : m->summary.median;
-}
-
-std::string verified_of(const Run& run) {
-    const Table* checks = run.find_table("verification");
-    if (checks == nullptr || row_count(*checks) == 0) return "not verified";
-    for (std::size_t row = 0; row < row_count(*checks); ++row) {
-        const std::string result = text_at(*checks, "result", row);
-        if (result != "passed") return result == "failed" ? "NO" : result;
-    }
-    return "yes";
-}
-
 LadderRow row_of(const Run& run) {
     LadderRow row;
-    row.rung = config_of(run, "strategy");
+    row.rung = run.setting("strategy");
     row.ranks = ranks_of(run);
     row.workers = workers_of(run);
     row.n = static_cast<std::int64_t>(run.find("job_time_s")->summary.n);
     row.time = job_time(run);
-    row.write_MiBps = median_of(run, "write_MiBps");
-    row.files_per_s = median_of(run, "files_per_s");
-    row.verified = verified_of(run);
+    row.write_MiBps = run.median("write_MiBps");
+    row.files_per_s = run.median("files_per_s");
+    row.verified = run.verified();
     if (!run.valid)
         row.mark = run.warnings.empty() ? "the run is INVALID" : "INVALID: " + run.warnings.front();
     return row;

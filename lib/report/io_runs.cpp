@@ -19,7 +19,7 @@ Speedup speedup(const TimeWithInterval& base, const TimeWithInterval& time) {
 bool is_rung(const Run& run) {
     const Measurement* time = run.find("job_time_s");
     return run.command == "io" && run.find_table("ladder") == nullptr && time != nullptr &&
-           time->summary.n > 0 && !config_of(run, "strategy").empty();
+           time->summary.n > 0 && !run.setting("strategy").empty();
 }
 
 TimeWithInterval job_time(const Run& run) {
@@ -31,24 +31,24 @@ TimeWithInterval job_time(const Run& run) {
 std::int64_t ranks_of(const Run& run) {
     const Measurement* time = run.find("job_time_s");
     if (time != nullptr && !time->samples.empty()) return static_cast<std::int64_t>(time->columns);
-    const std::string text = config_of(run, "ranks");
+    const std::string text = run.setting("ranks");
     const auto hosts = static_cast<std::int64_t>(run.hosts.size());
     return std::max<std::int64_t>(1, text.empty() ? hosts : std::strtoll(text.c_str(), nullptr, 10));
 }
 
 std::int64_t workers_of(const Run& run) {
-    if (!config_of(run, "strategy").starts_with("process-")) return 0;
-    const std::string text = config_of(run, "workers");
+    if (!run.setting("strategy").starts_with("process-")) return 0;
+    const std::string text = run.setting("workers");
     return text.empty() ? 1 : std::max<std::int64_t>(1, std::strtoll(text.c_str(), nullptr, 10));
 }
 
 std::string records_text(const Run& run) {
-    return fmt::format("{} records of {} x {} float64", config_of(run, "files"), config_of(run, "size"),
-                       config_of(run, "size"));
+    return fmt::format("{} records of {} x {} float64", run.setting("files"), run.setting("size"),
+                       run.setting("size"));
 }
 
 bool same_records(const Run& a, const Run& b) {
-    return config_of(a, "files") == config_of(b, "files") && config_of(a, "size") == config_of(b, "size");
+    return a.setting("files") == b.setting("files") && a.setting("size") == b.setting("size");
 }
 
 }  // namespace ranklab::report

@@ -27,7 +27,7 @@ std::vector<std::string> varying_options(const std::vector<const Run*>& runs) {
     std::vector<std::string> varying;
     for (const char* key : kVariants) {
         std::set<std::string> values;
-        for (const Run* run : runs) values.insert(config_of(*run, key));
+        for (const Run* run : runs) values.insert(run->setting(key));
         if (values.size() > 1) varying.emplace_back(key);
     }
     return varying;
@@ -36,7 +36,7 @@ std::vector<std::string> varying_options(const std::vector<const Run*>& runs) {
 std::string variant_of(const Run& run, const std::vector<std::string>& varying) {
     std::string text;
     for (const auto& key : varying) {
-        const std::string value = config_of(run, key);
+        const std::string value = run.setting(key);
         if (!value.empty()) text += fmt::format("{}--{} {}", text.empty() ? "" : " ", key, value);
     }
     return text;
@@ -49,9 +49,9 @@ std::map<SeriesKey, std::map<std::int64_t, TimeWithInterval>> grouped(const std:
     std::map<SeriesKey, std::map<std::int64_t, TimeWithInterval>> groups;
     const auto varying = varying_options(runs);
     for (const Run* run : runs) {
-        const std::string rung = config_of(*run, "strategy");
+        const std::string rung = run->setting("strategy");
         const bool processes = workers_of(*run) > 0;
-        const SeriesKey key{processes, rung, config_of(*run, "files"), config_of(*run, "size"),
+        const SeriesKey key{processes, rung, run->setting("files"), run->setting("size"),
                             variant_of(*run, varying)};
         groups[key][processes ? workers_of(*run) : ranks_of(*run)] = job_time(*run);
     }
@@ -73,7 +73,7 @@ std::vector<ScalingPoint> points_of(const std::map<std::int64_t, TimeWithInterva
 std::vector<ScalingSeries> scaling_series(const std::vector<Run>& runs) {
     std::vector<const Run*> used;
     for (const auto& run : runs) {
-        const auto rung = config_of(run, "strategy");
+        const auto rung = run.setting("strategy");
         const bool alone =
             std::find(kRankZeroAlone.begin(), kRankZeroAlone.end(), rung) != kRankZeroAlone.end();
         if (run.valid && is_rung(run) && !alone) used.push_back(&run);

@@ -203,8 +203,8 @@ bool is_io(const Run& run) {
 }
 
 std::string io_records(const Run& run) {
-    const auto files = config_of(run, "files");
-    const auto size = config_of(run, "size");
+    const auto files = run.setting("files");
+    const auto size = run.setting("size");
     if (files.empty() || size.empty()) return "";
     const double edge = std::strtod(size.c_str(), nullptr);
     const double bytes = std::strtod(files.c_str(), nullptr) * edge * edge * 8;
@@ -213,7 +213,7 @@ std::string io_records(const Run& run) {
     const std::string by = workers > 0 ? fmt::format(", {} worker(s)", workers) : "";
     return fmt::format("  {:<14}{} of {} x {} float64, {} as numbers, by {}; {} rank(s){}\n\n", "records",
                        printable(files), printable(size), printable(size), base::human_bytes(bytes),
-                       printable(config_of(run, "strategy")), ranks, by);
+                       printable(run.setting("strategy")), ranks, by);
 }
 
 std::string io_rates(const Run& run) {

@@ -50,7 +50,7 @@ std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
     const auto* of_epochs = epochs_column(run, "samples");
     const auto* lengths = epochs_column(run, "steps");
     double batch = 0;
-    const auto text = config_of(run, "global-batch-size");
+    const auto text = run.setting("global-batch-size");
     if (!text.empty()) batch = std::strtod(text.c_str(), nullptr);
     std::vector<double> samples;
     double before = 0;
@@ -67,8 +67,8 @@ std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
 }
 
 std::string title_of(const Run& run) {
-    const auto batch = config_of(run, "global-batch-size");
-    const auto scaling = config_of(run, "lr-scaling");
+    const auto batch = run.setting("global-batch-size");
+    const auto scaling = run.setting("lr-scaling");
     std::string title = batch.empty() ? run.id : fmt::format("global batch {}", batch);
     if (!scaling.empty()) title += fmt::format(", lr scaling {}", scaling);
     if (!run.label.empty()) title += fmt::format(" ({})", run.label);

@@ -163,7 +163,7 @@ std::string learning_rate(const Run& run) {
 
 std::string threads(const Run& run) {
     if (const Measurement* m = run.find("threads")) return number(m->summary.max);
-    return config_of(run, "threads");
+    return run.setting("threads");
 }
 
 std::string resources(const Run& run) {

@@ -31,12 +31,6 @@ std::string interval_text(const stats::Summary& s) {
     return fmt::format("{} .. {}", number(s.ci95.low), number(s.ci95.high));
 }
 
-std::string config_of(const results::Run& run, const std::string& key) {
-    for (const auto& setting : run.config)
-        if (setting.key == key) return setting.value;
-    return "";
-}
-
 std::size_t row_count(const results::Table& table) {
     std::size_t rows = table.columns.empty() ? 0 : std::numeric_limits<std::size_t>::max();
     for (const auto& column : table.columns) rows = std::min(rows, rows_of(column));

@@ -13,9 +13,6 @@ std::string number(double value);
 /// "low .. high" of the median; "n/a (n < 6)" where so few samples have none.
 std::string interval_text(const stats::Summary& summary);
 
-/// The effective option of that name; "" where there is none.
-std::string config_of(const results::Run& run, const std::string& key);
-
 /// Rows that all columns have.
 std::size_t row_count(const results::Table& table);
 std::string cell(const results::Column& column, std::size_t row);

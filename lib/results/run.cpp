@@ -27,6 +27,28 @@ const Table* Run::find_table(const std::string& name) const {
     return found == tables.end() ? nullptr : &*found;
 }
 
+std::string Run::setting(const std::string& key) const {
+    for (const auto& one : config) {
+        if (one.key == key) return one.value;
+    }
+    return "";
+}
+
+double Run::median(const std::string& name) const {
+    const Measurement* measurement = find(name);
+    return measurement == nullptr ? stats::kNone : measurement->summary.median;
+}
+
+std::string Run::verified() const {
+    const Table* table = find_table("verification");
+    const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
+    if (checks == nullptr || checks->empty()) return "not verified";
+    for (const auto& result : *checks) {
+        if (result != "passed") return result == "failed" ? "NO" : result;
+    }
+    return "yes";
+}
+
 std::string make_run_id(std::int64_t unix_seconds) {
     std::random_device random;  // the kernel's or the processor's, never a fixed sequence with libstdc++
     return fmt::format("{}-{:06x}", base::utc_compact(unix_seconds), random() & 0xffffffU);

@@ -91,6 +91,13 @@ struct Run {
     /// nullptr where there is none of that name.
     const Measurement* find(const std::string& name) const;
     const Table* find_table(const std::string& name) const;
+    /// The effective option of that name; "" where there is none.
+    std::string setting(const std::string& key) const;
+    /// The median of that measurement; NaN where there is none.
+    double median(const std::string& name) const;
+    /// Of the table `verification`: "yes" where all passed, "NO" where the first that did not failed,
+    /// otherwise what it says ("not verified").
+    std::string verified() const;
 };
 
 /// A new run id: the UTC start and 24 random bits from the system, so that ids of jobs that start in
