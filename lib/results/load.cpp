@@ -145,8 +145,9 @@ Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
     Run run;
     run.id = id;
     load_attributes(group, run);
-    run.measurements = load_measurements(group);
     run.hosts = load_hosts(group);
+    if (detail == Detail::settings) return run;
+    run.measurements = load_measurements(group);
     run.tables = load_tables(group);
     if (detail == Detail::all) load_samples(group, run.measurements);
     return run;

@@ -148,4 +148,15 @@ std::vector<Run> ResultFile::read_all(Detail detail) const {
     });
 }
 
+void ResultFile::visit(Detail detail, const std::function<bool(const Run&)>& wanted,
+                       const std::function<void(Run&&)>& take) const {
+    reading(path_, [&](const hdf5::Group& runs) {
+        for (const auto& id : runs.members()) {
+            if (wanted && !wanted(load(runs, id, Detail::settings))) continue;
+            take(load(runs, id, detail));
+        }
+        return 0;
+    });
+}
+
 }  // namespace ranklab::results

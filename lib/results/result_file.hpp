@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct RunHeader {
 
 /// How much of a run to read: `summaries` leaves samples and warm-up rows empty (much less memory;
 /// `axis` and `columns` are then those of a measurement without samples).
-enum class Detail { all, summaries };
+/// `settings` leaves measurements and tables empty too: attributes and hosts.
+enum class Detail { all, summaries, settings };
 
 /// Errors, each one sentence. The output is a folder, a device or no path at all, or a file to read
 /// is missing: OptionError. The place is full, read-only or forbidden, or has no file locks:
@@ -46,6 +48,12 @@ class ResultFile {
     /// OptionError where there is no run of that id.
     Run read(const std::string& id, Detail detail = Detail::all) const;
     std::vector<Run> read_all(Detail detail = Detail::all) const;
+
+    /// One run after the other, in the order stored, without holding them all: those of which
+    /// `wanted(run read as settings)` is true (all, where it is empty) are read in that detail and handed
+    /// over.
+    void visit(Detail detail, const std::function<bool(const Run&)>& wanted,
+               const std::function<void(Run&&)>& take) const;
 
     const std::filesystem::path& path() const { return path_; }
 

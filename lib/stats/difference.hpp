@@ -1,0 +1,50 @@
+// Is B different from A? Tests on runs, one value a run: steps of one run are no independent samples.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stats/interval.hpp"
+
+namespace ranklab::stats {
+
+/// Two-sided Mann-Whitney U: exact without ties for small sides, otherwise by permutation or the normal
+/// approximation with ties and continuity corrected (Hollander, Wolfe & Chicken, Nonparametric Statistical
+/// Methods, 4.1).
+struct RankTest {
+    double p = kNone;       ///< NaN where a side is empty
+    double effect = kNone;  ///< Cliff's delta: P(b > a) - P(b < a), -1 .. 1
+};
+RankTest mann_whitney(std::span<const double> a, std::span<const double> b);
+
+/// Holm's step-down correction of p-values: in the order given, each at most 1. NaN stay NaN and do not
+/// count.
+std::vector<double> holm(std::span<const double> p);
+
+enum class Better { lower, higher };
+enum class Verdict { better, worse, same, too_noisy, too_few_runs };
+std::string verdict_name(Verdict verdict);  ///< "better", "worse", "same", "too noisy", "too few runs"
+
+inline constexpr std::size_t kFewestRuns = 5;  ///< a side
+
+struct Difference {
+    std::size_t n_a = 0, n_b = 0;
+    RatioEstimate ratio;  ///< median B / median A; an interval from kFewestRuns a side on
+    RankTest test;
+};
+Difference difference(std::span<const double> a, std::span<const double> b);
+
+/// With p as corrected over all that is compared, and the smallest relative change that is of interest (0.05
+/// = 5 %): worse or better where p < 0.05 and the ratio's interval lies on that side of 1 and the ratio
+/// itself is beyond the smallest change; same where the interval lies within 1 -+ smallest; otherwise too
+/// noisy.
+Verdict judge(const Difference& difference, double corrected_p, double smallest, Better better);
+
+/// Runs a side at which `smallest` is found with 80 % power at 5 % (two-sided, by the pooled spread of these
+/// runs); at least kFewestRuns; 0 where the spread is not known (fewer than 3 runs on both sides).
+std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double smallest,
+                        std::size_t compared = 1);
+
+}  // namespace ranklab::stats

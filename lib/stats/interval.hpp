@@ -1,0 +1,59 @@
+// Intervals for what one looks at: medians, quantiles, ratios of medians and the efficiencies made of them.
+// Pure functions; where no interval exists it is NaN, with the reason in words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "stats/summary.hpp"
+
+namespace ranklab::stats {
+
+/// The distribution-free interval of the q-quantile of independent samples: order statistics x(l), x(u) by
+/// the binomial distribution (Hahn & Meeker, Statistical Intervals, 5.2). NaN where none exists at that
+/// level.
+Interval quantile_interval(std::span<const double> samples, double q, double level = 0.95);
+
+/// How much the samples of one series, in the order measured, hang together.
+struct Dependence {
+    double lag1 = kNone;         ///< lag-1 autocorrelation; NaN below n = 3 or where all samples are equal
+    double effective_n = kNone;  ///< independent samples that say as much about the median
+    /// "" where an interval of the median of this series can be trusted; otherwise why not, with the
+    /// effective n: too short for its correlation, or too strongly correlated.
+    std::string warning;
+};
+Dependence dependence(std::span<const double> samples);
+
+/// A median with an interval that allows for the dependence of the series.
+struct MedianEstimate {
+    double value = kNone;
+    Interval ci;              ///< NaN below n = 6
+    const char* method = "";  ///< "order statistics", "block bootstrap", or "" where there is no interval
+    Dependence dependence;
+};
+/// `samples` in the order measured. Order statistics where they are independent as far as can be seen, block
+/// bootstrap where not; the cost is bounded whatever n.
+MedianEstimate estimate_median(std::span<const double> samples, double level = 0.95);
+
+/// Half the interval's width over the median: the longer side, of 1 = 100 %. NaN where there is none.
+double relative_half_width(const MedianEstimate& estimate);
+
+/// A ratio of two medians with its bootstrap interval (percentile; both sides resampled; deterministic).
+/// The interval is NaN where a side has fewer than 6 samples.
+struct RatioEstimate {
+    double ratio = kNone;
+    Interval ci;
+};
+RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator,
+                             double level = 0.95);
+
+/// T(reference) / T(p) of job or step times in seconds, one sample a repetition.
+RatioEstimate estimate_speedup(std::span<const double> reference, std::span<const double> time);
+enum class Scaling { strong, weak };
+/// Parallel efficiency at p of times: strong = speedup / (p / p_ref), weak = T(p_ref) / T(p).
+RatioEstimate estimate_efficiency(std::span<const double> reference, std::span<const double> time,
+                                  double p_over_reference, Scaling scaling);
+
+}  // namespace ranklab::stats
