@@ -94,14 +94,15 @@ std::string joined(const std::set<std::string>& values) {
     return base::join({values.begin(), values.end()}, " ");
 }
 
-// Ranks that took part, as the hosts' table has them; a setting of that name only asked for them.
+// `ranklab io` has a setting `ranks`: those that a rung used, of the world's.
 void add_places(const Run& run, Conditions& conditions) {
     std::set<std::string> hosts, devices;
     for (const auto& row : run.hosts) {
         hosts.insert(row.host);
         devices.insert(row.device);
     }
-    conditions["ranks"] = fmt::format("{}", run.hosts.size());
+    const bool asked = conditions.count("ranks") != 0;
+    conditions[asked ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
     conditions["nodes"] = fmt::format("{}", hosts.size());
     conditions["hosts"] = joined(hosts);
     conditions["devices"] = joined(devices);

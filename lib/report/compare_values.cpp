@@ -60,6 +60,7 @@ std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     // A run below a threshold is a result like any other: without it a regression would hide itself.
     if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
         return fmt::format("exit code {}", run.exit_code);
+    if (run.measurements.empty()) return "no measurements (of a ladder or sweep the runs themselves count)";
     return nothing_verified(run) && !with_unverified ? "not verified" : "";
 }
 

@@ -29,9 +29,13 @@ inline results::Run train_run(double step_time_s, int minute) {
     run.id = fmt::format("20261121T10{:02}00Z-{:06x}", minute, minute);
     run.command = "train";
     run.version = "0.1.0";
-    run.config = {{"model", "mnist-cnn", false}, {"lr", "0.7", true},       {"seed", "1", true},
-                  {"label", "x", false},         {"channels-last", "false", false}};
-    run.context = {{"host", "cpu", "A64FX"}, {"host", "kernel", "6.1"}, {"libraries", "mpi", "Open MPI 4.1.4"}};
+    run.config = {{"model", "mnist-cnn", false},
+                  {"lr", "0.7", true},
+                  {"seed", "1", true},
+                  {"label", "x", false},
+                  {"channels-last", "false", false}};
+    run.context = {
+        {"host", "cpu", "A64FX"}, {"host", "kernel", "6.1"}, {"libraries", "mpi", "Open MPI 4.1.4"}};
     run.hosts = {{0, 0, "node01", "0-3", "cpu"}, {1, 1, "node01", "4-7", "cpu"}};
     run.measurements = {median_of("step_time_s", "s", results::Kind::cost, step_time_s)};
     run.tables = {{"verification",
@@ -71,8 +75,7 @@ inline void set(Side& side, const std::string& key, const std::string& value) {
 inline void set_fact(Side& side, const std::string& section, const std::string& key,
                      const std::string& value) {
     for (auto& run : side.runs) {
-        std::erase_if(run.context,
-                      [&](const auto& one) { return one.section == section && one.key == key; });
+        std::erase_if(run.context, [&](const auto& one) { return one.section == section && one.key == key; });
         run.context.push_back({section, key, value});
     }
 }
