@@ -13,10 +13,11 @@
 namespace ranklab::report {
 
 struct CompareOptions {
-    double smallest = 0.05;             ///< smallest relative change of interest: 0.05 = 5 %
-    std::vector<std::string> measures;  ///< empty: the headline ones of the command; {"all"}: all
-    std::vector<std::string> allow;  ///< what may differ between the runs: KEY, or KEY* for all that begin so
-    bool with_unverified = false;    ///< runs of which nothing was verified count too
+    double smallest = 0.05;                  ///< smallest relative change of interest: 0.05 = 5 %
+    std::vector<std::string> measures = {};  ///< empty: the headline ones of the command; {"all"}: all
+    std::vector<std::string> allow =
+        {};                        ///< what may differ between the runs: KEY, or KEY* for all that begin so
+    bool with_unverified = false;  ///< runs of which nothing was verified count too
 };
 
 struct Side {

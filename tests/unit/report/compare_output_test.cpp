@@ -101,7 +101,7 @@ TEST(CompareOutput, HostileTextDoesNotBreakOut) {
     EXPECT_THAT(text, Not(HasSubstr("\nVerdict: same\n")));
     const std::string markdown = comparison_markdown(comparison, {});
     EXPECT_THAT(markdown, AllOf(HasSubstr("\\<script\\>"), HasSubstr("\\@all"), HasSubstr("`t'' <b>`")));
-    EXPECT_NO_THROW((void)nlohmann::json::parse(comparison_json(comparison, {})));
+    EXPECT_TRUE(nlohmann::json::accept(comparison_json(comparison, {})));
 }
 
 }  // namespace
