@@ -14,7 +14,6 @@
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
 #include "hdf5/record_source.hpp"
-#include "io/folder_watch.hpp"
 #include "io/hdf5_account.hpp"
 #include "io/room.hpp"
 
@@ -109,9 +108,8 @@ void Hdf5Rung::open() {
         if (place_.ranks.rank() == 0) check_room(made_path(), hdf5_file_bytes(job_));
     });
     unfinished_ = true;
-    // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do.
-    std::optional<FolderWatch> watch;
-    if (form_.parallel) watch.emplace(job_.directory, kFolderPatience);
+    // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().
+    if (form_.parallel && place_.ranks.rank() == 0) watch_.emplace(job_.directory, kFolderPatience);
     comm::together_politely(
         place_.ranks, [&] { create(options); }, [] {}, kPatience);
     make_datasets();
@@ -215,6 +213,7 @@ void Hdf5Rung::close() {
         });
     }
     unfinished_ = false;
+    watch_.reset();
     gather_account();
     file_.reset();
     values_ = {};
