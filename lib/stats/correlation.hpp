@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "stats/interval.hpp"
+
 namespace ranklab::stats {
 
 struct Correlation {
@@ -14,5 +16,8 @@ struct Correlation {
 };
 /// n >= 3, not all equal, no NaN. Bounded: the time grows as n, at most some 60 lags are looked at.
 Correlation correlation(std::span<const double> samples, double median);
+
+/// `dependence` of samples whose median is known; no NaN, n >= 1.
+Dependence dependence_about(std::span<const double> samples, double median);
 
 }  // namespace ranklab::stats

@@ -11,11 +11,23 @@
 namespace ranklab::stats {
 namespace {
 
-constexpr std::size_t kReference = 4096;  // samples that give the ranks of a longer series
+constexpr std::size_t kReference = 1024;  // samples that give the ranks of a longer series
 constexpr std::size_t kMostLags = 60;
 constexpr std::size_t kQuietLags = 5;  // so many small autocorrelations in a row are the end of it
 constexpr double kLongEnough = 1000;
 constexpr double kStrong = 0.5;
+
+// The first of sorted values that is not less; without branches, which would be mispredicted half of the
+// time.
+std::size_t first_not_less(const std::vector<double>& sorted, double x) {
+    std::size_t first = 0;
+    for (std::size_t left = sorted.size(); left > 1;) {
+        const std::size_t half = left / 2;
+        first += sorted[first + half - 1] < x ? half : 0;
+        left -= half;
+    }
+    return first + (sorted[first] < x ? 1 : 0);
+}
 
 // Normal scores of mid-ranks: autocorrelations of these do not change with the shape of the distribution, and
 // one far-out sample cannot hide the correlation of the others.
@@ -28,12 +40,13 @@ std::vector<double> normal_scores(std::span<const double> x) {
     std::vector<double> score(2 * m + 1);
     for (std::size_t i = 0; i <= 2 * m; ++i)
         score[i] = normal_quantile((static_cast<double>(i) + 1) / (2.0 * static_cast<double>(m) + 2));
+    std::vector<std::size_t> equal(m + 1, 0);  // how many from here on are equal
+    for (std::size_t i = m; i-- > 0;)
+        equal[i] = i + 1 < m && reference[i] == reference[i + 1] ? equal[i + 1] + 1 : 1;
     std::vector<double> z(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
-        const auto low = std::lower_bound(reference.begin(), reference.end(), x[i]);
-        auto high = low;
-        while (high != reference.end() && *high == x[i]) ++high;
-        z[i] = score[static_cast<std::size_t>((low - reference.begin()) + (high - reference.begin()))];
+        const std::size_t low = first_not_less(reference, x[i]);
+        z[i] = score[2 * low + (low < m && reference[low] == x[i] ? equal[low] : 0)];
     }
     return z;
 }
@@ -44,39 +57,55 @@ std::vector<double> signs(std::span<const double> x, double median) {
     return s;
 }
 
-// Of lags 0 .. most, over the variance.
-std::vector<double> autocorrelation(std::vector<double> z, std::size_t most) {
-    double mean = 0;
-    for (const double value : z) mean += value;
-    mean /= static_cast<double>(z.size());
-    for (double& value : z) value -= mean;
-    std::vector<double> r(most + 1);
-    for (std::size_t lag = 0; lag <= most; ++lag) {
-        double sum = 0;
-        for (std::size_t i = lag; i < z.size(); ++i) sum += z[i] * z[i - lag];
-        r[lag] = sum;
+// Autocorrelations, computed as they are asked for.
+class Autocorrelation {
+  public:
+    explicit Autocorrelation(std::vector<double> z) : z_(std::move(z)) {
+        double mean = 0;
+        for (const double value : z_) mean += value;
+        mean /= static_cast<double>(z_.size());
+        for (double& value : z_) value -= mean;
+        variance_ = products(0);
     }
-    for (std::size_t lag = most + 1; lag-- > 0;) r[lag] = r[0] > 0 ? r[lag] / r[0] : 0;
-    return r;
-}
+    double at(std::size_t lag) {
+        for (std::size_t next = known_.size(); next <= lag; ++next)
+            known_.push_back(variance_ > 0 ? products(next) / variance_ : 0);
+        return known_[lag];
+    }
+
+  private:
+    double products(std::size_t lag) const {
+        double sums[4] = {};  // four chains of additions instead of one
+        std::size_t i = lag;
+        for (; i + 4 <= z_.size(); i += 4)
+            for (std::size_t k = 0; k < 4; ++k) sums[k] += z_[i + k] * z_[i + k - lag];
+        for (; i < z_.size(); ++i) sums[0] += z_[i] * z_[i - lag];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+
+    std::vector<double> z_;
+    double variance_ = 0;
+    std::vector<double> known_;
+};
 
 // Independent samples have r(k) of 0 +- 1/sqrt(n), a little below 0. The first lag has one chance in fifty to
 // look positive by accident, the others together one in a hundred.
-bool visible(const std::vector<double>& r, double n) {
+bool visible(Autocorrelation& r, std::size_t lags, double n) {
     const double noise = 1 / std::sqrt(n);
-    for (std::size_t lag = 1; lag < r.size() && lag <= kQuietLags; ++lag)
-        if (r[lag] + 1 / n > (lag == 1 ? 2.05 : 3) * noise) return true;
+    for (std::size_t lag = 1; lag <= std::min(lags, kQuietLags); ++lag)
+        if (r.at(lag) + 1 / n > (lag == 1 ? 2.05 : 3) * noise) return true;
     return false;
 }
 
-// Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003): twice the
-// lag after which kQuietLags autocorrelations in a row are not to be told from 0.
-std::size_t bandwidth(const std::vector<double>& r, double n) {
+// Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003): after which
+// lag kQuietLags autocorrelations in a row are not to be told from 0. Twice that, and a little more, since an
+// autocorrelation just too small to be seen is not 0.
+std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
     const double noise = 2 * std::sqrt(std::log10(n) / n);
     std::size_t last = 0;
-    for (std::size_t lag = 1; lag < r.size() && lag <= last + kQuietLags; ++lag)
-        if (std::abs(r[lag]) >= noise) last = lag;
-    return std::min(2 * std::max<std::size_t>(last, 1), r.size() - 1);
+    for (std::size_t lag = 1; lag <= std::min(lags, last + kQuietLags); ++lag)
+        if (std::abs(r.at(lag)) >= noise) last = lag;
+    return std::min(2 * (last + 1), lags);
 }
 
 }  // namespace
@@ -84,19 +113,19 @@ std::size_t bandwidth(const std::vector<double>& r, double n) {
 Correlation correlation(std::span<const double> samples, double median) {
     const double n = static_cast<double>(samples.size());
     const std::size_t lags = std::min(kMostLags, std::max<std::size_t>(1, samples.size() / 4));
-    const auto r = autocorrelation(normal_scores(samples), lags);
-    Correlation found{.lag1 = r[1], .visible = visible(r, n), .inflation = 1, .block_length = 1};
+    Autocorrelation r(normal_scores(samples));
+    Correlation found{.lag1 = r.at(1), .visible = visible(r, lags, n), .inflation = 1, .block_length = 1};
     if (!found.visible) return found;
-    const std::size_t most = bandwidth(r, n);
-    const auto s = autocorrelation(signs(samples, median), most);
+    const std::size_t most = bandwidth(r, lags, n);
+    Autocorrelation s(signs(samples, median));
     double sum = 0;
     double moment = 0;
     for (std::size_t lag = 1; lag <= most; ++lag) {
         // The flat-top window: no bias from the lags that matter.
         const double t = static_cast<double>(lag) / static_cast<double>(most);
         const double weight = t <= 0.5 ? 1 : 2 * (1 - t);
-        sum += weight * s[lag];
-        moment += weight * s[lag] * static_cast<double>(lag);
+        sum += weight * s.at(lag);
+        moment += weight * s.at(lag) * static_cast<double>(lag);
     }
     found.inflation = std::clamp(1 + 2 * sum, 1.0, n);
     // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28).
@@ -125,14 +154,13 @@ std::string sentence(const Correlation& found, double n, double effective) {
 
 }  // namespace
 
-Dependence dependence(std::span<const double> samples) {
+Dependence dependence_about(std::span<const double> samples, double median) {
     Dependence result;
-    if (std::any_of(samples.begin(), samples.end(), [](double x) { return std::isnan(x); })) return result;
     const double n = static_cast<double>(samples.size());
     result.effective_n = n;
     const auto differs = [&](double x) { return x != samples.front(); };
     if (samples.size() < 3 || std::none_of(samples.begin(), samples.end(), differs)) return result;
-    const Correlation found = correlation(samples, quantile(samples, 0.5));
+    const Correlation found = correlation(samples, median);
     result.lag1 = found.lag1;
     result.effective_n = std::max(1.0, n / found.inflation);
     if (found.visible) result.block_length = found.block_length;

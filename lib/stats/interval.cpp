@@ -12,21 +12,6 @@
 namespace ranklab::stats {
 namespace {
 
-// Order statistics without sorting everything: the ranks that an interval asks for are few.
-class Selection {
-  public:
-    explicit Selection(std::span<const double> samples) : x_(samples.begin(), samples.end()) {}
-    double operator()(std::size_t rank) {
-        const auto at = x_.begin() + static_cast<std::ptrdiff_t>(rank - 1);
-        std::nth_element(x_.begin(), at, x_.end());
-        return *at;
-    }
-    std::size_t size() const { return x_.size(); }
-
-  private:
-    std::vector<double> x_;
-};
-
 bool has_nan(std::span<const double> samples) {
     return std::any_of(samples.begin(), samples.end(), [](double x) { return std::isnan(x); });
 }
@@ -46,20 +31,26 @@ Interval quantile_interval(std::span<const double> samples, double q, double lev
 
 MedianEstimate estimate_median(std::span<const double> samples, double level) {
     MedianEstimate estimate;
-    estimate.dependence = dependence(samples);
     if (samples.empty() || has_nan(samples)) return estimate;
-    Selection x(samples);
-    const auto at = [&](std::size_t rank) { return x(rank); };
-    estimate.value = quantile_at(x.size(), 0.5, at);
-    if (estimate.dependence.block_length > 0) {
-        estimate.ci = block_bootstrap_median(samples, estimate.dependence.block_length, level);
+    Selection select(samples);
+    const auto x = [&](std::size_t rank) { return select(rank); };
+    estimate.value = quantile_at(samples.size(), 0.5, x);
+    estimate.dependence = dependence_about(samples, estimate.value);
+    IntervalRanks ranks = median_ranks(samples.size(), level);
+    estimate.method = ranks.low == 0 ? "" : "order statistics";
+    if (ranks.low > 0 && estimate.dependence.block_length > 0) {
+        ranks = block_bootstrap_ranks(samples, estimate.value, estimate.dependence.block_length, level);
         estimate.method = "block bootstrap";
-    } else {
-        estimate.ci = median_interval_at(x.size(), level, at);
-        estimate.method = "order statistics";
     }
-    if (std::isnan(estimate.ci.low)) estimate.method = "";
+    estimate.ci = interval_at(ranks, x);
     return estimate;
+}
+
+Dependence dependence(std::span<const double> samples) {
+    if (samples.empty() || has_nan(samples)) return {};
+    Selection select(samples);
+    return dependence_about(samples,
+                            quantile_at(samples.size(), 0.5, [&](std::size_t rank) { return select(rank); }));
 }
 
 double relative_half_width(const MedianEstimate& estimate) {

@@ -15,6 +15,12 @@ std::optional<std::vector<double>> sorted(std::span<const double> samples) {
     return copy;
 }
 
+double Selection::operator()(std::size_t rank) {
+    const auto at = x_.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+    std::nth_element(x_.begin(), at, x_.end());
+    return *at;
+}
+
 double between(double low, double high, double fraction) {
     if (low == high) return low;  // two infinities, too
     return std::lerp(low, high, fraction);

@@ -14,6 +14,16 @@ namespace ranklab::stats {
 /// nullopt where a sample is NaN: it has no place in an order, so no order statistic means anything.
 std::optional<std::vector<double>> sorted(std::span<const double> samples);
 
+/// Order statistics without sorting everything, where few are asked for.
+class Selection {
+  public:
+    explicit Selection(std::span<const double> samples) : x_(samples.begin(), samples.end()) {}
+    double operator()(std::size_t rank);  ///< from 1
+
+  private:
+    std::vector<double> x_;
+};
+
 /// Between two neighbours in the order, which may be infinite.
 double between(double low, double high, double fraction);
 
@@ -36,12 +46,16 @@ double quantile_at(std::size_t n, double q, ValueAt x) {
 }
 
 template <class ValueAt>
-Interval median_interval_at(std::size_t n, double level, ValueAt x) {
-    const IntervalRanks ranks = median_ranks(n, level);
+Interval interval_at(const IntervalRanks& ranks, ValueAt x) {
     if (ranks.low == 0) return {};
     if (ranks.weight == 0) return {x(ranks.low), x(ranks.high)};
     return {between(x(ranks.low), x(ranks.low + 1), ranks.weight),
             between(x(ranks.high), x(ranks.high - 1), ranks.weight)};
+}
+
+template <class ValueAt>
+Interval median_interval_at(std::size_t n, double level, ValueAt x) {
+    return interval_at(median_ranks(n, level), x);
 }
 
 /// All of a summary but n and the mean. n > 0.
