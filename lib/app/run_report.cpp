@@ -7,6 +7,7 @@
 #include "app/session.hpp"
 #include "base/error.hpp"
 #include "report/csv.hpp"
+#include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/plots.hpp"
 #include "report/text.hpp"
@@ -54,6 +55,13 @@ std::string plot(const results::ResultFile& file, const options::Options& option
     return text;
 }
 
+std::string html_of(const results::ResultFile& file, const options::Options& options) {
+    report::HtmlOptions page;
+    if (options.has("run")) page.run = options.text("run");
+    if (options.has("label")) page.label = options.text("label");
+    return report::html_page(file, report::Selection({}), page);
+}
+
 int show(const options::Options& options) {
     if (options.positional().empty())
         throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
@@ -62,6 +70,7 @@ int show(const options::Options& options) {
     const std::string text = options.has("plots") ? plot(file, options)
                              : format == "json"   ? report::runs_json(chosen_runs(file, options))
                              : format == "csv"    ? report::runs_csv(chosen_runs(file, options))
+                             : format == "html"   ? html_of(file, options)
                                                   : text_of(file, options);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
         throw base::EnvironmentError(
@@ -77,7 +86,7 @@ int run_report(int argc, char** argv) {
     options::Schema schema;
     schema.positional(1);
     schema.section("Options")
-        .choice("format", {"text", "json", "csv"}, "text", "how it is written")
+        .choice("format", {"text", "html", "json", "csv"}, "text", "how it is written")
         .text("run", "ID", std::nullopt, "one run instead of all")
         .text(
             "plots", "DIR", std::nullopt,
