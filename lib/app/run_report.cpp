@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "report/chosen_runs.hpp"
 #include "report/csv.hpp"
+#include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/plots.hpp"
 #include "report/text.hpp"
@@ -44,6 +45,14 @@ void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink
     if (!headers.empty()) sink("\n" + report::run_text(runs.file().read(headers.back().id)));
 }
 
+void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
+    const report::Choice& choice = runs.choice();
+    report::HtmlOptions page;
+    if (!choice.id.empty()) page.run = choice.id;
+    if (choice.label) page.label = *choice.label;
+    sink(report::html_page(runs.file(), report::Selection(choice.conditions), page));
+}
+
 struct Format {
     const char* name;
     void (*write)(const ChosenRuns&, const Options&, const Sink&);
@@ -52,6 +61,7 @@ struct Format {
 // A format is one line here, and says nothing on stdout unless it succeeds.
 constexpr std::array kFormats{
     Format{"text", write_text},
+    Format{"html", write_html},
     Format{"json",
            [](const ChosenRuns& runs, const Options&, const Sink& sink) { report::write_json(runs, sink); }},
     Format{"csv",
