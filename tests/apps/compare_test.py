@@ -53,9 +53,9 @@ class Verdicts(Comparing):
         self.assertEqual(pilot["verdict"], "too noisy")
         runs = pilot["runs_needed"]
         self.assertGreater(runs, 5)
-        # Twice the smallest change, so that the verdict itself, and not only the test, has power.
-        files = self.two(noisy(0.1, runs, 3, 0.05), noisy(0.11, runs, 4, 0.05))
-        result = self.compare(*files, "--fail-on-regression", "5%")
+        files = self.two(noisy(0.1, runs, 3, 0.05), noisy(0.105, runs, 4, 0.05))
+        self.assertEqual(self.json(*files)["groups"][0]["rows"][0]["verdict"], "worse")
+        result = self.compare(*files, "--fail-on-regression", "3%")
         self.assertCode(result, 4)
         self.assertRegex(result.stdout, r"(?m)^  step_time_s .* worse$")
         self.assertRegex(result.stdout, r"(?m)^Gate: failed \(exit 4\): worse: step_time_s by \d")
@@ -223,7 +223,7 @@ class Sides(Comparing):
         self.assertEqual(self.ratio("old", "new"), 2.0)
 
     def test_where_narrows_both_sides(self):
-        result = self.compare(self.store, self.store, "--where", "model=mnist-cnn; git_revision=aaaa*", "--format", "json")
+        result = self.compare(self.store, self.store, "--where", "model=mnist-cnn", "--where", "git_revision=aaaa*", "--format", "json")
         self.assertEqual(json.loads(result.stdout)["a"]["runs"], 5)
         self.assertSays(self.compare("--file", self.store, "old", "label:aaaa"), 2, "model (A: mnist-cnn; B: other)")
 
@@ -258,9 +258,9 @@ class Gate(Case):
         if compiler is None:
             self.skipTest("there is no C compiler")
         source, library = self.folder / "slow.c", self.folder / "slow.so"
-        source.write_text("#include <sys/syscall.h>\n#include <unistd.h>\n"
-                          "ssize_t write(int to, const void* data, size_t bytes) {\n"
-                          "  if (to > 2) usleep(3000);\n  return syscall(SYS_write, to, data, bytes);\n}\n")
+        source.write_text("#include <sys/syscall.h>\n#include <sys/uio.h>\n#include <unistd.h>\n"
+                          "ssize_t writev(int to, const struct iovec* parts, int count) {\n"
+                          "  usleep(20000);\n  return syscall(SYS_writev, to, parts, count);\n}\n")
         subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
         return library
 

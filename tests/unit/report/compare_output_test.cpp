@@ -33,7 +33,7 @@ TEST(CompareOutput, TheTextHasOneRowAMeasurement) {
     const std::string text = comparison_text(of(0.12), {true, false});
     EXPECT_THAT(line_with(text, "# A:"),
                 HasSubstr("A: A: 6 runs, 2026-11-21T10:00:00Z .. 2026-11-21T10:10:00Z"));
-    EXPECT_THAT(text, HasSubstr("smallest change of interest: 5 %"));
+    EXPECT_THAT(text, HasSubstr("smallest change of interest: 3 %"));
     EXPECT_THAT(
         line_with(text, "  step_time_s"),
         MatchesRegex("  step_time_s +s +lower +6 +6 +0\\.1 +0\\.12 +1\\.2000 +[0-9.]+ +[0-9.]+ +0\\.00[0-9]+ "
@@ -57,7 +57,7 @@ TEST(CompareOutput, RunsNeededAreSaid) {
     const auto& row = noisy.groups.front().rows.front();
     ASSERT_EQ(row.outcome, Outcome::too_noisy);
     EXPECT_THAT(comparison_text(noisy, {}),
-                HasSubstr(fmt::format("about {} runs a side find 5 %", row.runs_needed)));
+                HasSubstr(fmt::format("about {} runs a side find 3 %", row.runs_needed)));
     const auto unknown = compare(steady_side("A", 2, 0.1), steady_side("B", 2, 0.1), {});
     EXPECT_THAT(comparison_text(unknown, {}), HasSubstr("measure at least 5 runs a side"));
 }
