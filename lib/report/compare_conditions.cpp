@@ -69,6 +69,7 @@ constexpr std::array kNeverFacts{
     Why{"environment.SLURM_*", "numbers of the job; ranks, nodes and hosts are compared"},
     Why{"output.*", "of the results file"},
     Why{"checkpoint.*", "what came out"},
+    Why{"measuring.*", "what came out; a run that did not converge is left out"},
     Why{"training.limit", "what came out"},
     Why{"training.loss_scale", "what came out"},
     Why{"training.skipped_steps", "what came out"},

@@ -56,10 +56,13 @@ TEST(CompareOutput, RunsNeededAreSaid) {
     const auto noisy = compare(noisy_side("A", 6, 0.1, 0.05, 3), noisy_side("B", 6, 0.105, 0.05, 4), {});
     const auto& row = noisy.groups.front().rows.front();
     ASSERT_EQ(row.outcome, Outcome::too_noisy);
-    EXPECT_THAT(comparison_text(noisy, {}),
-                HasSubstr(fmt::format("about {} runs a side find 3 %", row.runs_needed)));
-    const auto unknown = compare(steady_side("A", 2, 0.1), steady_side("B", 2, 0.1), {});
-    EXPECT_THAT(comparison_text(unknown, {}), HasSubstr("measure at least 5 runs a side"));
+    const std::string text = comparison_text(noisy, {});
+    EXPECT_THAT(text, HasSubstr("runs_needed is how many runs a side find 3 %"));
+    EXPECT_THAT(line_with(text, "  step_time_s"), HasSubstr(fmt::format("  {}  too noisy", row.runs_needed)));
+    EXPECT_THAT(comparison_markdown(noisy, {}),
+                HasSubstr(fmt::format("too noisy (runs_needed: {})", row.runs_needed)));
+    const auto unknown = compare(steady_side("A", 1, 0.1), steady_side("B", 1, 0.1), {});
+    EXPECT_THAT(line_with(comparison_text(unknown, {}), "  step_time_s"), HasSubstr("  n/a  too few runs"));
 }
 
 TEST(CompareOutput, JsonHasTheSameNumbers) {
