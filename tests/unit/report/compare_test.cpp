@@ -222,6 +222,22 @@ TEST(Compare, AnotherKernelIsNotedAndNotRefused) {
     EXPECT_FALSE(comparison.groups.front().differing.front().allowed);
 }
 
+TEST(Compare, WhatTheTablesOfIoSayOfFilesCounts) {
+    Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
+    const auto reads = [](Side& side, const char* cache, const char* file_system) {
+        for (auto& run : side.runs)
+            run.tables.push_back({"io_reads",
+                                  {{"cache", std::vector<std::string>{cache}},
+                                   {"file_system", std::vector<std::string>{file_system}}}});
+    };
+    reads(a, "cold", "lustre");
+    reads(b, "warm", "lustre");
+    EXPECT_EQ(compared(a, b).groups.front().differing.front().key, "cache");
+    Side other = steady_side("B", 5, 0.1);
+    reads(other, "cold", "tmpfs");
+    EXPECT_THAT(refusal(a, other), HasSubstr("file_system (A: lustre; B: tmpfs)"));
+}
+
 TEST(Compare, ConfigurationsAreMatchedEachWithItsOwn) {
     Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
     Side large_a = steady_side("A", 5, 0.4), large_b = steady_side("B", 5, 0.6);
