@@ -12,9 +12,9 @@ namespace ranklab::stats {
 namespace {
 
 constexpr std::size_t kMostExact = 50;  // samples on both sides together
-constexpr double kMostSplits = 4000;    // that are gone through one by one
+constexpr double kMostSplits = 5000;    // that are gone through one by one
 constexpr double kLevel = 0.05;
-constexpr double kCoarse = 0.04;
+constexpr double kCoarse = 0.0385;
 
 // Both sides as one, in order: doubled mid-ranks are whole numbers.
 struct Pooled {
@@ -48,7 +48,9 @@ Pooled pool(const std::vector<double>& a, const std::vector<double>& b) {
 // How many of the splits of the pooled ranks into n_a and n_b have each distance |W - E(W)|, doubled: index
 // d. Counted by adding rank after rank (dynamic programming over subsets), so ties are exact, too.
 std::vector<double> splits_by_distance(const Pooled& all) {
-    const long most = std::accumulate(all.rank2.begin(), all.rank2.end(), 0L);
+    // The largest sum of n_b ranks.
+    const long most =
+        std::accumulate(all.rank2.end() - static_cast<std::ptrdiff_t>(all.n_b), all.rank2.end(), 0L);
     const auto width = static_cast<std::size_t>(most + 1);
     std::vector<std::vector<double>> count(all.n_b + 1);
     count[0].assign(width, 0);
@@ -58,7 +60,8 @@ std::vector<double> splits_by_distance(const Pooled& all) {
         const auto rank2 = static_cast<std::size_t>(all.rank2[i]);
         for (std::size_t size = std::min(i + 1, all.n_b); size > 0; --size) {
             if (count[size].empty()) count[size].assign(width, 0);
-            for (std::size_t sum = 0; sum <= reach; ++sum) count[size][sum + rank2] += count[size - 1][sum];
+            const std::size_t last = std::min(reach, width - 1 - std::min(rank2, width - 1));
+            for (std::size_t sum = 0; sum <= last; ++sum) count[size][sum + rank2] += count[size - 1][sum];
         }
         reach += rank2;
     }
@@ -137,7 +140,7 @@ double exact_p(const Pooled& all, const std::vector<double>& b) {
     if (splits <= kMostSplits && std::isfinite(all.values.front()) && std::isfinite(all.values.back()))
         tail = finer_tail(all, b, splits);
     // Many ties: what is still coarse counts by half (Lancaster's mid-p, JASA 56, 1961).
-    return tail.attainable >= kCoarse ? tail.p() : tail.mid_p();
+    return tail.attainable < kCoarse && all.ties > 0 ? tail.mid_p() : tail.p();
 }
 
 double approximate_p(const Pooled& all) {
@@ -156,6 +159,7 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b) {
     const auto y = sorted(b);
     if (!x || !y || x->empty() || y->empty()) return {};
     const Pooled all = pool(*x, *y);
+    if (all.values.front() == all.values.back()) return {.p = 1, .effect = 0};
     const double product = static_cast<double>(all.n_a) * static_cast<double>(all.n_b);
     RankTest test;
     test.effect = static_cast<double>(all.sum2_b - all.expected2()) / product;

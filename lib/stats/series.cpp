@@ -41,13 +41,14 @@ struct Tail {
     double mser() const { return squares / (count * count); }
 };
 
-// What a batch has to be off the rest to be unlike it: four standard deviations of the rest's batches, or of
-// batches of five independent samples of the later half where those vary more.
+// What the median of a batch has to be off that of the later half to be unlike it: five standard deviations
+// of the means of batches, as the rest has them or as independent samples would, whichever is more. (The
+// median of five varies 1.25 times as much as their mean; and one slow step does not move it.)
 double unlike(const Tail& rest, std::span<const double> later_half) {
     Tail singles;
     for (const double x : later_half) singles.add(x);
     const double batches = rest.squares / std::max(1.0, rest.count - 1);
-    return 4 * std::sqrt(std::max(batches, singles.squares / (singles.count - 1) / kBatch));
+    return 5 * std::sqrt(std::max(batches, singles.squares / (singles.count - 1) / kBatch));
 }
 
 }  // namespace
@@ -84,9 +85,13 @@ std::size_t warmup_end(std::span<const double> samples) {
         if (tails[i].mser() < tails[end].mser()) end = i;
     // The least of many statistics is seldom the first, also where nothing ends: back to the last batch that
     // is unlike the rest.
-    const double limit = unlike(tails[end], std::span<const double>(x).subspan(x.size() / 2));
-    const double rest = tails[end].mean;
-    while (end > 0 && std::abs(means[end - 1] - rest) <= limit) --end;
+    const auto later_half = std::span<const double>(x).subspan(x.size() / 2);
+    const double limit = unlike(tails[end], later_half);
+    const double steady = quantile(later_half, 0.5);
+    const auto off = [&](std::size_t batch) {
+        return std::abs(quantile(std::span<const double>(x).subspan(batch * kBatch, kBatch), 0.5) - steady);
+    };
+    while (end > 0 && off(end - 1) <= limit) --end;
     return end * kBatch;
 }
 
