@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "stats/order.hpp"
+#include "stats/passes.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -58,10 +59,7 @@ Outliers outliers(std::span<const double> samples) {
     const auto x = sorted(samples);
     if (!x || x->empty()) return found;
     const auto at = [&](std::size_t rank) { return (*x)[rank - 1]; };
-    const double lower = quantile_at(x->size(), 0.25, at);
-    const double upper = quantile_at(x->size(), 0.75, at);
-    found.low_fence = lower - 3 * (upper - lower);
-    found.high_fence = upper + 3 * (upper - lower);
+    found = fences(x->size(), at);
     for (const double value : *x) {
         found.below += value < found.low_fence ? 1 : 0;
         found.above += value > found.high_fence ? 1 : 0;

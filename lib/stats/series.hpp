@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "stats/interval.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::stats {
@@ -35,5 +36,12 @@ std::vector<double> order_statistics(const Source& source, std::span<const std::
 /// As summarise(samples), of a source; the same values to the bit but for the mean, which may differ in
 /// rounding.
 Summary summarise(const Source& source);
+/// As estimate_median(samples). From 262,144 samples on, which are not held: the samples below the median are
+/// counted in 2,000 stretches, whose variance (and correlation) is that of the blocks of a block bootstrap;
+/// lag1 is then sin(pi/2 r) of the lag-1 autocorrelation r of "below the median", as it is for normal
+/// samples.
+MedianEstimate estimate_median(const Source& source, double level = 0.95);
+/// As outliers(samples).
+Outliers outliers(const Source& source);
 
 }  // namespace ranklab::stats

@@ -105,6 +105,62 @@ TEST(SummariseASource, NotANumberIsCountedAndSpoilsTheRest) {
     EXPECT_TRUE(std::isnan(summary.mean));
 }
 
+TEST(EstimateMedianOfASource, IsThatOfItsSamples) {
+    Random random(91);
+    for (const double phi : {0.0, 0.5}) {
+        const std::vector<double> x = lognormal(random, 3000, 0.2, phi);
+        const MedianEstimate streamed = estimate_median(Pieces(x));
+        const MedianEstimate whole = estimate_median(x);
+        EXPECT_EQ(bits(streamed.value), bits(whole.value));
+        EXPECT_EQ(bits(streamed.ci.low), bits(whole.ci.low));
+        EXPECT_STREQ(streamed.method, whole.method);
+    }
+}
+
+// Too long to be held: as wide as the interval of the same samples when they are.
+TEST(EstimateMedianOfASource, ALongOneAgreesWithWhatIsHeld) {
+    Random random(92);
+    for (const double phi : {0.0, 0.3, 0.9}) {
+        const std::vector<double> x = lognormal(random, 300000, 0.2, phi);
+        const MedianEstimate streamed = estimate_median(Pieces(x));
+        const MedianEstimate whole = estimate_median(x);
+        EXPECT_EQ(bits(streamed.value), bits(whole.value));
+        EXPECT_STREQ(streamed.method, whole.method) << phi;
+        EXPECT_NEAR(streamed.dependence.lag1, phi, 0.02);
+        EXPECT_NEAR(streamed.dependence.effective_n / whole.dependence.effective_n, 1, 0.15) << phi;
+        EXPECT_NEAR((streamed.ci.high - streamed.ci.low) / (whole.ci.high - whole.ci.low), 1, 0.1) << phi;
+        EXPECT_EQ(streamed.dependence.warning.empty(), phi < 0.5);
+    }
+}
+
+TEST(EstimateMedianOfASource, ASlowDriftIsSeen) {
+    Random random(93);
+    std::vector<double> x = normal(random, 300000, 1, 0.01);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] += 0.01 * std::sin(static_cast<double>(i) / 30000);
+    const MedianEstimate estimate = estimate_median(Pieces(x));
+    EXPECT_STREQ(estimate.method, "block bootstrap");
+    EXPECT_LT(estimate.dependence.effective_n, 3000);
+    EXPECT_NE(estimate.dependence.warning, "");
+}
+
+TEST(EstimateMedianOfASource, EqualSamplesHaveAnIntervalOfNoWidth) {
+    const MedianEstimate estimate = estimate_median(Pieces(std::vector<double>(300000, 2.5)));
+    EXPECT_EQ(estimate.ci.low, 2.5);
+    EXPECT_EQ(estimate.ci.high, 2.5);
+    EXPECT_EQ(estimate.dependence.warning, "");
+}
+
+TEST(FarOut, OfASourceAsOfItsSamples) {
+    const std::vector<double> x = awkward(5003);
+    const Outliers streamed = outliers(Pieces(x));
+    const Outliers whole = outliers(x);
+    EXPECT_EQ(streamed.below, whole.below);
+    EXPECT_EQ(streamed.above, whole.above);
+    EXPECT_EQ(bits(streamed.low_fence), bits(whole.low_fence));
+    EXPECT_EQ(whole.count(), 100U);  // the huge and the infinite ones
+    EXPECT_EQ(outliers(Pieces({})).count(), 0U);
+}
+
 // Quartiles of 1 .. 9 are 3 and 7: the far-out fences are -9 and 19.
 TEST(FarOut, BeyondThreeInterquartileRanges) {
     std::vector<double> x{1, 2, 3, 4, 5, 6, 7, 8, 9};
