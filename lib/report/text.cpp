@@ -190,6 +190,26 @@ std::string communication(const Run& run) {
                             exposed->summary.n));
 }
 
+// Of the wholes: the table has the phases, too, and stands in every other format.
+std::string series(const Run& run) {
+    const results::Table* table = run.find_table("statistics");
+    if (table == nullptr) return "";
+    const auto* names = table->find<std::string>("name");
+    const auto counts = [&](const char* column) { return table->find<std::int64_t>(column); };
+    const auto *n = counts("n"), *low = counts("outliers_low"), *high = counts("outliers_high");
+    const auto *fixed = counts("warmup_fixed"), *detected = counts("warmup_detected");
+    if (names == nullptr || !n || !low || !high || !fixed || !detected) return "";
+    std::string text;
+    for (std::size_t i = 0; i < names->size(); ++i) {
+        const std::string& name = (*names)[i];
+        if (name != "step_time_s" && name != "job_time_s") continue;
+        text += line("outliers",
+                     fmt::format("{} low, {} high of {} in {}, all counted; warm-up: fixed {}, detected {}",
+                                 (*low)[i], (*high)[i], (*n)[i], name, (*fixed)[i], (*detected)[i]));
+    }
+    return text;
+}
+
 std::string table_text(const results::Table& table, std::size_t most_rows) {
     if (table.columns.empty()) return "";
     std::vector<std::string> heads;
@@ -211,6 +231,7 @@ std::string table_text(const results::Table& table, std::size_t most_rows) {
 std::string tables(const Run& run) {
     std::string text;
     for (const auto& table : run.tables) {
+        if (table.name == "statistics") continue;  // the line `outliers`
         const auto own_form = is_io(run) ? io_table(table, run.valid) : std::nullopt;
         text += own_form ? *own_form : table_text(table, table.name == "verification" ? 1000 : kMostRows);
     }
@@ -264,7 +285,8 @@ std::string run_text(const Run& run) {
     if (is_io(run)) text += io_records(run);
     if (!run.valid) text += invalid(run);
     text += measured(run);
-    const std::string facts = accuracy(run) + learning_rate(run) + communication(run) + resources(run);
+    const std::string facts =
+        accuracy(run) + learning_rate(run) + communication(run) + series(run) + resources(run);
     if (!facts.empty()) text += facts + '\n';
     text += tables(run);
     if (run.valid) text += warnings(run);
