@@ -59,6 +59,7 @@ void slim(Run& run) {
     for (auto& m : run.measurements) {
         m.samples = {};
         m.warmup = {};
+        m.stream = nullptr;
     }
 }
 

@@ -93,13 +93,20 @@ std::string line(const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, printable(value));
 }
 
+// Of a run with --target-ci.
+std::string converged(const Run& run) {
+    for (const auto& fact : run.context)
+        if (fact.section == "measuring" && fact.key == "converged") return fact.value;
+    return "";
+}
+
 std::string header(const Run& run) {
     return fmt::format("run {}\n", printable(run.id)) + line("command", run.command) +
            line("label", run.label) + line("command line", run.argv) +
            line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
            line("where", where(run)) +
            line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
-           line("valid", run.valid ? "yes" : "NO");
+           line("valid", run.valid ? "yes" : "NO") + line("converged", converged(run));
 }
 
 std::string invalid(const Run& run) {
@@ -232,6 +239,7 @@ std::string tables(const Run& run) {
     std::string text;
     for (const auto& table : run.tables) {
         if (table.name == "statistics") continue;  // the line `outliers`
+        if (table.name == "order") continue;       // for who looks into the file
         const auto own_form = is_io(run) ? io_table(table, run.valid) : std::nullopt;
         text += own_form ? *own_form : table_text(table, table.name == "verification" ? 1000 : kMostRows);
     }
