@@ -19,6 +19,9 @@ int run_doctor(int argc, char** argv);
 /// `ranklab report FILE`: no MPI.
 int run_report(int argc, char** argv);
 
+/// `ranklab results VERB FILE...`: check, merge, export, prune, list. No MPI.
+int run_results(int argc, char** argv);
+
 /// `ranklab <command> ...` becomes ranklab-<command> found beside it.
 int dispatch(int argc, char** argv);
 
