@@ -18,6 +18,7 @@
 #include "report/extrap.hpp"
 #include "report/gbench.hpp"
 #include "report/group_table.hpp"
+#include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/plots.hpp"
 #include "report/text.hpp"
@@ -76,6 +77,20 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
     report::write_chrome_trace(runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
+void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
+    const report::Choice& choice = runs.choice();
+    report::HtmlOptions page;
+    if (!choice.id.empty()) page.run = choice.id;
+    if (choice.label) page.label = *choice.label;
+    auto conditions = choice.conditions;
+    if (choice.last > 0) {  // of these runs, as a condition
+        std::vector<std::string> ids;
+        for (const auto& header : runs.headers()) ids.push_back(header.id);
+        conditions.push_back("id=" + base::join(ids, ","));
+    }
+    sink(report::html_page(runs.file(), report::Selection(conditions), page));
+}
+
 struct Format {
     const char* name;
     void (*write)(const ChosenRuns&, const Options&, const Sink&);
@@ -84,6 +99,7 @@ struct Format {
 // A format is one line here, and says nothing on stdout unless it succeeds.
 constexpr std::array kFormats{
     Format{"text", write_text},
+    Format{"html", write_html},
     Format{"json",
            [](const ChosenRuns& runs, const Options&, const Sink& sink) { report::write_json(runs, sink); }},
     Format{"csv",

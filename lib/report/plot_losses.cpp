@@ -20,10 +20,10 @@ struct Picture {
     const char* label;
 };
 constexpr Picture kPictures[] = {
-    {"loss_steps.svg", "optimizer steps", 1, 4, "training loss (mean over the global batch)"},
-    {"loss_samples.svg", "samples", 2, 4, "training loss (mean over the global batch)"},
-    {"loss_seconds.svg", "time of the steps [s]", 3, 4, "training loss (mean over the global batch)"},
-    {"learning_rate.svg", "optimizer steps", 1, 5, "learning rate"}};
+    {"loss_steps", "optimizer steps", 1, 4, "training loss (mean over the global batch)"},
+    {"loss_samples", "samples", 2, 4, "training loss (mean over the global batch)"},
+    {"loss_seconds", "time of the steps [s]", 3, 4, "training loss (mean over the global batch)"},
+    {"learning_rate", "optimizer steps", 1, 5, "learning rate"}};
 constexpr const char* kScript = "plot_losses.gp";
 
 // Each row's largest, warm-up rows first.
@@ -97,15 +97,16 @@ std::vector<Picture> pictures_of(bool rates) {
 std::string script_of(const std::vector<Line>& lines, const std::vector<Picture>& pictures) {
     std::string text = gnuplot_head(kScript, 960, 640) + "set grid\nset key outside below\n";
     for (const auto& picture : pictures) {
-        text += fmt::format("set output '{}'\nset xlabel '{}'\nset ylabel '{}'\nset yrange [0:*]\nplot",
-                            picture.file, picture.axis, picture.label);
+        text +=
+            fmt::format("set output '{}.'.ending\nset xlabel '{}'\nset ylabel '{}'\nset yrange [0:*]\nplot",
+                        picture.file, picture.axis, picture.label);
         for (std::size_t i = 0; i < lines.size(); ++i)
             text += fmt::format("{} {} using {}:{} with lines title {}", i == 0 ? "" : ",",
                                 gnuplot_quoted(lines[i].data), picture.x, picture.y,
                                 gnuplot_quoted(lines[i].title));
         text += "\n";
     }
-    return text;
+    return text + gnuplot_tail(kScript);
 }
 
 }  // namespace
@@ -138,7 +139,8 @@ std::optional<Drawing> prepare_losses(const std::vector<Run>& runs, const fs::pa
     drawing.script = folder / kScript;
     drawing.written.push_back(drawing.script);
     write_plot_file(drawing.script, script_of(lines, pictures));
-    for (const auto& picture : pictures) drawing.pictures.push_back(folder / picture.file);
+    for (const auto& picture : pictures)
+        drawing.pictures.push_back(folder / (std::string(picture.file) + ".svg"));
     return drawing;
 }
 
