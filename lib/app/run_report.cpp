@@ -134,7 +134,27 @@ ChosenRuns chosen_runs(const Options& options) {
     return {results::ResultFile(options.positional().front()), std::move(choice)};
 }
 
+// What is asked for and would be left out without a word.
+void refuse_what_has_no_effect(const Options& options) {
+    const std::string& format = options.text("format");
+    const bool table = !options.has("plots") && (format == "text" || format == "markdown");
+    if (options.has("measure") && !table)
+        throw base::OptionError("--measure is of the tables: give --format text or markdown with it");
+    if (options.has("group-by") && !table && (format != "extrap" || options.has("plots")))
+        throw base::OptionError(
+            "--group-by makes tables: give --format text or markdown with it, or extrap, whose parameters it "
+            "names");
+}
+
+// On stderr, since what a program reads has no place for it.
+void warn_of_nothing(const ChosenRuns& runs) {
+    if (runs.handed_over() == 0 && !runs.everything())
+        base::log::warn(fmt::format("{} holds no run of {}", runs.file().path().string(),
+                                    base::printable(runs.text(), 200)));
+}
+
 int show(const Options& options) {
+    refuse_what_has_no_effect(options);
     const ChosenRuns runs = chosen_runs(options);
     ReportOutput output(options.has("output") ? options.text("output") : "");
     const Sink sink = [&](std::string_view text) { output.write(text); };
@@ -144,6 +164,7 @@ int show(const Options& options) {
         for (const auto& format : kFormats)
             if (options.text("format") == format.name) format.write(runs, options, sink);
     }
+    if (options.text("format") != "text" && options.text("format") != "html") warn_of_nothing(runs);
     output.commit();
     return 0;
 }

@@ -41,18 +41,22 @@ bool ChosenRuns::matches(const results::Run& run) const {
 }
 
 void ChosenRuns::visit(results::Detail detail, const std::function<void(results::Run&&)>& take) const {
-    if (!choice_.id.empty()) return take(file_.read(choice_.id, detail));
-    if (everything()) return file_.visit(detail, {}, take);
+    const auto hand_over = [&](results::Run&& run) {
+        ++handed_over_;
+        take(std::move(run));
+    };
+    if (!choice_.id.empty()) return hand_over(file_.read(choice_.id, detail));
+    if (everything()) return file_.visit(detail, {}, hand_over);
     if (choice_.last == 0)
         return file_.visit(
-            detail, [&](const auto& run) { return matches(run); }, take);
+            detail, [&](const auto& run) { return matches(run); }, hand_over);
     if (last_ids_.size() <= kFew) {
-        for (const auto& id : last_ids_) take(file_.read(id, detail));
+        for (const auto& id : last_ids_) hand_over(file_.read(id, detail));
         return;
     }
     const std::set<std::string> wanted(last_ids_.begin(), last_ids_.end());
     file_.visit(
-        detail, [&](const auto& run) { return wanted.count(run.id) != 0; }, take);
+        detail, [&](const auto& run) { return wanted.count(run.id) != 0; }, hand_over);
 }
 
 std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
@@ -75,6 +79,7 @@ std::vector<results::RunHeader> ChosenRuns::headers() const {
         const std::set<std::string> wanted(last_ids_.begin(), last_ids_.end());
         std::erase_if(headers, [&](const auto& one) { return wanted.count(one.id) == 0; });
     }
+    handed_over_ += headers.size();
     return headers;
 }
 

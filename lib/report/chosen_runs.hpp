@@ -35,6 +35,8 @@ class ChosenRuns {
     std::vector<results::RunHeader> headers() const;
 
     bool everything() const;
+    /// How many runs visit() and headers() have handed over so far.
+    std::size_t handed_over() const { return handed_over_; }
     const results::ResultFile& file() const { return file_; }
     const Choice& choice() const { return choice_; }
     const Selection& selection() const { return selection_; }
@@ -48,6 +50,7 @@ class ChosenRuns {
     results::ResultFile file_;
     Choice choice_;
     Selection selection_;
+    mutable std::size_t handed_over_ = 0;
     std::vector<std::string> last_ids_;  ///< of choice_.last, found once: later runs do not come in between
 };
 

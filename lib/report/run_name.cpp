@@ -64,7 +64,8 @@ std::string configuration_name(const results::Run& run) {
 }
 
 bool is_time(const results::Measurement& m) {
-    return m.kind == results::Kind::cost && (m.unit == "s" || m.unit == "us");
+    // A difference of times may be negative: that is none.
+    return m.kind == results::Kind::cost && (m.unit == "s" || m.unit == "us") && !(m.summary.min < 0);
 }
 
 }  // namespace ranklab::report

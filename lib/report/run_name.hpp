@@ -16,7 +16,7 @@ std::string workload_name(const results::Run& run);
 /// repetitions.
 std::string configuration_name(const results::Run& run);
 
-/// A measurement that ends in a unit of time: "s" or "us".
+/// A cost in s or us that is a time, and no difference of times.
 bool is_time(const results::Measurement& measurement);
 
 }  // namespace ranklab::report
