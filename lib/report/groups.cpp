@@ -40,10 +40,6 @@ bool is_not_converged(const results::Run& run) {
            });
 }
 
-bool has_values(const Group& group) {
-    return group.invalid > 0 || !group.values.empty();
-}
-
 }  // namespace
 
 const std::vector<std::string>& headline_measurements() {
@@ -90,6 +86,11 @@ void Groups::add(const results::Run& run) {
         values.medians.push_back(m.summary.median);
         values.own = m.summary.ci95;
     }
+}
+
+bool Groups::has_values(const Group& group) const {
+    return group.invalid > 0 || std::any_of(measurements_.begin(), measurements_.end(),
+                                            [&](const auto& name) { return group.values.count(name) != 0; });
 }
 
 std::vector<Group> Groups::sorted() const {

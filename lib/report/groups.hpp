@@ -48,6 +48,8 @@ class Groups {
     std::size_t runs() const { return runs_; }
 
   private:
+    bool has_values(const Group& group) const;
+
     std::vector<std::string> keys_;
     std::vector<std::string> measurements_;
     std::map<std::vector<std::string>, Group> groups_;

@@ -62,9 +62,10 @@ std::optional<stats::Scaling> scaling_between(const Group& base, const Group& gr
     return local ? stats::Scaling::weak : stats::Scaling::strong;
 }
 
-class Comparison {
+class AgainstBase {
   public:
-    Comparison(const results::ResultFile& file, std::size_t ranks_key) : file_(file), ranks_key_(ranks_key) {}
+    AgainstBase(const results::ResultFile& file, std::size_t ranks_key)
+        : file_(file), ranks_key_(ranks_key) {}
 
     double ranks(const Group& group) const { return std::strtod(group.key[ranks_key_].c_str(), nullptr); }
 
@@ -119,12 +120,12 @@ std::vector<std::string> others_than(std::vector<std::string> key, std::size_t p
 
 // Fewest ranks first among those of equal other keys that have a time.
 std::map<std::vector<std::string>, const Group*> bases_of(const std::vector<Group>& groups, std::size_t place,
-                                                          const Comparison& comparison) {
+                                                          const AgainstBase& against) {
     std::map<std::vector<std::string>, const Group*> bases;
     for (const auto& group : groups) {
-        if (common_time(group, group).empty() || !(comparison.ranks(group) > 0)) continue;
+        if (common_time(group, group).empty() || !(against.ranks(group) > 0)) continue;
         const Group*& base = bases[others_than(group.key, place)];
-        if (base == nullptr || comparison.ranks(group) < comparison.ranks(*base)) base = &group;
+        if (base == nullptr || against.ranks(group) < against.ranks(*base)) base = &group;
     }
     return bases;
 }
@@ -158,8 +159,8 @@ Scaling scaling_of(const std::vector<Group>& groups, const std::vector<std::stri
     const auto found = std::find(keys.begin(), keys.end(), "ranks");
     if (found == keys.end()) return scaling;
     const auto place = static_cast<std::size_t>(found - keys.begin());
-    Comparison comparison(file, place);
-    const auto bases = bases_of(groups, place, comparison);
+    AgainstBase against(file, place);
+    const auto bases = bases_of(groups, place, against);
     for (const auto& group : groups) {
         const auto base = bases.find(others_than(group.key, place));
         if (base == bases.end() || group.values.empty()) {
@@ -167,7 +168,7 @@ Scaling scaling_of(const std::vector<Group>& groups, const std::vector<std::stri
         } else if (base->second == &group) {
             scaling.rows.push_back({true, {1, {}}, {1, {}}, "", false});
         } else {
-            scaling.rows.push_back(comparison.row(*base->second, group));
+            scaling.rows.push_back(against.row(*base->second, group));
         }
     }
     for (const auto& [key, base] : bases) scaling.bases.push_back(base_line(*base, keys));
