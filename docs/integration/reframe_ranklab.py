@@ -1,4 +1,4 @@
-# Copyright of your site. ReFrame: reframe -c reframe_ranklab.py -r --system=SITE -S num_tasks=4
+# ReFrame: reframe -c reframe_ranklab.py -r --system=SITE -S num_tasks=4
 #
 # A performance test of `ranklab train` and `ranklab io`. The patterns are those of docs/output_formats.md;
 # tests/apps/integration_test.py applies them to real output.
@@ -11,7 +11,7 @@ class RanklabBase(rfm.RunOnlyRegressionTest):
     valid_systems = ['*']
     valid_prog_environs = ['*']
     executable = 'ranklab'
-    num_tasks = variable(int, value=2)
+    num_tasks = 2
     results_file = variable(str, value='ranklab.h5')
 
     @sanity_function
