@@ -112,6 +112,7 @@ class Collector {
 
     Benchmarks& benchmarks() { return benchmarks_; }
     Json context() const;
+    bool is_first(const std::string& run) const { return first_runs_.count(run) != 0; }
 
   private:
     void place(Benchmark& benchmark, const std::string& configuration, const std::string& run) {
@@ -119,6 +120,7 @@ class Collector {
         benchmark.family = family->second.first;
         benchmark.instance = family->second.second++;
         benchmark.first_run = run;
+        first_runs_.insert(run);
     }
 
     struct Newest {
@@ -126,6 +128,7 @@ class Collector {
     };
     Newest newest_;
     Benchmarks benchmarks_;
+    std::set<std::string> first_runs_;
     std::map<std::string, std::pair<std::size_t, std::size_t>> families_;
 };
 
@@ -236,9 +239,10 @@ void write_gbench(const ChosenRuns& runs, const Sink& sink) {
     runs.visit(results::Detail::summaries, [&](const Run& run) { collector.add(run); });
     sink("{\"context\":" + json_line(collector.context()) + ",\n\"benchmarks\":[");
     Writer writer(sink);
-    // Samples are needed of those runs alone that no other one repeats.
-    runs.visit(results::Detail::all, [&](const Run& run) {
-        if (!run.valid) return;
+    // The first run of a name brings its benchmark out; samples are needed of those alone that no other
+    // repeats.
+    const auto first = [&](const Run& run) { return run.valid && collector.is_first(run.id); };
+    runs.visit_some(results::Detail::all, first, [&](const Run& run) {
         const std::string name = configuration_name(run);
         for (const auto& m : run.measurements) {
             if (!is_time(m)) continue;

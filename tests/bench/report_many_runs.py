@@ -42,7 +42,7 @@ def measure(command):
     _, status, usage = os.wait4(process.pid, 0)
     if os.waitstatus_to_exitcode(status) != 0:
         sys.exit(f"{command} failed")
-    return time.monotonic() - begin, usage.ru_maxrss / 1024
+    return time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def main():
@@ -55,10 +55,10 @@ def main():
         path = pathlib.Path(folder) / "many.h5"
         make(path, arguments.bin / "ranklab", arguments.runs)
         print(f"# {arguments.runs} runs, {path.stat().st_size / 1e6:.0f} MB; median of {arguments.repetitions}")
-        print(f"{'case':<10} {'time_s':>8} {'max_s':>8} {'rss_MiB':>8}")
+        print(f"{'case':<10} {'time_s':>8} {'cpu_s':>8} {'max_s':>8} {'rss_MiB':>8}")
         for name, words in CASES:
-            times, sizes = zip(*(measure([arguments.bin / "ranklab", "report", path, *words]) for _ in range(arguments.repetitions)))
-            print(f"{name:<10} {statistics.median(times):8.2f} {max(times):8.2f} {max(sizes):8.0f}")
+            times, cpu, sizes = zip(*(measure([arguments.bin / "ranklab", "report", path, *words]) for _ in range(arguments.repetitions)))
+            print(f"{name:<10} {statistics.median(times):8.2f} {statistics.median(cpu):8.2f} {max(times):8.2f} {max(sizes):8.0f}")
 
 
 if __name__ == "__main__":
