@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/ablation.hpp"
 #include "report/io_text.hpp"
+#include "report/phases.hpp"
 #include "report/text_table.hpp"
 #include "report/values.hpp"
 
@@ -22,14 +23,10 @@ using results::Kind;
 using results::Measurement;
 using results::Run;
 
-// In the order of a step; sync is measured as what of it is exposed.
-constexpr std::array kPhases{"data_time_s",         "copy_time_s",   "scatter_time_s",  "replicate_time_s",
-                             "forward_time_s",      "gather_time_s", "backward_time_s", "reduce_time_s",
-                             "sync_exposed_time_s", "sync_time_s",   "optimizer_time_s"};
 constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
 
 bool is_phase(const Measurement& m) {
-    return std::find(kPhases.begin(), kPhases.end(), m.name) != kPhases.end();
+    return std::find(step_phases().begin(), step_phases().end(), m.name) != step_phases().end();
 }
 
 // Measurements that a line of their own tells of.
