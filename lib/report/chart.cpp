@@ -12,12 +12,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kWidth = 560;  // with letters of 15: legible at 360 pixels, and two in a row of a wide page
+// With letters of 15: legible at 340 pixels.
+constexpr int kWidth = 440, kBarWidth = 500, kWideWidth = 580;
+constexpr int kHeight = 330;
 constexpr int kBarHeight = 46;
 constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};  // the page's legend has the same: chart_mark()
 
 std::string quoted_data(const std::string& text) {
-    std::string clean = base::printable(text, 90);
+    std::string clean = base::printable(text, 58);
     std::replace(clean.begin(), clean.end(), '"', '\'');
     return '"' + clean + '"';
 }
@@ -57,7 +59,7 @@ std::string xy_data(const Chart& chart) {
 
 // Bars lie on each other's ends; the first category is on top.
 std::string bar_data(const Chart& chart) {
-    std::string text = "# y from to value low high category\n";
+    std::string text = "# y from to value low high category end\n";
     std::vector<double> ends(chart.categories.size(), chart.log_x ? stats::kNone : 0);
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         text += fmt::format("{}# {}\n", i == 0 ? "" : "\n\n", base::printable(chart.series[i].title, 200));
@@ -66,9 +68,10 @@ std::string bar_data(const Chart& chart) {
             const double from = chart.log_x ? stats::kNone : ends[row];
             const double to = std::isnan(from) ? p.y : from + (std::isnan(p.y) ? 0 : p.y);
             if (!chart.log_x) ends[row] = to;
-            text += fmt::format("{} {} {} {} {} {} {}\n", -p.x, plot_value(from), plot_value(to),
+            const double end = std::isnan(p.interval.high) ? to : std::max(to, p.interval.high);
+            text += fmt::format("{} {} {} {} {} {} {} {}\n", -p.x, plot_value(from), plot_value(to),
                                 plot_value(p.y), plot_value(p.interval.low), plot_value(p.interval.high),
-                                quoted_data(chart.categories[row]));
+                                quoted_data(chart.categories[row]), plot_value(end));
         }
     }
     return text;
@@ -155,7 +158,7 @@ std::string bar_axes(const Chart& chart) {
     const double most = ends.high > 0 ? ends.high : 1;
     return fmt::format("set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n",
                        gnuplot_quoted(chart.x_label), 0.55 - static_cast<double>(chart.categories.size())) +
-           (chart.log_x ? fmt::format("set logscale x\nset xrange [{}:{}]\n", smallest / 3, 2.5 * most)
+           (chart.log_x ? fmt::format("set logscale x\nset xrange [{}:{}]\n", smallest / 3, 6 * most)
                         : fmt::format("set xrange [0:{}]\n", 1.14 * most));
 }
 
@@ -179,7 +182,7 @@ std::string bar_script(const Chart& chart, Medium medium) {
     text += fmt::format(", '' index 0 using ({}):($1+0.3):7 with labels left offset 0.3,0 notitle",
                         chart.log_x ? "low" : "0");
     if (chart.series.size() == 1)
-        text += ", '' index 0 using 3:($1-0.07):(sprintf('   %.3g', $4)) with labels left notitle";
+        text += ", '' index 0 using 8:($1-0.07):(sprintf('   %.3g', $4)) with labels left notitle";
     return text + "\n";
 }
 
@@ -193,7 +196,7 @@ double smallest_bar(const Chart& chart) {
 
 int height_of(const Chart& chart, Medium medium) {
     const int key = medium == Medium::paper ? 20 * static_cast<int>(chart.series.size()) + 40 : 0;
-    if (!chart.bars()) return 360 + key;
+    if (!chart.bars()) return kHeight + key;
     return 70 + kBarHeight * static_cast<int>(chart.categories.size()) + key;
 }
 
@@ -207,7 +210,10 @@ std::string script_of(const Chart& chart, Medium medium) {
                            : fmt::format(
                                  "reset\nset terminal svg size {},{} dynamic noenhanced font ',15'\n"
                                  "set datafile missing 'NaN'\nending = 'svg'\nunset key\n",
-                                 kWidth, height);
+                                 chart.bars() ? kBarWidth
+                                 : chart.wide ? kWideWidth
+                                              : kWidth,
+                                 height);
     text += fmt::format(
         "set output '{}.'.ending\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale 0.5\n",
         chart.name);

@@ -13,10 +13,17 @@ struct Section {
     std::string id, title, html;
 };
 
+std::string scaling_html(const PageInput& input, Drawer& drawer) {
+    const std::string weak = drawer.row(scaling_figures(input, stats::Scaling::weak));
+    const std::string strong = drawer.row(scaling_figures(input, stats::Scaling::strong));
+    return (weak.empty() ? "" : "<h3>Weak: each rank keeps its batch</h3>\n" + weak) +
+           (strong.empty() ? "" : "<h3>Strong: ranks share one batch</h3>\n" + strong);
+}
+
 // The scaling of training on top, since that is what most come for.
 std::vector<Section> sections_of(const PageInput& input, Drawer& drawer) {
     std::vector<Section> sections{{"summary", "Summary", summary_html(input)},
-                                  {"scaling", "Scaling of training", drawer.row(scaling_figures(input))},
+                                  {"scaling", "Scaling of training", scaling_html(input, drawer)},
                                   {"phases", "Where a step's time goes", drawer.row(phase_figures(input))},
                                   {"messages", "Message sizes", drawer.row(message_figures(input))},
                                   {"ranks", "Rank by rank", ranks_html(input)},

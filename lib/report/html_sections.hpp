@@ -10,6 +10,7 @@
 #include "report/campaign.hpp"
 #include "report/html_figure.hpp"
 #include "results/run.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::report {
 
@@ -34,7 +35,7 @@ std::string environment_html(const PageInput& input);
 std::string reference_html(const PageInput& input);
 std::string definitions_html(const PageInput& input);
 
-std::vector<Figure> scaling_figures(const PageInput& input);
+std::vector<Figure> scaling_figures(const PageInput& input, stats::Scaling scaling);
 std::vector<Figure> phase_figures(const PageInput& input);
 std::vector<Figure> message_figures(const PageInput& input);
 std::vector<Figure> ladder_figures(const PageInput& input);

@@ -33,8 +33,8 @@ std::vector<const char*> first_measurements(const Group& group) {
 std::string verdict(const Group& group) {
     if (group.valid == 0) return "<span class=\"bad\">INVALID</span>";
     if (group.verified == "yes") return "<span class=\"good\">verified</span>";
-    return fmt::format("<span class=\"bad\">{}</span>",
-                       group.verified == "NO" ? "verification FAILED" : escape(group.verified, 60));
+    return group.verified == "NO" ? "<span class=\"bad\">FAILED</span>"
+                                  : fmt::format("<span class=\"none\">{}</span>", escape(group.verified, 60));
 }
 
 std::string unit_of(const std::vector<const Group*>& groups, const std::string& name) {
@@ -73,7 +73,8 @@ std::string table_of(const std::string& heading, const std::vector<const Group*>
                             escape(unit_of(groups, name), 20));
     for (std::size_t i = 0; i < groups.size(); ++i) rows += group_row(*groups[i], titles[i], names);
     return fmt::format(
-        "<h3>{}</h3>\n<div class=\"scroll\"><table><thead><tr>{}<th class=\"text\">verification</th><th "
+        "<h3>{}</h3>\n<div class=\"scroll\"><table class=\"summary\"><thead><tr>{}<th "
+        "class=\"text\">verification</th><th "
         "class=\"text\">newest (UTC)</th></tr></thead><tbody>{}</tbody></table></div>\n",
         escape(heading), head, rows);
 }
