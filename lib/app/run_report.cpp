@@ -1,11 +1,18 @@
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/command_line.hpp"
 #include "app/programs.hpp"
+#include "app/report_output.hpp"
 #include "app/session.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "report/chosen_runs.hpp"
 #include "report/csv.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
@@ -16,6 +23,10 @@
 namespace ranklab::app {
 namespace {
 
+using options::Options;
+using report::ChosenRuns;
+using report::Sink;
+
 const ProgramText kText{
     "report", "FILE [options]", "Shows what a results file holds: for a person, or for a program.",
     "  ranklab report results/ranklab.h5                    the runs, and the last one whole\n"
@@ -24,59 +35,95 @@ const ProgramText kText{
     "  ranklab report results/ranklab.h5 --plots plots      training losses and the io ladder, drawn by "
     "gnuplot\n"};
 
-std::vector<results::Run> chosen_runs(const results::ResultFile& file, const options::Options& options) {
-    if (options.has("run")) return {file.read(options.text("run"), results::Detail::summaries)};
-    return file.read_all(results::Detail::summaries);
+constexpr std::size_t kListed = 20;  // in a list; more would hide the run below it
+
+void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    if (!runs.choice().id.empty()) return sink(report::run_text(runs.file().read(runs.choice().id)));
+    const auto headers = runs.headers();
+    const std::size_t shown = options.is_set("last") ? headers.size() : kListed;
+    sink(report::runs_text(headers, runs.file().path().string(), shown, runs.text()));
+    if (!headers.empty()) sink("\n" + report::run_text(runs.file().read(headers.back().id)));
 }
 
-std::string text_of(const results::ResultFile& file, const options::Options& options) {
-    if (options.has("run")) return report::run_text(file.read(options.text("run")));
-    const auto headers = file.runs();
-    std::string text = report::runs_text(headers, file.path().string());
-    if (!headers.empty()) text += "\n" + report::run_text(file.read(headers.back().id));
-    return text;
-}
-
-// The runs that are asked for, with their samples.
-std::vector<results::Run> plotted_runs(const results::ResultFile& file, const options::Options& options) {
-    if (options.has("run")) return {file.read(options.text("run"))};
-    std::vector<results::Run> runs;
-    for (const auto& header : file.runs()) {
-        if (!options.has("label") || header.label == options.text("label"))
-            runs.push_back(file.read(header.id));
-    }
-    return runs;
-}
-
-std::string plot(const results::ResultFile& file, const options::Options& options) {
-    std::string text;
-    for (const auto& path : report::plot(plotted_runs(file, options), options.text("plots")))
-        text += path.string() + "\n";
-    return text;
-}
-
-std::string html_of(const results::ResultFile& file, const options::Options& options) {
+void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
+    const report::Choice& choice = runs.choice();
     report::HtmlOptions page;
-    if (options.has("run")) page.run = options.text("run");
-    if (options.has("label")) page.label = options.text("label");
-    return report::html_page(file, report::Selection({}), page);
+    if (!choice.id.empty()) page.run = choice.id;
+    if (choice.label) page.label = *choice.label;
+    sink(report::html_page(runs.file(), report::Selection(choice.conditions), page));
 }
 
-int show(const options::Options& options) {
+struct Format {
+    const char* name;
+    void (*write)(const ChosenRuns&, const Options&, const Sink&);
+};
+
+// A format is one line here, and says nothing on stdout unless it succeeds.
+constexpr std::array kFormats{
+    Format{"text", write_text},
+    Format{"html", write_html},
+    Format{"json",
+           [](const ChosenRuns& runs, const Options&, const Sink& sink) { report::write_json(runs, sink); }},
+    Format{"csv",
+           [](const ChosenRuns& runs, const Options&, const Sink& sink) { report::write_csv(runs, sink); }},
+};
+
+std::vector<std::string> format_names() {
+    std::vector<std::string> names;
+    for (const auto& format : kFormats) names.emplace_back(format.name);
+    return names;
+}
+
+void write_plots(const ChosenRuns& chosen, const Options& options, const Sink& sink) {
+    std::vector<results::Run> runs;
+    chosen.visit(results::Detail::all, [&](results::Run&& run) { runs.push_back(std::move(run)); });
+    for (const auto& path : report::plot(runs, options.text("plots"))) sink(path.string() + "\n");
+}
+
+ChosenRuns chosen_runs(const Options& options) {
     if (options.positional().empty())
         throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
-    const results::ResultFile file(options.positional().front());
-    const std::string& format = options.text("format");
-    const std::string text = options.has("plots") ? plot(file, options)
-                             : format == "json"   ? report::runs_json(chosen_runs(file, options))
-                             : format == "csv"    ? report::runs_csv(chosen_runs(file, options))
-                             : format == "html"   ? html_of(file, options)
-                                                  : text_of(file, options);
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-        throw base::EnvironmentError(
-            "the report could not be written to stdout; is its disk full or the pipe closed?");
+    report::Choice choice;
+    if (options.has("run")) choice.id = options.text("run");
+    if (options.has("label")) choice.label = options.text("label");
+    if (options.has("last")) choice.last = static_cast<std::size_t>(options.integer("last"));
+    choice.conditions = options.texts("where");
+    return {results::ResultFile(options.positional().front()), std::move(choice)};
+}
+
+int show(const Options& options) {
+    const ChosenRuns runs = chosen_runs(options);
+    ReportOutput output(options.has("output") ? options.text("output") : "");
+    const Sink sink = [&](std::string_view text) { output.write(text); };
+    if (options.has("plots")) {
+        write_plots(runs, options, sink);
+    } else {
+        for (const auto& format : kFormats)
+            if (options.text("format") == format.name) format.write(runs, options, sink);
     }
+    output.commit();
     return 0;
+}
+
+void describe(options::Schema& schema) {
+    schema.positional(1);
+    schema.section("What to show")
+        .text("run", "ID", std::nullopt, "one run instead of all")
+        .texts("where", "CONDITION",
+               "only runs of which this holds: model=mnist-cnn, sync!=none, ranks>=2, label=night*, "
+               "model=a,b; a setting, ranks, nodes, command, label, valid, exit_code, version, git_revision "
+               "or a fact of the context such as host.kernel; may be given several times")
+        .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
+        .integer("last", 1, std::nullopt, "only the N stored last, of those that the others leave");
+    schema.section("How")
+        .choice("format", format_names(), "text", "how it is written")
+        .text("output", "FILE", std::nullopt,
+              "write into this file, whole or not at all, instead of to stdout")
+        .text(
+            "plots", "DIR", std::nullopt,
+            "draw into DIR (gnuplot): training loss against steps, samples and time, the learning rate; io's "
+            "ladder, and its speedup over ranks or workers");
+    describe_help(schema);
 }
 
 }  // namespace
@@ -84,18 +131,9 @@ int show(const options::Options& options) {
 int run_report(int argc, char** argv) {
     prepare_process();
     options::Schema schema;
-    schema.positional(1);
-    schema.section("Options")
-        .choice("format", {"text", "html", "json", "csv"}, "text", "how it is written")
-        .text("run", "ID", std::nullopt, "one run instead of all")
-        .text(
-            "plots", "DIR", std::nullopt,
-            "draw into DIR (gnuplot): training loss against steps, samples and time, the learning rate; io's "
-            "ladder, and its speedup over ranks or workers")
-        .text("label", "TEXT", std::nullopt, "of --plots: the runs of this --label alone");
-    describe_help(schema);
+    describe(schema);
     return guarded([&] {
-        const auto options = options::Options::parse(schema, arguments_of(argc, argv));
+        const auto options = Options::parse(schema, arguments_of(argc, argv));
         if (answer_help(options, schema, kText)) return 0;
         return show(options);
     });

@@ -79,7 +79,7 @@ data::DataRequest data_request(const TrainingOptions& options) {
 measure::Schedule make_schedule(options::Options& all, const TrainingOptions& options,
                                 std::int64_t steps_per_epoch) {
     if (options.steps > 0)
-        return measure::schedule_steps(options.steps, all.integer("warmup"), steps_per_epoch);
+        return measure::schedule_steps(options.most_steps, all.integer("warmup"), steps_per_epoch);
     if (!all.is_set("warmup"))
         all.resolve("warmup", fmt::format("{}", measure::default_warmup(options.epochs * steps_per_epoch)));
     return measure::schedule_epochs(options.epochs, all.integer("warmup"), steps_per_epoch);

@@ -9,6 +9,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kHead = R"({"schema":1,"runs":[)";
+constexpr const char* kTail = "\n]}\n";
+
 // Not finite numbers are written as null by the library itself.
 Json measurement_json(const results::Measurement& m) {
     const stats::Summary& s = m.summary;
@@ -75,9 +78,20 @@ std::string run_json(const results::Run& run) {
 }  // namespace
 
 std::string runs_json(const std::vector<results::Run>& runs) {
-    std::string text = R"({"schema":1,"runs":[)";
+    std::string text = kHead;
     for (std::size_t i = 0; i < runs.size(); ++i) text += (i == 0 ? "\n" : ",\n") + run_json(runs[i]);
-    return text + "\n]}\n";
+    return text + kTail;
+}
+
+void write_json(const ChosenRuns& runs, const Sink& sink) {
+    const char* between = "\n";
+    sink(kHead);
+    runs.visit(results::Detail::summaries, [&](const results::Run& run) {
+        sink(between);
+        sink(run_json(run));
+        between = ",\n";
+    });
+    sink(kTail);
 }
 
 }  // namespace ranklab::report

@@ -15,6 +15,10 @@ std::string kind_name(Kind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::size_t Measurement::rows() const {
+    return stream ? stream->rows() : samples.size() / std::max<std::size_t>(1, columns);
+}
+
 const Measurement* Run::find(const std::string& name) const {
     const auto found = std::find_if(measurements.begin(), measurements.end(),
                                     [&](const Measurement& measurement) { return measurement.name == name; });
