@@ -50,7 +50,8 @@ std::string key_of(const Run& run) {
 }
 
 // What a page needs of many runs; hosts, context and long tables are read again for the few that are shown.
-void slim(Run& run) {
+void slim(Run& run, std::size_t ranks) {
+    if (run.setting("ranks").empty()) run.config.push_back({"ranks", fmt::format("{}", ranks), true});
     run.context.clear();
     run.hosts.clear();
     std::erase_if(run.tables, [](const results::Table& table) {
@@ -173,7 +174,7 @@ void Campaign::add(Run&& run) {
         for (const auto& m : run.measurements) group.medians[m.name].push_back(m.summary.median);
     }
     if (run.valid || group.valid == 0) {
-        slim(run);
+        slim(run, group.ranks);
         group.verified = verified;
         group.newest = std::move(run);
     }
