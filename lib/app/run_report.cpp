@@ -47,7 +47,7 @@ fs::path reference_folder() {
     std::error_code error;
     const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
     for (const fs::path& folder : {bin / "../share/ranklab/reference", bin / "../../../results/reference"})
-        if (!error && fs::is_directory(folder, error)) return folder;
+        if (fs::is_directory(folder, error)) return folder;
     return {};
 }
 

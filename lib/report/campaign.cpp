@@ -98,7 +98,7 @@ std::vector<std::string> special_parts(const Run& run, const std::vector<std::st
     const bool name_sync = !sync.empty() && sync != "none" && differs("sync");
     if (differs("mode") || name_sync) parts.push_back(name_sync ? mode + " " + sync : mode);
     const std::string batch = run.setting("batch-size"), all = run.setting("global-batch-size");
-    if (differs("batch-size") || differs("global-batch-size"))
+    if (!all.empty() && (differs("batch-size") || differs("global-batch-size")))
         parts.push_back(batch == all ? fmt::format("batch {}", all)
                                      : fmt::format("batch {} each, {} in all", batch, all));
     std::erase(parts, "");
@@ -181,9 +181,13 @@ void Campaign::add(Run&& run) {
 }
 
 std::vector<std::string> group_titles(const std::vector<const Group*>& groups) {
-    const auto differing = differing_settings(groups);
+    std::map<std::string, std::vector<const Group*>> of_command;
+    for (const Group* group : groups) of_command[group->newest.command].push_back(group);
+    std::map<std::string, std::vector<std::string>> differing_of;
+    for (const auto& [command, some] : of_command) differing_of[command] = differing_settings(some);
     std::vector<std::string> titles;
     for (const Group* group : groups) {
+        const auto& differing = differing_of[group->newest.command];
         std::vector<std::string> parts = special_parts(group->newest, differing);
         for (const auto& key : differing) {
             const bool special =

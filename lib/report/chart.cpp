@@ -57,24 +57,43 @@ std::string xy_data(const Chart& chart) {
     return text;
 }
 
-// Bars lie on each other's ends; the first category is on top.
+// What stands at a category: its name above the bar, and its number beside it where the bar is one number.
+std::string label_data(const Chart& chart, const std::vector<double>& ends) {
+    std::vector<double> reach = ends, value(ends.size(), stats::kNone);
+    std::vector<int> parts(ends.size(), 0);
+    for (const auto& series : chart.series) {
+        for (const auto& p : series.points) {
+            const auto row = static_cast<std::size_t>(p.x);
+            parts[row] += 1;
+            value[row] = p.y;
+            if (!std::isnan(p.interval.high)) reach[row] = std::max(reach[row], p.interval.high);
+        }
+    }
+    std::string text = "\n\n# y end number category\n";
+    for (std::size_t row = 0; row < ends.size(); ++row) {
+        const std::string number = parts[row] == 1 ? "   " + plot_text(value[row]) : " ";
+        text += fmt::format("-{} {} {} {}\n", row, plot_value(reach[row]), quoted_data(number),
+                            quoted_data(chart.categories[row]));
+    }
+    return text;
+}
+
+// Bars lie on each other's ends; the first category is on top. On a logarithmic axis they do not stack.
 std::string bar_data(const Chart& chart) {
-    std::string text = "# y from to value low high category end\n";
-    std::vector<double> ends(chart.categories.size(), chart.log_x ? stats::kNone : 0);
+    std::string text = "# y from to value low high\n";
+    std::vector<double> ends(chart.categories.size(), 0);
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         text += fmt::format("{}# {}\n", i == 0 ? "" : "\n\n", base::printable(chart.series[i].title, 200));
         for (const auto& p : chart.series[i].points) {
-            const auto row = static_cast<std::size_t>(p.x);
-            const double from = chart.log_x ? stats::kNone : ends[row];
-            const double to = std::isnan(from) ? p.y : from + (std::isnan(p.y) ? 0 : p.y);
-            if (!chart.log_x) ends[row] = to;
-            const double end = std::isnan(p.interval.high) ? to : std::max(to, p.interval.high);
-            text += fmt::format("{} {} {} {} {} {} {} {}\n", -p.x, plot_value(from), plot_value(to),
-                                plot_value(p.y), plot_value(p.interval.low), plot_value(p.interval.high),
-                                quoted_data(chart.categories[row]), plot_value(end));
+            double& end = ends[static_cast<std::size_t>(p.x)];
+            const double from = end;
+            end = chart.log_x ? p.y : from + (std::isnan(p.y) ? 0 : p.y);
+            text += fmt::format("{} {} {} {} {} {}\n", -p.x, chart.log_x ? "NaN" : plot_value(from),
+                                plot_value(end), plot_value(p.y), plot_value(p.interval.low),
+                                plot_value(p.interval.high));
         }
     }
-    return text;
+    return text + label_data(chart, ends);
 }
 
 std::string look_of(const ChartSeries& series) {
@@ -164,7 +183,8 @@ std::string bar_axes(const Chart& chart) {
 
 // A category's name stands above its bar, where a long one has room on a narrow page.
 std::string bar_script(const Chart& chart, Medium medium) {
-    std::string text = bar_axes(chart) + "set style fill solid 0.85 noborder\nset lmargin 1\n";
+    std::string text =
+        bar_axes(chart) + "set style fill solid 0.85 noborder\nset lmargin 1\nset tmargin 0.5\n";
     text += "plot ";
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         const std::string colour = kColours[colour_index(chart.series[i].colour)];
@@ -179,10 +199,11 @@ std::string bar_script(const Chart& chart, Medium medium) {
                 "'black' linewidth 1.3 notitle",
                 i);
     }
-    text += fmt::format(", '' index 0 using ({}):($1+0.3):7 with labels left offset 0.3,0 notitle",
-                        chart.log_x ? "low" : "0");
-    if (chart.series.size() == 1)
-        text += ", '' index 0 using 8:($1-0.07):(sprintf('   %.3g', $4)) with labels left notitle";
+    const std::size_t labels = chart.series.size();
+    text += fmt::format(
+        ", '' index {} using ({}):($1+0.3):4 with labels left offset 0.3,0 notitle, '' index {} using "
+        "2:($1-0.07):3 with labels left notitle",
+        labels, chart.log_x ? "low" : "0", labels);
     return text + "\n";
 }
 

@@ -81,7 +81,7 @@ std::string pair_row(const Pair& pair) {
     const Reference& row = *pair.row;
     std::string ours;
     for (const Group* group : pair.ours)
-        ours += fmt::format("{}{} <a class=\"unit\" href=\"#run-{}\">{}</a>", ours.empty() ? "" : "<br>",
+        ours += fmt::format("{}{}<br><a class=\"unit\" href=\"#run-{}\">{}</a>", ours.empty() ? "" : "<br>",
                             estimate(*group, row.quantity).html, anchor(group->newest.id),
                             escape(group->newest.id));
     return fmt::format(

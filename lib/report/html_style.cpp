@@ -47,7 +47,7 @@ th { font-weight: 600; } thead th { vertical-align: bottom; color: var(--soft); 
 th:first-child, td.text, th.text { text-align: left; }
 tbody th { font-weight: 500; white-space: normal; min-width: 11rem; max-width: 26rem; overflow-wrap: break-word; }
 tbody tr:hover { background: var(--panel); }
-td.long { white-space: normal; min-width: 16rem; overflow-wrap: anywhere; }
+td.long { white-space: normal; min-width: 13rem; overflow-wrap: anywhere; }
 .facts th { color: var(--soft); vertical-align: top; min-width: 8rem; }
 .facts td { white-space: normal; overflow-wrap: anywhere; min-width: 12rem; }
 .summary .ci { display: block; margin: 0; }

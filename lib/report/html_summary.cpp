@@ -59,9 +59,9 @@ std::string group_row(const Group& group, const std::string& title, const std::v
     return fmt::format(
         "<tr><th scope=\"row\"><a href=\"#run-{}\">{}</a></th><td>{}</td><td>{}</td>{}<td "
         "class=\"text\">{}</td>"
-        "<td class=\"text\">{}</td></tr>\n",
+        "<td class=\"text\" title=\"{}\">{}</td></tr>\n",
         anchor(group.newest.id), escape(title, 200), group.ranks, run_count(group), cells, verdict(group),
-        escape(group.last_utc));
+        escape(group.last_utc), escape(group.last_utc.substr(0, 10)));
 }
 
 std::string table_of(const std::string& heading, const std::vector<const Group*>& groups,
@@ -75,7 +75,7 @@ std::string table_of(const std::string& heading, const std::vector<const Group*>
     return fmt::format(
         "<h3>{}</h3>\n<div class=\"scroll\"><table class=\"summary\"><thead><tr>{}<th "
         "class=\"text\">verification</th><th "
-        "class=\"text\">newest (UTC)</th></tr></thead><tbody>{}</tbody></table></div>\n",
+        "class=\"text\">newest</th></tr></thead><tbody>{}</tbody></table></div>\n",
         escape(heading), head, rows);
 }
 
