@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,12 +23,14 @@
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/plots.hpp"
+#include "report/reference.hpp"
 #include "report/text.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
 namespace {
 
+namespace fs = std::filesystem;
 using options::Options;
 using report::ChosenRuns;
 using report::Sink;
@@ -54,14 +58,36 @@ report::Grouping grouping_of(const Options& options, const std::string& otherwis
     return {listed("group-by", otherwise), listed("measure", "")};
 }
 
+// Installed, or in the source tree that this was built in.
+fs::path reference_folder() {
+    if (const char* const folder = std::getenv("RANKLAB_REFERENCE")) return folder;
+    std::error_code error;
+    const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
+    for (const fs::path& folder : {bin / "../share/ranklab/reference", bin / "../../../results/reference"})
+        if (fs::is_directory(folder, error)) return folder;
+    return {};
+}
+
+// Figures that others published of the same experiment.
+std::string published(const results::Run& run) {
+    const auto references = report::read_references(reference_folder());
+    for (const auto& problem : references.problems) base::log::warn(problem);
+    return report::reference_lines(run, references);
+}
+
 void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     if (options.has("group-by") || options.has("measure"))
         return report::write_group_text(runs, grouping_of(options, "id"), sink);
-    if (!runs.choice().id.empty()) return sink(report::run_text(runs.file().read(runs.choice().id)));
+    if (!runs.choice().id.empty()) {
+        const results::Run run = runs.file().read(runs.choice().id);
+        return sink(report::run_text(run) + published(run));
+    }
     const auto headers = runs.headers();
     const std::size_t shown = options.is_set("last") ? headers.size() : kListed;
     sink(report::runs_text(headers, runs.file().path().string(), shown, runs.text()));
-    if (!headers.empty()) sink("\n" + report::run_text(runs.file().read(headers.back().id)));
+    if (headers.empty()) return;
+    const results::Run newest = runs.file().read(headers.back().id);
+    sink("\n" + report::run_text(newest) + published(newest));
 }
 
 // Without keys a row is a command and label, which says little but is never thousands of rows.
@@ -78,17 +104,7 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
 }
 
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
-    const report::Choice& choice = runs.choice();
-    report::HtmlOptions page;
-    if (!choice.id.empty()) page.run = choice.id;
-    if (choice.label) page.label = *choice.label;
-    auto conditions = choice.conditions;
-    if (choice.last > 0) {  // of these runs, as a condition
-        std::vector<std::string> ids;
-        for (const auto& header : runs.headers()) ids.push_back(header.id);
-        conditions.push_back("id=" + base::join(ids, ","));
-    }
-    sink(report::html_page(runs.file(), report::Selection(conditions), page));
+    sink(report::html_page(runs, {.reference = reference_folder()}));
 }
 
 struct Format {
