@@ -112,6 +112,17 @@ TEST(Statistics, AtMostEightRows) {
     EXPECT_EQ(run.tables.at(0).find<std::string>("name")->size(), 8U);
 }
 
+TEST(Statistics, RatiosAreNotAveraged) {
+    results::Run run = run_of({1, 2, 3}, 0);
+    run.measurements.push_back(one_column("train_loss", "1", Kind::ratio, "step", "mean", {3, 2, 1}));
+    run.measurements.push_back(one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {0.5}));
+    add_statistics(run);
+    EXPECT_DOUBLE_EQ(run.find("step_time_s")->summary.mean, 2);
+    EXPECT_TRUE(std::isnan(run.find("train_loss")->summary.mean));
+    EXPECT_DOUBLE_EQ(run.find("train_loss")->summary.median, 2);
+    EXPECT_DOUBLE_EQ(run.find("load_imbalance")->summary.mean, 0.5);
+}
+
 TEST(Statistics, AFewStepsSayNothing) {
     results::Run run = run_of({1, 2, 3, 4, 5}, 0);
     add_statistics(run);
