@@ -227,7 +227,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     if (!record.checkpoint_times.empty())
         run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
                                            measure::gather_columns(control, record.checkpoint_times)));
-    if (record.steps.rows() > 0)
+    if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
         run.measurements.push_back(
             per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
     run.measurements.push_back(

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/ablation.hpp"
 #include "report/io_text.hpp"
+#include "report/phases.hpp"
 #include "report/text_table.hpp"
 #include "report/values.hpp"
 
@@ -22,14 +23,10 @@ using results::Kind;
 using results::Measurement;
 using results::Run;
 
-// In the order of a step; sync is measured as what of it is exposed.
-constexpr std::array kPhases{"data_time_s",         "copy_time_s",   "scatter_time_s",  "replicate_time_s",
-                             "forward_time_s",      "gather_time_s", "backward_time_s", "reduce_time_s",
-                             "sync_exposed_time_s", "sync_time_s",   "optimizer_time_s"};
 constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
 
 bool is_phase(const Measurement& m) {
-    return std::find(kPhases.begin(), kPhases.end(), m.name) != kPhases.end();
+    return std::find(step_phases().begin(), step_phases().end(), m.name) != step_phases().end();
 }
 
 // Measurements that a line of their own tells of.
@@ -93,13 +90,20 @@ std::string line(const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, printable(value));
 }
 
+// Of a run with --target-ci.
+std::string converged(const Run& run) {
+    for (const auto& fact : run.context)
+        if (fact.section == "measuring" && fact.key == "converged") return fact.value;
+    return "";
+}
+
 std::string header(const Run& run) {
     return fmt::format("run {}\n", printable(run.id)) + line("command", run.command) +
            line("label", run.label) + line("command line", run.argv) +
            line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
            line("where", where(run)) +
            line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
-           line("valid", run.valid ? "yes" : "NO");
+           line("valid", run.valid ? "yes" : "NO") + line("converged", converged(run));
 }
 
 std::string invalid(const Run& run) {
@@ -232,6 +236,7 @@ std::string tables(const Run& run) {
     std::string text;
     for (const auto& table : run.tables) {
         if (table.name == "statistics") continue;  // the line `outliers`
+        if (table.name == "order") continue;       // for who looks into the file
         const auto own_form = is_io(run) ? io_table(table, run.valid) : std::nullopt;
         text += own_form ? *own_form : table_text(table, table.name == "verification" ? 1000 : kMostRows);
     }
