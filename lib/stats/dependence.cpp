@@ -144,13 +144,15 @@ std::string sentence(const Correlation& found, double n, double effective) {
         "the samples are correlated (lag-1 {:.2f}): {:.0f} of them say as much as "
         "{:.0f} independent ones",
         found.lag1, n, effective);
-    if (found.lag1 > kStrong || effective < n / 10)  // a slow drift has a small lag-1 and leaves little
-        return says +
-               ", too strongly for a trustworthy interval of the median: repeat the run and compare runs";
+    // A slow drift has a small lag-1 and leaves little.
+    const bool strong = found.lag1 > kStrong || effective < n / 10;
     if (n < kLongEnough)
         return says +
-               fmt::format(", too few for a trustworthy interval of the median: measure {:.0f} or more",
-                           kLongEnough);
+               fmt::format(", too few for a trustworthy interval of the median: measure {:.0f} or more{}",
+                           kLongEnough, strong ? ", or repeat the run and compare runs" : "");
+    if (strong)
+        return says +
+               ", too strongly for a trustworthy interval of the median: repeat the run and compare runs";
     return "";
 }
 
