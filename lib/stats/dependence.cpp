@@ -139,7 +139,7 @@ Correlation correlation(std::span<const double> samples, double median) {
 namespace {
 
 std::string sentence(const Correlation& found, double n, double effective) {
-    if (!found.visible) return "";
+    if (effective >= n) return "";
     const auto says = fmt::format(
         "the samples are correlated (lag-1 {:.2f}): {:.0f} of them say as much as "
         "{:.0f} independent ones",
@@ -162,7 +162,8 @@ Dependence dependence_of(const Correlation& found, double n) {
     Dependence result;
     result.lag1 = found.lag1;
     result.effective_n = std::max(1.0, n / found.inflation);
-    if (found.visible) result.block_length = found.block_length;
+    // Where what is seen adds up to nothing, the samples say as much as independent ones.
+    if (result.effective_n < n) result.block_length = found.block_length;
     result.warning = sentence(found, n, result.effective_n);
     return result;
 }
