@@ -161,8 +161,8 @@ std::string sentence(const Correlation& found, double n, double effective) {
 Dependence dependence_of(const Correlation& found, double n) {
     Dependence result;
     result.lag1 = found.lag1;
-    result.effective_n = std::max(1.0, n / found.inflation);
     // Where what is seen adds up to nothing, the samples say as much as independent ones.
+    result.effective_n = found.inflation > 1.05 ? std::max(1.0, n / found.inflation) : n;
     if (result.effective_n < n) result.block_length = found.block_length;
     result.warning = sentence(found, n, result.effective_n);
     return result;
