@@ -127,7 +127,8 @@ Correlation correlation(std::span<const double> samples, double median) {
         sum += weight * s.at(lag);
         moment += weight * s.at(lag) * static_cast<double>(lag);
     }
-    found.inflation = std::clamp(1 + 2 * sum, 1.0, n);
+    // Of a short series the later ones fall below 0, whatever they are in truth: the first one stays.
+    found.inflation = std::clamp(1 + 2 * std::max(sum, s.at(1)), 1.0, n);
     // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28): the length
     // of least mean squared error. Half as much again, since of that error it is the bias that costs
     // coverage.
