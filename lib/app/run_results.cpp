@@ -192,14 +192,11 @@ constexpr std::array kVerbs{
          list},
     Verb{"check", "FILE...", "Reads everything of every run; exit 3 where something is damaged.",
          "  ranklab results check results/ranklab.h5\n", files_only, check},
-    Verb{
-        "merge", "OUT FILE...",
-        "Adds the runs of the files to OUT, in the order of their start. Equal runs are stored once; another "
-        "run\nof the same id gets a new one. OUT is whole or unchanged.",
-        "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
-        "  ranklab results merge results/ranklab.h5 /tmp/ranklab-rescue-Ab12Cd/*.h5    a run that was "
-        "saved\n",
-        files_only, merge},
+    Verb{"merge", "OUT FILE...",
+         "Adds the runs of files to OUT: equal ones once, another run of the same id under a new one.",
+         "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
+         "  ranklab results merge results/ranklab.h5 ranklab-rescue-Ab12Cd/*.h5   # a run that was saved\n",
+         files_only, merge},
     Verb{"export", "FILE --output NEW.h5 [--where COND...]", "Writes some runs into a file of their own.",
          "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper valid=1\n"
          "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n",
@@ -229,9 +226,7 @@ void print_help() {
     fmt::print(
         "Usage: ranklab results COMMAND FILE...\n\nKeeps results files: what is in them, whether they are "
         "whole, joined, thinned out.\n\nCommands:\n");
-    for (const auto& verb : kVerbs)
-        fmt::print("  {:<8} {}\n", verb.name,
-                   std::string_view(verb.summary).substr(0, std::string_view(verb.summary).find('\n')));
+    for (const auto& verb : kVerbs) fmt::print("  {:<8} {}\n", verb.name, verb.summary);
     fmt::print("\nranklab results COMMAND --help says more. To begin with:\n");
     for (const auto& verb : kVerbs) fmt::print("{}", verb.examples);
 }
