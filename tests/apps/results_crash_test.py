@@ -1,9 +1,14 @@
 """What a results file promises, at full length: 200 writers killed at random moments lose no stored run and leave a file
 that ranklab and h5py open; of 8 writers at once every run is there."""
 
+import ctypes
+import errno
 import os
+import platform
 import random
 import signal
+import struct
+import subprocess
 import time
 
 import ranklab_cli as cli
@@ -20,7 +25,18 @@ def ids(path):
         return set(file["runs"])
 
 
-class CrashTest(Case):
+def without_flock():
+    """For preexec_fn: from here on flock fails as on a file system that has none (seccomp)."""
+    number = {"x86_64": 73, "aarch64": 32}[platform.machine()]
+    program = struct.pack("=" + "HBBI" * 4, 0x20, 0, 0, 0, 0x15, 0, 1, number, 0x06, 0, 0, 0x00050000 | errno.ENOLCK, 0x06, 0, 0, 0x7FFF0000)
+    buffer = ctypes.create_string_buffer(program, len(program))
+    filters = ctypes.create_string_buffer(struct.pack("=H6xQ", 4, ctypes.addressof(buffer)), 16)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, filters, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
+class ResultsCase(Case):
     def setUp(self):
         super().setUp()
         self.file, self.pattern = self.folder / "r.h5", self.folder / "pattern.h5"
@@ -31,6 +47,24 @@ class CrashTest(Case):
     def append(self, prefix, count):
         return self.start(WRITER, "append", self.file, self.pattern, prefix, count)
 
+
+class LockTest(ResultsCase):
+    def test_no_flock_whatever_hdf5_is_told_about_locks(self):
+        """HDF5_USE_FILE_LOCKING in the environment changes nothing."""
+        for number, value in enumerate((None, "TRUE", "FALSE", "BEST_EFFORT")):
+            with self.subTest(HDF5_USE_FILE_LOCKING=value):
+                command = [WRITER, "append", self.file, self.pattern, f"n{number}", "2"]
+                try:
+                    result = subprocess.run(command, env=cli.environment(HDF5_USE_FILE_LOCKING=value), preexec_fn=without_flock,
+                                            capture_output=True, text=True, timeout=60)
+                except subprocess.SubprocessError as error:
+                    self.skipTest(f"no seccomp here: {error}")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertLessEqual(set(result.stdout.split()), ids(self.file))
+                self.assertCode(cli.ranklab("results", "check", self.file, env=cli.environment(HDF5_USE_FILE_LOCKING=value)), 0)
+
+
+class CrashTest(ResultsCase):
     def killed_after(self, prefix, seconds):
         """The ids that a writer told of as stored before it was killed, `seconds` after its first."""
         job = self.append(prefix, 0)
