@@ -19,6 +19,9 @@ int run_doctor(int argc, char** argv);
 /// `ranklab report FILE`: no MPI.
 int run_report(int argc, char** argv);
 
+/// `ranklab compare A B`: no MPI.
+int run_compare(int argc, char** argv);
+
 /// `ranklab results VERB FILE...`: check, merge, export, prune, list. No MPI.
 int run_results(int argc, char** argv);
 

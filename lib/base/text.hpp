@@ -21,6 +21,9 @@ std::string trim(std::string_view text);
 /// short with "...".
 std::string printable(std::string_view text, std::size_t most);
 
+/// Each byte that is no part of well-formed UTF-8 (Unicode, table 3-7) becomes U+FFFD.
+std::string valid_utf8(std::string_view text);
+
 /// "a b 'c d'": the arguments as a shell would need them.
 std::string shell_quote(const std::vector<std::string>& arguments);
 

@@ -36,7 +36,7 @@ class Trials {
         const auto start = measure::Clock::now();
         for (std::int64_t i = 1; i <= plan_.steps; ++i) {
             times.samples += steps_.make(next_ + i).unrepeated;
-            times.step_times.push_back(steps_.recorder().steps().back().step);
+            times.step_times.push_back(steps_.recorder().last_step().step);
         }
         const double mine = std::chrono::duration<double>(measure::Clock::now() - start).count();
         next_ += plan_.steps + 1;

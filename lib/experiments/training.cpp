@@ -79,7 +79,7 @@ data::DataRequest data_request(const TrainingOptions& options) {
 measure::Schedule make_schedule(options::Options& all, const TrainingOptions& options,
                                 std::int64_t steps_per_epoch) {
     if (options.steps > 0)
-        return measure::schedule_steps(options.steps, all.integer("warmup"), steps_per_epoch);
+        return measure::schedule_steps(options.most_steps, all.integer("warmup"), steps_per_epoch);
     if (!all.is_set("warmup"))
         all.resolve("warmup", fmt::format("{}", measure::default_warmup(options.epochs * steps_per_epoch)));
     return measure::schedule_epochs(options.epochs, all.integer("warmup"), steps_per_epoch);
@@ -216,8 +216,15 @@ std::vector<Variant> Training::variants(const options::Options& options) const {
     return sweep_variants(options);
 }
 
-results::Table Training::compare(const std::vector<results::Run>& runs) const {
-    return sweep_table(runs);
+std::string Training::line_of(const results::Run& run) const {
+    return repetition_line(run);
+}
+
+std::vector<results::Table> Training::compare(const std::vector<results::Run>& runs) const {
+    std::vector<results::Table> tables{sweep_table(runs)};
+    if (auto repeated = repetitions_table(runs); !repeated.columns.empty())
+        tables.push_back(std::move(repeated));
+    return tables;
 }
 
 results::Run Training::run(const Surroundings& around) {
@@ -299,6 +306,7 @@ results::Run Training::run(const Surroundings& around) {
         around.progress.finish();
         return run;
     }
+    if (!around.first) loop.leave_out_time_to_first_step();
     fill_run(run, loop.record(), verdicts, monitor::host_name(), control);
     around.progress.finish();
     return run;

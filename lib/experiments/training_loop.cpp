@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -24,10 +25,9 @@ double seconds_since(measure::Clock::time_point start) {
     return std::chrono::duration<double>(measure::Clock::now() - start).count();
 }
 
-void add_row(measure::RankSamples& samples, const std::vector<train::ReplicaTimes>& times,
-             double train::ReplicaTimes::*time) {
-    samples.ranks = times.size();
-    for (const auto& of_replica : times) samples.values.push_back(of_replica.*time);
+void add_times(std::vector<double>& row, const std::vector<train::ReplicaTimes>& times,
+               double train::ReplicaTimes::*time) {
+    for (const auto& of_replica : times) row.push_back(of_replica.*time);
 }
 
 }  // namespace
@@ -41,6 +41,10 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
+    if (steps_.replicas() != nullptr) record_.replicas = steps_.replicas()->count();
+    record_.notes = measure::Spool(kNotes + 2 * record_.replicas);
+    record_.convergence = setup.options.convergence;
+    record_.least_steps = setup.options.steps;
     record_.computes = setup.options.input.kind != Input::io_only;
 }
 
@@ -86,8 +90,7 @@ std::vector<Verdict> TrainingLoop::run() {
         if (!goes_on) break;
     }
     if (steps_.keeps_ranks_equal()) compare_parameters("at the end");
-    record_.steps = steps_.recorder().steps();
-    record_.reading = steps_.read_times();
+    record_.steps = steps_.take_times();
     return verdicts();
 }
 
@@ -117,13 +120,13 @@ void TrainingLoop::probe_overlap() {
 
 void TrainingLoop::start_epoch(std::int64_t epoch) {
     epoch_ = {.epoch = epoch + 1};
-    epoch_.lr = record_.learning_rates.back();
+    epoch_.lr = learning_rate_;
 }
 
 void TrainingLoop::do_step(std::int64_t step) {
     const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
-    record_.learning_rates.push_back(rates_.rate(updates_, setup_.schedule.epoch_of(step)));
-    steps_.optimizer().set_lr(record_.learning_rates.back());
+    learning_rate_ = rates_.rate(updates_, setup_.schedule.epoch_of(step));
+    steps_.optimizer().set_lr(learning_rate_);
     const bool begins = in_epoch == 0 || step == setup_.schedule.first;
     if (begins) {
         epoch_start_ = measure::Clock::now();
@@ -134,22 +137,34 @@ void TrainingLoop::do_step(std::int64_t step) {
 
     if (step == setup_.schedule.first) record_.time_to_first_step_s = monitor::seconds_since_process_start();
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
-    record_.loss_sums.push_back(counts.loss_sum);
-    record_.global_counts.push_back(counts.global);
-    record_.true_counts.push_back(counts.unrepeated);
-    epoch_.steps += 1;
-    epoch_.samples += counts.unrepeated;
-    if (setup_.schedule.counts(step) && record_.computes) note_step();
-    if (steps_.replicas() != nullptr) {
-        add_row(record_.replica_forward, steps_.replicas()->times(), &train::ReplicaTimes::forward);
-        add_row(record_.replica_backward, steps_.replicas()->times(), &train::ReplicaTimes::backward);
-    }
+    note_step(counts);
+    if (setup_.schedule.counts(step) && record_.computes) note_reductions();
     if (setup_.options.check_parameters == "step" && steps_.keeps_ranks_equal())
         compare_parameters(fmt::format("after step {}", step + 1));
     report_progress(step, counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
 }
 
-void TrainingLoop::note_step() {
+void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
+    const auto& reading = steps_.last_reading();
+    std::vector<double> row{reading.read,
+                            reading.decode,
+                            reading.augment,
+                            learning_rate_,
+                            counts.loss_sum,
+                            static_cast<double>(counts.global),
+                            static_cast<double>(counts.unrepeated)};
+    if (steps_.replicas() != nullptr) {
+        add_times(row, steps_.replicas()->times(), &train::ReplicaTimes::forward);
+        add_times(row, steps_.replicas()->times(), &train::ReplicaTimes::backward);
+    }
+    record_.notes.push(row);
+    epoch_.steps += 1;
+    epoch_.samples += counts.unrepeated;
+    epoch_.loss_sum += counts.loss_sum;
+    epoch_.global_count += static_cast<double>(counts.global);
+}
+
+void TrainingLoop::note_reductions() {
     StepReductions reductions = steps_.reductions();
     if (record_.reductions.size() * reductions.reductions.size() >= kMostStamps) return;
     record_.reductions.push_back(std::move(reductions));
@@ -160,7 +175,8 @@ void TrainingLoop::note_step() {
 // True to go on. All ranks come to the same answer.
 bool TrainingLoop::check_between_steps(std::int64_t step) {
     const bool due = (step + 1) % kStepsBetweenChecks == 0 || setup_.schedule.ends_epoch(step) ||
-                     step + 1 == setup_.schedule.total || checkpoint_due(step);
+                     step + 1 == setup_.schedule.total || checkpoint_due(step) ||
+                     record_.convergence.due(counted(step));
     if (!due) return differing_.empty();
     const bool late = setup_.options.time_limit > 0 && seconds_since(start_) > setup_.options.time_limit;
     std::int64_t facts[] = {first_bad_step_, late ? 0 : 1};
@@ -173,13 +189,40 @@ bool TrainingLoop::check_between_steps(std::int64_t step) {
             facts[0] + 1, rank);
         return false;
     }
-    record_.hit_time_limit = facts[1] == 0 && step + 1 < setup_.schedule.total;
-    return !record_.hit_time_limit && differing_.empty();
+    const bool late_on_any = facts[1] == 0;
+    if (record_.convergence.wanted()) enough_ = enough_steps(late_on_any, step);
+    record_.hit_time_limit = late_on_any && !enough_ && step + 1 < setup_.schedule.total;
+    return !record_.hit_time_limit && !enough_ && differing_.empty();
+}
+
+std::int64_t TrainingLoop::counted(std::int64_t step) const {
+    return std::max<std::int64_t>(0, step + 1 - setup_.schedule.first - setup_.schedule.warmup);
+}
+
+// The steps that were planned are made in any case; then the target, the time or the most steps end it.
+bool TrainingLoop::enough_steps(bool late, std::int64_t step) {
+    const std::int64_t now = counted(step);
+    const bool ends = now >= record_.least_steps && (late || step + 1 == setup_.schedule.total);
+    if (record_.convergence.due(now) || (ends && now > record_.convergence.seen())) look_at_convergence(now);
+    return record_.convergence.reached() || ends;
+}
+
+void TrainingLoop::look_at_convergence(std::int64_t now) {
+    const auto& spool = steps_.recorder().spool();
+    const auto first = static_cast<std::size_t>(setup_.schedule.warmup + record_.convergence.seen());
+    std::array<double, measure::kStepColumns> row{};
+    std::vector<double> since;
+    for (std::size_t i = first; i < spool.rows(); ++i) {
+        spool.read(i, row);
+        since.push_back(row[0]);
+    }
+    setup_.progress.activity(fmt::format("looking at the interval after {} steps", now));
+    record_.convergence.look(setup_.control, since);
 }
 
 void TrainingLoop::finish_epoch(std::int64_t step) {
     epoch_.time_s = seconds_since(epoch_start_);
-    const bool last = step + 1 == setup_.schedule.total || record_.hit_time_limit;
+    const bool last = step + 1 == setup_.schedule.total || record_.hit_time_limit || enough_;
     const bool wanted = setup_.options.evaluate == "epoch" || (setup_.options.evaluate == "end" && last);
     // A run that failed its checks has no accuracy.
     if (wanted && bad_loss_.empty() && differing_.empty()) evaluate_epoch(epoch_);
@@ -236,7 +279,11 @@ void TrainingLoop::report_progress(std::int64_t step, double loss) {
     const double samples =
         static_cast<double>(setup_.options.local_batch * setup_.options.accumulate *
                             setup_.control.world_size() * (step + 1 - setup_.schedule.first));
-    setup_.progress.update(step + 1, setup_.schedule.total, samples / seconds, "samples/s",
+    const std::int64_t total =
+        record_.convergence.wanted()
+            ? std::min(setup_.schedule.total, setup_.schedule.warmup + record_.convergence.next())
+            : setup_.schedule.total;
+    setup_.progress.update(step + 1, total, samples / seconds, "samples/s",
                            fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
 }
 
@@ -257,8 +304,8 @@ Verdict TrainingLoop::loss_verdict() const {
     const std::string check = "loss is a number";
     if (setup_.options.input.kind == Input::io_only) return {check, "not verified", "nothing was computed"};
     if (!bad_loss_.empty()) return {check, "failed", bad_loss_};
-    if (record_.loss_sums.empty()) return {check, "not verified", "no step was made"};
-    return {check, "passed", fmt::format("in {} steps", record_.loss_sums.size())};
+    if (record_.notes.rows() == 0) return {check, "not verified", "no step was made"};
+    return {check, "passed", fmt::format("in {} steps", record_.notes.rows())};
 }
 
 Verdict TrainingLoop::evaluation_verdict() const {

@@ -22,6 +22,8 @@ class TrainingLoop {
     /// After a run that went well, as its last: the parameters are of no use afterwards. Collective.
     void probe_overlap();
     const TrainingRecord& record() const { return record_; }
+    /// Of a run that is not its process's first: the time since the process began is not its own.
+    void leave_out_time_to_first_step() { record_.time_to_first_step_s = stats::kNone; }
     /// nullptr but in mode dp.
     const train::DataParallel* replicas() const { return steps_.replicas(); }
     /// nullptr but with fp16.
@@ -32,8 +34,12 @@ class TrainingLoop {
     void restore();
     void start_epoch(std::int64_t epoch);
     void do_step(std::int64_t step);
-    void note_step();
+    void note_step(const TrainingSteps::Counts& counts);
+    void note_reductions();
     bool check_between_steps(std::int64_t step);
+    std::int64_t counted(std::int64_t step) const;
+    void look_at_convergence(std::int64_t now);
+    bool enough_steps(bool late, std::int64_t step);
     void finish_epoch(std::int64_t step);
     bool checkpoint_due(std::int64_t step) const;
     void save_checkpoint(std::int64_t step);
@@ -52,9 +58,11 @@ class TrainingLoop {
     Verdict gate_;
     EpochRow epoch_;
     train::LrSchedule rates_;
-    std::int64_t updates_;  // optimizer steps made, in earlier runs too: the schedule's clock
+    std::int64_t updates_;      // optimizer steps made, in earlier runs too: the schedule's clock
+    double learning_rate_ = 0;  // of the step under way
     measure::Clock::time_point start_;
     measure::Clock::time_point epoch_start_;
+    bool enough_ = false;  // of --target-ci, or of the time that it had
     std::int64_t first_bad_step_;
     std::int64_t comparisons_ = 0;
     std::int64_t evaluated_samples_ = -1;

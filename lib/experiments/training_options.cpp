@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "data/dataset.hpp"
+#include "experiments/batch_sweep.hpp"
 #include "experiments/delayed_phases.hpp"
+#include "experiments/measuring.hpp"
 #include "measure/schedule.hpp"
 
 namespace ranklab::experiments {
@@ -36,7 +39,9 @@ void describe_work(options::Schema& schema) {
                  "of configurations: with fewer ranks, --accumulate or --batch-size has to be said")
         .integer("epochs", 1, std::nullopt, "whole passes over the training samples (default: 1)")
         .integer("steps", 1, std::nullopt,
-                 "counted steps, instead of --epochs; the warm-up comes before them")
+                 "counted steps, instead of --epochs; the warm-up comes before them");
+    describe_target(schema, "--steps");
+    schema
         .choice("optimizer", names_of(train::optimizers()), std::nullopt,
                 "(default: the model's, adadelta for mnist-cnn)")
         .flag("fused-optimizer", "LibTorch's fused kernel of --optimizer sgd or adam")
@@ -55,8 +60,10 @@ void describe_way(options::Schema& schema) {
                 "rank, ddp above)")
         .integer("replicas", 1, std::nullopt,
                  "of --mode dp; they share the rank's batch and its threads (default: 2)")
-        .choice("sync", names_of(train::gradient_syncs()), std::nullopt,
-                "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
+        .text(
+            "sync", base::join(names_of(train::gradient_syncs()), "|") + "[,NAME]", std::nullopt,
+            "how gradients are reduced (default: bucketed for ddp; single and dp have none); several: a run "
+            "of each")
         .choice("backend", names_of(comm::backends()), std::nullopt,
                 "what carries the gradients (default: nccl between GPUs, else mpi)")
         .real("bucket-cap-mb", 0.001, "25", "MiB of gradients in a bucket (the first: 1, if that is less)")
@@ -182,6 +189,7 @@ void settle_mode(options::Options& options, int world_size) {
             "--mode {} is one rank's, but {} were started; use --mode ddp, or start one", mode, world_size));
     }
     options.resolve_default("sync", one_rank ? "none" : "bucketed");
+    static_cast<void>(chosen_syncs(options, names_of(train::gradient_syncs())));
     const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
     if (options.text("compress") != "none" && !sync.compresses) {
         throw base::OptionError(
@@ -236,6 +244,24 @@ void settle_checkpoints(const options::Options& options, int world_size) {
     }
 }
 
+// It decides how many steps there are: not with what is a number of them by itself.
+void settle_target(const options::Options& options) {
+    if (!options.has("target-ci")) return;
+    static_cast<void>(measure::parse_target(options.text("target-ci")));
+    if (!options.is_set("steps"))
+        throw base::OptionError(
+            "--target-ci goes on for as many steps as it takes, and epochs are a fixed piece of work; give "
+            "the "
+            "least as --steps N instead of --epochs");
+    for (const char* name : {"checkpoint", "ablation"}) {
+        const bool asked = options.has(name) && options.text(name) != "false";
+        if (asked)
+            throw base::OptionError(fmt::format(
+                "--target-ci makes as many steps as it takes, and --{} needs to know how many; leave one out",
+                name));
+    }
+}
+
 void settle_length(options::Options& options) {
     options.prefer_one_of("steps", "epochs");
     if (options.is_set("steps")) {
@@ -245,6 +271,7 @@ void settle_length(options::Options& options) {
     } else {
         options.resolve_default("epochs", "1");
     }
+    settle_target(options);
 }
 
 }  // namespace
@@ -301,6 +328,8 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     o.replicas = o.mode == "dp" ? options.integer("replicas") : 0;
     o.evaluation_batch = options.integer("eval-batch-size");
     o.steps = options.is_set("steps") ? options.integer("steps") : 0;
+    o.most_steps = most_samples(options, o.steps);
+    o.convergence = convergence_of(options, o.steps);
     o.epochs = o.steps == 0 ? options.integer("epochs") : 0;
     o.rate = settle_rate(options);
     o.fused_optimizer = options.flag("fused-optimizer");

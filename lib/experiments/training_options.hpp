@@ -9,6 +9,7 @@
 #include "experiments/input_options.hpp"
 #include "experiments/learning_rate.hpp"
 #include "experiments/speed_options.hpp"
+#include "measure/convergence.hpp"
 #include "nn/model.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
@@ -29,9 +30,11 @@ struct TrainingOptions {
     std::int64_t local_batch = 0;
     std::int64_t replicas = 0;  ///< mode dp; else 0
     std::int64_t evaluation_batch = 1000;
-    std::int64_t steps = 0;   ///< 0: whole epochs
-    std::int64_t epochs = 0;  ///< 0: steps
-    train::LrSettings rate;   ///< rate.total_steps 0: of the run, see settle_lr_total
+    std::int64_t steps = 0;            ///< 0: whole epochs
+    std::int64_t most_steps = 0;       ///< steps, or more with --target-ci
+    measure::Convergence convergence;  ///< of --target-ci
+    std::int64_t epochs = 0;           ///< 0: steps
+    train::LrSettings rate;            ///< rate.total_steps 0: of the run, see settle_lr_total
     double momentum = 0;
     bool fused_optimizer = false;
     data::Sharding sharding = data::Sharding::pad;

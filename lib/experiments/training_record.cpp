@@ -4,16 +4,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/phase.hpp"
-#include "experiments/measurements.hpp"
+#include "comm/exchange.hpp"
+#include "experiments/measuring.hpp"
+#include "experiments/series_measurements.hpp"
+#include "experiments/statistics.hpp"
+#include "measure/gather.hpp"
+#include "measure/series.hpp"
 #include "monitor/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
 using measure::RankSamples;
+using measure::RankSeries;
 using results::Kind;
 using results::Measurement;
 
@@ -30,12 +37,11 @@ std::string phase_measurement(base::Phase phase) {
 }
 
 // Work that a rank does itself, without waiting for others.
-double imbalance(const measure::GatheredSteps& gathered, std::size_t warmup) {
-    std::vector<double> busy(gathered.step.ranks, 0.0);
+double imbalance(const std::vector<RankSeries>& steps, std::size_t warmup) {
+    std::vector<double> busy(steps.front().ranks(), 0.0);
     for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
         if (base::kPhaseNames[phase] == "sync") continue;
-        const auto& samples = gathered.phases[phase];
-        const auto means = samples.rows_from(warmup, samples.rows()).mean_over_rows();
+        const auto means = steps[1 + phase].mean_over_rows(warmup);
         for (std::size_t rank = 0; rank < busy.size(); ++rank) busy[rank] += means[rank];
     }
     return stats::load_imbalance(busy);
@@ -43,14 +49,13 @@ double imbalance(const measure::GatheredSteps& gathered, std::size_t warmup) {
 
 // What line_profiler shows of a script, of the phases of the counted steps: means over ranks, so that the
 // rows add up to the step.
-void add_phase_table(results::Run& run, const TrainingRecord& record, const measure::GatheredSteps& counted) {
-    const auto total = [](const RankSamples& samples) {
-        double sum = 0;
-        for (const double value : samples.values) sum += value;
-        return samples.ranks == 0 ? 0.0 : sum / static_cast<double>(samples.ranks);
+void add_phase_table(results::Run& run, const TrainingRecord& record, const std::vector<RankSeries>& all,
+                     std::size_t warmup) {
+    const auto total = [&](const RankSeries& series) {
+        return series.sum(warmup) / static_cast<double>(series.ranks());
     };
-    const auto steps = static_cast<std::int64_t>(counted.step.rows());
-    const double whole = total(counted.step);
+    const auto steps = static_cast<std::int64_t>(record.steps.rows() - warmup);
+    const double whole = total(all.front());
     std::vector<std::string> phase;
     std::vector<std::int64_t> hits;
     std::vector<double> time, per_hit, percent;
@@ -65,7 +70,7 @@ void add_phase_table(results::Run& run, const TrainingRecord& record, const meas
     double rest = whole;
     for (const base::Phase p : record.phases) {
         const auto index = static_cast<std::size_t>(p);
-        add(std::string(base::kPhaseNames[index]), total(counted.phases[index]));
+        add(std::string(base::kPhaseNames[index]), total(all[1 + index]));
         rest -= time.back();
     }
     add("other", rest);
@@ -76,74 +81,78 @@ void add_phase_table(results::Run& run, const TrainingRecord& record, const meas
 }
 
 // The loader's threads work beside the steps: what data_time_s does not show.
-void add_reading(results::Run& run, const TrainingRecord& record, std::size_t warmup,
-                 comm::Communicator& control) {
-    const auto add = [&](const char* name, double data::ReadTimes::*time) {
-        std::vector<double> mine;
-        for (const auto& step : record.reading) mine.push_back(step.*time);
-        run.measurements.push_back(
-            by_rank(name, "s", Kind::cost, "step", measure::gather_columns(control, mine), warmup));
+void add_reading(results::Run& run, const std::vector<RankSeries>& notes, std::size_t warmup) {
+    const auto add = [&](const char* name, Note note) {
+        run.measurements.push_back(by_rank(name, "s", Kind::cost, "step", notes[note], warmup));
     };
-    add("loader_read_time_s", &data::ReadTimes::read);
-    add("loader_decode_time_s", &data::ReadTimes::decode);
-    add("loader_augment_time_s", &data::ReadTimes::augment);
+    add("loader_read_time_s", kReadTime);
+    add("loader_decode_time_s", kDecodeTime);
+    add("loader_augment_time_s", kAugmentTime);
 }
 
-measure::GatheredSteps counted_of(const measure::GatheredSteps& all, std::size_t warmup) {
-    measure::GatheredSteps counted{all.step.rows_from(warmup, all.step.rows()), {}};
-    for (const auto& phase : all.phases) counted.phases.push_back(phase.rows_from(warmup, phase.rows()));
-    return counted;
+// Each replica's own time, in each step.
+void add_replica_times(results::Run& run, const TrainingRecord& record, std::size_t warmup) {
+    if (record.replicas == 0 || record.steps.rows() == 0) return;
+    const auto add = [&](const char* name, std::size_t first) {
+        const auto times = measure::columns_of(record.notes, first, record.replicas);
+        run.measurements.push_back(by_rank(name, "s", Kind::cost, "step", times, warmup));
+    };
+    add("replica_forward_time_s", kNotes);
+    add("replica_backward_time_s", kNotes + record.replicas);
 }
 
-void add_step_measurements(results::Run& run, const TrainingRecord& record, const std::string& host,
+std::size_t warmup_rows(const TrainingRecord& record) {
+    return std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.rows());
+}
+
+void add_step_measurements(results::Run& run, const TrainingRecord& record,
+                           const std::vector<RankSeries>& notes, const std::string& host,
                            comm::Communicator& control) {
-    const auto gathered = measure::gather_steps(control, record.steps);
-    const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.size());
-    run.measurements.push_back(by_rank("step_time_s", "s", Kind::cost, "step", gathered.step, warmup));
+    const auto steps = measure::gather_spools(control, record.steps);
+    const std::size_t warmup = warmup_rows(record);
+    run.measurements.push_back(by_rank("step_time_s", "s", Kind::cost, "step", steps.front(), warmup));
     for (const base::Phase phase : record.phases) {
         run.measurements.push_back(by_rank(phase_measurement(phase), "s", Kind::cost, "step",
-                                           gathered.phases[static_cast<std::size_t>(phase)], warmup));
+                                           steps[1 + static_cast<std::size_t>(phase)], warmup));
     }
-    add_reading(run, record, warmup, control);
-    add_phase_table(run, record, counted_of(gathered, warmup));
-    if (record.replica_forward.rows() > 0) {
+    add_reading(run, notes, warmup);
+    add_phase_table(run, record, steps, warmup);
+    add_replica_times(run, record, warmup);
+    if (run.valid && warmup < record.steps.rows()) {
+        const auto counts = measure::columns_of(record.notes, kTrueCount, 1);
         run.measurements.push_back(
-            by_rank("replica_forward_time_s", "s", Kind::cost, "step", record.replica_forward, warmup));
-        run.measurements.push_back(
-            by_rank("replica_backward_time_s", "s", Kind::cost, "step", record.replica_backward, warmup));
-    }
-    if (run.valid && warmup < record.steps.size()) {
-        const auto costs = gathered.step.rows_from(warmup, gathered.step.rows()).max_over_ranks();
-        const std::vector<double> counts(record.true_counts.begin() + static_cast<std::ptrdiff_t>(warmup),
-                                         record.true_counts.end());
-        run.measurements.push_back(rate("throughput_samples_per_s", "samples/s", "step", counts, costs));
+            rate("throughput_samples_per_s", "samples/s", "step", counts, steps.front(), warmup));
     }
     run.measurements.push_back(
-        one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(gathered, warmup)}));
+        one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(steps, warmup)}));
     if (run.valid && !record.reductions.empty())
-        add_communication(run, record.reductions, record.probe, record.facts, counted_of(gathered, warmup),
-                          host, control);
+        add_communication(run, record.reductions, record.probe, record.facts,
+                          measure::beginning_of(steps, warmup), host, control);
 }
 
-std::vector<double> global_losses(const TrainingRecord& record, comm::Communicator& control) {
-    std::vector<double> losses = measure::gather_columns(control, record.loss_sums).sum_over_ranks();
-    for (std::size_t i = 0; i < losses.size(); ++i) losses[i] /= static_cast<double>(record.global_counts[i]);
-    return losses;
+// Sums over ranks by the global batch: the mean over its samples.
+RankSeries global_losses(const TrainingRecord& record, const RankSeries& sums) {
+    if (!sums.here()) return {1, sums.rows(), nullptr};
+    const auto counts = measure::columns_of(record.notes, kGlobalCount, 1);
+    measure::SeriesMaker losses;
+    sums.visit(0, [&](std::span<const double> piece, std::size_t row) {
+        const auto divisors = counts.head(row, piece.size() / sums.ranks()).values;
+        for (std::size_t i = 0; i < divisors.size(); ++i) {
+            const auto ranks = piece.subspan(i * sums.ranks(), sums.ranks());
+            losses.push(std::accumulate(ranks.begin(), ranks.end(), 0.0) / divisors[i]);
+        }
+    });
+    return losses.series();
 }
 
-// The counted rows of what is one number a step, with the warm-up's beside them.
-Measurement by_step(const std::string& name, const std::string& reduction, const TrainingRecord& record,
-                    const std::vector<double>& all) {
-    const auto warmup = std::min(static_cast<std::size_t>(record.schedule.warmup), all.size());
-    const auto counted = all.begin() + static_cast<std::ptrdiff_t>(warmup);
-    auto m = one_column(name, "1", Kind::ratio, "step", reduction, std::vector<double>(counted, all.end()));
-    m.warmup.assign(all.begin(), counted);
-    return m;
-}
-
-void add_losses(results::Run& run, const TrainingRecord& record, const std::vector<double>& losses) {
-    run.measurements.push_back(by_step("train_loss", "mean", record, losses));
-    run.measurements.push_back(by_step("learning_rate", "none", record, record.learning_rates));
+void add_losses(results::Run& run, const TrainingRecord& record, const std::vector<RankSeries>& notes) {
+    const auto add = [&](const char* name, const char* reduction, const RankSeries& all) {
+        run.measurements.push_back(
+            one_column(name, "1", Kind::ratio, "step", reduction, all, warmup_rows(record)));
+    };
+    add("train_loss", "mean", global_losses(record, notes[kLossSum]));
+    const auto rates = measure::columns_of(record.notes, kLearningRate, 1);
+    add("learning_rate", "none", notes[kLossSum].here() ? rates : RankSeries(1, rates.rows(), nullptr));
     std::vector<double> validation_loss;
     std::vector<double> accuracy;
     for (const auto& epoch : record.epochs) {
@@ -157,30 +166,25 @@ void add_losses(results::Run& run, const TrainingRecord& record, const std::vect
         one_column("validation_accuracy", "1", Kind::ratio, "epoch", "sum/sum", std::move(accuracy)));
 }
 
-void add_epochs(results::Run& run, const TrainingRecord& record, const std::vector<double>& losses,
-                comm::Communicator& control) {
-    std::vector<double> mine;
-    for (const auto& epoch : record.epochs) mine.push_back(epoch.time_s);
+void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
+    std::vector<double> mine, my_sums;
+    for (const auto& epoch : record.epochs) {
+        mine.push_back(epoch.time_s);
+        my_sums.push_back(epoch.loss_sum);
+    }
     const RankSamples times = measure::gather_columns(control, mine);
+    const auto sums = measure::gather_columns(control, my_sums).sum_over_ranks();
     run.measurements.push_back(by_rank("epoch_time_s", "s", Kind::cost, "epoch", times));
 
     std::vector<std::int64_t> epoch, steps, of, samples;
     std::vector<double> lr, loss, validation_loss, accuracy;
-    std::size_t first = 0;
     for (const auto& row : record.epochs) {
         epoch.push_back(row.epoch);
         steps.push_back(row.steps);
         of.push_back(record.schedule.steps_per_epoch);
         samples.push_back(row.samples);
         lr.push_back(row.lr);
-        double sum = 0;
-        double count = 0;
-        for (std::size_t i = first; i < first + static_cast<std::size_t>(row.steps); ++i) {
-            sum += losses[i] * static_cast<double>(record.global_counts[i]);
-            count += static_cast<double>(record.global_counts[i]);
-        }
-        first += static_cast<std::size_t>(row.steps);
-        loss.push_back(record.computes ? sum / count : stats::kNone);
+        loss.push_back(record.computes ? sums[loss.size()] / row.global_count : stats::kNone);
         validation_loss.push_back(row.evaluated ? row.validation_loss : stats::kNone);
         accuracy.push_back(row.evaluated ? row.validation_accuracy : stats::kNone);
         if (row.steps < record.schedule.steps_per_epoch) {
@@ -211,22 +215,27 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
         run.warnings.insert(
             run.warnings.begin(),
             fmt::format("the time limit ended the run after {} of {} steps",
-                        record.schedule.first + static_cast<std::int64_t>(record.steps.size()),
-                        record.schedule.total));
+                        record.schedule.first + static_cast<std::int64_t>(record.steps.rows()),
+                        record.convergence.wanted() ? record.schedule.warmup + record.least_steps
+                                                    : record.schedule.total));
     }
-    const auto losses = global_losses(record, control);
-    add_step_measurements(run, record, host, control);
-    add_epochs(run, record, losses, control);
-    if (record.computes) add_losses(run, record, losses);
+    add_convergence(run, record.convergence, "steps", record.least_steps);
+    const auto notes = measure::gather_spools(control, record.notes);
+    add_step_measurements(run, record, notes, host, control);
+    add_epochs(run, record, control);
+    if (record.computes) add_losses(run, record, notes);
     if (!record.checkpoint_times.empty())
         run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
                                            measure::gather_columns(control, record.checkpoint_times)));
-    if (!record.steps.empty())
+    if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
         run.measurements.push_back(
             per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
     run.measurements.push_back(
         per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(monitor::peak_rss_bytes())));
+    for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
+        if (!trouble.empty()) run.warnings.push_back(trouble);
     run.measurements.push_back(per_rank("threads", "1", Kind::count, control, monitor::thread_count()));
+    add_statistics(run);
 }
 
 }  // namespace ranklab::experiments

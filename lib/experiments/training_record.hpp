@@ -7,11 +7,12 @@
 
 #include "base/phase.hpp"
 #include "comm/communicator.hpp"
-#include "data/source.hpp"
 #include "experiments/communication.hpp"
 #include "experiments/verdicts.hpp"
-#include "measure/gather.hpp"
+#include "measure/convergence.hpp"
+#include "measure/phase_recorder.hpp"
 #include "measure/schedule.hpp"
+#include "measure/spool.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
@@ -23,31 +24,44 @@ struct EpochRow {
     std::int64_t samples = 0;  ///< true count of all ranks
     double time_s = 0;         ///< wall time of its steps on this rank, without the evaluation
     double lr = 0;             ///< at its first step
+    double loss_sum = 0;       ///< of its steps, on this rank
+    double global_count = 0;   ///< what all ranks' sums are divided by
     bool evaluated = false;
     double validation_loss = 0;
     double validation_accuracy = stats::kNone;  ///< of models that tell classes
+};
+
+/// Columns of TrainingRecord::notes.
+enum Note : std::size_t {
+    kReadTime,  ///< by the loader's threads
+    kDecodeTime,
+    kAugmentTime,
+    kLearningRate,
+    kLossSum,      ///< this rank's mean loss x its samples
+    kGlobalCount,  ///< the divisor of the mean
+    kTrueCount,    ///< without repeats
+    kNotes
 };
 
 /// One rank's record, in step order; what is "global" is the same on all ranks.
 struct TrainingRecord {
     measure::Schedule schedule;
     std::vector<base::Phase> phases;  ///< that a step of this mode has; others are not reported
-    std::vector<measure::StepTimes> steps;
-    std::vector<data::ReadTimes> reading;  ///< by the loader's threads, for each step
-    /// Each replica's own time in each step; `ranks` are replicas. Empty but for mode dp.
-    measure::RankSamples replica_forward, replica_backward;
-    std::vector<double> learning_rates;       ///< of each step
-    std::vector<double> loss_sums;            ///< this rank's mean loss x its samples
-    std::vector<std::int64_t> global_counts;  ///< the divisor of the mean
-    std::vector<std::int64_t> true_counts;    ///< without repeats
+    measure::Spool steps{measure::kStepColumns};
+    /// What else there is of each step: the columns of Note, then, of mode dp, each replica's own forward
+    /// time and each replica's own backward time.
+    measure::Spool notes{kNotes};
+    std::size_t replicas = 0;  ///< of mode dp
     std::vector<EpochRow> epochs;
     std::vector<StepReductions> reductions;  ///< of counted steps, as long as there was room
     CommunicationFacts facts;
     OverlapProbe probe;
     std::vector<double> checkpoint_times;  ///< seconds of each that was written, on this rank
-    double time_to_first_step_s = 0;
-    bool hit_time_limit = false;
-    bool computes = true;  ///< false: batches were made, and nothing else
+    double time_to_first_step_s = 0;       ///< NaN: not to be told
+    bool hit_time_limit = false;           ///< before all planned work was done
+    measure::Convergence convergence;      ///< of --target-ci
+    std::int64_t least_steps = 0;          ///< that it was to count
+    bool computes = true;                  ///< false: batches were made, and nothing else
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.

@@ -46,7 +46,6 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
       model_(model),
       sampler_(sampler),
       keeps_ranks_equal_(entry_of(train::gradient_syncs(), setup.options.sync).keeps_ranks_equal),
-      recorder_(static_cast<std::size_t>(setup.schedule.total)),
       device_phases_(setup.device.is_cpu() ? nullptr : std::make_unique<measure::DevicePhases>(recorder_)),
       phases_(device_phases_ ? static_cast<base::PhaseSink&>(*device_phases_) : recorder_, delay_on(setup)),
       data_plane_(setup.data_plane),
@@ -170,7 +169,7 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
         counts.local += samples;
     }
     end_step();
-    read_times_.push_back(reading);
+    last_reading_ = reading;
     return counts;
 }
 
@@ -247,7 +246,7 @@ OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, st
         control.barrier();
         steps.make(step++);
         steps.silence(false);
-        return steps.recorder().steps().back();
+        return steps.recorder().last_step();
     };
     constexpr auto kBackward = static_cast<std::size_t>(base::Phase::backward);
     // The first pair warms up. Pairs in turns, so that a machine that slows down slows both.

@@ -71,8 +71,10 @@ class TrainingSteps {
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
     std::vector<base::Phase> phases() const;
     const measure::PhaseRecorder& recorder() const { return recorder_; }
-    /// What the loader's threads spent on each step's samples, beside the steps.
-    const std::vector<data::ReadTimes>& read_times() const { return read_times_; }
+    /// The times of all steps so far, out of the recorder.
+    measure::Spool take_times() { return recorder_.take(); }
+    /// What the loader's threads spent on the last step's samples, beside the step.
+    const data::ReadTimes& last_reading() const { return last_reading_; }
     /// nullptr but in mode dp.
     train::DataParallel* replicas() const { return replicas_; }
 
@@ -112,7 +114,7 @@ class TrainingSteps {
     data::Loader loader_;
     Input input_;
     train::TensorBatch repeated_;  // of synthetic input
-    std::vector<data::ReadTimes> read_times_;
+    data::ReadTimes last_reading_;
 };
 
 /// Pairs of steps with and without communication. Afterwards the parameters are of no use: without

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <mutex>
+#include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/dataset_layout.hpp"
+#include "hdf5/library_mutex.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -25,6 +28,41 @@ std::vector<hsize_t> numeric_shape(const Object& dataset) {
     return shape;
 }
 
+Object create(const Group& group, const std::string& name, std::size_t rows, std::size_t columns) {
+    const std::string path = fmt::format("{}/{}", group.path(), name);
+    const std::array<hsize_t, 2> shape{rows, columns};
+    const int rank = columns > 1 ? 2 : 1;
+    const Id space = own(H5Screate_simple(rank, shape.data(), nullptr), "H5Screate_simple", path);
+    const Id layout = layout_for(std::span(shape).first(static_cast<std::size_t>(rank)), sizeof(double));
+    return {own(H5Dcreate2(group.id(), name.c_str(), H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, layout.get(),
+                           H5P_DEFAULT),
+                "H5Dcreate2", path),
+            path};
+}
+
+// `rows` of a dataset from `first` on, and memory for them.
+struct Selection {
+    Id file, memory;
+};
+
+Selection select_rows(const Object& dataset, std::size_t first, std::size_t rows, std::size_t columns) {
+    const std::string& what = dataset.path();
+    Selection selection{own(H5Dget_space(dataset.id()), "H5Dget_space", what), {}};
+    const std::array<hsize_t, 2> start{first, 0};
+    const std::array<hsize_t, 2> count{rows, columns};
+    check(H5Sselect_hyperslab(selection.file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                              nullptr),
+          "H5Sselect_hyperslab", what);
+    const hsize_t values = rows * columns;
+    selection.memory = own(H5Screate_simple(1, &values, nullptr), "H5Screate_simple", what);
+    return selection;
+}
+
+void check_rows(const std::string& path, std::size_t values, std::size_t columns) {
+    if (columns == 0 || values % columns != 0)
+        throw base::Error(fmt::format("{}: {} values do not make rows of {} columns", path, values, columns));
+}
+
 }  // namespace
 
 Object open_dataset(const Group& group, const std::string& name) {
@@ -34,22 +72,61 @@ Object open_dataset(const Group& group, const std::string& name) {
 
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
                    std::size_t columns) {
-    const std::string path = fmt::format("{}/{}", group.path(), name);
-    if (columns == 0 || values.size() % columns != 0)
-        throw base::Error(
-            fmt::format("{}: {} values do not make rows of {} columns", path, values.size(), columns));
-    const std::array<hsize_t, 2> shape{values.size() / columns, columns};
-    const int rank = columns > 1 ? 2 : 1;
-    const Id space = own(H5Screate_simple(rank, shape.data(), nullptr), "H5Screate_simple", path);
-    const Id layout = layout_for(std::span(shape).first(static_cast<std::size_t>(rank)), sizeof(double));
-    Object dataset(own(H5Dcreate2(group.id(), name.c_str(), H5T_IEEE_F64LE, space.get(), H5P_DEFAULT,
-                                  layout.get(), H5P_DEFAULT),
-                       "H5Dcreate2", path),
-                   path);
+    check_rows(fmt::format("{}/{}", group.path(), name), values.size(), columns);
+    Object dataset = create(group, name, values.size() / columns, columns);
     if (!values.empty())
         check(H5Dwrite(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-              "H5Dwrite", path);
+              "H5Dwrite", dataset.path());
     return dataset;
+}
+
+ArrayWriter::ArrayWriter(const Group& group, const std::string& name, std::size_t rows, std::size_t columns)
+    : dataset_(create(group, name, rows, columns)), rows_(rows), columns_(columns) {}
+
+void ArrayWriter::append(std::span<const double> values) {
+    check_rows(dataset_.path(), values.size(), columns_);
+    if (values.empty()) return;
+    const std::size_t rows = values.size() / columns_;
+    const Selection selection = select_rows(dataset_, written_, rows, columns_);
+    check(H5Dwrite(dataset_.id(), H5T_NATIVE_DOUBLE, selection.memory.get(), selection.file.get(),
+                   H5P_DEFAULT, values.data()),
+          "H5Dwrite", dataset_.path());
+    written_ += rows;
+}
+
+Object ArrayWriter::finish() {
+    if (written_ != rows_)
+        throw base::Error(
+            fmt::format("{}: {} of its {} rows were written", dataset_.path(), written_, rows_));
+    return std::move(dataset_);
+}
+
+Array array_shape(const Group& group, const std::string& name) {
+    const Object dataset = open_dataset(group, name);
+    const std::vector<hsize_t> shape = numeric_shape(dataset);
+    check_size(dataset.id(), bytes_of(shape, sizeof(double)), dataset.path());
+    return {{}, shape[0], shape.size() == 2 ? shape[1] : 1};
+}
+
+// By the path within the file: the reopened file's objects do not end with the group's file.
+ArrayReader::ArrayReader(const Group& group, const std::string& name)
+    : file_(own(H5Freopen(group.id()), "H5Freopen", group.path())),
+      path_(fmt::format("{}/{}", group.path(), name)) {
+    const Array shape = array_shape(group, name);
+    rows_ = shape.rows;
+    columns_ = shape.columns;
+    dataset_ = std::make_unique<Object>(
+        own(H5Dopen2(file_.get(), path_.c_str(), H5P_DEFAULT), "H5Dopen2", path_), path_);
+}
+
+void ArrayReader::read(std::size_t first, std::span<double> to) const {
+    const std::lock_guard lock(library_mutex());
+    check_rows(path_, to.size(), columns_);
+    if (to.empty()) return;
+    const Selection selection = select_rows(*dataset_, first, to.size() / columns_, columns_);
+    check(H5Dread(dataset_->id(), H5T_NATIVE_DOUBLE, selection.memory.get(), selection.file.get(),
+                  H5P_DEFAULT, to.data()),
+          "H5Dread", path_);
 }
 
 Array read_array(const Group& group, const std::string& name) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "base/descriptor.hpp"
@@ -25,6 +26,7 @@ using base::IoTimes;
 
 constexpr const char* kFile = "data.h5";
 constexpr double kPatience = 5;          // seconds
+constexpr double kFolderPatience = 15;   // seconds: longer than the orderly ways to end need
 constexpr const char* kSingle = "data";  // the dataset of all records
 
 class Hdf5Reader final : public Reader {
@@ -106,7 +108,8 @@ void Hdf5Rung::open() {
         if (place_.ranks.rank() == 0) check_room(made_path(), hdf5_file_bytes(job_));
     });
     unfinished_ = true;
-    // Where MPI-IO fails on one rank alone, the others wait inside it.
+    // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().
+    if (form_.parallel && place_.ranks.rank() == 0) watch_.emplace(job_.directory, kFolderPatience);
     comm::together_politely(
         place_.ranks, [&] { create(options); }, [] {}, kPatience);
     make_datasets();
@@ -210,6 +213,7 @@ void Hdf5Rung::close() {
         });
     }
     unfinished_ = false;
+    watch_.reset();
     gather_account();
     file_.reset();
     values_ = {};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hdf5/record_file.hpp"
+#include "io/folder_watch.hpp"
 #include "io/large_pages.hpp"
 #include "io/strategy.hpp"
 
@@ -86,6 +87,7 @@ class Hdf5Rung : public Strategy {
     std::int64_t open_id_ = -1;
     Values values_;
     bool unfinished_ = false;
+    std::optional<FolderWatch> watch_;  // rank 0 of a parallel form, from open() to close()
     std::vector<results::Table> tables_;
     std::vector<std::string> warnings_;
 };

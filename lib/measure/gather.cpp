@@ -55,18 +55,4 @@ RankSamples gather_columns(comm::Communicator& control, const std::vector<double
     return samples;
 }
 
-GatheredSteps gather_steps(comm::Communicator& control, const std::vector<StepTimes>& mine) {
-    const auto column = [&](auto value_of) {
-        std::vector<double> values;
-        values.reserve(mine.size());
-        for (const auto& step : mine) values.push_back(value_of(step));
-        return gather_columns(control, values);
-    };
-    GatheredSteps gathered{column([](const StepTimes& s) { return s.step; }), {}};
-    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
-        gathered.phases.push_back(column([phase](const StepTimes& s) { return s.phases[phase]; }));
-    }
-    return gathered;
-}
-
 }  // namespace ranklab::measure

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "base/phase.hpp"
 #include "comm/communicator.hpp"
-#include "measure/phase_recorder.hpp"
 
 namespace ranklab::measure {
 
@@ -24,11 +24,10 @@ struct RankSamples {
 /// Every rank's column of equal length; the result is the same on every rank.
 RankSamples gather_columns(comm::Communicator& control, const std::vector<double>& mine);
 
-/// All ranks' steps: the whole step, then the phases in base::Phase's order.
+/// Steps of all ranks: the whole step, then the phases in base::Phase's order (series.hpp gathers them).
 struct GatheredSteps {
     RankSamples step;
     std::vector<RankSamples> phases;
 };
-GatheredSteps gather_steps(comm::Communicator& control, const std::vector<StepTimes>& mine);
 
 }  // namespace ranklab::measure

@@ -1,13 +1,16 @@
 // Keeps the time of every phase of every step of this rank. steady_clock, read at each mark; no
-// allocation, no I/O and no synchronisation inside a step.
+// allocation, no I/O and no synchronisation inside a step. Between steps, in a long run, a block of old steps
+// goes to a file now and then (measure/spool.hpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <vector>
+#include <utility>
 
 #include "base/phase.hpp"
+#include "measure/spool.hpp"
 
 namespace ranklab::measure {
 
@@ -18,11 +21,12 @@ struct StepTimes {
     double step = 0;
     std::array<double, base::kPhaseCount> phases{};
 };
+/// The columns of a spool of steps: the whole step, then the phases in base::Phase's order.
+inline constexpr std::size_t kStepColumns = 1 + base::kPhaseCount;
 
 class PhaseRecorder final : public base::PhaseSink {
   public:
-    /// Reserves for this many steps, so that recording does not allocate.
-    explicit PhaseRecorder(std::size_t expected_steps) { steps_.reserve(expected_steps); }
+    PhaseRecorder() : spool_(kStepColumns) {}
 
     void begin_step() {
         current_ = {};
@@ -30,11 +34,14 @@ class PhaseRecorder final : public base::PhaseSink {
     }
     void end_step() {
         current_.step = seconds_since(step_start_);
-        steps_.push_back(current_);
+        std::array<double, kStepColumns> row{current_.step};
+        std::copy(current_.phases.begin(), current_.phases.end(), row.begin() + 1);
+        spool_.push(row);
     }
     /// For whoever knows better than the host's clock, of the step that ended last.
     void correct_last(base::Phase phase, double seconds) {
-        steps_.back().phases[static_cast<std::size_t>(phase)] = seconds;
+        current_.phases[static_cast<std::size_t>(phase)] = seconds;
+        spool_.amend(1 + static_cast<std::size_t>(phase), seconds);
     }
     /// A phase may be entered several times a step: the times add up. Phases do not nest.
     void enter(base::Phase) override { phase_start_ = Clock::now(); }
@@ -52,14 +59,19 @@ class PhaseRecorder final : public base::PhaseSink {
     Span last(base::Phase phase) const { return last_[static_cast<std::size_t>(phase)]; }
     Clock::time_point step_start() const { return step_start_; }
 
-    const std::vector<StepTimes>& steps() const { return steps_; }
+    std::size_t count() const { return spool_.rows(); }
+    /// The step that ended last.
+    const StepTimes& last_step() const { return current_; }
+    /// All steps so far, kStepColumns columns; and the same, leaving the recorder without any.
+    const Spool& spool() const { return spool_; }
+    Spool take() { return std::exchange(spool_, Spool(kStepColumns)); }
 
   private:
     static double seconds_since(Clock::time_point start) {
         return std::chrono::duration<double>(Clock::now() - start).count();
     }
 
-    std::vector<StepTimes> steps_;
+    Spool spool_;
     StepTimes current_;
     Clock::time_point step_start_;
     Clock::time_point phase_start_;

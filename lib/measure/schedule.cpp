@@ -10,7 +10,10 @@ namespace ranklab::measure {
 namespace {
 
 void check(std::int64_t warmup, std::int64_t steps) {
-    if (warmup < steps) return;
+    if (warmup < steps && warmup <= kMostWarmup) return;
+    if (warmup < steps)
+        throw base::OptionError(fmt::format(
+            "--warmup {} is more than {}, and all of a warm-up is stored; give fewer", warmup, kMostWarmup));
     throw base::OptionError(
         fmt::format("--warmup {} leaves nothing to measure of {} steps; give more --steps (or --epochs) or a "
                     "smaller --warmup",

@@ -17,17 +17,31 @@ namespace ranklab::options {
 namespace po = boost::program_options;
 namespace {
 
+using Texts = std::vector<std::string>;
+
+// Between the values of an option that was given several times: ASCII's unit separator.
+constexpr char kBetweenTexts = '\x1f';
+
 po::options_description boost_description(const Schema& schema) {
     po::options_description list;
     for (const auto& option : schema.all()) {
         const std::string names = boost_names(option);
         if (option.type == Type::flag) {
             list.add_options()(names.c_str(), po::bool_switch());
+        } else if (option.type == Type::texts) {
+            list.add_options()(names.c_str(), po::value<Texts>()->composing());
         } else {
             list.add_options()(names.c_str(), po::value<std::string>());
         }
     }
     return list;
+}
+
+// What Boost has read of an option, as our text.
+std::string text_of(const Option& option, const po::variable_value& value) {
+    if (option.type == Type::flag) return value.as<bool>() ? "true" : "false";
+    if (option.type == Type::texts) return base::join(value.as<Texts>(), std::string(1, kBetweenTexts));
+    return value.as<std::string>();
 }
 
 std::string did_you_mean(const Schema& schema, const std::string& name, const char* dashes) {
@@ -143,11 +157,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
     }
     for (const auto& option : schema.all()) {
         if (values[option.name].empty() || values[option.name].defaulted()) continue;
-        if (option.type == Type::flag) {
-            result.user_[option.name] = values[option.name].as<bool>() ? "true" : "false";
-        } else {
-            result.set(option.name, values[option.name].as<std::string>(), "--" + option.name);
-        }
+        result.set(option.name, text_of(option, values[option.name]), "--" + option.name);
     }
     for (const auto& [name, value] : result.user_) result.from_command_line_.insert(name);
     result.positional_ = words;
@@ -172,10 +182,7 @@ void Options::read_config(const std::string& path) {
     for (const auto& option : schema_.all()) {
         if (values[option.name].empty() || values[option.name].defaulted() || user_.count(option.name) != 0)
             continue;
-        const std::string value = option.type == Type::flag
-                                      ? (values[option.name].as<bool>() ? "true" : "false")
-                                      : values[option.name].as<std::string>();
-        set(option.name, value, fmt::format("{}: {}", path, option.name));
+        set(option.name, text_of(option, values[option.name]), fmt::format("{}: {}", path, option.name));
     }
 }
 
@@ -200,6 +207,10 @@ const std::string& Options::text(const std::string& name) const {
     if (option == nullptr || !option->fallback)
         throw base::Error(fmt::format("internal: option '{}' has no value", name));
     return *option->fallback;
+}
+
+std::vector<std::string> Options::texts(const std::string& name) const {
+    return has(name) ? base::split(text(name), kBetweenTexts) : Texts();
 }
 
 std::int64_t Options::integer(const std::string& name) const {

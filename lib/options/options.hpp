@@ -11,7 +11,7 @@
 
 namespace ranklab::options {
 
-enum class Type { text, choice, integer, real, bytes, flag };
+enum class Type { text, texts, choice, integer, real, bytes, flag };
 
 struct Option {
     std::string name;         ///< long name, without the dashes
@@ -31,6 +31,8 @@ class Schema {
     Schema& section(std::string title);
     Schema& text(std::string name, std::string placeholder, std::optional<std::string> fallback,
                  std::string help);
+    /// May be given several times; unset where it never is. Read by Options::texts().
+    Schema& texts(std::string name, std::string placeholder, std::string help);
     Schema& choice(std::string name, std::vector<std::string> choices, std::optional<std::string> fallback,
                    std::string help);
     Schema& integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback,
@@ -75,6 +77,7 @@ class Options {
     bool has(const std::string& name) const;     ///< a value from anywhere
     bool is_set(const std::string& name) const;  ///< by the user: command line or config file
     const std::string& text(const std::string& name) const;
+    std::vector<std::string> texts(const std::string& name) const;  ///< empty where it was never given
     std::int64_t integer(const std::string& name) const;
     double real(const std::string& name) const;
     std::uint64_t bytes(const std::string& name) const;

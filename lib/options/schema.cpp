@@ -33,6 +33,16 @@ Schema& Schema::text(std::string name, std::string placeholder, std::optional<st
                 .section = {}});
 }
 
+Schema& Schema::texts(std::string name, std::string placeholder, std::string help) {
+    return add({.name = std::move(name),
+                .placeholder = std::move(placeholder),
+                .help = std::move(help),
+                .type = Type::texts,
+                .fallback = {},
+                .choices = {},
+                .section = {}});
+}
+
 Schema& Schema::choice(std::string name, std::vector<std::string> choices,
                        std::optional<std::string> fallback, std::string help) {
     std::string placeholder = base::join(choices, "|");

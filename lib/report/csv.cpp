@@ -16,7 +16,8 @@ constexpr const char* kHead =
     "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
     "rank_reduction\n";
 
-std::string quoted(const std::string& field) {
+std::string quoted(const std::string& raw) {
+    const std::string field = base::valid_utf8(raw);
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     std::string text = "\"";
     for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -28,24 +29,36 @@ std::string number(double value) {
     return std::isnan(value) ? "" : fmt::format("{}", value);
 }
 
-std::string row(const results::Run& run, const results::Measurement& m) {
+std::string row(const std::string& run, const results::Measurement& m) {
     const stats::Summary& s = m.summary;
-    return base::join({quoted(run.id), quoted(run.command), quoted(run.label), quoted(run.started_utc),
-                       run.valid ? "1" : "0", quoted(m.name), quoted(m.unit), results::kind_name(m.kind),
-                       std::to_string(s.n), number(s.median), number(s.mean), number(s.min), number(s.max),
-                       number(s.p95), number(s.p99), number(s.ci95.low), number(s.ci95.high),
-                       quoted(m.rank_reduction)},
+    return run + ',' +
+           base::join({quoted(m.name), quoted(m.unit), results::kind_name(m.kind), std::to_string(s.n),
+                       number(s.median), number(s.mean), number(s.min), number(s.max), number(s.p95),
+                       number(s.p99), number(s.ci95.low), number(s.ci95.high), quoted(m.rank_reduction)},
                       ",") +
            '\n';
+}
+
+std::string rows(const results::Run& run) {
+    const std::string first = base::join({quoted(run.id), quoted(run.command), quoted(run.label),
+                                          quoted(run.started_utc), run.valid ? "1" : "0"},
+                                         ",");
+    std::string text;
+    for (const auto& measurement : run.measurements) text += row(first, measurement);
+    return text;
 }
 
 }  // namespace
 
 std::string runs_csv(const std::vector<results::Run>& runs) {
     std::string text = kHead;
-    for (const auto& run : runs)
-        for (const auto& measurement : run.measurements) text += row(run, measurement);
+    for (const auto& run : runs) text += rows(run);
     return text;
+}
+
+void write_csv(const ChosenRuns& runs, const Sink& sink) {
+    sink(kHead);
+    runs.visit(results::Detail::summaries, [&](const results::Run& run) { sink(rows(run)); });
 }
 
 }  // namespace ranklab::report

@@ -4,11 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "report/chosen_runs.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report {
 
 /// Quoted by RFC 4180 (lines end in \n); numbers read back to the same double; NaN is an empty field.
+/// Bytes of texts that are not UTF-8 become U+FFFD.
 std::string runs_csv(const std::vector<results::Run>& runs);
+
+/// The same of a file's runs, holding one at a time.
+void write_csv(const ChosenRuns& runs, const Sink& sink);
 
 }  // namespace ranklab::report

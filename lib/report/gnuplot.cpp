@@ -43,10 +43,20 @@ std::string gnuplot_quoted(const std::string& text) {
 
 std::string gnuplot_head(const std::string& script, int width, int height) {
     return fmt::format(
-        "# gnuplot {}, in this folder\n"
-        "set terminal svg size {},{} dynamic noenhanced background rgb 'white'\n"
+        "# gnuplot {0}, in this folder\n"
+        "reset\n"
+        "if (exists('paper')) {{ ending = 'pdf'; set terminal pdfcairo size {3},{4} noenhanced fontscale 0.7 "
+        "background rgb 'white' }} else {{ ending = 'svg'; set terminal svg size {1},{2} dynamic noenhanced "
+        "background rgb 'white' }}\n"
         "set datafile missing 'NaN'\n",
-        script, width, height);
+        script, width, height, width / 110.0, height / 110.0);
+}
+
+std::string gnuplot_tail(const std::string& script) {
+    return fmt::format(
+        "set output\n"
+        "if (!exists('paper') && strstrt(GPVAL_TERMINALS, 'pdfcairo') > 0) {{ paper = 1; load {} }}\n",
+        gnuplot_quoted(script));
 }
 
 void write_plot_file(const fs::path& path, const std::string& text) {
@@ -81,10 +91,16 @@ Drawing write_drawing(const fs::path& folder, const std::string& name, const std
     return {{data_file, script_file}, script_file, {folder / (picture + ".svg")}};
 }
 
-void draw(const Drawing& drawing) {
+Drawn try_draw(const Drawing& drawing) {
     const int status = run_gnuplot(drawing.script);
-    if (status == 0) return;
-    if (status == kNoGnuplot)
+    if (status == 0) return Drawn::yes;
+    return status == kNoGnuplot ? Drawn::no_gnuplot : Drawn::failed;
+}
+
+void draw(const Drawing& drawing) {
+    const Drawn drawn = try_draw(drawing);
+    if (drawn == Drawn::yes) return;
+    if (drawn == Drawn::no_gnuplot)
         throw base::EnvironmentError(
             fmt::format("gnuplot is not here, so nothing was drawn; install it (Debian: gnuplot-nox) and "
                         "repeat, or take '{}' with its data to where it is",

@@ -12,14 +12,17 @@ namespace ranklab::report {
 struct Drawing {
     std::vector<std::filesystem::path> written;  ///< the script among them
     std::filesystem::path script;
-    std::vector<std::filesystem::path> pictures;
+    std::vector<std::filesystem::path> pictures;  ///< the .svg; each may have a .pdf beside it
 };
 
 /// In gnuplot's single quotes, where nothing else means anything; printable ASCII, 200 characters at most.
 std::string gnuplot_quoted(const std::string& text);
 
-/// The first lines of a script: how to repeat it, and the terminal.
+/// The first lines of a script: how to repeat it, and the terminal. The variable `ending` is what the names
+/// of its pictures end in: 'svg', or 'pdf' in the second turn that gnuplot_tail asks for.
 std::string gnuplot_head(const std::string& script, int width, int height);
+/// The last line: the same once more as .pdf, where this gnuplot can.
+std::string gnuplot_tail(const std::string& script);
 
 /// EnvironmentError where it cannot be written.
 void write_plot_file(const std::filesystem::path& path, const std::string& text);
@@ -33,10 +36,12 @@ std::string plot_text(double number);
 /// file named last. Where they are no numbers there is none.
 std::string gnuplot_interval(const std::string& which, int low, const std::string& look);
 
-/// Writes FOLDER/PICTURE.dat and FOLDER/NAME.gp, whose script makes PICTURE.svg.
+/// Writes FOLDER/PICTURE.dat and FOLDER/NAME.gp, whose script makes PICTURE.svg (and .pdf).
 Drawing write_drawing(const std::filesystem::path& folder, const std::string& name,
                       const std::string& picture, const std::string& data, const std::string& script);
 
+enum class Drawn { yes, no_gnuplot, failed };
+Drawn try_draw(const Drawing& drawing);
 /// Makes the pictures. EnvironmentError where gnuplot is missing or fails: data and scripts are there all the
 /// same.
 void draw(const Drawing& drawing);

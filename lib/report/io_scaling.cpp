@@ -42,27 +42,31 @@ std::string variant_of(const Run& run, const std::vector<std::string>& varying) 
     return text;
 }
 
+struct Timed {
+    TimeWithInterval time;
+    std::string run;
+};
 using SeriesKey = std::tuple<bool, std::string, std::string, std::string, std::string>;
 
 // Every run at its width in the series that it may belong to; later runs replace earlier ones.
-std::map<SeriesKey, std::map<std::int64_t, TimeWithInterval>> grouped(const std::vector<const Run*>& runs) {
-    std::map<SeriesKey, std::map<std::int64_t, TimeWithInterval>> groups;
+std::map<SeriesKey, std::map<std::int64_t, Timed>> grouped(const std::vector<const Run*>& runs) {
+    std::map<SeriesKey, std::map<std::int64_t, Timed>> groups;
     const auto varying = varying_options(runs);
     for (const Run* run : runs) {
         const std::string rung = run->setting("strategy");
         const bool processes = workers_of(*run) > 0;
         const SeriesKey key{processes, rung, run->setting("files"), run->setting("size"),
                             variant_of(*run, varying)};
-        groups[key][processes ? workers_of(*run) : ranks_of(*run)] = job_time(*run);
+        groups[key][processes ? workers_of(*run) : ranks_of(*run)] = {job_time(*run), run->id};
     }
     return groups;
 }
 
-std::vector<ScalingPoint> points_of(const std::map<std::int64_t, TimeWithInterval>& times) {
+std::vector<ScalingPoint> points_of(const std::map<std::int64_t, Timed>& times) {
     std::vector<ScalingPoint> points;
-    const TimeWithInterval base = times.begin()->second;
-    for (const auto& [width, time] : times)
-        points.push_back({static_cast<double>(width), time, speedup(base, time)});
+    const TimeWithInterval base = times.begin()->second.time;
+    for (const auto& [width, timed] : times)
+        points.push_back({static_cast<double>(width), timed.time, speedup(base, timed.time), timed.run});
     // The base over itself is 1 by definition; its own uncertainty shows in the others' intervals.
     points.front().speedup = {1, {}};
     return points;

@@ -13,7 +13,8 @@ namespace ranklab::report {
 struct ScalingPoint {
     double width = 1;  ///< ranks or workers
     TimeWithInterval time;
-    Speedup speedup;  ///< over the series' first point
+    Speedup speedup;       ///< over the series' first point
+    std::string run = {};  ///< the id of the run
 };
 
 /// The same rung, records and settings at two or more widths, ascending; the first point is the base.

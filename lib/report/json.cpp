@@ -1,13 +1,13 @@
 #include "report/json.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "report/json_dump.hpp"
 #include "results/json.hpp"
 
 namespace ranklab::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr const char* kHead = R"({"schema":1,"runs":[)";
+constexpr const char* kTail = "\n]}\n";
 
 // Not finite numbers are written as null by the library itself.
 Json measurement_json(const results::Measurement& m) {
@@ -69,15 +69,26 @@ std::string run_json(const results::Run& run) {
     json["hosts"] = hosts_json(run.hosts);
     json["measurements"] = measurements_json(run.measurements);
     json["tables"] = tables_json(run.tables);
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_line(json);
 }
 
 }  // namespace
 
 std::string runs_json(const std::vector<results::Run>& runs) {
-    std::string text = R"({"schema":1,"runs":[)";
+    std::string text = kHead;
     for (std::size_t i = 0; i < runs.size(); ++i) text += (i == 0 ? "\n" : ",\n") + run_json(runs[i]);
-    return text + "\n]}\n";
+    return text + kTail;
+}
+
+void write_json(const ChosenRuns& runs, const Sink& sink) {
+    const char* between = "\n";
+    sink(kHead);
+    runs.visit(results::Detail::summaries, [&](const results::Run& run) {
+        sink(between);
+        sink(run_json(run));
+        between = ",\n";
+    });
+    sink(kTail);
 }
 
 }  // namespace ranklab::report

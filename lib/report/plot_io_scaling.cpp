@@ -104,7 +104,7 @@ std::string scaling_script(const std::vector<ScalingSeries>& all) {
     const double height = 600 + key;
     std::string text =
         gnuplot_head("plot_io_scaling.gp", 960, static_cast<int>(height)) +
-        "set output 'io_scaling.svg'\nset grid\nset samples 400\n" +
+        "set output 'io_scaling.'.ending\nset grid\nset samples 400\n" +
         fmt::format(
             "set bmargin at screen {:.4f}\nset key at screen 0.1, screen {:.4f} left top Left reverse "
             "maxcols "
@@ -121,7 +121,7 @@ std::string scaling_script(const std::vector<ScalingSeries>& all) {
             text += ", " + gnuplot_interval(fmt::format("index {}", i), 7,
                                             fmt::format("linecolor {}", colour_of(i)));
     }
-    return text + "\n";
+    return text + "\n" + gnuplot_tail("plot_io_scaling.gp");
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ std::string ladder_script(const Ladder& ladder, const Panel& times, const Panel&
         return fmt::format("screen {:.4f}", (below + from_bottom) / static_cast<double>(height));
     };
     return gnuplot_head("plot_ladder.gp", 1000, height) +
-           "set output 'ladder.svg'\n"
+           "set output 'ladder.'.ending\n"
            "unset key\nset style fill solid 0.7 noborder\nset boxwidth 0.65\nset grid ytics\nset xtics "
            "nomirror\n" +
            fmt::format("set xrange [0.4:{}.6]\nset lmargin at screen 0.11\nset rmargin at screen 0.98\n",
@@ -203,7 +203,8 @@ std::string ladder_script(const Ladder& ladder, const Panel& times, const Panel&
            notes_script(notes, height) +
            "set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead dashtype 2 linecolor rgb "
            "'gray40'\n" +
-           panel_script(speedups, ":xtic(2)", "#66aa77") + "unset multiplot\n";
+           panel_script(speedups, ":xtic(2)", "#66aa77") + "unset multiplot\n" +
+           gnuplot_tail("plot_ladder.gp");
 }
 
 }  // namespace

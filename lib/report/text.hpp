@@ -1,6 +1,7 @@
 // Runs for a person's eye: one screen a run, one line a run in a list.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ namespace ranklab::report {
 /// An invalid run says INVALID with the reasons and shows no rates.
 std::string run_text(const results::Run& run);
 
-/// One line a run in the order given, and what to type to see one. `file` is named in that hint.
-std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file = "FILE");
+/// One line a run in the order given, of more than `shown` the last ones, how many there are of each command
+/// and label, and what to type to see one. `file` is named in that hint, `chosen` says which runs these are.
+std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file = "FILE",
+                      std::size_t shown = static_cast<std::size_t>(-1), const std::string& chosen = "");
 
 }  // namespace ranklab::report

@@ -72,6 +72,34 @@ std::vector<Measurement> load_measurements(const hdf5::Group& group) {
     return measurements;
 }
 
+class StoredSamples final : public SampleSource {
+  public:
+    StoredSamples(const hdf5::Group& samples, const std::string& name) : array_(samples, name) {}
+    std::size_t rows() const override { return array_.rows(); }
+    std::size_t columns() const override { return array_.columns(); }
+    void read(std::size_t first, std::span<double> to) const override {
+        try {
+            array_.read(first, to);
+        } catch (const base::Hdf5Error& error) {
+            throw base::DataError(fmt::format(
+                "the file is damaged or cut short; restore it or name another ({})", error.what()));
+        }
+    }
+
+  private:
+    hdf5::ArrayReader array_;
+};
+
+// Whole, or from the file when they are wanted.
+void load_rows(const hdf5::Group& samples, Measurement& measurement) {
+    const hdf5::Array shape = hdf5::array_shape(samples, measurement.name);
+    measurement.columns = shape.columns;
+    if (shape.rows * shape.columns > kMostHeldSamples)
+        measurement.stream = std::make_shared<StoredSamples>(samples, measurement.name);
+    else
+        measurement.samples = hdf5::read_array(samples, measurement.name).values;
+}
+
 void load_samples(const hdf5::Group& group, std::vector<Measurement>& measurements) {
     const hdf5::Group samples = group.open_group("samples");
     const hdf5::Group warmup = group.open_group("warmup");
@@ -79,9 +107,7 @@ void load_samples(const hdf5::Group& group, std::vector<Measurement>& measuremen
         if (warmup.has(measurement.name))
             measurement.warmup = hdf5::read_array(warmup, measurement.name).values;
         if (!samples.has(measurement.name)) continue;
-        hdf5::Array array = hdf5::read_array(samples, measurement.name);
-        measurement.samples = std::move(array.values);
-        measurement.columns = array.columns;
+        load_rows(samples, measurement);
         measurement.axis = hdf5::open_dataset(samples, measurement.name).text_attribute("axis");
     }
 }

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "results/samples.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::results {
@@ -26,6 +30,15 @@ struct Measurement {
     std::vector<double> samples;  ///< row-major [rows, columns]; counted rows only
     std::vector<double> warmup;   ///< same columns; recorded, not in `summary`
     stats::Summary summary;       ///< over rows, after folding the ranks of each row
+    /// In place of `samples`, which is then empty, where there are more than kMostHeldSamples; else null.
+    std::shared_ptr<const SampleSource> stream = nullptr;
+
+    /// Of counted samples, wherever they are.
+    std::size_t rows() const;
+    /// Calls `take` with all of them, row-major, in pieces of whole rows.
+    void visit(const std::function<void(std::span<const double> rows)>& take) const;
+    /// The largest of each counted row, 8 bytes a row.
+    std::vector<double> largest_of_rows() const;
 };
 
 struct Column {

@@ -70,7 +70,18 @@ void store_measurements(const hdf5::Group& group, const std::vector<Measurement>
 
 // A measurement that is a summary and nothing else has no dataset.
 bool has_samples(const Measurement& measurement) {
-    return !measurement.samples.empty() || !measurement.axis.empty() || measurement.columns != 1;
+    return measurement.stream != nullptr || !measurement.samples.empty() || !measurement.axis.empty() ||
+           measurement.columns != 1;
+}
+
+// Returned for attributes.
+hdf5::Object store_rows(const hdf5::Group& samples, const Measurement& measurement) {
+    if (!measurement.stream)
+        return hdf5::write_array(samples, measurement.name, measurement.samples, measurement.columns);
+    const auto& stream = *measurement.stream;
+    hdf5::ArrayWriter writer(samples, measurement.name, stream.rows(), stream.columns());
+    stream.visit([&](std::span<const double> rows) { writer.append(rows); });
+    return writer.finish();
 }
 
 void store_samples(const hdf5::Group& group, const std::vector<Measurement>& measurements) {
@@ -84,8 +95,7 @@ void store_samples(const hdf5::Group& group, const std::vector<Measurement>& mea
         if (warm(measurement))
             hdf5::write_array(warmup, measurement.name, measurement.warmup, measurement.columns);
         if (!has_samples(measurement)) continue;
-        const auto dataset =
-            hdf5::write_array(samples, measurement.name, measurement.samples, measurement.columns);
+        const auto dataset = store_rows(samples, measurement);
         dataset.set_text("unit", measurement.unit);
         dataset.set_text("kind", kind_name(measurement.kind));
         dataset.set_text("axis", measurement.axis);
@@ -128,6 +138,12 @@ void store_attributes(const hdf5::Group& group, const Run& run) {
     group.set_text("warnings_json", warnings_to_json(run.warnings));
 }
 
+// Of chunks that do not compress, too.
+std::uint64_t sample_bytes(const Measurement& m) {
+    const std::uint64_t streamed = m.stream ? m.stream->rows() * m.stream->columns() * sizeof(double) : 0;
+    return sizeof(double) * (m.samples.size() + m.warmup.size()) + streamed + streamed / 64;
+}
+
 std::uint64_t table_bytes(const Table& table) {
     std::uint64_t bytes = 1024;
     for (const auto& [name, values] : table.columns) {
@@ -168,7 +184,7 @@ std::uint64_t stored_bytes_at_most(const Run& run) {
     std::size_t longest = 0;
     for (const auto& m : run.measurements) {
         longest = std::max({longest, m.name.size(), m.unit.size(), m.rank_reduction.size()});
-        bytes += 4096 + sizeof(double) * (m.samples.size() + m.warmup.size()) + m.axis.size();
+        bytes += 4096 + sample_bytes(m) + m.axis.size();
     }
     bytes += run.measurements.size() * 8 * longest;
     std::size_t host_bytes = 0;

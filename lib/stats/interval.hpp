@@ -18,8 +18,14 @@ Interval quantile_interval(std::span<const double> samples, double q, double lev
 
 /// How much the samples of one series, in the order measured, hang together.
 struct Dependence {
-    double lag1 = kNone;         ///< lag-1 autocorrelation; NaN below n = 3 or where all samples are equal
-    double effective_n = kNone;  ///< independent samples that say as much about the median
+    /// Lag-1 autocorrelation, of the normal scores of the samples' ranks: the shape of their distribution
+    /// does not matter, and a far-out sample cannot hide the others' correlation. NaN below n = 3, where all
+    /// samples are equal or one is NaN.
+    double lag1 = kNone;
+    /// Independent samples that say as much about the median: n over the long-run variance of "above the
+    /// median" (flat-top window with Politis's adaptive bandwidth), n where no correlation is visible.
+    double effective_n = kNone;
+    double block_length = 0;  ///< for a block bootstrap; 0 where the samples pass as independent
     /// "" where an interval of the median of this series can be trusted; otherwise why not, with the
     /// effective n: too short for its correlation, or too strongly correlated.
     std::string warning;

@@ -3,65 +3,27 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <vector>
+
+#include "stats/order.hpp"
 
 namespace ranklab::stats {
 namespace {
 
-// nullopt where a sample is NaN: it has no place in an order, so no order statistic means anything.
-std::optional<std::vector<double>> sorted(std::span<const double> samples) {
-    if (std::any_of(samples.begin(), samples.end(), [](double x) { return std::isnan(x); }))
-        return std::nullopt;
-    std::vector<double> copy(samples.begin(), samples.end());
-    std::sort(copy.begin(), copy.end());
-    return copy;
-}
-
-double sorted_quantile(const std::vector<double>& x, double q) {
-    if (x.empty()) return kNone;
-    const double position = std::clamp(q, 0.0, 1.0) * static_cast<double>(x.size() - 1);
-    const auto below = static_cast<std::size_t>(position);
-    const double fraction = position - static_cast<double>(below);
-    return fraction == 0 ? x[below] : std::lerp(x[below], x[below + 1], fraction);
-}
-
-// P(Bin(n, 1/2) = k)
-double fair_binomial(double n, double k) {
-    return std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0));
-}
-
-// The largest l with P(Bin(n, 1/2) < l) <= tail; 0 where there is none. The sum starts twenty standard
-// deviations (sqrt(n)/2 each) below the mean: what lies under that is less than 1e-80.
-std::size_t lower_rank(std::size_t n, double tail) {
-    const double size = static_cast<double>(n);
-    double k = std::max(0.0, std::floor(size / 2 - 10 * std::sqrt(size)));
-    double probability = fair_binomial(size, k);
-    double below = 0;
-    while (k < size && below + probability <= tail) {
-        below += probability;
-        probability *= (size - k) / (k + 1);
-        ++k;
-    }
-    return static_cast<std::size_t>(k);
-}
-
-Interval sorted_median_interval(const std::vector<double>& x, double level) {
-    const std::size_t l = lower_rank(x.size(), (1 - level) / 2);
-    if (x.empty() || l < 1 || 2 * l > x.size()) return {};
-    return {x[l - 1], x[x.size() - l]};
+auto value_at(const std::vector<double>& x) {
+    return [&x](std::size_t rank) { return x[rank - 1]; };
 }
 
 }  // namespace
 
 double quantile(std::span<const double> samples, double q) {
     const auto x = sorted(samples);
-    return x && !std::isnan(q) ? sorted_quantile(*x, q) : kNone;
+    return x && !x->empty() && !std::isnan(q) ? quantile_at(x->size(), q, value_at(*x)) : kNone;
 }
 
 Interval median_interval(std::span<const double> samples, double level) {
     const auto x = sorted(samples);
-    return x ? sorted_median_interval(*x, level) : Interval{};
+    return x ? median_interval_at(x->size(), level, value_at(*x)) : Interval{};
 }
 
 Summary summarise(std::span<const double> samples) {
@@ -69,13 +31,8 @@ Summary summarise(std::span<const double> samples) {
     summary.n = samples.size();
     const auto x = sorted(samples);
     if (!x || x->empty()) return summary;
-    summary.median = sorted_quantile(*x, 0.5);
     summary.mean = std::accumulate(x->begin(), x->end(), 0.0) / static_cast<double>(x->size());
-    summary.min = x->front();
-    summary.max = x->back();
-    summary.p95 = sorted_quantile(*x, 0.95);
-    summary.p99 = sorted_quantile(*x, 0.99);
-    summary.ci95 = sorted_median_interval(*x, 0.95);
+    fill_order_statistics(summary, x->size(), value_at(*x));
     return summary;
 }
 

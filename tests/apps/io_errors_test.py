@@ -103,7 +103,7 @@ class Places(Case):
                 with self.subTest(rung=rung, ranks=ranks):
                     out = self.folder / f"{rung}{ranks}"
                     words = cli.mpirun_words(ranks) if ranks > 1 else []
-                    job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 2000 if rung.startswith("hdf5") else 200000,
+                    job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 500 if rung.startswith("hdf5") else 200000,
                                      "-i", 100, "-s", 20, "--workers", 2, "--directory", out, "--output", "none", "--ceilings", "off")
                     job.wait_until(lambda: out.exists() and len(os.listdir(out)) > 0)
                     shutil.rmtree(out, ignore_errors=True)

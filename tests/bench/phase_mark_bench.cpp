@@ -25,7 +25,7 @@ void mark(ranklab::base::PhaseSink& sink, Phase phase) {
 
 // The marks of one step in lib/experiments/training_loop.cpp and lib/train/trainer.cpp.
 double seconds_per_step() {
-    PhaseRecorder recorder(kSteps);
+    PhaseRecorder recorder;
     const auto start = Clock::now();
     for (std::size_t step = 0; step < kSteps; ++step) {
         recorder.begin_step();
@@ -34,7 +34,7 @@ double seconds_per_step() {
         recorder.end_step();
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    return recorder.steps().size() == kSteps ? seconds / static_cast<double>(kSteps) : -1;
+    return recorder.count() == kSteps ? seconds / static_cast<double>(kSteps) : -1;
 }
 
 }  // namespace

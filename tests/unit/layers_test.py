@@ -278,7 +278,7 @@ class WhatTheProgramsLoad(unittest.TestCase):
                 self.assertEqual(self.libraries(program, "nccl"), [])
 
     def test_only_training_loads_libtorch(self):
-        for program in ("ranklab", "ranklab-data", "ranklab-report", "ranklab-doctor"):
+        for program in ("ranklab", "ranklab-data", "ranklab-report", "ranklab-compare", "ranklab-doctor"):
             with self.subTest(program=program):
                 self.assertEqual(self.torch_libraries(program), [])
 

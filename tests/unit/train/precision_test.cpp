@@ -237,7 +237,7 @@ TEST(TrainerWithScaler, MakesTheStepOfAnUnscaledOneAndTellsASkippedOne) {
     Weight model;
     NoSum sync;
     const auto optimizer = make_optimizer(model, 0.5);
-    measure::PhaseRecorder phases(10);
+    measure::PhaseRecorder phases;
     GradScaler scaler;
     Trainer trainer(model, sync, *optimizer, phases, nullptr, &scaler);
     EXPECT_FLOAT_EQ(static_cast<float>(trainer.train_step(constant_batch(0.5F), 1.0)), 0.5F)
@@ -264,7 +264,7 @@ TEST(DataParallelWithScaler, MakesTheStepsOfTheTrainer) {
     };
     const auto model = make();
     const auto optimizer = make_optimizer(*model, 0.1);
-    measure::PhaseRecorder phases(10);
+    measure::PhaseRecorder phases;
     GradScaler scaler({.init_scale = 1024, .growth_interval = 2});
     ReplicaSetup setup;
     setup.devices = {torch::kCPU, torch::kCPU};
@@ -305,7 +305,7 @@ TEST(GraphTrainer, MakesTheTrainersStepsAndReplaysWhereItCan) {
         model->to(torch::kDouble);
         NoSum sync;
         const auto optimizer = make_optimizer(*model, 0.05, 0.9);
-        measure::PhaseRecorder phases(100);
+        measure::PhaseRecorder phases;
         GradScaler scaler({.init_scale = 512, .growth_interval = 4});
         GradScaler* const used = with_scaler ? &scaler : nullptr;
         std::unique_ptr<Stepper> stepper;
@@ -374,7 +374,7 @@ Trajectory train(nn::Model& model, const nn::ModelEntry& entry, torch::Dtype typ
     if (last) batch.input = channels_last(batch.input);
     NoSum sync;
     const auto optimizer = make_optimizer(model, 0.05, 0.9);
-    measure::PhaseRecorder phases(static_cast<std::size_t>(steps));
+    measure::PhaseRecorder phases;
     Trainer trainer(model, sync, *optimizer, phases);
     model.train();
     Trajectory result;

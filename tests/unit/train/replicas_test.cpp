@@ -270,7 +270,7 @@ struct Bench {
 
     std::shared_ptr<SmallModel> model;
     std::unique_ptr<Optimizer> optimizer;
-    measure::PhaseRecorder recorder{100};
+    measure::PhaseRecorder recorder;
     DataParallel parallel;
 };
 
@@ -386,7 +386,7 @@ TEST(DataParallel, MarksItsPhasesWithinTheStep) {
     bench.recorder.begin_step();
     bench.parallel.train_step(batch_of(8), 1.0);
     bench.recorder.end_step();
-    const auto& step = bench.recorder.steps().back();
+    const auto& step = bench.recorder.last_step();
     const auto time = [&](base::Phase phase) { return step.phases[static_cast<std::size_t>(phase)]; };
     double sum = 0;
     for (const auto phase : bench.parallel.phases()) {

@@ -1,0 +1,100 @@
+#!/bin/bash
+# Is this revision slower than another? Builds both, measures them in turn, compares (docs/compare.md).
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+Usage: ci_gate.sh --base REVISION [options] -- COMMAND [options of ranklab COMMAND]
+
+  --base REVISION   what to compare with: origin/main
+  --head REVISION   what is judged (HEAD)
+  --runs N          runs a side, a process each (9)
+  --fail P%         fail where a measurement is worse by this much (5%)
+  --inconclusive pass|fail   what no verdict means (pass)
+  --allow KEY,...   settings and facts that may differ between the revisions
+  --launch WORDS    how to start ranklab: 'mpirun -n 2'
+  --results FILE    results file, which must be new (gate.h5)
+  --report FILE     append the comparison to it in Markdown
+  --work DIR        where the two revisions are checked out and built (ci-gate)
+  --build WORDS     how a revision is built, in its folder ('./bootstrap build')
+  --programs DIR    where its programs are then (build/release/bin)
+
+  ci_gate.sh --base origin/main -- train --model mnist-cnn --data synthetic --steps 200 --threads 2
+
+Exit code: that of ranklab compare (4: worse), or of the run or build that failed.
+END
+}
+
+say() { printf 'ci_gate: %s\n' "$*" >&2; }
+fail() {
+  say "$1"
+  exit "${2:-2}"
+}
+
+base='' head=HEAD runs=9 threshold=5% inconclusive=pass allow='' launch='' results=gate.h5 report=''
+work=ci-gate build='./bootstrap build' programs=build/release/bin
+while (($# > 0)); do
+  case $1 in
+    --help | -h) usage && exit 0 ;;
+    --) shift && break ;;
+    --*) (($# > 1)) || fail "$1 needs a value; ci_gate.sh --help lists the options" ;;&
+    --base) base=$2 ;;
+    --head) head=$2 ;;
+    --runs) runs=$2 ;;
+    --fail) threshold=$2 ;;
+    --inconclusive) inconclusive=$2 ;;
+    --allow) allow=$2 ;;
+    --launch) launch=$2 ;;
+    --results) results=$2 ;;
+    --report) report=$2 ;;
+    --work) work=$2 ;;
+    --build) build=$2 ;;
+    --programs) programs=$2 ;;
+    *) fail "unknown option $1; ci_gate.sh --help lists them" ;;
+  esac
+  shift 2
+done
+[[ -n $base ]] || fail 'name what to compare with: --base origin/main'
+(($# > 0)) || fail 'say what to measure after --, for example: -- train --model mnist-cnn --data synthetic --steps 200'
+[[ $runs =~ ^[1-9][0-9]*$ ]] || fail "--runs $runs: give a number of runs a side"
+[[ ! -e $results ]] || fail "$results is there already, and old runs would count; remove it or give another --results"
+
+# A folder of its own for each revision: nothing of one build gets into the other.
+check_out_and_build() { # SIDE REVISION
+  local folder=$work/$1 commit
+  commit=$(git rev-parse --verify --quiet "$2^{commit}") || fail "$2 is no revision of this repository"
+  if [[ -e $folder ]]; then
+    git -C "$folder" checkout --quiet --detach "$commit"
+  else
+    git worktree add --quiet --force --detach "$folder" "$commit"
+  fi
+  say "building $1 ($2)"
+  (cd "$folder" && $build) >&2 || fail "$1 ($2) could not be built" $?
+}
+
+measure() { # SIDE COMMAND OPTIONS...
+  local side=$1
+  shift
+  # A run that fails ends the gate: what is missing would be missing on one side.
+  $launch "$work/$side/$programs/ranklab" "$@" --label "gate-$side" --output "$results" --quiet >/dev/null ||
+    fail "a run of $side failed" $?
+}
+
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+check_out_and_build base "$base"
+check_out_and_build head "$head"
+for ((run = 1; run <= runs; ++run)); do
+  say "run $run of $runs a side"
+  # In turn, and every other time the other way round: what drifts hits both alike.
+  if ((run % 2)); then order=(base head); else order=(head base); fi
+  for side in "${order[@]}"; do measure "$side" "$@"; done
+done
+
+compare=("$work/head/$programs/ranklab" compare --file "$results" label:gate-base label:gate-head
+  --fail-on-regression "$threshold" --inconclusive "$inconclusive")
+[[ -z $allow ]] || compare+=(--allow "$allow")
+code=0
+"${compare[@]}" || code=$?
+[[ -z $report ]] || "${compare[@]}" --format markdown 2>/dev/null >>"$report" || true
+exit "$code"

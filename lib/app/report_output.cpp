@@ -1,0 +1,113 @@
+#include "app/report_output.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "base/error.hpp"
+#include "results/places.hpp"
+
+namespace ranklab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBufferBytes = std::size_t{8} << 20U;
+
+// A report under the name of a results file would end all the runs in it.
+void refuse_hdf5(const fs::path& path) {
+    static constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+    std::array<char, kSignature.size()> head{};
+    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+    if (std::string_view(head.data(), head.size()) == kSignature)
+        throw base::OptionError(
+            fmt::format("{} is an HDF5 file, which a report does not replace; give --output another name",
+                        path.string()));
+}
+
+fs::path checked_target(const std::string& path) {
+    const fs::path target = results::resolve(path);
+    std::error_code ignored;
+    const auto status = fs::status(target, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status))
+        throw base::OptionError(
+            fmt::format("{} is a {}, and a report goes into a file or, without --output, to stdout",
+                        target.string(), fs::is_directory(status) ? "folder" : "device or a pipe"));
+    refuse_hdf5(target);
+    results::make_parent_folders(target);
+    return target;
+}
+
+base::Descriptor nameless_file() {
+    std::string name = (fs::temp_directory_path() / "ranklab-report-XXXXXX").string();
+    base::Descriptor descriptor(::mkostemp(name.data(), O_CLOEXEC));
+    if (!descriptor) base::throw_errno("mkostemp", name, errno, "TMPDIR");
+    ::unlink(name.c_str());
+    return descriptor;
+}
+
+void write_all(int to, std::string_view text, const char* sentence) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(to, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw base::EnvironmentError(sentence);
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+constexpr const char* kNoSpill =
+    "the report does not fit into the folder for temporary files; set TMPDIR to one with more room, or give "
+    "--output FILE";
+constexpr const char* kNoStdout =
+    "the report could not be written to stdout; is its disk full or the pipe closed?";
+
+}  // namespace
+
+ReportOutput::ReportOutput(const std::string& path) {
+    if (!path.empty()) file_.emplace(checked_target(path), "--output FILE");
+}
+
+void ReportOutput::write(std::string_view text) {
+    buffer_ += text;
+    if (buffer_.size() >= kBufferBytes) flush();
+}
+
+void ReportOutput::flush() {
+    if (file_) {
+        file_->write(std::as_bytes(std::span(buffer_)));
+    } else {
+        if (!spill_) spill_ = nameless_file();
+        write_all(spill_.get(), buffer_, kNoSpill);
+    }
+    buffer_.clear();
+}
+
+void ReportOutput::commit() {
+    if (file_) {
+        flush();
+        return file_->commit();
+    }
+    if (spill_) {
+        flush();
+        if (::lseek(spill_.get(), 0, SEEK_SET) != 0) throw base::EnvironmentError(kNoSpill);
+        std::string piece(kBufferBytes, '\0');
+        for (;;) {
+            const ssize_t got = ::read(spill_.get(), piece.data(), piece.size());
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) throw base::EnvironmentError(kNoSpill);
+            if (got == 0) return;
+            write_all(STDOUT_FILENO, std::string_view(piece).substr(0, static_cast<std::size_t>(got)),
+                      kNoStdout);
+        }
+    }
+    write_all(STDOUT_FILENO, buffer_, kNoStdout);
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "app/command_line.hpp"
+#include "app/programs.hpp"
+#include "app/report_output.hpp"
+#include "app/session.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "report/compare.hpp"
+#include "report/compare_output.hpp"
+#include "report/compare_sides.hpp"
+
+namespace ranklab::app {
+namespace {
+
+using options::Options;
+
+const ProgramText kText{
+    "compare", "A B [options]",
+    "Is B different from A? A and B are results files, or labels or revisions (label:TEXT, rev:HEX) of the "
+    "runs\n"
+    "of one file (--file). The unit is the run: at least 5 runs a side, better 9 or more, measured in turn.",
+    "  ranklab compare old.h5 new.h5                                 two files\n"
+    "  ranklab compare label:before label:after                      two labels in results/ranklab.h5\n"
+    "  ranklab compare --file ci.h5 rev:1a2b3c rev:4d5e6f            two revisions\n"
+    "  ranklab compare old.h5 new.h5 --fail-on-regression 5%         a gate: exit 4 where B is worse by 5 %\n"
+    "  ranklab compare old.h5 new.h5 --allow hosts --format markdown\n"
+    "Here exit code 4 is a regression (--fail-on-regression), 2 also runs that must not be compared, and 7\n"
+    "that no verdict is possible (no usable run, or --inconclusive fail).\n"};
+
+// "5%", "2.5 %".
+double fraction(const std::string& option, const std::string& text) {
+    const bool percent = text.ends_with('%');
+    const std::string digits = base::trim(percent ? text.substr(0, text.size() - 1) : text);
+    double value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [rest, error] = std::from_chars(digits.data(), end, value);
+    if (!percent || error != std::errc() || rest != end || !(value > 0 && value < 100))
+        throw base::OptionError(fmt::format("--{} {}: give a part of the value in per cent, as in --{} 5%",
+                                            option, base::printable(text, 40), option));
+    return value / 100;
+}
+
+// Of an option that may be given several times, and each time lists some: "--allow hosts,mpi --allow lr".
+std::vector<std::string> listed(const Options& options, const std::string& name) {
+    std::vector<std::string> words;
+    for (const auto& text : options.texts(name)) {
+        for (const auto& part : base::split(text, ',')) {
+            if (const auto word = base::trim(part); !word.empty()) words.push_back(word);
+        }
+    }
+    return words;
+}
+
+double smallest_of(const Options& options) {
+    if (!options.has("fail-on-regression")) return fraction("smallest", options.text("smallest"));
+    const double gate = fraction("fail-on-regression", options.text("fail-on-regression"));
+    if (options.is_set("smallest") && fraction("smallest", options.text("smallest")) != gate)
+        throw base::OptionError(
+            "--fail-on-regression says what the smallest change of interest is; leave --smallest away");
+    return gate;
+}
+
+report::SidesAsked sides_of(const Options& options) {
+    if (options.positional().size() != 2)
+        throw base::OptionError(
+            "compare needs two sides, A and B: ranklab compare old.h5 new.h5, or two labels of one file");
+    return {options.positional()[0], options.positional()[1], options.text("file"), options.is_set("file"),
+            options.texts("where")};
+}
+
+std::string written(const report::Comparison& comparison, const report::Gate& gate,
+                    const std::string& format) {
+    if (format == "json") return report::comparison_json(comparison, gate);
+    if (format == "markdown") return report::comparison_markdown(comparison, gate);
+    return report::comparison_text(comparison, gate);
+}
+
+int show(const Options& options) {
+    const report::CompareOptions how{smallest_of(options), listed(options, "measure"),
+                                     listed(options, "allow"), options.flag("with-unverified")};
+    const report::Gate gate{options.has("fail-on-regression"), options.text("inconclusive") == "fail"};
+    const auto [a, b] = report::read_sides(sides_of(options));
+    const auto comparison = report::compare(a, b, how);
+    ReportOutput output(options.has("output") ? options.text("output") : "");
+    output.write(written(comparison, gate, options.text("format")));
+    output.commit();
+    // A gate that cannot tell says so where nobody looks at the report, too.
+    if (gate.fail_on_regression && comparison.inconclusive() > 0)
+        base::log::warn("the gate " + report::gate_line(comparison, gate));
+    return report::exit_code_of(comparison, gate);
+}
+
+void describe(options::Schema& schema) {
+    schema.positional(2);
+    schema.section("Which runs")
+        .text("file", "FILE", "results/ranklab.h5", "where labels and revisions are looked up")
+        .texts("where", "CONDITION",
+               "on both sides only runs of which this holds, as in ranklab report: model=mnist-cnn, "
+               "ranks>=2; may be "
+               "given several times")
+        .texts("allow", "KEY,...",
+               "settings or facts that may differ between A and B: hosts, libraries.mpi, host.*")
+        .flag("with-unverified", "runs of which nothing was verified count too");
+    schema.section("What is asked")
+        .texts("measure", "NAME,...|all",
+               "measurements to compare (default: the headline ones of the command)")
+        .text("smallest", "P%", "3%", "the smallest change of interest: to find 5 % for sure, say 3 %")
+        .text(
+            "fail-on-regression", "P%", std::nullopt,
+            "exit 4 where a measurement is worse by this much, which then is the smallest change of interest")
+        .choice("inconclusive", {"pass", "fail"}, "pass",
+                "what no verdict means to the gate: a visible line, or exit 7");
+    schema.section("How")
+        .choice("format", {"text", "json", "markdown"}, "text", "how it is written")
+        .text("output", "FILE", std::nullopt,
+              "write into this file, whole or not at all, instead of to stdout");
+    describe_help(schema);
+}
+
+}  // namespace
+
+int run_compare(int argc, char** argv) {
+    prepare_process();
+    options::Schema schema;
+    describe(schema);
+    return guarded([&] {
+        const auto options = Options::parse(schema, arguments_of(argc, argv));
+        if (answer_help(options, schema, kText)) return 0;
+        return show(options);
+    });
+}
+
+}  // namespace ranklab::app

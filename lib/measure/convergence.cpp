@@ -1,0 +1,70 @@
+#include "measure/convergence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "stats/interval.hpp"
+
+namespace ranklab::measure {
+namespace {
+
+std::string percent(double fraction) {
+    return std::isfinite(fraction) ? fmt::format("{:.2g} %", 100 * fraction) : "no interval";
+}
+
+}  // namespace
+
+double parse_target(const std::string& text) {
+    double value = 0;
+    const bool marked = !text.empty() && text.back() == '%';
+    const std::string number = marked ? base::trim(text.substr(0, text.size() - 1)) : "";
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    const bool whole = error == std::errc() && end == number.data() + number.size();
+    if (!marked || !whole || !std::isfinite(value) || !(value > 0))
+        throw base::OptionError(
+            fmt::format("--target-ci takes a percentage above 0 with its sign, such as 2%; not '{}'",
+                        base::printable(text, 40)));
+    return value / 100;
+}
+
+void Convergence::look(comm::Communicator& control, std::span<const double> since) {
+    std::vector<double> slowest(since.begin(), since.end());
+    control.allreduce(comm::view(std::span(slowest)), comm::ReduceOp::max);
+    seen_ += static_cast<std::int64_t>(since.size());
+    next_ = std::max(seen_ + 1, static_cast<std::int64_t>(std::ceil(1.25 * static_cast<double>(seen_))));
+    std::int64_t reached = 0;
+    if (control.rank() == 0) {
+        newest_.insert(newest_.end(), slowest.begin(), slowest.end());
+        if (newest_.size() > kMostSamples)
+            newest_.erase(newest_.begin(), newest_.end() - static_cast<std::ptrdiff_t>(kMostSamples));
+        judge();
+        reached = looks_.back().half_width <= target_ ? 1 : 0;
+    }
+    control.broadcast(comm::view(std::span(&reached, 1)), 0);
+    reached_ = reached != 0;
+}
+
+void Convergence::judge() {
+    const auto estimate = stats::estimate_median(newest_);
+    looks_.push_back({.samples = seen_,
+                      .median = estimate.value,
+                      .low = estimate.ci.low,
+                      .high = estimate.ci.high,
+                      .half_width = stats::relative_half_width(estimate),
+                      .effective_n = estimate.dependence.effective_n,
+                      .method = estimate.method});
+}
+
+std::string Convergence::verdict(const std::string& unit) const {
+    const double found = looks_.empty() ? std::nan("") : looks_.back().half_width;
+    const std::string after = fmt::format("{} after {} {}", percent(found), seen_, unit);
+    if (reached_) return fmt::format("yes ({})", after);
+    return fmt::format("NO ({}, {} wanted)", after, percent(target_));
+}
+
+}  // namespace ranklab::measure

@@ -1,0 +1,64 @@
+// --target-ci: measuring goes on until the median of a cost is known well enough. docs/measurement.md says
+// when that is asked.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+
+namespace ranklab::measure {
+
+/// "2%" is 0.02. OptionError for anything else than a percentage above 0.
+double parse_target(const std::string& text);
+
+/// What one look at the samples found. Seconds.
+struct Look {
+    std::int64_t samples = 0;
+    double median = 0, low = 0, high = 0;
+    double half_width = 0;  ///< of the 95 % interval, over the median; NaN where there is no interval
+    double effective_n = 0;
+    std::string method;
+};
+
+class Convergence {
+  public:
+    /// Samples that a look takes into account, the newest ones: 2 MiB.
+    static constexpr std::size_t kMostSamples = std::size_t{1} << 18U;
+
+    /// Nothing is asked for: never due, never reached.
+    Convergence() = default;
+    /// `target`: the relative half-width wanted. The first look is after `least` samples; the next ones each
+    /// after a quarter more, so that all of them together cost little.
+    Convergence(double target, std::int64_t least) : target_(target), next_(least) {}
+
+    bool wanted() const { return target_ > 0; }
+    double target() const { return target_; }
+    /// How many samples there are at the next look, and how many the looks so far have seen.
+    std::int64_t next() const { return next_; }
+    std::int64_t seen() const { return seen_; }
+    bool due(std::int64_t samples) const { return wanted() && !reached_ && samples >= next_; }
+
+    /// Collective. The samples since the last look, as many on every rank; of each the slowest rank's counts.
+    /// Rank 0 decides, and all ranks know.
+    void look(comm::Communicator& control, std::span<const double> since);
+
+    bool reached() const { return reached_; }
+    /// Rank 0's; the last one is what the run says.
+    const std::vector<Look>& looks() const { return looks_; }
+    /// "yes (1.7 % after 340 steps)", "NO (3.1 % after 400 steps, 2 % wanted)"; rank 0's. `unit`: "steps".
+    std::string verdict(const std::string& unit) const;
+
+  private:
+    void judge();
+
+    double target_ = 0;
+    std::int64_t next_ = 0, seen_ = 0;
+    bool reached_ = false;
+    std::vector<double> newest_;  // maxima over ranks; rank 0
+    std::vector<Look> looks_;
+};
+
+}  // namespace ranklab::measure

@@ -1,0 +1,221 @@
+#include "report/campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/html_text.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using results::Run;
+
+// Settings that do not change what one repetition is.
+constexpr std::array kNotTelling{"output",      "label",           "seed",
+                                 "quiet",       "stall-timeout",   "warmup",
+                                 "steps",       "epochs",          "repetitions",
+                                 "keep",        "directory",       "check-parameters",
+                                 "evaluate",    "eval-batch-size", "resume",
+                                 "time-limit",  "dry-run",         "overlap-steps",
+                                 "checkpoint",  "reads",           "checkpoint-every",
+                                 "ceilings",    "check-write",     "check-read",
+                                 "target-ci",   "profile",         "tensorboard",
+                                 "config",      "made-for-ranks",  "ranks",
+                                 "progress-bar"};
+// In a title these have a form of their own.
+constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
+
+std::size_t nodes_of(const Run& run) {
+    std::set<std::string> names;
+    for (const auto& row : run.hosts) names.insert(row.host);
+    return std::max<std::size_t>(1, names.size());
+}
+
+// A run of one rung of io says its ranks itself: not all ranks of the job write in every rung.
+std::size_t ranks_in(const Run& run) {
+    const std::string text = run.command == "io" ? run.setting("ranks") : "";
+    const std::size_t hosts = std::max<std::size_t>(1, run.hosts.size());
+    return text.empty() ? hosts : std::max<std::size_t>(1, std::strtoul(text.c_str(), nullptr, 10));
+}
+
+std::string key_of(const Run& run) {
+    std::string key = fmt::format("{}\n{}\n{}", run.command, ranks_in(run), nodes_of(run));
+    for (const auto& [name, value, number] : run.config)
+        if (tells_apart(name)) key += fmt::format("\n{}={}", name, value);
+    return key;
+}
+
+// What a page needs of many runs; hosts, context and long tables are read again for the few that are shown.
+void slim(Run& run, std::size_t ranks) {
+    if (run.setting("ranks").empty()) run.config.push_back({"ranks", fmt::format("{}", ranks), true});
+    run.context.clear();
+    run.hosts.clear();
+    std::erase_if(run.tables, [](const results::Table& table) {
+        return table.name != "ladder" && table.name != "communication" && table.name != "phases";
+    });
+    for (auto& m : run.measurements) {
+        m.samples = {};
+        m.warmup = {};
+        m.stream = nullptr;
+    }
+}
+
+std::string main_name(const Run& run) {
+    for (const char* key : {"model", "strategy"})
+        if (const auto value = run.setting(key); !value.empty()) return value;
+    return run.command;
+}
+
+// Settings that are not the same in all groups, in the order in which runs store them.
+std::vector<std::string> differing_settings(const std::vector<const Group*>& groups) {
+    std::map<std::string, std::set<std::string>> values;
+    std::map<std::string, std::size_t> having;
+    std::vector<std::string> order;
+    for (const Group* group : groups) {
+        for (const auto& [key, value, number] : group->newest.config) {
+            if (!tells_apart(key)) continue;
+            if (values[key].empty()) order.push_back(key);
+            values[key].insert(value);
+            having[key] += 1;
+        }
+    }
+    std::erase_if(order, [&](const std::string& key) {
+        return values[key].size() < 2 && having[key] == groups.size();
+    });
+    return order;
+}
+
+// What has a form of its own in a title, where it differs.
+std::vector<std::string> special_parts(const Run& run, const std::vector<std::string>& differing) {
+    const auto differs = [&](const char* key) {
+        return std::find(differing.begin(), differing.end(), key) != differing.end();
+    };
+    std::vector<std::string> parts{main_name(run)};
+    const std::string mode = run.setting("mode"), sync = run.setting("sync");
+    const bool name_sync = !sync.empty() && sync != "none" && differs("sync");
+    if (differs("mode") || name_sync) parts.push_back(name_sync ? mode + " " + sync : mode);
+    const std::string batch = run.setting("batch-size"), all = run.setting("global-batch-size");
+    if (!all.empty() && (differs("batch-size") || differs("global-batch-size")))
+        parts.push_back(batch == all ? fmt::format("batch {}", all)
+                                     : fmt::format("batch {} each, {} in all", batch, all));
+    std::erase(parts, "");
+    return parts;
+}
+
+}  // namespace
+
+bool tells_apart(const std::string& setting) {
+    return std::find(kNotTelling.begin(), kNotTelling.end(), setting) == kNotTelling.end();
+}
+
+void Campaign::notice(const std::string& text, const Run& run) {
+    const auto known = notice_places_.find(text);
+    if (known != notice_places_.end()) {
+        notices_[known->second].runs += 1;
+        notices_[known->second].newest = run.id;
+    } else if (notices_.size() < kMostNotices) {
+        notice_places_[text] = notices_.size();
+        notices_.push_back({text, 1, run.id});
+    }
+}
+
+void Campaign::note_facts(const Run& run) {
+    std::set<std::string> names;
+    for (const auto& row : run.hosts) names.insert(row.host);
+    for (const auto& name : names)
+        if (hosts_.size() < 1000 || hosts_.contains(name)) hosts_[name] += 1;
+    const auto count = [&](const std::string& fact, const std::string& value) {
+        auto& values = facts_[fact];
+        const bool full = values.size() >= kMostValues && !values.contains(value);
+        values[full ? "(others)" : value] += 1;
+    };
+    for (const auto& fact : run.context) count(fact.section + "." + fact.key, fact.value);
+    count("ranklab.version", run.version);
+    count("ranklab.git_revision", run.git_revision);
+}
+
+Group& Campaign::group_of(const Run& run) {
+    const std::string key = key_of(run);
+    const auto [place, is_new] = places_.emplace(key, groups_.size());
+    if (is_new) {
+        groups_.emplace_back();
+        groups_.back().key = key;
+        groups_.back().ranks = ranks_in(run);
+        groups_.back().nodes = nodes_of(run);
+        groups_.back().first_utc = run.started_utc;
+    }
+    return groups_[place->second];
+}
+
+void Campaign::add(Run&& run) {
+    runs_ += 1;
+    if (first_utc_.empty() || run.started_utc < first_utc_) first_utc_ = run.started_utc;
+    last_utc_ = std::max(last_utc_, run.started_utc);
+    note_facts(run);
+    const std::string verified = run.verified();
+    if (!run.valid) {
+        invalid_ += 1;
+        notice(
+            fmt::format("INVALID: {}", run.warnings.empty() ? "no reason was stored" : run.warnings.front()),
+            run);
+    } else {
+        if (verified != "yes" && run.find_table("ladder") == nullptr)
+            notice(verified == "NO" ? "a verification failed" : "not verified", run);
+        for (const auto& warning : run.warnings) notice(warning, run);
+    }
+    Group& group = group_of(run);
+    group.runs += 1;
+    group.last_utc = std::max(group.last_utc, run.started_utc);
+    if (run.valid) {
+        group.valid += 1;
+        for (const auto& m : run.measurements) group.medians[m.name].push_back(m.summary.median);
+    }
+    if (run.valid || group.valid == 0) {
+        slim(run, group.ranks);
+        group.verified = verified;
+        group.newest = std::move(run);
+    }
+}
+
+std::vector<std::string> group_titles(const std::vector<const Group*>& groups) {
+    std::map<std::string, std::vector<const Group*>> of_command;
+    for (const Group* group : groups) of_command[group->newest.command].push_back(group);
+    std::map<std::string, std::vector<std::string>> differing_of;
+    for (const auto& [command, some] : of_command) differing_of[command] = differing_settings(some);
+    std::vector<std::string> titles;
+    for (const Group* group : groups) {
+        const auto& differing = differing_of[group->newest.command];
+        std::vector<std::string> parts = special_parts(group->newest, differing);
+        for (const auto& key : differing) {
+            const bool special =
+                std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
+            const auto value = group->newest.setting(key);
+            if (!special && !value.empty()) parts.push_back(key + " " + value);
+        }
+        titles.push_back(base::join(parts, ", "));
+    }
+    return titles;
+}
+
+Estimate estimate(const Group& group, const std::string& name) {
+    Estimate found;
+    const auto medians = group.medians.find(name);
+    if (medians != group.medians.end() && medians->second.size() >= kRunsForInterval) {
+        const stats::Summary s = stats::summarise(medians->second);
+        const std::string formula = fmt::format("median over {} valid runs of the median of {}, newest {}",
+                                                s.n, name, group.newest.id);
+        found = {s.median, s.ci95, "", true};
+        found.html = derived_html(s.median, formula) + " " + derived_interval_html(s.ci95, formula);
+        return found;
+    }
+    const results::Measurement* m = group.newest.find(name);
+    if (m == nullptr || !group.newest.valid) return found;
+    return {m->summary.median, m->summary.ci95,
+            number_html(group.newest, *m, "median") + " " + interval_html(group.newest, *m), false};
+}
+
+}  // namespace ranklab::report

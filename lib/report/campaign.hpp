@@ -1,0 +1,86 @@
+// Private to this room: many runs, folded into groups of like ones while they pass by, so that ten thousand
+// take little memory.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "results/run.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::report {
+
+/// Runs of one command with the same settings on as many ranks and nodes. Seeds, labels, paths, and how long
+/// or often was measured do not make a group.
+struct Group {
+    std::string key;
+    std::size_t ranks = 1, nodes = 1;
+    std::size_t runs = 0, valid = 0;
+    /// The newest valid run; where none is valid the newest. Summaries, settings and small tables only.
+    results::Run newest;
+    std::string verified;  ///< of `newest`
+    std::string first_utc, last_utc;
+    std::map<std::string, std::vector<double>> medians;  ///< per measurement, one of each valid run
+};
+
+/// Something that a reader must know before the numbers.
+struct Notice {
+    std::string text;
+    std::size_t runs = 0;
+    std::string newest;  ///< the id of the newest run that it is of
+};
+
+class Campaign {
+  public:
+    void add(results::Run&& run);
+
+    const std::vector<Group>& groups() const { return groups_; }  ///< in the order met
+    const std::vector<Notice>& notices() const { return notices_; }
+    /// Facts of the surroundings: "section.key" -> value -> runs that have it (at most kMostValues told
+    /// apart).
+    const std::map<std::string, std::map<std::string, std::size_t>>& facts() const { return facts_; }
+    const std::map<std::string, std::size_t>& hosts() const { return hosts_; }  ///< name -> runs on it
+    std::size_t runs() const { return runs_; }
+    std::size_t invalid() const { return invalid_; }
+    const std::string& first_utc() const { return first_utc_; }
+    const std::string& last_utc() const { return last_utc_; }
+
+    static constexpr std::size_t kMostValues = 20;
+    static constexpr std::size_t kMostNotices = 40;
+
+  private:
+    Group& group_of(const results::Run& run);
+    void notice(const std::string& text, const results::Run& run);
+    void note_facts(const results::Run& run);
+
+    std::vector<Group> groups_;
+    std::map<std::string, std::size_t> places_;
+    std::vector<Notice> notices_;
+    std::map<std::string, std::size_t> notice_places_;
+    std::map<std::string, std::map<std::string, std::size_t>> facts_;
+    std::map<std::string, std::size_t> hosts_;
+    std::size_t runs_ = 0, invalid_ = 0;
+    std::string first_utc_, last_utc_;
+};
+
+/// Whether a setting says what is measured, and so tells groups apart.
+bool tells_apart(const std::string& setting);
+
+/// Of the groups of one command: what names each beside the others, "mnist-cnn, ddp, sync bucketed": the
+/// model or rung, and the settings that are not the same in all of them.
+std::vector<std::string> group_titles(const std::vector<const Group*>& groups);
+
+/// What a group says of a measurement: over runs where there are kRunsForInterval valid ones, otherwise its
+/// newest run's own.
+struct Estimate {
+    double value = stats::kNone;
+    stats::Interval ci;
+    std::string html;  ///< the value and its interval, with where they are from
+    bool over_runs = false;
+};
+inline constexpr std::size_t kRunsForInterval = 6;  // fewer have no 95 % interval of a median
+Estimate estimate(const Group& group, const std::string& measurement);
+
+}  // namespace ranklab::report

@@ -1,0 +1,209 @@
+#include "report/compare_groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using results::Run;
+using Groups = std::vector<RunGroup>;
+using Values = std::set<std::string>;
+
+constexpr const char* kNothing = "(none)";
+
+Conditions identity(const Run& run, const std::vector<std::string>& allow) {
+    Conditions conditions = decisive_conditions(run);
+    std::erase_if(conditions,
+                  [&](const auto& one) { return one.first != "command" && is_allowed(one.first, allow); });
+    return conditions;
+}
+
+Groups groups_of(const Runs& runs, const std::vector<std::string>& allow) {
+    Groups groups;
+    std::map<Conditions, std::size_t> known;
+    for (const Run* run : runs) {
+        Conditions conditions = identity(*run, allow);
+        const auto [place, is_new] = known.try_emplace(conditions, groups.size());
+        if (is_new) groups.push_back({std::move(conditions), {}});
+        groups[place->second].runs.push_back(run);
+    }
+    return groups;
+}
+
+std::string value_in(const Conditions& conditions, const std::string& key) {
+    const auto found = conditions.find(key);
+    return found == conditions.end() ? kNothing : found->second;
+}
+
+std::vector<std::string> unequal_keys(const Conditions& a, const Conditions& b) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : a) {
+        if (value_in(b, key) != value) keys.push_back(key);
+    }
+    for (const auto& [key, value] : b) {
+        if (a.count(key) == 0) keys.push_back(key);
+    }
+    return keys;
+}
+
+std::string listed(const Values& values) {
+    constexpr std::size_t kMost = 3;
+    constexpr std::size_t kLongest = 60;
+    std::vector<std::string> shown;
+    for (const auto& value : values) {
+        if (shown.size() < kMost) shown.push_back(base::printable(value, kLongest));
+    }
+    return base::join(shown, " | ") +
+           (values.size() > kMost ? fmt::format(" and {} more", values.size() - kMost) : "");
+}
+
+// Of the groups of one command the one that differs least.
+const RunGroup* nearest_group(const RunGroup& group, const Groups& others) {
+    const RunGroup* nearest = nullptr;
+    std::size_t fewest = 0;
+    for (const auto& other : others) {
+        if (other.conditions.at("command") != group.conditions.at("command")) continue;
+        const std::size_t count = unequal_keys(group.conditions, other.conditions).size();
+        if (nearest == nullptr || count < fewest) {
+            nearest = &other;
+            fewest = count;
+        }
+    }
+    return nearest;
+}
+
+// Neither side has the other's: compared they would tell of the settings, not of the change.
+void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b) {
+    constexpr std::size_t kLookedAt = 50;  // enough for a sentence
+    std::map<std::string, std::pair<Values, Values>> differing;
+    for (std::size_t i = 0; i < std::min(only_a.size(), kLookedAt); ++i) {
+        const RunGroup* other = nearest_group(only_a[i], only_b);
+        if (other == nullptr) continue;
+        for (const auto& key : unequal_keys(only_a[i].conditions, other->conditions)) {
+            differing[key].first.insert(value_in(only_a[i].conditions, key));
+            differing[key].second.insert(value_in(other->conditions, key));
+        }
+    }
+    if (differing.empty()) return;
+    std::vector<std::string> parts, keys;
+    for (const auto& [key, values] : differing) {
+        parts.push_back(fmt::format("{} (A: {}; B: {})", base::printable(key, 60), listed(values.first),
+                                    listed(values.second)));
+        keys.push_back(base::printable(key, 60));
+    }
+    throw base::OptionError(
+        fmt::format("A and B cannot be compared, since their runs differ in {}; choose runs with --where, or "
+                    "say that these may differ: --allow {}",
+                    base::join(parts, ", "), base::join(keys, ",")));
+}
+
+void refuse_nothing_in_common(const Groups& a, const Groups& b) {
+    const auto commands = [](const Groups& groups) {
+        Values names;
+        for (const auto& group : groups) names.insert(group.conditions.at("command"));
+        return listed(names);
+    };
+    throw base::OptionError(fmt::format(
+        "A and B have nothing in common to compare: A holds runs of {} and B of {}; name runs of one command",
+        commands(a), commands(b)));
+}
+
+std::map<std::string, std::pair<Values, Values>> values_by_key(const Runs& a, const Runs& b,
+                                                               Conditions (*conditions_of)(const Run&)) {
+    Values keys;
+    std::vector<Conditions> of_a, of_b;
+    for (const Run* run : a) of_a.push_back(conditions_of(*run));
+    for (const Run* run : b) of_b.push_back(conditions_of(*run));
+    for (const auto* side : {&of_a, &of_b}) {
+        for (const auto& conditions : *side) {
+            for (const auto& [key, value] : conditions) keys.insert(key);
+        }
+    }
+    std::map<std::string, std::pair<Values, Values>> values;
+    for (const auto& key : keys) {
+        for (const auto& conditions : of_a) values[key].first.insert(value_in(conditions, key));
+        for (const auto& conditions : of_b) values[key].second.insert(value_in(conditions, key));
+    }
+    return values;
+}
+
+DifferingKey differing(const std::string& key, const std::pair<Values, Values>& values, bool allowed) {
+    return {key,
+            {values.first.begin(), values.first.end()},
+            {values.second.begin(), values.second.end()},
+            allowed};
+}
+
+}  // namespace
+
+MatchedGroups match_groups(const Runs& a, const Runs& b, const std::vector<std::string>& allow) {
+    const Groups groups_a = groups_of(a, allow);
+    const Groups groups_b = groups_of(b, allow);
+    std::map<Conditions, const RunGroup*> of_b;
+    for (const auto& group : groups_b) of_b[group.conditions] = &group;
+    MatchedGroups matched;
+    for (const auto& group : groups_a) {
+        const auto found = of_b.find(group.conditions);
+        if (found == of_b.end()) {
+            matched.only_a.push_back(group);
+        } else {
+            matched.pairs.emplace_back(group, *found->second);
+            of_b.erase(found);
+        }
+    }
+    for (const auto& group : groups_b) {
+        if (of_b.count(group.conditions) != 0) matched.only_b.push_back(group);
+    }
+    refuse_counterparts_that_differ(matched.only_a, matched.only_b);
+    if (matched.pairs.empty()) refuse_nothing_in_common(groups_a, groups_b);
+    return matched;
+}
+
+std::vector<DifferingKey> differing_keys(const Runs& a, const Runs& b,
+                                         const std::vector<std::string>& allow) {
+    constexpr std::size_t kMostValues = 3;  // of more it is a fact of each run, which cannot be compared
+    std::vector<DifferingKey> keys;
+    for (const auto& [key, values] : values_by_key(a, b, decisive_conditions)) {
+        if (is_allowed(key, allow) && values.first != values.second)
+            keys.push_back(differing(key, values, true));
+    }
+    for (const auto& [key, values] : values_by_key(a, b, noted_conditions)) {
+        if (values.first != values.second && values.first.size() <= kMostValues &&
+            values.second.size() <= kMostValues)
+            keys.push_back(differing(key, values, false));
+    }
+    return keys;
+}
+
+std::vector<std::string> titles_of(const std::vector<Conditions>& groups) {
+    static constexpr std::array kAlways{"model", "data", "mode", "strategy", "files", "size", "ranks"};
+    Values keys;
+    for (const auto& conditions : groups) {
+        for (const auto& key : unequal_keys(groups.front(), conditions)) keys.insert(key);
+    }
+    std::vector<std::string> order(kAlways.begin(), kAlways.end());
+    for (const auto& key : keys) {
+        if (key != "command" && std::find(order.begin(), order.end(), key) == order.end())
+            order.push_back(key);
+    }
+    std::vector<std::string> titles;
+    for (const auto& conditions : groups) {
+        std::string title = value_in(conditions, "command");
+        for (const auto& key : order) {
+            const auto found = conditions.find(key);
+            if (found != conditions.end()) title += fmt::format(", {} {}", key, found->second);
+        }
+        titles.push_back(title);
+    }
+    return titles;
+}
+
+}  // namespace ranklab::report

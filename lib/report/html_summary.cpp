@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/html_sections.hpp"
+#include "report/html_text.hpp"
+
+namespace ranklab::report {
+namespace {
+
+struct ColumnsOf {
+    const char* command;
+    const char* heading;
+    std::vector<const char*> measurements;
+};
+const std::vector<ColumnsOf>& known_columns() {
+    static const std::vector<ColumnsOf> kKnown{
+        {"train",
+         "Training",
+         {"step_time_s", "throughput_samples_per_s", "sync_exposed_time_s", "peak_rss_bytes"}},
+        {"io", "Writing and reading files", {"job_time_s", "write_MiBps", "read_MiBps", "files_per_s"}}};
+    return kKnown;
+}
+
+// Of a command that this page has no columns for: what its newest group measured first.
+std::vector<const char*> first_measurements(const Group& group) {
+    std::vector<const char*> names;
+    for (const auto& m : group.newest.measurements)
+        if (names.size() < 4) names.push_back(m.name.c_str());
+    return names;
+}
+
+std::string verdict(const Group& group) {
+    if (group.valid == 0) return "<span class=\"bad\">INVALID</span>";
+    if (group.verified == "yes") return "<span class=\"good\">verified</span>";
+    return group.verified == "NO" ? "<span class=\"bad\">FAILED</span>"
+                                  : fmt::format("<span class=\"none\">{}</span>", escape(group.verified, 60));
+}
+
+std::string unit_of(const std::vector<const Group*>& groups, const std::string& name) {
+    for (const Group* group : groups)
+        if (const auto* m = group->newest.find(name)) return m->unit;
+    return "";
+}
+
+std::string run_count(const Group& group) {
+    return group.valid == group.runs ? fmt::format("{}", group.runs)
+                                     : fmt::format("{} <span class=\"bad\">({} invalid)</span>", group.runs,
+                                                   group.runs - group.valid);
+}
+
+std::string group_row(const Group& group, const std::string& title, const std::vector<const char*>& names) {
+    std::string cells;
+    for (const char* name : names) {
+        const Estimate found = estimate(group, name);
+        cells +=
+            fmt::format("<td>{}</td>", found.html.empty() ? "<span class=\"none\">–</span>" : found.html);
+    }
+    return fmt::format(
+        "<tr><th scope=\"row\"><a href=\"#run-{}\">{}</a></th><td>{}</td><td>{}</td>{}<td "
+        "class=\"text\">{}</td>"
+        "<td class=\"text\" title=\"{}\">{}</td></tr>\n",
+        anchor(group.newest.id), escape(title, 200), group.ranks, run_count(group), cells, verdict(group),
+        escape(group.last_utc), escape(group.last_utc.substr(0, 10)));
+}
+
+std::string table_of(const std::string& heading, const std::vector<const Group*>& groups,
+                     const std::vector<const char*>& names) {
+    const auto titles = group_titles(groups);
+    std::string head = "<th>group</th><th>ranks</th><th>runs</th>", rows;
+    for (const char* name : names)
+        head += fmt::format("<th>{}<br><span class=\"unit\">[{}]</span></th>", definition_link(name),
+                            escape(unit_of(groups, name), 20));
+    for (std::size_t i = 0; i < groups.size(); ++i) rows += group_row(*groups[i], titles[i], names);
+    return fmt::format(
+        "<h3>{}</h3>\n<div class=\"scroll\"><table class=\"summary\"><thead><tr>{}<th "
+        "class=\"text\">verification</th><th "
+        "class=\"text\">newest</th></tr></thead><tbody>{}</tbody></table></div>\n",
+        escape(heading), head, rows);
+}
+
+std::vector<std::string> commands_of(const Campaign& campaign) {
+    std::vector<std::string> commands;
+    for (const auto& group : campaign.groups())
+        if (std::find(commands.begin(), commands.end(), group.newest.command) == commands.end())
+            commands.push_back(group.newest.command);
+    return commands;
+}
+
+// The run that holds a ladder's table has no measurements of its own; the ladder's figure shows it.
+bool has_row(const Group& group) {
+    return !group.newest.measurements.empty() || group.newest.find_table("ladder") == nullptr;
+}
+
+}  // namespace
+
+std::vector<const Group*> recent_groups(const Campaign& campaign, const std::string& command,
+                                        std::size_t most) {
+    std::vector<const Group*> groups;
+    for (const auto& group : campaign.groups())
+        if ((command.empty() || group.newest.command == command) && has_row(group)) groups.push_back(&group);
+    if (groups.size() <= most) return groups;
+    std::vector<const Group*> newest = groups;
+    std::nth_element(newest.begin(), newest.begin() + static_cast<std::ptrdiff_t>(most), newest.end(),
+                     [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
+    newest.resize(most);
+    std::erase_if(groups, [&](const Group* group) {
+        return std::find(newest.begin(), newest.end(), group) == newest.end();
+    });
+    return groups;
+}
+
+std::string warnings_html(const PageInput& input) {
+    const Campaign& campaign = input.campaign;
+    std::string items;
+    if (campaign.invalid() > 0)
+        items += fmt::format(
+            "<li class=\"bad\"><strong>{} of {} runs are invalid.</strong> None of their numbers is "
+            "used.</li>\n",
+            campaign.invalid(), campaign.runs());
+    const auto single = std::count_if(campaign.groups().begin(), campaign.groups().end(),
+                                      [](const Group& group) { return has_row(group) && group.valid == 1; });
+    if (single > 0)
+        items += fmt::format(
+            "<li>{} group{} a single valid run: intervals are then of the steps or repetitions within it. "
+            "How far "
+            "another run may be off is not in them.</li>\n",
+            single, single == 1 ? " has" : "s have");
+    for (const auto& notice : campaign.notices())
+        items += fmt::format(
+            "<li{}>{} <span class=\"unit\">{} run{}, newest {}</span></li>\n",
+            notice.text.starts_with("INVALID") || notice.text.starts_with("a verif") ? " class=\"bad\"" : "",
+            escape(notice.text, 400), notice.runs, notice.runs == 1 ? "" : "s", escape(notice.newest));
+    if (campaign.notices().size() == Campaign::kMostNotices)
+        items += fmt::format("<li>… only the first {} different sentences are kept.</li>\n",
+                             Campaign::kMostNotices);
+    return items.empty() ? "" : "<ul class=\"notices\">\n" + items + "</ul>\n";
+}
+
+std::string summary_html(const PageInput& input) {
+    std::string text =
+        "<p>Rows are groups of runs with the same settings. Numbers are medians with their 95 % intervals: "
+        "over "
+        "runs where a group has six valid ones, otherwise over the steps or repetitions of its newest. The "
+        "pointer "
+        "shows every digit, and where the number stands in the file.</p>\n";
+    for (const auto& command : commands_of(input.campaign)) {
+        const auto groups = recent_groups(input.campaign, command, input.most_groups);
+        if (groups.empty()) continue;
+        const auto known = std::find_if(known_columns().begin(), known_columns().end(),
+                                        [&](const ColumnsOf& one) { return command == one.command; });
+        text += known == known_columns().end() ? table_of(command, groups, first_measurements(*groups.back()))
+                                               : table_of(known->heading, groups, known->measurements);
+        const auto all = recent_groups(input.campaign, command, SIZE_MAX).size();
+        if (all > groups.size())
+            text += fmt::format(
+                "<p class=\"more\">… and {} more groups, not as recent: choose with --where.</p>\n",
+                all - groups.size());
+    }
+    return text;
+}
+
+}  // namespace ranklab::report

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "stats/correlation.hpp"
+#include "stats/distributions.hpp"
+#include "stats/interval.hpp"
+
+namespace ranklab::stats {
+namespace {
+
+constexpr std::size_t kReference = 1024;  // samples that give the ranks of a longer series
+constexpr std::size_t kMostLags = 60;
+constexpr std::size_t kQuietLags = 5;  // so many small autocorrelations in a row are the end of it
+constexpr double kLongEnough = 1000;
+constexpr double kStrong = 0.5;
+
+// The first of sorted values that is not less; without branches, which would be mispredicted half of the
+// time.
+std::size_t first_not_less(const std::vector<double>& sorted, double x) {
+    std::size_t first = 0;
+    for (std::size_t left = sorted.size(); left > 1;) {
+        const std::size_t half = left / 2;
+        first += sorted[first + half - 1] < x ? half : 0;
+        left -= half;
+    }
+    return first + (sorted[first] < x ? 1 : 0);
+}
+
+// Normal scores of mid-ranks: autocorrelations of these do not change with the shape of the distribution, and
+// one far-out sample cannot hide the correlation of the others.
+std::vector<double> normal_scores(std::span<const double> x) {
+    const std::size_t step = (x.size() + kReference - 1) / kReference;
+    std::vector<double> reference;
+    for (std::size_t i = 0; i < x.size(); i += step) reference.push_back(x[i]);
+    std::sort(reference.begin(), reference.end());
+    const std::size_t m = reference.size();
+    std::vector<double> score(2 * m + 1);
+    for (std::size_t i = 0; i <= 2 * m; ++i)
+        score[i] = normal_quantile((static_cast<double>(i) + 1) / (2.0 * static_cast<double>(m) + 2));
+    std::vector<std::size_t> equal(m + 1, 0);  // how many from here on are equal
+    for (std::size_t i = m; i-- > 0;)
+        equal[i] = i + 1 < m && reference[i] == reference[i + 1] ? equal[i + 1] + 1 : 1;
+    std::vector<double> z(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const std::size_t low = first_not_less(reference, x[i]);
+        z[i] = score[2 * low + (low < m && reference[low] == x[i] ? equal[low] : 0)];
+    }
+    return z;
+}
+
+std::vector<double> signs(std::span<const double> x, double median) {
+    std::vector<double> s(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) s[i] = x[i] > median ? 1 : x[i] < median ? -1 : 0;
+    return s;
+}
+
+// Autocorrelations, computed as they are asked for.
+class Autocorrelation {
+  public:
+    explicit Autocorrelation(std::vector<double> z) : z_(std::move(z)) {
+        double mean = 0;
+        for (const double value : z_) mean += value;
+        mean /= static_cast<double>(z_.size());
+        for (double& value : z_) value -= mean;
+        variance_ = products(0);
+    }
+    double at(std::size_t lag) {
+        for (std::size_t next = known_.size(); next <= lag; ++next)
+            known_.push_back(variance_ > 0 ? products(next) / variance_ : 0);
+        return known_[lag];
+    }
+
+  private:
+    double products(std::size_t lag) const {
+        double sums[4] = {};  // four chains of additions instead of one
+        std::size_t i = lag;
+        for (; i + 4 <= z_.size(); i += 4)
+            for (std::size_t k = 0; k < 4; ++k) sums[k] += z_[i + k] * z_[i + k - lag];
+        for (; i < z_.size(); ++i) sums[0] += z_[i] * z_[i - lag];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+
+    std::vector<double> z_;
+    double variance_ = 0;
+    std::vector<double> known_;
+};
+
+// Independent samples have r(k) of 0 +- 1/sqrt(n), a little below 0. The first lag has one chance in fifty to
+// look positive by accident, the others together one in a hundred.
+bool visible(Autocorrelation& r, std::size_t lags, double n) {
+    const double noise = 1 / std::sqrt(n);
+    for (std::size_t lag = 1; lag <= std::min(lags, kQuietLags); ++lag)
+        if (r.at(lag) + 1 / n > (lag == 1 ? 2.05 : 3) * noise) return true;
+    return false;
+}
+
+// Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003): after which
+// lag kQuietLags autocorrelations in a row are not to be told from 0. Twice that, and a little more, since an
+// autocorrelation just too small to be seen is not 0.
+std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
+    const double noise = 2 * std::sqrt(std::log10(n) / n);
+    std::size_t last = 0;
+    for (std::size_t lag = 1; lag <= std::min(lags, last + kQuietLags); ++lag)
+        if (std::abs(r.at(lag)) >= noise) last = lag;
+    return std::min(2 * (last + 1), lags);
+}
+
+}  // namespace
+
+Correlation correlation(std::span<const double> samples, double median) {
+    const double n = static_cast<double>(samples.size());
+    const std::size_t lags = std::min(kMostLags, std::max<std::size_t>(1, samples.size() / 4));
+    Autocorrelation r(normal_scores(samples));
+    Correlation found{.lag1 = r.at(1), .visible = visible(r, lags, n), .inflation = 1, .block_length = 1};
+    if (!found.visible) return found;
+    const std::size_t most = bandwidth(r, lags, n);
+    Autocorrelation s(signs(samples, median));
+    double sum = 0;
+    double moment = 0;
+    for (std::size_t lag = 1; lag <= most; ++lag) {
+        // The flat-top window: no bias from the lags that matter.
+        const double t = static_cast<double>(lag) / static_cast<double>(most);
+        const double weight = t <= 0.5 ? 1 : 2 * (1 - t);
+        sum += weight * s.at(lag);
+        moment += weight * s.at(lag) * static_cast<double>(lag);
+    }
+    found.inflation = std::clamp(1 + 2 * sum, 1.0, n);
+    // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28): the length
+    // of least mean squared error. Half as much again, since of that error it is the bias that costs
+    // coverage.
+    const double ratio = 2 * std::max(moment, 0.0) / found.inflation;
+    found.block_length = std::max(1.0, 1.5 * std::cbrt(1.5 * ratio * ratio * n));
+    return found;
+}
+
+namespace {
+
+std::string sentence(const Correlation& found, double n, double effective) {
+    if (!found.visible) return "";
+    const auto says = fmt::format(
+        "the samples are correlated (lag-1 {:.2f}): {:.0f} of them say as much as "
+        "{:.0f} independent ones",
+        found.lag1, n, effective);
+    if (found.lag1 > kStrong || effective < n / 10)  // a slow drift has a small lag-1 and leaves little
+        return says +
+               ", too strongly for a trustworthy interval of the median: repeat the run and compare runs";
+    if (n < kLongEnough)
+        return says +
+               fmt::format(", too few for a trustworthy interval of the median: measure {:.0f} or more",
+                           kLongEnough);
+    return "";
+}
+
+}  // namespace
+
+Dependence dependence_of(const Correlation& found, double n) {
+    Dependence result;
+    result.lag1 = found.lag1;
+    result.effective_n = std::max(1.0, n / found.inflation);
+    if (found.visible) result.block_length = found.block_length;
+    result.warning = sentence(found, n, result.effective_n);
+    return result;
+}
+
+Dependence dependence_about(std::span<const double> samples, double median) {
+    const double n = static_cast<double>(samples.size());
+    const auto differs = [&](double x) { return x != samples.front(); };
+    if (samples.size() >= 3 && std::any_of(samples.begin(), samples.end(), differs))
+        return dependence_of(correlation(samples, median), n);
+    Dependence none;
+    none.effective_n = n;
+    return none;
+}
+
+}  // namespace ranklab::stats

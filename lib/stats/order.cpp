@@ -1,0 +1,45 @@
+#include "stats/order.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stats/distributions.hpp"
+
+namespace ranklab::stats {
+
+std::optional<std::vector<double>> sorted(std::span<const double> samples) {
+    if (std::any_of(samples.begin(), samples.end(), [](double x) { return std::isnan(x); }))
+        return std::nullopt;
+    std::vector<double> copy(samples.begin(), samples.end());
+    std::sort(copy.begin(), copy.end());
+    return copy;
+}
+
+double Selection::operator()(std::size_t rank) {
+    const auto at = x_.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+    std::nth_element(x_.begin(), at, x_.end());
+    return *at;
+}
+
+double between(double low, double high, double fraction) {
+    if (low == high) return low;  // two infinities, too
+    return std::lerp(low, high, fraction);
+}
+
+IntervalRanks median_ranks(std::size_t n, double level) {
+    const auto [l, below] = binomial_rank(n, 0.5, (1 - level) / 2);
+    if (l < 1 || 2 * l > n) return {};
+    IntervalRanks ranks{l, n + 1 - l, 0};
+    if (n < kInterpolatedFrom || 2 * l == n) return ranks;
+    // Hettmansperger & Sheather 1986: between the interval of x(l), which covers a little oftener than asked,
+    // and that of x(l + 1), which covers less often.
+    const double size = static_cast<double>(n);
+    const double rank = static_cast<double>(l);
+    const double next = std::exp(std::lgamma(size + 1) - std::lgamma(rank + 1) -
+                                 std::lgamma(size - rank + 1) - size * std::log(2.0));
+    const double share = (1 - 2 * below - level) / (2 * next);
+    ranks.weight = std::clamp((size - rank) * share / (rank + (size - 2 * rank) * share), 0.0, 1.0);
+    return ranks;
+}
+
+}  // namespace ranklab::stats
