@@ -51,7 +51,7 @@ class ListTest(ResultsCase):
     def test_runs_and_those_that_meet_conditions(self):
         for run in ids(self.file):
             self.assertIn(run, self.good("list", self.file))
-        self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "command=io"))
+        self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where", "command=io"))
         self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where=ranks>=1"))
         self.assertSays(results("list", self.file, "--where", "label"), 2, "'label' is no condition")
 
@@ -150,7 +150,7 @@ class ExportAndPruneTest(ResultsCase):
         first, second, third = ids(self.file)
         self.assertIn("1 runs would be removed", self.good("prune", self.file, "--where", "label=b", "--keep-last", 1, "--dry-run"))
         self.assertSays(results("prune", self.file, "--where", "label=b"), 2, "--yes")
-        self.assertSays(results("prune", self.file, "--yes"), 2, "--where COND or --keep-last N")
+        self.assertSays(results("prune", self.file, "--yes"), 2, "--where CONDITION or --keep-last N")
         self.assertEqual(self.file.read_bytes(), before)
         text = self.good("prune", self.file, "--where", "label=b", "--keep-last", 1, "--yes")
         self.assertIn(f"remove {second} io b", text)
