@@ -139,7 +139,7 @@ TEST(BatchSweep, PutsTheRunsBesideEachOther) {
     using Doubles = std::vector<double>;
     using Counts = std::vector<std::int64_t>;
     const auto* batch = table.find<Words>("global_batch");
-    const auto* rates = table.find<Doubles>("learning_rate_max");
+    const auto* rates = table.find<Doubles>("highest_lr");
     const auto* steps = table.find<Counts>("steps");
     const auto* samples = table.find<Counts>("samples");
     ASSERT_TRUE(batch && rates && steps && samples);
@@ -148,9 +148,9 @@ TEST(BatchSweep, PutsTheRunsBesideEachOther) {
     EXPECT_EQ(*steps, (Counts{5, 0}));
     EXPECT_EQ(samples->front(), 150);
     const auto* time = table.find<Doubles>("time_s");
-    const auto* loss = table.find<Doubles>("train_loss");
-    const auto* validation = table.find<Doubles>("validation_loss");
-    const auto* verified = table.find<Words>("verified");
+    const auto* loss = table.find<Doubles>("last_train_loss");
+    const auto* validation = table.find<Doubles>("last_validation_loss");
+    const auto* verified = table.find<Words>("valid");
     ASSERT_TRUE(time && loss && validation && verified);
     EXPECT_EQ(time->front(), 2.5);
     EXPECT_EQ(loss->front(), 3);
