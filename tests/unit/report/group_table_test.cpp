@@ -46,8 +46,8 @@ void make_strong(StoredRun& run) {
     }
 }
 
-TEST(Groups, AreSortedByNumbersThenTexts) {
-    Groups groups({"ranks"}, {});
+TEST(RunGroups, AreSortedByNumbersThenTexts) {
+    RunGroups groups({"ranks"}, {});
     for (const int ranks : {16, 2, 1}) groups.add(step_run("r", ranks, 0.1));
     std::vector<std::string> keys;
     for (const auto& group : groups.sorted()) keys.push_back(group.key[0]);
@@ -55,9 +55,9 @@ TEST(Groups, AreSortedByNumbersThenTexts) {
     EXPECT_THAT(groups.measurements(), ElementsAre("throughput_samples_per_s", "step_time_s"));
 }
 
-TEST(Groups, RefuseKeysThatAreNone) {
+TEST(RunGroups, RefuseKeysThatAreNone) {
     for (const Keys& keys : {Keys{""}, Keys{"ranks", "ranks"}, Keys{"ranks", ""}})
-        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Groups(keys, {}); }),
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { RunGroups(keys, {}); }),
                     HasSubstr("--group-by takes keys with a comma between"));
 }
 
