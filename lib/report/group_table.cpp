@@ -91,6 +91,7 @@ std::string marks(const RunGroup& group, const std::vector<std::string>& keys) {
     if (group.runs.size() == 1) parts.emplace_back("single run");
     if (group.invalid > 0) parts.push_back(fmt::format("{} INVALID left out", group.invalid));
     if (group.not_converged > 0) parts.push_back(fmt::format("{} not converged", group.not_converged));
+    if (group.doubtful > 0) parts.push_back(fmt::format("{} with exit code 7", group.doubtful));
     if (group.cut_short > 0) parts.push_back(fmt::format("{} cut short", group.cut_short));
     if (const std::string text = differing(group, keys); !text.empty()) parts.push_back(text);
     return base::join(parts, "; ");

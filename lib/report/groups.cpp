@@ -32,12 +32,14 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// The program says it in a warning, and where nothing else was wrong by its exit code too.
 bool is_not_converged(const results::Run& run) {
-    return run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement) ||
-           std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
-               return warning.find("not converged") != std::string::npos;
-           });
+    return std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
+        return warning.find("not converged") != std::string::npos;
+    });
+}
+
+bool ended_with(const results::Run& run, base::ExitCode code) {
+    return run.exit_code == static_cast<int>(code);
 }
 
 }  // namespace
@@ -76,8 +78,11 @@ void RunGroups::add(const results::Run& run) {
     group.runs.push_back(run.id);
     group.factors.add(run);
     factors_.add(run);
-    if (is_not_converged(run)) ++group.not_converged;
-    if (run.exit_code == static_cast<int>(base::ExitCode::time_limit)) ++group.cut_short;
+    if (is_not_converged(run))
+        ++group.not_converged;
+    else if (ended_with(run, base::ExitCode::invalid_measurement))
+        ++group.doubtful;
+    if (ended_with(run, base::ExitCode::time_limit)) ++group.cut_short;
     for (const auto& m : run.measurements) {
         const bool wanted = contains(measurements_, m.name) || contains(scaling_times(), m.name);
         if (!wanted || m.summary.n == 0) continue;

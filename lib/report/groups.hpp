@@ -23,6 +23,7 @@ struct RunGroup {
     std::vector<std::string> runs;  ///< ids of those that count: valid ones
     std::size_t invalid = 0;        ///< left out
     std::size_t not_converged = 0;  ///< of those that count
+    std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
     std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
     std::map<std::string, GroupValues> values;
     Factors factors;

@@ -131,7 +131,7 @@ TEST(GroupText, MarksWhatIsNotConvergedOrCutShort) {
     runs[1].exit_code = 6;
     runs[2].warnings = {"step_time_s is not converged: half-width 4 %"};
     const std::string text = text_of(runs, {"ranks"});
-    EXPECT_THAT(text, ContainsRegex("\n +1 .*single run; 1 not converged\n"));
+    EXPECT_THAT(text, ContainsRegex("\n +1 .*single run; 1 with exit code 7\n"));
     EXPECT_THAT(text, ContainsRegex("\n +2 .*single run; 1 cut short\n"));
     EXPECT_THAT(text, ContainsRegex("\n +4 .*single run; 1 not converged\n"));
 }
