@@ -9,6 +9,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/measurements.hpp"
 #include "experiments/measuring.hpp"
+#include "experiments/statistics.hpp"
 #include "experiments/storage_tables.hpp"
 #include "experiments/verdicts.hpp"
 #include "measure/gather.hpp"
@@ -191,6 +192,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
         by_rank("peak_rss_bytes", "B", Kind::cost, "run",
                 measure::gather_columns(control, {static_cast<double>(monitor::peak_rss_bytes())})));
     add_storage_tables(run, record, options, participants, control);
+    add_statistics(run);
 }
 
 }  // namespace ranklab::experiments

@@ -11,6 +11,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/measuring.hpp"
 #include "experiments/series_measurements.hpp"
+#include "experiments/statistics.hpp"
 #include "measure/gather.hpp"
 #include "measure/series.hpp"
 #include "monitor/process.hpp"
@@ -234,6 +235,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
         if (!trouble.empty()) run.warnings.push_back(trouble);
     run.measurements.push_back(per_rank("threads", "1", Kind::count, control, monitor::thread_count()));
+    add_statistics(run);
 }
 
 }  // namespace ranklab::experiments

@@ -26,8 +26,8 @@ constexpr std::array kNotTelling{"output",      "label",           "seed",
                                  "target-ci",   "profile",         "tensorboard",
                                  "config",      "made-for-ranks",  "ranks",
                                  "progress-bar"};
-// Read off the hosts or the command's own columns, so no part of a title.
-constexpr std::array kNotInTitles{"model", "strategy", "data"};
+// In a title these have a form of their own.
+constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
 
 std::size_t nodes_of(const Run& run) {
     std::set<std::string> names;
@@ -50,7 +50,8 @@ std::string key_of(const Run& run) {
 }
 
 // What a page needs of many runs; hosts, context and long tables are read again for the few that are shown.
-void slim(Run& run) {
+void slim(Run& run, std::size_t ranks) {
+    if (run.setting("ranks").empty()) run.config.push_back({"ranks", fmt::format("{}", ranks), true});
     run.context.clear();
     run.hosts.clear();
     std::erase_if(run.tables, [](const results::Table& table) {
@@ -69,19 +70,40 @@ std::string main_name(const Run& run) {
     return run.command;
 }
 
+// Settings that are not the same in all groups, in the order in which runs store them.
 std::vector<std::string> differing_settings(const std::vector<const Group*>& groups) {
     std::map<std::string, std::set<std::string>> values;
+    std::map<std::string, std::size_t> having;
     std::vector<std::string> order;
     for (const Group* group : groups) {
         for (const auto& [key, value, number] : group->newest.config) {
-            const bool named = std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
-            if (named || !tells_apart(key)) continue;
+            if (!tells_apart(key)) continue;
             if (values[key].empty()) order.push_back(key);
             values[key].insert(value);
+            having[key] += 1;
         }
     }
-    std::erase_if(order, [&](const std::string& key) { return values[key].size() < 2; });
+    std::erase_if(order, [&](const std::string& key) {
+        return values[key].size() < 2 && having[key] == groups.size();
+    });
     return order;
+}
+
+// What has a form of its own in a title, where it differs.
+std::vector<std::string> special_parts(const Run& run, const std::vector<std::string>& differing) {
+    const auto differs = [&](const char* key) {
+        return std::find(differing.begin(), differing.end(), key) != differing.end();
+    };
+    std::vector<std::string> parts{main_name(run)};
+    const std::string mode = run.setting("mode"), sync = run.setting("sync");
+    const bool name_sync = !sync.empty() && sync != "none" && differs("sync");
+    if (differs("mode") || name_sync) parts.push_back(name_sync ? mode + " " + sync : mode);
+    const std::string batch = run.setting("batch-size"), all = run.setting("global-batch-size");
+    if (!all.empty() && (differs("batch-size") || differs("global-batch-size")))
+        parts.push_back(batch == all ? fmt::format("batch {}", all)
+                                     : fmt::format("batch {} each, {} in all", batch, all));
+    std::erase(parts, "");
+    return parts;
 }
 
 }  // namespace
@@ -153,26 +175,26 @@ void Campaign::add(Run&& run) {
         for (const auto& m : run.measurements) group.medians[m.name].push_back(m.summary.median);
     }
     if (run.valid || group.valid == 0) {
-        slim(run);
+        slim(run, group.ranks);
         group.verified = verified;
         group.newest = std::move(run);
     }
 }
 
 std::vector<std::string> group_titles(const std::vector<const Group*>& groups) {
-    const auto differing = differing_settings(groups);
+    std::map<std::string, std::vector<const Group*>> of_command;
+    for (const Group* group : groups) of_command[group->newest.command].push_back(group);
+    std::map<std::string, std::vector<std::string>> differing_of;
+    for (const auto& [command, some] : of_command) differing_of[command] = differing_settings(some);
     std::vector<std::string> titles;
     for (const Group* group : groups) {
-        std::vector<std::string> parts{main_name(group->newest)};
-        const auto data = group->newest.setting("data");
-        if (!data.empty()) parts.push_back(data);
+        const auto& differing = differing_of[group->newest.command];
+        std::vector<std::string> parts = special_parts(group->newest, differing);
         for (const auto& key : differing) {
+            const bool special =
+                std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
             const auto value = group->newest.setting(key);
-            if (key == "mode" || key == "strategy") {
-                parts.push_back(value);
-            } else if (!value.empty()) {
-                parts.push_back(key + " " + value);
-            }
+            if (!special && !value.empty()) parts.push_back(key + " " + value);
         }
         titles.push_back(base::join(parts, ", "));
     }

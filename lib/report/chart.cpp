@@ -12,12 +12,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kWidth = 560;  // with letters of 15: legible at 360 pixels, and two in a row of a wide page
+// With letters of 15: legible at 340 pixels.
+constexpr int kWidth = 440, kBarWidth = 500, kWideWidth = 580;
+constexpr int kHeight = 330;
 constexpr int kBarHeight = 46;
 constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};  // the page's legend has the same: chart_mark()
 
 std::string quoted_data(const std::string& text) {
-    std::string clean = base::printable(text, 90);
+    std::string clean = base::printable(text, 58);
     std::replace(clean.begin(), clean.end(), '"', '\'');
     return '"' + clean + '"';
 }
@@ -55,23 +57,43 @@ std::string xy_data(const Chart& chart) {
     return text;
 }
 
-// Bars lie on each other's ends; the first category is on top.
+// What stands at a category: its name above the bar, and its number beside it where the bar is one number.
+std::string label_data(const Chart& chart, const std::vector<double>& ends) {
+    std::vector<double> reach = ends, value(ends.size(), stats::kNone);
+    std::vector<int> parts(ends.size(), 0);
+    for (const auto& series : chart.series) {
+        for (const auto& p : series.points) {
+            const auto row = static_cast<std::size_t>(p.x);
+            parts[row] += 1;
+            value[row] = p.y;
+            if (!std::isnan(p.interval.high)) reach[row] = std::max(reach[row], p.interval.high);
+        }
+    }
+    std::string text = "\n\n# y end number category\n";
+    for (std::size_t row = 0; row < ends.size(); ++row) {
+        const std::string number = parts[row] == 1 ? "   " + plot_text(value[row]) : " ";
+        text += fmt::format("-{} {} {} {}\n", row, plot_value(reach[row]), quoted_data(number),
+                            quoted_data(chart.categories[row]));
+    }
+    return text;
+}
+
+// Bars lie on each other's ends; the first category is on top. On a logarithmic axis they do not stack.
 std::string bar_data(const Chart& chart) {
-    std::string text = "# y from to value low high category\n";
-    std::vector<double> ends(chart.categories.size(), chart.log_x ? stats::kNone : 0);
+    std::string text = "# y from to value low high\n";
+    std::vector<double> ends(chart.categories.size(), 0);
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         text += fmt::format("{}# {}\n", i == 0 ? "" : "\n\n", base::printable(chart.series[i].title, 200));
         for (const auto& p : chart.series[i].points) {
-            const auto row = static_cast<std::size_t>(p.x);
-            const double from = chart.log_x ? stats::kNone : ends[row];
-            const double to = std::isnan(from) ? p.y : from + (std::isnan(p.y) ? 0 : p.y);
-            if (!chart.log_x) ends[row] = to;
-            text += fmt::format("{} {} {} {} {} {} {}\n", -p.x, plot_value(from), plot_value(to),
-                                plot_value(p.y), plot_value(p.interval.low), plot_value(p.interval.high),
-                                quoted_data(chart.categories[row]));
+            double& end = ends[static_cast<std::size_t>(p.x)];
+            const double from = end;
+            end = chart.log_x ? p.y : from + (std::isnan(p.y) ? 0 : p.y);
+            text += fmt::format("{} {} {} {} {} {}\n", -p.x, chart.log_x ? "NaN" : plot_value(from),
+                                plot_value(end), plot_value(p.y), plot_value(p.interval.low),
+                                plot_value(p.interval.high));
         }
     }
-    return text;
+    return text + label_data(chart, ends);
 }
 
 std::string look_of(const ChartSeries& series) {
@@ -155,13 +177,14 @@ std::string bar_axes(const Chart& chart) {
     const double most = ends.high > 0 ? ends.high : 1;
     return fmt::format("set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n",
                        gnuplot_quoted(chart.x_label), 0.55 - static_cast<double>(chart.categories.size())) +
-           (chart.log_x ? fmt::format("set logscale x\nset xrange [{}:{}]\n", smallest / 3, 2.5 * most)
+           (chart.log_x ? fmt::format("set logscale x\nset xrange [{}:{}]\n", smallest / 3, 6 * most)
                         : fmt::format("set xrange [0:{}]\n", 1.14 * most));
 }
 
 // A category's name stands above its bar, where a long one has room on a narrow page.
 std::string bar_script(const Chart& chart, Medium medium) {
-    std::string text = bar_axes(chart) + "set style fill solid 0.85 noborder\nset lmargin 1\n";
+    std::string text =
+        bar_axes(chart) + "set style fill solid 0.85 noborder\nset lmargin 1\nset tmargin 0.5\n";
     text += "plot ";
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         const std::string colour = kColours[colour_index(chart.series[i].colour)];
@@ -176,10 +199,11 @@ std::string bar_script(const Chart& chart, Medium medium) {
                 "'black' linewidth 1.3 notitle",
                 i);
     }
-    text += fmt::format(", '' index 0 using ({}):($1+0.3):7 with labels left offset 0.3,0 notitle",
-                        chart.log_x ? "low" : "0");
-    if (chart.series.size() == 1)
-        text += ", '' index 0 using 3:($1-0.07):(sprintf('   %.3g', $4)) with labels left notitle";
+    const std::size_t labels = chart.series.size();
+    text += fmt::format(
+        ", '' index {} using ({}):($1+0.3):4 with labels left offset 0.3,0 notitle, '' index {} using "
+        "2:($1-0.07):3 with labels left notitle",
+        labels, chart.log_x ? "low" : "0", labels);
     return text + "\n";
 }
 
@@ -193,7 +217,7 @@ double smallest_bar(const Chart& chart) {
 
 int height_of(const Chart& chart, Medium medium) {
     const int key = medium == Medium::paper ? 20 * static_cast<int>(chart.series.size()) + 40 : 0;
-    if (!chart.bars()) return 360 + key;
+    if (!chart.bars()) return kHeight + key;
     return 70 + kBarHeight * static_cast<int>(chart.categories.size()) + key;
 }
 
@@ -207,7 +231,10 @@ std::string script_of(const Chart& chart, Medium medium) {
                            : fmt::format(
                                  "reset\nset terminal svg size {},{} dynamic noenhanced font ',15'\n"
                                  "set datafile missing 'NaN'\nending = 'svg'\nunset key\n",
-                                 kWidth, height);
+                                 chart.bars() ? kBarWidth
+                                 : chart.wide ? kWideWidth
+                                              : kWidth,
+                                 height);
     text += fmt::format(
         "set output '{}.'.ending\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale 0.5\n",
         chart.name);

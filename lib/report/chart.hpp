@@ -44,6 +44,7 @@ struct Chart {
     std::vector<std::string> categories = {};  ///< of bars; not empty: series are stacked on each other
     bool log_x = false, log_y = false;
     std::vector<double> x_tics = {};  ///< empty: gnuplot's own
+    bool wide = false;                ///< for long lines; others fit three in a row
     double shaded_to = stats::kNone;  ///< from the left edge to here: warm-up
 
     bool bars() const { return !categories.empty(); }

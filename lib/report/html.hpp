@@ -5,14 +5,11 @@
 #include <filesystem>
 #include <string>
 
-#include "report/selection.hpp"
-#include "results/result_file.hpp"
+#include "report/chosen_runs.hpp"
 
 namespace ranklab::report {
 
 struct HtmlOptions {
-    std::string run;    ///< its id: that run alone; "": all that the selection matches
-    std::string label;  ///< runs of this label alone; "": whatever the label
     /// The folder of published figures (results/reference/*.csv); empty: none are shown.
     std::filesystem::path reference;
     std::size_t most_groups = 60;  ///< rows of the summary; the rest is counted
@@ -20,9 +17,7 @@ struct HtmlOptions {
 
 /// UTF-8 HTML. Figures are drawn by gnuplot; where it is missing the page says so in their places, their
 /// numbers are there all the same, and one sentence goes to the log. Reads summaries of all runs one by one,
-/// and samples of the few that are drawn. OptionError where the run is not in the file; what
-/// ResultFile::visit throws.
-std::string html_page(const results::ResultFile& file, const Selection& selection,
-                      const HtmlOptions& options = {});
+/// and samples of the few that are drawn. Throws what ChosenRuns::visit throws.
+std::string html_page(const ChosenRuns& runs, const HtmlOptions& options = {});
 
 }  // namespace ranklab::report

@@ -119,6 +119,7 @@ std::string inline_svg(const std::string& svg, const std::string& name) {
     for (const char quote : {'\'', '"'})
         replace_all(text, fmt::format("{0}gray{0}", quote),
                     fmt::format("{0}currentColor{0} stroke-opacity={0}.3{0}", quote));
+    replace_all(text, gnuplot_rgb("#000000"), "currentColor");
     for (std::size_t i = 0; i < kColours.size(); ++i)
         replace_all(text, gnuplot_rgb(kColours[i]), fmt::format("var(--s{})", i + 1));
     replace_all(text, "xlink:href='#gp", fmt::format("href='#{}-gp", name));
@@ -183,11 +184,12 @@ std::string Drawer::html(const Figure& figure) {
                                 : chart.bars()        ? bar_table(chart)
                                                       : xy_table(chart);
     return fmt::format(
-        "<figure id=\"fig-{0}\">\n<h4>{1}</h4>\n{2}\n{3}<figcaption id=\"cap-{0}\">{4}</figcaption>\n"
+        "<figure id=\"fig-{0}\"{7}>\n<h4>{1}</h4>\n{2}\n{3}<figcaption id=\"cap-{0}\">{4}</figcaption>\n"
         "<details{6}><summary>Numbers of this figure</summary><div "
         "class=\"scroll\">{5}</div></details>\n</figure>\n",
         chart.name, escape(chart.title), svg.empty() ? missing : "<div class=\"plot\">" + svg + "</div>",
-        legend(chart), figure.caption, numbers, svg.empty() ? " open" : "");
+        legend(chart), figure.caption, numbers, svg.empty() ? " open" : "",
+        chart.bars() || chart.wide ? " class=\"broad\"" : "");
 }
 
 std::string Drawer::row(const std::vector<Figure>& figures) {

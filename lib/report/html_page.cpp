@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "base/log.hpp"
 #include "report/html_sections.hpp"
 #include "report/html_text.hpp"
 
@@ -13,21 +13,29 @@ struct Section {
     std::string id, title, html;
 };
 
+std::string scaling_html(const PageInput& input, Drawer& drawer) {
+    const std::string weak = drawer.row(scaling_figures(input, stats::Scaling::weak));
+    const std::string strong = drawer.row(scaling_figures(input, stats::Scaling::strong));
+    return (weak.empty() ? "" : "<h3>Weak: each rank keeps its batch</h3>\n" + weak) +
+           (strong.empty() ? "" : "<h3>Strong: ranks share one batch</h3>\n" + strong);
+}
+
 // The scaling of training on top, since that is what most come for.
 std::vector<Section> sections_of(const PageInput& input, Drawer& drawer) {
-    std::vector<Section> sections{{"summary", "Summary", summary_html(input)},
-                                  {"scaling", "Scaling of training", drawer.row(scaling_figures(input))},
-                                  {"phases", "Where a step's time goes", drawer.row(phase_figures(input))},
-                                  {"messages", "Message sizes", drawer.row(message_figures(input))},
-                                  {"ranks", "Rank by rank", ranks_html(input)},
-                                  {"ladder", "The file-writing ladder", drawer.row(ladder_figures(input))},
-                                  {"io-scaling", "Scaling of writing", drawer.row(io_scaling_figures(input))},
-                                  {"steps", "Step by step", drawer.row(step_figures(input))},
-                                  {"losses", "Losses", drawer.row(loss_figures(input))},
-                                  {"reference", "Published figures", reference_html(input)},
-                                  {"runs", "Newest run of each group", details_html(input)},
-                                  {"environment", "Environment", environment_html(input)},
-                                  {"definitions", "Definitions", definitions_html(input)}};
+    std::vector<Section> sections{
+        {"summary", "Summary", summary_html(input)},
+        {"scaling", "Scaling of training", scaling_html(input, drawer)},
+        {"phases", "Where a step's time goes", drawer.row(phase_figures(input))},
+        {"messages", "Message sizes", drawer.row(message_figures(input))},
+        {"ranks", "Rank by rank", ranks_html(input)},
+        {"ladder", "The file-writing ladder", drawer.row(ladder_figures(input))},
+        {"io-scaling", "Scaling of writing", drawer.row(io_scaling_figures(input))},
+        {"steps", "Step by step", drawer.row(step_figures(input))},
+        {"losses", "Losses", drawer.row(loss_figures(input))},
+        {"reference", "Published figures", drawer.row(reference_figures(input)) + reference_html(input)},
+        {"runs", "Newest run of each group", details_html(input)},
+        {"environment", "Environment", environment_html(input)},
+        {"definitions", "Definitions", definitions_html(input)}};
     std::erase_if(sections, [](const Section& section) { return section.html.empty(); });
     return sections;
 }
@@ -46,11 +54,13 @@ std::string lead_html(const PageInput& input) {
     return fmt::format(
         "<p class=\"lead\"><strong>{}</strong> run{} in <strong>{}</strong> group{} on {} host{}, from "
         "<time>{}</time> to "
-        "<time>{}</time>{}</p>\n",
+        "<time>{}</time>{}</p>\n{}",
         campaign.runs(), campaign.runs() == 1 ? "" : "s", campaign.groups().size(),
         campaign.groups().size() == 1 ? "" : "s", campaign.hosts().size(),
         campaign.hosts().size() == 1 ? "" : "s", escape(campaign.first_utc()), escape(campaign.last_utc()),
-        campaign.invalid() == 0 ? "; all are valid." : ".");
+        campaign.invalid() == 0 ? "; all are valid." : ".",
+        input.choice.empty() ? ""
+                             : fmt::format("<p class=\"lead\">Chosen: {}.</p>\n", escape(input.choice, 300)));
 }
 
 std::string page_of(const PageInput& input) {
@@ -78,21 +88,14 @@ std::string page_of(const PageInput& input) {
 
 }  // namespace
 
-std::string html_page(const results::ResultFile& file, const Selection& selection,
-                      const HtmlOptions& options) {
+std::string html_page(const ChosenRuns& runs, const HtmlOptions& options) {
     Campaign campaign;
-    if (options.run.empty()) {
-        const auto wanted = [&](const results::Run& run) {
-            return selection.matches(run) && (options.label.empty() || run.label == options.label);
-        };
-        const bool all = selection.everything() && options.label.empty();
-        file.visit(results::Detail::summaries, all ? std::function<bool(const results::Run&)>() : wanted,
-                   [&](results::Run&& run) { campaign.add(std::move(run)); });
-    } else {
-        campaign.add(file.read(options.run, results::Detail::summaries));
-    }
-    const auto load = [&](const std::string& id) { return file.read(id); };
-    return page_of({campaign, load, file.path().filename().string(), options.reference, options.most_groups});
+    runs.visit(results::Detail::summaries, [&](results::Run&& run) { campaign.add(std::move(run)); });
+    References references = read_references(options.reference);
+    for (const auto& problem : references.problems) base::log::warn(problem);
+    const auto load = [&](const std::string& id) { return runs.file().read(id); };
+    return page_of({campaign, load, runs.file().path().filename().string(), runs.text(),
+                    std::move(references), options.most_groups});
 }
 
 }  // namespace ranklab::report

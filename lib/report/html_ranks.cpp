@@ -46,7 +46,7 @@ std::vector<Strip> strips_of(const Run& run) {
 // Blue below the mean of all ranks, orange above it, full at half as much or less, and at half as much again.
 std::string shade(double value, double mean) {
     const double off = mean > 0 ? std::clamp((value / mean - 1) / 0.5, -1.0, 1.0) : 0;
-    return fmt::format("<td class=\"{}\" style=\"--h:{:.2f}\"", off < 0 ? "less" : "more", std::abs(off));
+    return fmt::format("<td class=\"{}\" style=\"--h:{:.2f}\"", off < 0 ? "lo" : "hi", std::abs(off));
 }
 
 std::string value_html(const Strip& strip, std::size_t rank, const Run& run) {
@@ -101,7 +101,7 @@ std::string figure_of(const Group& group, const PageInput& input) {
         "<figure class=\"wide\" id=\"fig-ranks-{0}\">\n<h4>{1} ranks, run {2}</h4>\n{3}<figcaption>Mean over "
         "the "
         "counted rows of each rank, in seconds. Colour: against the mean of all ranks, <span class=\"key "
-        "less\">half</span> to <span class=\"key more\">half as much again</span>.</figcaption>\n</figure>\n",
+        "lo\">half</span> to <span class=\"key hi\">half as much again</span>.</figcaption>\n</figure>\n",
         anchor(run.id), strips.front().means.size(), escape(run.id),
         few ? numbered(run, strips, true) : coloured(run, strips));
 }

@@ -20,6 +20,7 @@ struct Series {
     std::vector<const Group*> points;
 };
 
+constexpr double kLogarithmicFrom = 8;  // largest / smallest: further down a linear axis nothing can be read
 constexpr std::size_t kMostSeries = 7;  // as many as there are colours
 
 // What must be equal along a curve: all settings, but that ranks share a batch (strong) or each has one of
@@ -100,9 +101,7 @@ const char* word(Scaling scaling) {
 }
 
 std::string what_is_kept(Scaling scaling) {
-    return scaling == Scaling::weak
-               ? "Weak scaling: every rank keeps its own batch, the work grows with the ranks."
-               : "Strong scaling: the global batch stays, ranks share it.";
+    return scaling == Scaling::weak ? "Weak: the work grows with the ranks." : "Strong: the work stays.";
 }
 
 std::string bases_text(const std::vector<Series>& all, const std::string& name) {
@@ -133,11 +132,14 @@ Figure curve(const std::vector<Series>& all, Scaling scaling, const std::string&
     chart.title = fmt::format("{}, {} scaling", label.substr(0, label.find(" [")), word(scaling));
     chart.y_label = label;
     const double most = chart.x_tics.back();
+    double low = INFINITY, high = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
         ChartSeries series{all[i].title, Look::points, i, {}};
         for (const Group* group : all[i].points) {
             const Estimate found = estimate(*group, measurement);
             series.points.push_back({static_cast<double>(group->ranks), found.value, found.ci, found.html});
+            low = std::min(low, found.value);
+            high = std::max(high, found.value);
         }
         const ChartPoint base = series.points.front();
         chart.series.push_back(series);
@@ -205,18 +207,13 @@ Figure efficiency(const std::vector<Series>& all, Scaling scaling, const PageInp
 
 }  // namespace
 
-std::vector<Figure> scaling_figures(const PageInput& input) {
-    std::vector<Figure> figures;
-    for (const Scaling scaling : {Scaling::weak, Scaling::strong}) {
-        const auto all = series_of(input.campaign, scaling);
-        if (all.empty()) continue;
-        figures.push_back(
-            curve(all, scaling, "throughput_samples_per_s", "throughput", "Throughput [samples/s]", 1));
-        figures.push_back(curve(all, scaling, "step_time_s", "step_time", "Step time [s]",
-                                scaling == Scaling::weak ? 0 : -1));
-        figures.push_back(efficiency(all, scaling, input));
-    }
-    return figures;
+std::vector<Figure> scaling_figures(const PageInput& input, Scaling scaling) {
+    const auto all = series_of(input.campaign, scaling);
+    if (all.empty()) return {};
+    return {
+        curve(all, scaling, "throughput_samples_per_s", "throughput", "Throughput [samples/s]", 1),
+        curve(all, scaling, "step_time_s", "step_time", "Step time [s]", scaling == Scaling::weak ? 0 : -1),
+        efficiency(all, scaling, input)};
 }
 
 }  // namespace ranklab::report

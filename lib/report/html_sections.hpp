@@ -2,14 +2,15 @@
 // nothing for it.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "report/campaign.hpp"
 #include "report/html_figure.hpp"
+#include "report/reference.hpp"
 #include "results/run.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::report {
 
@@ -17,8 +18,9 @@ struct PageInput {
     const Campaign& campaign;
     /// A run with its samples.
     std::function<results::Run(const std::string& id)> load;
-    std::string file;  ///< the results file's name
-    std::filesystem::path reference;
+    std::string file;    ///< the results file's name
+    std::string choice;  ///< of its runs, in words; "" for all
+    References references;
     std::size_t most_groups = 60;
 };
 
@@ -34,12 +36,13 @@ std::string environment_html(const PageInput& input);
 std::string reference_html(const PageInput& input);
 std::string definitions_html(const PageInput& input);
 
-std::vector<Figure> scaling_figures(const PageInput& input);
+std::vector<Figure> scaling_figures(const PageInput& input, stats::Scaling scaling);
 std::vector<Figure> phase_figures(const PageInput& input);
 std::vector<Figure> message_figures(const PageInput& input);
 std::vector<Figure> ladder_figures(const PageInput& input);
 std::vector<Figure> io_scaling_figures(const PageInput& input);
 std::vector<Figure> step_figures(const PageInput& input);
+std::vector<Figure> reference_figures(const PageInput& input);
 std::vector<Figure> loss_figures(const PageInput& input);
 
 /// The page's <style>.

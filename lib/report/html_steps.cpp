@@ -85,6 +85,7 @@ Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     Chart chart;
     chart.name = fmt::format("steps_{}", number);
     chart.title = title;
+    chart.wide = true;
     chart.x_label = "step, warm-up included";
     chart.y_label = "step time [s]";
     if (warm_up > 0) chart.shaded_to = static_cast<double>(warm_up) + 0.5;
@@ -161,6 +162,7 @@ std::vector<Figure> loss_figures(const PageInput& input) {
     Chart chart;
     chart.name = "losses";
     chart.title = "Training loss";
+    chart.wide = true;
     chart.x_label = "optimizer steps";
     chart.y_label = "loss, mean over the global batch";
     std::string tables;

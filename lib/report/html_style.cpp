@@ -18,7 +18,7 @@ std::string page_style() {
   --s1: #4aa3dc; --s2: #f0853a; --s3: #2fc79a; --s4: #e39cc4; --s5: #f0b93a; --s6: #8fd0f5; --s7: #a0a0a0;
 } }
 * { box-sizing: border-box; }
-html { scroll-behavior: smooth; -webkit-text-size-adjust: 100%; }
+html { -webkit-text-size-adjust: 100%; }
 body { margin: 0 auto; max-width: 1240px; padding: 1.5rem clamp(.9rem, 3vw, 2.5rem) 4rem; background: var(--bg);
   color: var(--fg); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans",
   sans-serif; overflow-wrap: anywhere; }
@@ -47,15 +47,18 @@ th { font-weight: 600; } thead th { vertical-align: bottom; color: var(--soft); 
 th:first-child, td.text, th.text { text-align: left; }
 tbody th { font-weight: 500; white-space: normal; min-width: 11rem; max-width: 26rem; overflow-wrap: break-word; }
 tbody tr:hover { background: var(--panel); }
+td.long { white-space: normal; min-width: 13rem; overflow-wrap: anywhere; }
 .facts th { color: var(--soft); vertical-align: top; min-width: 8rem; }
 .facts td { white-space: normal; overflow-wrap: anywhere; min-width: 12rem; }
-.ci { color: var(--soft); font-size: .88em; margin-left: .2em; }
+.summary .ci { display: block; margin: 0; }
+.ci { color: var(--soft); white-space: nowrap; font-size: .88em; margin-left: .2em; }
 code { font: .88em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 .facts code { background: var(--panel); border-radius: 3px; padding: .05em .3em; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 1.2rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: 1.1rem; align-items: start; }
+.figures:has(.broad) { grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); }
 figure { margin: 0; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--bg); min-width: 0; }
 figure.wide { margin-bottom: 1.2rem; }
-.plot svg { display: block; width: 100%; max-width: 680px; height: auto; margin: 0 auto; color: var(--fg); font-family: inherit; }
+.plot svg { display: block; width: 100%; max-width: 600px; height: auto; color: var(--fg); font-family: inherit; }
 figcaption { color: var(--soft); font-size: .86rem; line-height: 1.45; margin-top: .6rem; }
 .legend { display: flex; flex-wrap: wrap; gap: .15rem 1rem; list-style: none; margin: .5rem 0 0; padding: 0; font-size: .86rem; }
 .s1 { color: var(--s1); } .s2 { color: var(--s2); } .s3 { color: var(--s3); } .s4 { color: var(--s4); }
@@ -64,8 +67,8 @@ details { margin: .6rem 0 0; } summary { cursor: pointer; color: var(--link); fo
 details.run { border: 1px solid var(--line); border-radius: 8px; padding: .6rem .9rem; margin: .6rem 0; }
 details.run > summary { color: var(--fg); font-size: .95rem; font-weight: 500; }
 .missing { border: 1px dashed var(--line); border-radius: 6px; padding: 1.4rem; color: var(--soft); }
-.less { background: color-mix(in srgb, var(--s1) calc(var(--h, 1) * 55%), transparent); }
-.more:is(td, .key) { background: color-mix(in srgb, var(--s5) calc(var(--h, 1) * 55%), transparent); color: inherit; font-style: inherit; }
+.lo { background: color-mix(in srgb, var(--s1) calc(var(--h, 1) * 55%), transparent); }
+.hi { background: color-mix(in srgb, var(--s5) calc(var(--h, 1) * 55%), transparent); }
 .key { padding: .05em .4em; border-radius: 3px; color: var(--fg); }
 .strip td { min-width: 14px; height: 22px; padding: 0; border: 1px solid var(--bg); }
 dl { max-width: 85ch; } dt { margin-top: .9rem; font-weight: 500; } dd { margin: .1rem 0 0; color: var(--soft); }

@@ -33,8 +33,8 @@ std::vector<const char*> first_measurements(const Group& group) {
 std::string verdict(const Group& group) {
     if (group.valid == 0) return "<span class=\"bad\">INVALID</span>";
     if (group.verified == "yes") return "<span class=\"good\">verified</span>";
-    return fmt::format("<span class=\"bad\">{}</span>",
-                       group.verified == "NO" ? "verification FAILED" : escape(group.verified, 60));
+    return group.verified == "NO" ? "<span class=\"bad\">FAILED</span>"
+                                  : fmt::format("<span class=\"none\">{}</span>", escape(group.verified, 60));
 }
 
 std::string unit_of(const std::vector<const Group*>& groups, const std::string& name) {
@@ -59,9 +59,9 @@ std::string group_row(const Group& group, const std::string& title, const std::v
     return fmt::format(
         "<tr><th scope=\"row\"><a href=\"#run-{}\">{}</a></th><td>{}</td><td>{}</td>{}<td "
         "class=\"text\">{}</td>"
-        "<td class=\"text\">{}</td></tr>\n",
+        "<td class=\"text\" title=\"{}\">{}</td></tr>\n",
         anchor(group.newest.id), escape(title, 200), group.ranks, run_count(group), cells, verdict(group),
-        escape(group.last_utc));
+        escape(group.last_utc), escape(group.last_utc.substr(0, 10)));
 }
 
 std::string table_of(const std::string& heading, const std::vector<const Group*>& groups,
@@ -73,8 +73,9 @@ std::string table_of(const std::string& heading, const std::vector<const Group*>
                             escape(unit_of(groups, name), 20));
     for (std::size_t i = 0; i < groups.size(); ++i) rows += group_row(*groups[i], titles[i], names);
     return fmt::format(
-        "<h3>{}</h3>\n<div class=\"scroll\"><table><thead><tr>{}<th class=\"text\">verification</th><th "
-        "class=\"text\">newest (UTC)</th></tr></thead><tbody>{}</tbody></table></div>\n",
+        "<h3>{}</h3>\n<div class=\"scroll\"><table class=\"summary\"><thead><tr>{}<th "
+        "class=\"text\">verification</th><th "
+        "class=\"text\">newest</th></tr></thead><tbody>{}</tbody></table></div>\n",
         escape(heading), head, rows);
 }
 

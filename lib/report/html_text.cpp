@@ -63,10 +63,21 @@ std::string exact(double value) {
     return std::isnan(value) ? "n/a" : fmt::format("{}", value);
 }
 
+// Whole numbers above a thousand in groups of three: an exponent says less to the eye.
+std::string shown(double value) {
+    if (!(std::abs(value) >= 1000 && std::abs(value) < 1e15)) return number(value);
+    std::string digits = fmt::format("{:.0f}", value);
+    const std::size_t first = digits[0] == '-' ? 1 : 0;
+    if (digits.size() - first < 5) return digits;
+    for (std::size_t at = digits.size() - 3; at > first && at < digits.size(); at -= 3)
+        digits.insert(at, "\u2009");
+    return digits;
+}
+
 std::string marked(double value, const std::string& attributes, const std::string& title) {
     if (std::isnan(value)) return "<span class=\"none\">n/a</span>";
     return fmt::format(R"(<data value="{0}" data-value="{0}" {1} title="{2}">{3}</data>)", exact(value),
-                       attributes, escape(title, 600), number(value));
+                       attributes, escape(title, 600), shown(value));
 }
 
 }  // namespace
