@@ -58,6 +58,11 @@ Selection select_rows(const Object& dataset, std::size_t first, std::size_t rows
     return selection;
 }
 
+Id reopened(const Group& group) {
+    const Id file = own(H5Iget_file_id(group.id()), "H5Iget_file_id", group.path());
+    return own(H5Freopen(file.get()), "H5Freopen", group.path());
+}
+
 void check_rows(const std::string& path, std::size_t values, std::size_t columns) {
     if (columns == 0 || values % columns != 0)
         throw base::Error(fmt::format("{}: {} values do not make rows of {} columns", path, values, columns));
@@ -110,8 +115,7 @@ Array array_shape(const Group& group, const std::string& name) {
 
 // By the path within the file: the reopened file's objects do not end with the group's file.
 ArrayReader::ArrayReader(const Group& group, const std::string& name)
-    : file_(own(H5Freopen(group.id()), "H5Freopen", group.path())),
-      path_(fmt::format("{}/{}", group.path(), name)) {
+    : file_(reopened(group)), path_(fmt::format("{}/{}", group.path(), name)) {
     const Array shape = array_shape(group, name);
     rows_ = shape.rows;
     columns_ = shape.columns;

@@ -15,17 +15,17 @@ namespace {
 using results::Run;
 
 // Settings that do not change what one repetition is.
-constexpr std::array kNotTelling{"output",      "label",           "seed",
-                                 "quiet",       "stall-timeout",   "warmup",
-                                 "steps",       "epochs",          "repetitions",
-                                 "keep",        "directory",       "check-parameters",
-                                 "evaluate",    "eval-batch-size", "resume",
-                                 "time-limit",  "dry-run",         "overlap-steps",
-                                 "checkpoint",  "reads",           "checkpoint-every",
-                                 "ceilings",    "check-write",     "check-read",
-                                 "target-ci",   "profile",         "tensorboard",
-                                 "config",      "made-for-ranks",  "ranks",
-                                 "progress-bar"};
+constexpr std::array kNotTelling{"output",     "label",           "seed",
+                                 "quiet",      "stall-timeout",   "warmup",
+                                 "steps",      "epochs",          "repetitions",
+                                 "keep",       "directory",       "check-parameters",
+                                 "evaluate",   "eval-batch-size", "resume",
+                                 "time-limit", "dry-run",         "overlap-steps",
+                                 "checkpoint", "reads",           "checkpoint-every",
+                                 "ceilings",   "check-write",     "check-read",
+                                 "target-ci",  "profile",         "tensorboard",
+                                 "config",     "made-for-ranks",  "ranks",
+                                 "order"};
 // In a title these have a form of their own.
 constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
 

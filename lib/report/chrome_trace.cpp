@@ -25,11 +25,12 @@ class Trace {
   public:
     Trace(std::size_t most_steps, const Sink& sink) : most_steps_(most_steps), sink_(sink) {}
 
-    void add(const Run& run) {
+    void add(const Run& stored) {
+        const Run run = with_beginnings(stored);
         for (const auto& whole : wholes()) {
             const Measurement* steps = run.find(whole.name);
             if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
-            const std::size_t all = steps->samples.size() / steps->columns;
+            const std::size_t all = stored.find(whole.name)->rows();
             const auto pids = name_processes(run, steps->columns);
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
                 add_rank(run, *steps, *whole.phases, rank, std::min(all, most_steps_), pids.at(rank));
@@ -43,6 +44,17 @@ class Trace {
     Json told() const { return told_; }
 
   private:
+    // What a long run has in its file, as far as it is drawn.
+    Run with_beginnings(Run run) const {
+        for (auto& m : run.measurements) {
+            if (!m.stream) continue;
+            m.samples.resize(std::min(most_steps_, m.rows()) * m.columns);
+            m.stream->read(0, m.samples);
+            m.stream = nullptr;
+        }
+        return run;
+    }
+
     // A process for each host that has ranks, in the order of ranks.
     std::vector<std::size_t> name_processes(const Run& run, std::size_t ranks) {
         std::map<std::string, std::size_t> of_host;

@@ -13,7 +13,7 @@ const std::set<std::string> kNoFactors{
     "label",        "output",          "config",    "seed",        "quiet",          "stall-timeout",
     "expect-ranks", "resume",          "directory", "checkpoint",  "target-ci",      "time-limit",
     "benchy-json",  "save-parameters", "data-dir",  "repetitions", "made-for-ranks", "keep",
-    "profile",      "tensorboard"};
+    "profile",      "tensorboard",     "order"};
 
 constexpr std::array kFacts{"host.cpu",       "host.governor",      "host.logical_cpus", "libraries.mpi",
                             "libraries.hdf5", "libraries.libtorch", "build.type",        "build.compiler"};

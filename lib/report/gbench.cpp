@@ -61,11 +61,7 @@ constexpr Rate kRates[] = {{"step_time_s", "throughput_samples_per_s", "items_pe
 
 // Of each repetition the longest rank's time, in kUnit.
 std::vector<double> folded(const Measurement& m) {
-    std::vector<double> rows;
-    const std::size_t columns = std::max<std::size_t>(1, m.columns);
-    for (std::size_t row = 0; row + columns <= m.samples.size(); row += columns)
-        rows.push_back(*std::max_element(m.samples.begin() + static_cast<std::ptrdiff_t>(row),
-                                         m.samples.begin() + static_cast<std::ptrdiff_t>(row + columns)));
+    std::vector<double> rows = m.largest_of_rows();
     for (double& row : rows) row *= microseconds_per(m.unit);
     return rows;
 }
