@@ -25,7 +25,8 @@ void describe_common(options::Schema& schema) {
         .integer("seed", 0, "1", "of all that is random: weights, order, dropout")
         .integer("threads", 1, std::nullopt,
                  "compute threads per rank (default: the cores of the rank's cpuset)")
-        .real("time-limit", 0.001, std::nullopt, "seconds after which the work ends early, with exit code 6")
+        .real("time-limit", 0.001, std::nullopt,
+              "seconds after which the work ends early, with exit code 6 (7: --target-ci had its least)")
         .integer("expect-ranks", 1, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")

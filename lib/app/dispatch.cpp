@@ -32,6 +32,7 @@ constexpr Command kCommands[] = {
     {"doctor", "where each rank sits, what is wrong and how to mend it        (start with mpirun or srun)"},
     {"report", "what a results file holds, as text, JSON or CSV"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
+    {"results", "checks, merges, exports, prunes and lists results files"},
 };
 
 void print_help() {

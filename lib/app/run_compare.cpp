@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "app/command_line.hpp"
 #include "app/programs.hpp"
+#include "app/report_output.hpp"
 #include "app/session.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -46,11 +46,13 @@ double fraction(const std::string& option, const std::string& text) {
     return value / 100;
 }
 
-std::vector<std::string> listed(const Options& options, const std::string& name, char separator) {
+// Of an option that may be given several times, and each time lists some: "--allow hosts,mpi --allow lr".
+std::vector<std::string> listed(const Options& options, const std::string& name) {
     std::vector<std::string> words;
-    if (!options.has(name)) return words;
-    for (const auto& part : base::split(options.text(name), separator)) {
-        if (const auto word = base::trim(part); !word.empty()) words.push_back(word);
+    for (const auto& text : options.texts(name)) {
+        for (const auto& part : base::split(text, ',')) {
+            if (const auto word = base::trim(part); !word.empty()) words.push_back(word);
+        }
     }
     return words;
 }
@@ -69,7 +71,7 @@ report::SidesAsked sides_of(const Options& options) {
         throw base::OptionError(
             "compare needs two sides, A and B: ranklab compare old.h5 new.h5, or two labels of one file");
     return {options.positional()[0], options.positional()[1], options.text("file"), options.is_set("file"),
-            listed(options, "where", ';')};
+            options.texts("where")};
 }
 
 std::string written(const report::Comparison& comparison, const report::Gate& gate,
@@ -80,15 +82,14 @@ std::string written(const report::Comparison& comparison, const report::Gate& ga
 }
 
 int show(const Options& options) {
-    const report::CompareOptions how{smallest_of(options), listed(options, "measure", ','),
-                                     listed(options, "allow", ','), options.flag("with-unverified")};
+    const report::CompareOptions how{smallest_of(options), listed(options, "measure"),
+                                     listed(options, "allow"), options.flag("with-unverified")};
     const report::Gate gate{options.has("fail-on-regression"), options.text("inconclusive") == "fail"};
     const auto [a, b] = report::read_sides(sides_of(options));
     const auto comparison = report::compare(a, b, how);
-    const std::string text = written(comparison, gate, options.text("format"));
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        throw base::EnvironmentError(
-            "the comparison could not be written to stdout; is its disk full or the pipe closed?");
+    ReportOutput output(options.has("output") ? options.text("output") : "");
+    output.write(written(comparison, gate, options.text("format")));
+    output.commit();
     // A gate that cannot tell says so where nobody looks at the report, too.
     if (gate.fail_on_regression && comparison.inconclusive() > 0)
         base::log::warn("the gate " + report::gate_line(comparison, gate));
@@ -99,21 +100,26 @@ void describe(options::Schema& schema) {
     schema.positional(2);
     schema.section("Which runs")
         .text("file", "FILE", "results/ranklab.h5", "where labels and revisions are looked up")
-        .text("where", "CONDITION", std::nullopt,
-              "on both sides only runs of which this holds: model=mnist-cnn, ranks>=2; several: 'a=1; b=2'")
-        .text("allow", "KEY,...", std::nullopt,
-              "settings or facts that may differ between A and B (hosts, libraries.mpi, host.*)")
+        .texts("where", "CONDITION",
+               "on both sides only runs of which this holds, as in ranklab report: model=mnist-cnn, "
+               "ranks>=2; may be "
+               "given several times")
+        .texts("allow", "KEY,...",
+               "settings or facts that may differ between A and B: hosts, libraries.mpi, host.*")
         .flag("with-unverified", "runs of which nothing was verified count too");
     schema.section("What is asked")
-        .text("measure", "NAME,...|all", std::nullopt,
-              "measurements to compare (default: the headline ones of the command)")
-        .text("smallest", "P%", "5%", "the smallest change of interest")
+        .texts("measure", "NAME,...|all",
+               "measurements to compare (default: the headline ones of the command)")
+        .text("smallest", "P%", "3%", "the smallest change of interest: to find 5 % for sure, say 3 %")
         .text(
             "fail-on-regression", "P%", std::nullopt,
             "exit 4 where a measurement is worse by this much, which then is the smallest change of interest")
         .choice("inconclusive", {"pass", "fail"}, "pass",
                 "what no verdict means to the gate: a visible line, or exit 7");
-    schema.section("How").choice("format", {"text", "json", "markdown"}, "text", "how it is written");
+    schema.section("How")
+        .choice("format", {"text", "json", "markdown"}, "text", "how it is written")
+        .text("output", "FILE", std::nullopt,
+              "write into this file, whole or not at all, instead of to stdout");
     describe_help(schema);
 }
 

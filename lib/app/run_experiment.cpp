@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <utility>
 
 #include "app/context.hpp"
 #include "app/job_start.hpp"
 #include "app/mpi_program.hpp"
 #include "app/programs.hpp"
+#include "app/take_turns.hpp"
 #include "app/terminal.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
@@ -189,10 +191,10 @@ std::string no_line(const results::Run&) {
 
 results::Run make_run(Job& job, const Launch& launch, std::int64_t started,
                       std::chrono::steady_clock::time_point start,
-                      const std::function<std::string(const results::Run&)>& line_of) {
+                      const std::function<std::string(const results::Run&)>& line_of, bool first = true) {
     TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
     const Watchdog watchdog(progress, job.options.real("stall-timeout"));
-    results::Run run = job.experiment.run({job.session.control(), job.options, progress});
+    results::Run run = job.experiment.run({job.session.control(), job.options, progress, first});
     run.warnings.insert(run.warnings.end(), launch.warnings.begin(), launch.warnings.end());
     conclude_run(run, job, launch, started, start, line_of);
     return run;
@@ -204,11 +206,63 @@ Job job_of(const Job& job, const experiments::Variant& variant) {
     return own;
 }
 
-// One run after the other, then what they came to, as a run of its own. All are settled before the first one
-// begins: what cannot be is said before any work. A run that fails its checks is a result like the others.
+// Of what is stored and shown: several runs in one command are compared by their summaries.
+void drop_samples(results::Run& run) {
+    for (auto& measurement : run.measurements) {
+        measurement.samples = {};
+        measurement.warmup = {};
+        measurement.stream = nullptr;
+    }
+}
+
+std::vector<results::Run> in_turns(Job& job, const std::vector<experiments::Variant>& variants,
+                                   const Launch& launch) {
+    TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
+    const Watchdog watchdog(progress, job.options.real("stall-timeout"));
+    std::vector<Job> jobs;
+    for (const auto& variant : variants) {
+        jobs.push_back(job_of(job, variant));
+        static_cast<void>(job.experiment.resolve(jobs.back().options, job.session.control().world_size()));
+    }
+    const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
+    std::vector<results::Run> runs;
+    bool first = true;
+    take_turns(
+        variants, static_cast<std::uint64_t>(job.options.integer("seed")),
+        [&](std::size_t i) {
+            return job.experiment.begin(
+                {job.session.control(), jobs[i].options, progress, std::exchange(first, false)});
+        },
+        [&](FinishedRun&& finished) {
+            auto& run = runs.emplace_back(std::move(finished.run));
+            run.warnings.insert(run.warnings.end(), launch.warnings.begin(), launch.warnings.end());
+            const auto used = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                std::chrono::duration<double>(finished.used_s));
+            conclude_run(run, jobs[finished.variant], launch, finished.started,
+                         std::chrono::steady_clock::now() - used, line_of);
+            drop_samples(run);
+        });
+    return runs;
+}
+
+std::vector<results::Run> one_after_the_other(Job& job, const std::vector<experiments::Variant>& variants,
+                                              const Launch& launch) {
+    const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
+    std::vector<results::Run> runs;
+    for (const auto& variant : variants) {
+        Job own = job_of(job, variant);
+        static_cast<void>(job.experiment.resolve(own.options, job.session.control().world_size()));
+        runs.push_back(
+            make_run(own, launch, unix_now(), std::chrono::steady_clock::now(), line_of, runs.empty()));
+        drop_samples(runs.back());
+    }
+    return runs;
+}
+
+// The runs, then what they came to, as a run of its own. All are settled before the first one begins: what
+// cannot be is said before any work. A run that fails its checks is a result like the others.
 int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
                      std::int64_t started, std::chrono::steady_clock::time_point start) {
-    auto& control = job.session.control();
     std::vector<results::Setting> shown;
     for (const auto& variant : variants) {
         Job own = job_of(job, variant);
@@ -217,19 +271,14 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
     warn_of(job, launch);
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);
-    std::vector<results::Run> runs;
-    int exit_code = 0;
-    for (const auto& variant : variants) {
-        Job own = job_of(job, variant);
-        static_cast<void>(job.experiment.resolve(own.options, control.world_size()));
-        const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
-        runs.push_back(make_run(own, launch, unix_now(), std::chrono::steady_clock::now(), line_of));
-        if (exit_code == 0) exit_code = runs.back().exit_code;
-    }
+    const bool turns = job.options.has("order") && job.options.text("order") == "interleaved";
+    const auto runs = turns ? in_turns(job, variants, launch) : one_after_the_other(job, variants, launch);
+    const auto bad =
+        std::find_if(runs.begin(), runs.end(), [](const auto& run) { return run.exit_code != 0; });
     results::Run summary;
-    summary.tables.push_back(job.experiment.compare(runs));
+    summary.tables = job.experiment.compare(runs);
     conclude_run(summary, job, launch, started, start, no_line);
-    return exit_code;
+    return bad == runs.end() ? 0 : bad->exit_code;
 }
 
 int work(Job& job) {

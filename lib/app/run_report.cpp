@@ -15,7 +15,11 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "report/chosen_runs.hpp"
+#include "report/chrome_trace.hpp"
 #include "report/csv.hpp"
+#include "report/extrap.hpp"
+#include "report/gbench.hpp"
+#include "report/group_table.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/plots.hpp"
@@ -33,13 +37,26 @@ using report::Sink;
 
 const ProgramText kText{
     "report", "FILE [options]", "Shows what a results file holds: for a person, or for a program.",
-    "  ranklab report results/ranklab.h5                    the runs, and the last one whole\n"
+    "  ranklab report results/ranklab.h5                    the newest runs, and the last one whole\n"
     "  ranklab report results/ranklab.h5 --run ID           one run\n"
+    "  ranklab report results/ranklab.h5 --where model=mnist-cnn --where 'ranks>=2' --group-by ranks,sync\n"
+    "                                                       a row for each, with speedup and efficiency\n"
+    "  ranklab report results/ranklab.h5 --group-by ranks --format markdown --output scaling.md\n"
     "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"
+    "  ranklab report results/ranklab.h5 --label night --format gbench    for Google Benchmark's compare.py\n"
+    "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace --output steps.json   for Perfetto\n"
     "  ranklab report results/ranklab.h5 --plots plots      training losses and the io ladder, drawn by "
     "gnuplot\n"};
 
 constexpr std::size_t kListed = 20;  // in a list; more would hide the run below it
+
+report::Grouping grouping_of(const Options& options, const std::string& otherwise) {
+    const auto listed = [&](const std::string& name, const std::string& fallback) {
+        const std::string text = options.has(name) ? options.text(name) : fallback;
+        return text.empty() ? std::vector<std::string>() : base::split(text, ',');
+    };
+    return {listed("group-by", otherwise), listed("measure", "")};
+}
 
 // Installed, or in the source tree that this was built in.
 fs::path reference_folder() {
@@ -59,6 +76,8 @@ std::string published(const results::Run& run) {
 }
 
 void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    if (options.has("group-by") || options.has("measure"))
+        return report::write_group_text(runs, grouping_of(options, "id"), sink);
     if (!runs.choice().id.empty()) {
         const results::Run run = runs.file().read(runs.choice().id);
         return sink(report::run_text(run) + published(run));
@@ -69,6 +88,19 @@ void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink
     if (headers.empty()) return;
     const results::Run newest = runs.file().read(headers.back().id);
     sink("\n" + report::run_text(newest) + published(newest));
+}
+
+// Without keys a row is a command and label, which says little but is never thousands of rows.
+void write_markdown(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    report::write_group_markdown(runs, grouping_of(options, "command,label"), sink);
+}
+
+void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    report::write_extrap(runs, grouping_of(options, "").keys, sink);
+}
+
+void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    report::write_chrome_trace(runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
@@ -88,6 +120,11 @@ constexpr std::array kFormats{
            [](const ChosenRuns& runs, const Options&, const Sink& sink) { report::write_json(runs, sink); }},
     Format{"csv",
            [](const ChosenRuns& runs, const Options&, const Sink& sink) { report::write_csv(runs, sink); }},
+    Format{"markdown", write_markdown},
+    Format{"gbench", [](const ChosenRuns& runs, const Options&,
+                        const Sink& sink) { report::write_gbench(runs, sink); }},
+    Format{"extrap", write_extrap},
+    Format{"chrome-trace", write_chrome_trace},
 };
 
 std::vector<std::string> format_names() {
@@ -113,7 +150,27 @@ ChosenRuns chosen_runs(const Options& options) {
     return {results::ResultFile(options.positional().front()), std::move(choice)};
 }
 
+// What is asked for and would be left out without a word.
+void refuse_what_has_no_effect(const Options& options) {
+    const std::string& format = options.text("format");
+    const bool table = !options.has("plots") && (format == "text" || format == "markdown");
+    if (options.has("measure") && !table)
+        throw base::OptionError("--measure is of the tables: give --format text or markdown with it");
+    if (options.has("group-by") && !table && (format != "extrap" || options.has("plots")))
+        throw base::OptionError(
+            "--group-by makes tables: give --format text or markdown with it, or extrap, whose parameters it "
+            "names");
+}
+
+// On stderr, since what a program reads has no place for it.
+void warn_of_nothing(const ChosenRuns& runs) {
+    if (runs.handed_over() == 0 && !runs.everything())
+        base::log::warn(fmt::format("{} holds no run of {}", runs.file().path().string(),
+                                    base::printable(runs.text(), 200)));
+}
+
 int show(const Options& options) {
+    refuse_what_has_no_effect(options);
     const ChosenRuns runs = chosen_runs(options);
     ReportOutput output(options.has("output") ? options.text("output") : "");
     const Sink sink = [&](std::string_view text) { output.write(text); };
@@ -123,6 +180,7 @@ int show(const Options& options) {
         for (const auto& format : kFormats)
             if (options.text("format") == format.name) format.write(runs, options, sink);
     }
+    if (options.text("format") != "text" && options.text("format") != "html") warn_of_nothing(runs);
     output.commit();
     return 0;
 }
@@ -137,8 +195,17 @@ void describe(options::Schema& schema) {
                "or a fact of the context such as host.kernel; may be given several times")
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
         .integer("last", 1, std::nullopt, "only the N stored last, of those that the others leave");
+    schema.section("Tables")
+        .text("group-by", "KEY[,KEY]", std::nullopt,
+              "text, markdown: a row for each of these keys' values instead of a list, with medians and "
+              "intervals over its runs; with `ranks` among the keys, speedup and efficiency too. extrap: the "
+              "parameters (default: ranks, written as p)")
+        .text("measure", "NAME[,NAME]", std::nullopt,
+              "text, markdown: these measurements (default: throughput_samples_per_s, step_time_s, "
+              "job_time_s, write_MiBps, whichever there are)");
     schema.section("How")
         .choice("format", format_names(), "text", "how it is written")
+        .integer("trace-steps", 1, "200", "chrome-trace: at most N steps of each run")
         .text("output", "FILE", std::nullopt,
               "write into this file, whole or not at all, instead of to stdout")
         .text(

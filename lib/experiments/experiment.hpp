@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ struct Surroundings {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
     options::Options& options;    ///< the same on all ranks
     base::ProgressSink& progress;
+    bool first = true;  ///< of the runs that this process makes: its start is part of it
 };
 
 /// One catalogue, for --list.
@@ -30,6 +32,20 @@ struct Listing {
 /// One run of several that a command makes: what it has in place of the options given.
 struct Variant {
     std::vector<std::pair<std::string, std::string>> options;  ///< name, value
+    int round = 0;  ///< in which it begins, where variants take turns (--order interleaved)
+};
+
+/// A run under way, made repetition by repetition, so that others can take turns with it. Collective; what it
+/// was begun with outlives it.
+class Work {
+  public:
+    virtual ~Work() = default;
+    /// Makes the next repetition. True while there is another one to make: the same on all ranks.
+    virtual bool repeat() = 0;
+    /// Others have their turn now: gives back what they may need, such as room on the disk.
+    virtual void rest() {}
+    /// After the last repetition, once.
+    virtual results::Run finish() = 0;
 };
 
 class Experiment {
@@ -53,17 +69,21 @@ class Experiment {
     /// no work. Returns what a dry run shows beside the options ("parameters").
     virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;
 
-    /// The runs that the options ask for, to be made one after the other; empty: one run, as the options are.
+    /// The runs that the options ask for, by --order one after the other or in turns; empty: one run, as the
+    /// options are.
     virtual std::vector<Variant> variants(const options::Options&) const { return {}; }
     /// One of those runs on one line, where their table is what people look at; "": each is shown whole.
     virtual std::string line_of(const results::Run&) const { return ""; }
     /// The runs of all variants beside each other. Stored as a run of its own.
-    virtual results::Table compare(const std::vector<results::Run>&) const { return {}; }
+    virtual std::vector<results::Table> compare(const std::vector<results::Run>&) const { return {}; }
 
     /// Does it. The Run holds config-independent parts: measurements, tables, warnings, verdict; the same on
     /// all ranks, complete on rank 0. A failed verification is a Run with valid = false and an exit code, its
     /// reason first among the warnings; what makes the work impossible throws.
     virtual results::Run run(const Surroundings& surroundings) = 0;
+
+    /// The same, repetition by repetition; a run that is one piece is one repetition. Collective.
+    virtual std::unique_ptr<Work> begin(const Surroundings& surroundings);
 };
 
 }  // namespace ranklab::experiments

@@ -77,16 +77,16 @@ void describe_ablation(options::Schema& schema) {
         .flag("ablation",
               "instead of a run: trials of --steps steps (20) each of input alone, without input, without "
               "communication, without either, and of all of it, in turns")
-        .integer("repetitions", 1, std::nullopt, "of --ablation: trials of each kind (default: 3)")
+        .integer("repetitions", 1, std::nullopt,
+                 "this many trainings, each from the same start and a run of its own, in turns (--order); of "
+                 "--ablation: trials of each kind (default: 3)")
         .text("benchy-json", "FILE", std::nullopt, "of --ablation: the trials as benchy's JSON");
 }
 
 AblationOptions settle_ablation(options::Options& options) {
     if (!options.flag("ablation")) {
-        for (const char* name : {"repetitions", "benchy-json"}) {
-            if (options.is_set(name))
-                throw base::OptionError(fmt::format("--{} is of --ablation; say that too", name));
-        }
+        if (options.is_set("benchy-json"))
+            throw base::OptionError("--benchy-json is of --ablation; say that too");
         return {};
     }
     for (const char* name : {"epochs", "checkpoint", "save-parameters", "time-limit"}) {

@@ -49,6 +49,13 @@ void describe_target(options::Schema& schema, const std::string& least) {
             least));
 }
 
+void describe_order(options::Schema& schema) {
+    schema.choice(
+        "order", {"interleaved", "sequential"}, "interleaved",
+        "several runs in one command: a repetition of each in turn, in an order drawn anew for each "
+        "round (--seed), or one run after the other");
+}
+
 measure::Convergence convergence_of(const options::Options& options, std::int64_t least) {
     if (!options.has("target-ci")) return {};
     return {measure::parse_target(options.text("target-ci")), least};

@@ -75,30 +75,101 @@ class Repetitions {
     Repetitions(const StorageOptions& options, const Surroundings& surroundings)
         : options_(options),
           control_(surroundings.control),
-          rung_(options, surroundings.control, surroundings.progress),
-          start_(std::chrono::steady_clock::now()) {}
+          rung_(options, surroundings.control, surroundings.progress) {
+        record_.convergence = options.convergence;
+        if (options.time_limit_s > 0)
+            rung_.stop_when([this] { return clock_.used() > options_.time_limit_s; });
+    }
 
-    StorageRecord make() {
-        const int all = options_.write ? options_.warmup + options_.repetitions : 1;
-        for (int i = 0; i < all && !record_.hit_time_limit; ++i) {
-            if (options_.write) write(i);
-            if (options_.read && (i >= options_.warmup || !options_.write)) read(i - options_.warmup + 1);
-            record_.hit_time_limit = i + 1 < all && time_is_up();
-        }
+    /// True while there is another one to make.
+    bool make() {
+        const Clock::Turn turn(clock_);
+        const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
+        const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup;
+        const bool reads = options_.read && (i >= 0 || !options_.write);
+        const bool whole =
+            (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
+        if (!whole) drop_from(before);
+        const bool late = !whole || time_is_up();
+        if (options_.write) return goes_on(late);
+        record_.hit_time_limit = !whole;
+        return false;
+    }
+
+    StorageRecord finish() {
         if (!options_.keep) rung_.remove();
         return std::move(record_);
     }
+    void remove() { rung_.remove(); }
     int participants() const { return rung_.participants(); }
 
   private:
+    // Of this run's own turns alone.
+    class Clock {
+      public:
+        class Turn {
+          public:
+            explicit Turn(Clock& clock) : clock_(clock) { clock_.begin_ = std::chrono::steady_clock::now(); }
+            ~Turn() { clock_.before_ = clock_.used(); }
+            Turn(const Turn&) = delete;
+            Turn& operator=(const Turn&) = delete;
+            Turn(Turn&&) = delete;
+            Turn& operator=(Turn&&) = delete;
+
+          private:
+            Clock& clock_;
+        };
+        double used() const {
+            return before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+        }
+
+      private:
+        double before_ = 0;
+        std::chrono::steady_clock::time_point begin_;
+    };
+
+    struct Mark {
+        std::size_t writes, reads, ceilings;
+    };
+    // A repetition that the time limit cut is not one.
+    void drop_from(const Mark& mark) {
+        record_.writes.resize(mark.writes);
+        record_.reads.resize(mark.reads);
+        record_.ceilings.resize(mark.ceilings);
+    }
+
+    bool goes_on(bool late) {
+        const auto counted = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup;
+        const bool done = counted >= options_.repetitions;
+        record_.hit_time_limit = late && !done;
+        return done ? !enough(counted, late || counted >= options_.most_repetitions) : !late;
+    }
+
+    // After the planned repetitions: whether the target is reached, or there are no more to come.
+    bool enough(std::int64_t counted, bool ends) {
+        auto& convergence = record_.convergence;
+        if (convergence.due(counted) || (ends && convergence.wanted() && counted > convergence.seen())) {
+            std::vector<double> since;
+            for (auto w = static_cast<std::size_t>(options_.warmup + convergence.seen());
+                 w < record_.writes.size(); ++w)
+                since.push_back(record_.writes[w].job_s);
+            convergence.look(control_, since);
+        }
+        return convergence.reached() || ends;
+    }
+
     // The ceilings are measured before one repetition and after the next: what drifts hits both alike.
-    void write(int repetition) {
-        const bool ceilings = options_.ceilings && repetition >= options_.warmup;
-        if (ceilings && repetition % 2 == 0) measure_ceilings();
+    // False where the time limit cut it.
+    bool write(std::int64_t repetition) {
+        const bool ceilings = options_.ceilings && repetition >= 0;
+        const bool before = (repetition + options_.warmup) % 2 == 0;
+        if (ceilings && before) measure_ceilings();
         record_.writes.push_back(rung_.write());
+        if (on_any(rung_.was_cut())) return false;
         record_.tables = rung_.strategy().tables();
         record_.warnings = rung_.strategy().warnings();
-        if (ceilings && repetition % 2 == 1) measure_ceilings();
+        if (ceilings && !before) measure_ceilings();
+        return true;
     }
 
     // The same bytes by the same ranks, beside each repetition: the machine's mood is then that of the
@@ -123,38 +194,76 @@ class Repetitions {
     }
 
     // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
-    // written is read once more for it.
-    void read(int repetition) {
+    // written is read once more for it. False where the time limit cut it.
+    bool read(std::int64_t repetition) {
         const int shift = options_.reorder ? 1 % rung_.readers() : 0;
         const bool compare = options_.verify && !options_.check_write && (shift != 0 || rung_.readers() == 1);
-        if (options_.check_write) check(repetition);
-        if (options_.cold) rung_.evict(shift);
-        for (int pass = 1; pass <= options_.reads; ++pass) {
-            const bool now = (compare && pass == 1) || options_.check_read;
-            record_.reads.push_back(
-                {repetition, fmt::format("read {}", pass), shift, rung_.read(shift, now)});
+        bool whole = !options_.check_write || check(repetition);
+        if (whole && options_.cold) rung_.evict(shift);
+        for (int number = 1; whole && number <= options_.reads; ++number) {
+            const bool now = (compare && number == 1) || options_.check_read;
+            whole = pass(repetition, fmt::format("read {}", number), shift, now);
         }
-        if (options_.verify && !compare && !options_.check_write) check(repetition);
+        if (whole && options_.verify && !compare && !options_.check_write) whole = check(repetition);
+        return whole;
     }
-    void check(int repetition) {
-        const int shift = 1 % rung_.readers();
-        record_.reads.push_back({repetition, "check", shift, rung_.read(shift, true)});
+    bool check(std::int64_t repetition) { return pass(repetition, "check", 1 % rung_.readers(), true); }
+    // Between two passes all ranks look at the clock: a late one stops within its pass.
+    bool pass(std::int64_t repetition, const std::string& kind, int shift, bool compare) {
+        record_.reads.push_back({static_cast<int>(repetition), kind, shift, rung_.read(shift, compare)});
+        return !on_any(rung_.was_cut());
     }
 
     // Rank 0's clock for all.
     bool time_is_up() {
-        std::int64_t up = options_.time_limit_s > 0 &&
-                          std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() >
-                              options_.time_limit_s;
-        control_.broadcast(comm::view(std::span(&up, 1)), 0);
-        return up != 0;
+        return options_.time_limit_s > 0 && from_root(clock_.used() > options_.time_limit_s);
+    }
+    bool from_root(bool yes) {
+        auto word = static_cast<std::int64_t>(yes);
+        control_.broadcast(comm::view(std::span(&word, 1)), 0);
+        return word != 0;
+    }
+    bool on_any(bool yes) {
+        if (!(options_.time_limit_s > 0)) return false;
+        auto word = static_cast<std::int64_t>(yes);
+        control_.allreduce(comm::view(std::span(&word, 1)), comm::ReduceOp::max);
+        return word != 0;
     }
 
     const StorageOptions& options_;
     comm::Communicator& control_;
     StorageRung rung_;
     StorageRecord record_;
-    std::chrono::steady_clock::time_point start_;
+    Clock clock_;
+};
+
+class StorageWork final : public Work {
+  public:
+    StorageWork(const StorageOptions& options, const Surroundings& surroundings)
+        : options_(options),
+          control_(surroundings.control),
+          folder_(surroundings.control, options_),
+          repetitions_(options_, surroundings) {}
+    bool repeat() override {
+        const base::StopSignals stop;
+        return repetitions_.make();
+    }
+    // Otherwise all variants' files would lie there at once.
+    void rest() override {
+        if (options_.write && !options_.keep) repetitions_.remove();
+    }
+    results::Run finish() override {
+        const StorageRecord record = repetitions_.finish();
+        results::Run run;
+        fill_storage_run(run, record, options_, repetitions_.participants(), control_);
+        return run;
+    }
+
+  private:
+    StorageOptions options_;
+    comm::Communicator& control_;
+    Folder folder_;
+    Repetitions repetitions_;
 };
 
 }  // namespace
@@ -205,19 +314,20 @@ std::string Storage::line_of(const results::Run& run) const {
     return ladder_line(run);
 }
 
-results::Table Storage::compare(const std::vector<results::Run>& runs) const {
-    return ladder_table(runs);
+std::vector<results::Table> Storage::compare(const std::vector<results::Run>& runs) const {
+    return {ladder_table(runs)};
+}
+
+std::unique_ptr<Work> Storage::begin(const Surroundings& surroundings) {
+    return std::make_unique<StorageWork>(
+        storage_options(surroundings.options, surroundings.control.world_size()), surroundings);
 }
 
 results::Run Storage::run(const Surroundings& surroundings) {
-    const auto options = storage_options(surroundings.options, surroundings.control.world_size());
-    const base::StopSignals stop;
-    const Folder folder(surroundings.control, options);
-    Repetitions repetitions(options, surroundings);
-    const StorageRecord record = repetitions.make();
-    results::Run run;
-    fill_storage_run(run, record, options, repetitions.participants(), surroundings.control);
-    return run;
+    const auto work = begin(surroundings);
+    while (work->repeat()) {
+    }
+    return work->finish();
 }
 
 }  // namespace ranklab::experiments

@@ -21,8 +21,9 @@ class Storage final : public Experiment {
     std::vector<results::Setting> resolve(options::Options& options, int world_size) const override;
     std::vector<Variant> variants(const options::Options& options) const override;
     std::string line_of(const results::Run& run) const override;
-    results::Table compare(const std::vector<results::Run>& runs) const override;
+    std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
     results::Run run(const Surroundings& surroundings) override;
+    std::unique_ptr<Work> begin(const Surroundings& surroundings) override;
 };
 
 }  // namespace ranklab::experiments

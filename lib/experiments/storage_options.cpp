@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "experiments/measuring.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -72,8 +73,10 @@ void describe_reading(options::Schema& schema) {
 void describe_measuring(options::Schema& schema) {
     schema.section("Measuring")
         .integer("repetitions", 1, "1", "write (and read) this often; 6 and more give intervals")
-        .shorthand('i')
-        .flag("fsync", "each file is on the disk before it is closed")
+        .shorthand('i');
+    describe_target(schema, "-i");
+    describe_order(schema);
+    schema.flag("fsync", "each file is on the disk before it is closed")
         .shorthand('e')
         .flag("rename", "a file bears a temporary name until it is whole")
         .choice(
@@ -222,7 +225,9 @@ StorageOptions storage_options(const Options& options, int world_size) {
     result.job = job_of(options);
     const auto ranks = number_list(options, "ranks", world_size);
     result.ranks = ranks.empty() ? world_size : ranks.front();
-    result.repetitions = static_cast<int>(options.integer("repetitions"));
+    result.repetitions = options.integer("repetitions");
+    result.most_repetitions = most_samples(options, result.repetitions);
+    result.convergence = convergence_of(options, result.repetitions);
     result.warmup = options.has("warmup") ? static_cast<int>(options.integer("warmup")) : 0;
     result.reads = static_cast<int>(options.integer("reads"));
     result.write = !options.flag("read-only");

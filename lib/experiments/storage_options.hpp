@@ -7,6 +7,7 @@
 
 #include "io/job.hpp"
 #include "io/strategy.hpp"
+#include "measure/convergence.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
 
@@ -16,7 +17,9 @@ struct StorageOptions {
     io::Job job;
     io::StrategyEntry strategy;  ///< of a run; a command with several makes a run of each
     int ranks = 1;               ///< of the job's: how many take part
-    int repetitions = 1;
+    std::int64_t repetitions = 1;
+    std::int64_t most_repetitions = 1;  ///< repetitions, or more with --target-ci
+    measure::Convergence convergence;   ///< of --target-ci
     int warmup = 0;
     int reads = 1;       ///< timed passes over all records, after each writing
     bool write = true;   ///< false: --read-only

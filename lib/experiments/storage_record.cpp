@@ -8,6 +8,8 @@
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/measurements.hpp"
+#include "experiments/measuring.hpp"
+#include "experiments/statistics.hpp"
 #include "experiments/storage_tables.hpp"
 #include "experiments/verdicts.hpp"
 #include "measure/gather.hpp"
@@ -183,12 +185,14 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
                             fmt::format("the time limit ended the run after {} of {} repetitions",
                                         record.writes.size() - warmup, options.repetitions));
     }
+    add_convergence(run, record.convergence, "repetitions", options.repetitions);
     add_writing(run, record, Gathered(control, participants), warmup);
     add_reading(run, record, Gathered(control, options.ranks));
     run.measurements.push_back(
         by_rank("peak_rss_bytes", "B", Kind::cost, "run",
                 measure::gather_columns(control, {static_cast<double>(monitor::peak_rss_bytes())})));
     add_storage_tables(run, record, options, participants, control);
+    add_statistics(run);
 }
 
 }  // namespace ranklab::experiments

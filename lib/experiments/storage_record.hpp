@@ -7,6 +7,7 @@
 #include "comm/communicator.hpp"
 #include "experiments/storage_rung.hpp"
 #include "io/ceilings.hpp"
+#include "measure/convergence.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
@@ -25,7 +26,8 @@ struct StorageRecord {
     std::vector<io::Ceilings> ceilings;  ///< of counted repetitions; the same on all ranks that took part
     std::vector<results::Table> tables;  ///< of the strategy: rank 0
     std::vector<std::string> warnings;
-    bool hit_time_limit = false;
+    measure::Convergence convergence;  ///< of --target-ci
+    bool hit_time_limit = false;       ///< before all planned repetitions were made
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict;

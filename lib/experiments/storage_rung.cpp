@@ -28,6 +28,9 @@ int participants_of(const StorageOptions& options) {
     return options.strategy.parallel ? options.ranks : 1;
 }
 
+// The time limit has come between two records.
+struct TimeIsUp {};
+
 void unlink_if_there(const fs::path& path) {
     if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
     base::throw_errno("unlink", path, errno, "--directory");
@@ -78,6 +81,7 @@ void StorageRung::record_done(std::int64_t more) {
                      static_cast<double>(done_) / seconds(begin_, Clock::now()), "files/s",
                      options_.strategy.name);
     stop_if_asked();
+    if (participants_ == 1 && late_ && late_()) throw TimeIsUp();
 }
 
 void StorageRung::beat() {
@@ -110,11 +114,15 @@ WriteTrial StorageRung::write() {
     progress_.counts("files");
     progress_.activity("writing by " + options_.strategy.name);
     WriteTrial trial;
+    cut_ = false;
     control_.barrier();
     const auto work = [&] {
         if (!takes_part()) return;
         try {
             trial = write_timed();
+        } catch (const TimeIsUp&) {
+            renew();  // worker processes end, files are closed
+            cut_ = true;
         } catch (const base::Interrupted& stopped) {
             // First the worker processes end and the files are closed; then it is counted what there is.
             renew();
@@ -137,6 +145,7 @@ ReadTrial StorageRung::read(int shift, bool compare) {
     const std::string activity = "reading back what " + options_.strategy.name + " wrote";
     progress_.activity(activity);
     ReadTrial trial;
+    cut_ = false;
     trial.compared = compare;
     // All look before anyone reads: of a shared file, one rank's reading makes another's part resident.
     comm::together(control_, [&] {
@@ -158,6 +167,8 @@ void StorageRung::read_share(const base::Share& share, const std::string& activi
     values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
     const auto reader = strategy_->reader(trial.times);
     for (std::int64_t id = share.first; id < share.end(); ++id) {
+        cut_ = late_ && late_();
+        if (cut_) break;
         try {
             reader->read(id, values_);
             if (trial.compared) compare_record(id, values_, trial);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/share.hpp"
@@ -53,6 +54,12 @@ class StorageRung {
     int readers() const { return options_.ranks; }
     comm::Communicator& ranks() { return *ranks_; }
 
+    /// `late` is asked between two records, and where it says yes the work under way is left: by writing only
+    /// where one rank writes alone (another could wait for this one for ever), by reading on each rank.
+    void stop_when(std::function<bool()> late) { late_ = std::move(late); }
+    /// Whether the last write() or read() was left so, on this rank.
+    bool was_cut() const { return cut_; }
+
     /// Collective over `control`. What was there of an earlier writing is removed before the clock starts.
     WriteTrial write();
     /// Collective. This rank reads what rank (its own + shift) wrote; with `compare`, each value is compared
@@ -93,6 +100,8 @@ class StorageRung {
     std::int64_t done_ = 0;
     base::IoTimes::Clock::time_point begin_;
     std::vector<double> values_, expected_;
+    std::function<bool()> late_;
+    bool cut_ = false;
 };
 
 }  // namespace ranklab::experiments

@@ -216,8 +216,15 @@ std::vector<Variant> Training::variants(const options::Options& options) const {
     return sweep_variants(options);
 }
 
-results::Table Training::compare(const std::vector<results::Run>& runs) const {
-    return sweep_table(runs);
+std::string Training::line_of(const results::Run& run) const {
+    return repetition_line(run);
+}
+
+std::vector<results::Table> Training::compare(const std::vector<results::Run>& runs) const {
+    std::vector<results::Table> tables{sweep_table(runs)};
+    if (auto repeated = repetitions_table(runs); !repeated.columns.empty())
+        tables.push_back(std::move(repeated));
+    return tables;
 }
 
 results::Run Training::run(const Surroundings& around) {
@@ -299,6 +306,7 @@ results::Run Training::run(const Surroundings& around) {
         around.progress.finish();
         return run;
     }
+    if (!around.first) loop.leave_out_time_to_first_step();
     fill_run(run, loop.record(), verdicts, monitor::host_name(), control);
     around.progress.finish();
     return run;

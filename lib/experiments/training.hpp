@@ -16,7 +16,8 @@ class Training final : public Experiment {
     std::vector<Listing> listings() const override;
     std::vector<results::Setting> resolve(options::Options& options, int world_size) const override;
     std::vector<Variant> variants(const options::Options& options) const override;
-    results::Table compare(const std::vector<results::Run>& runs) const override;
+    std::string line_of(const results::Run& run) const override;
+    std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
     results::Run run(const Surroundings& surroundings) override;
 };
 

@@ -22,6 +22,8 @@ class TrainingLoop {
     /// After a run that went well, as its last: the parameters are of no use afterwards. Collective.
     void probe_overlap();
     const TrainingRecord& record() const { return record_; }
+    /// Of a run that is not its process's first: the time since the process began is not its own.
+    void leave_out_time_to_first_step() { record_.time_to_first_step_s = stats::kNone; }
     /// nullptr but in mode dp.
     const train::DataParallel* replicas() const { return steps_.replicas(); }
     /// nullptr but with fp16.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "data/dataset.hpp"
+#include "experiments/batch_sweep.hpp"
 #include "experiments/delayed_phases.hpp"
 #include "experiments/measuring.hpp"
 #include "measure/schedule.hpp"
@@ -58,8 +60,10 @@ void describe_way(options::Schema& schema) {
                 "rank, ddp above)")
         .integer("replicas", 1, std::nullopt,
                  "of --mode dp; they share the rank's batch and its threads (default: 2)")
-        .choice("sync", names_of(train::gradient_syncs()), std::nullopt,
-                "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
+        .text(
+            "sync", base::join(names_of(train::gradient_syncs()), "|") + "[,NAME]", std::nullopt,
+            "how gradients are reduced (default: bucketed for ddp; single and dp have none); several: a run "
+            "of each")
         .choice("backend", names_of(comm::backends()), std::nullopt,
                 "what carries the gradients (default: nccl between GPUs, else mpi)")
         .real("bucket-cap-mb", 0.001, "25", "MiB of gradients in a bucket (the first: 1, if that is less)")
@@ -185,6 +189,7 @@ void settle_mode(options::Options& options, int world_size) {
             "--mode {} is one rank's, but {} were started; use --mode ddp, or start one", mode, world_size));
     }
     options.resolve_default("sync", one_rank ? "none" : "bucketed");
+    static_cast<void>(chosen_syncs(options, names_of(train::gradient_syncs())));
     const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
     if (options.text("compress") != "none" && !sync.compresses) {
         throw base::OptionError(

@@ -11,6 +11,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/measuring.hpp"
 #include "experiments/series_measurements.hpp"
+#include "experiments/statistics.hpp"
 #include "measure/gather.hpp"
 #include "measure/series.hpp"
 #include "monitor/process.hpp"
@@ -226,7 +227,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     if (!record.checkpoint_times.empty())
         run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
                                            measure::gather_columns(control, record.checkpoint_times)));
-    if (record.steps.rows() > 0)
+    if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
         run.measurements.push_back(
             per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
     run.measurements.push_back(
@@ -234,6 +235,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
         if (!trouble.empty()) run.warnings.push_back(trouble);
     run.measurements.push_back(per_rank("threads", "1", Kind::count, control, monitor::thread_count()));
+    add_statistics(run);
 }
 
 }  // namespace ranklab::experiments

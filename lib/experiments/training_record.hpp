@@ -57,11 +57,11 @@ struct TrainingRecord {
     CommunicationFacts facts;
     OverlapProbe probe;
     std::vector<double> checkpoint_times;  ///< seconds of each that was written, on this rank
-    double time_to_first_step_s = 0;
-    bool hit_time_limit = false;       ///< before all planned work was done
-    measure::Convergence convergence;  ///< of --target-ci
-    std::int64_t least_steps = 0;      ///< that it was to count
-    bool computes = true;              ///< false: batches were made, and nothing else
+    double time_to_first_step_s = 0;       ///< NaN: not to be told
+    bool hit_time_limit = false;           ///< before all planned work was done
+    measure::Convergence convergence;      ///< of --target-ci
+    std::int64_t least_steps = 0;          ///< that it was to count
+    bool computes = true;                  ///< false: batches were made, and nothing else
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.

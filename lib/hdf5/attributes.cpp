@@ -45,10 +45,8 @@ Opened open(const Object& object, const std::string& name, std::initializer_list
 
 std::string read_variable(const Opened& opened, const std::string& what) {
     char* text = nullptr;
-    const Id type = variable_text_type();
-    // The library converts between character sets of equal name only: ask in the file's own.
-    check(H5Tset_cset(type.get(), H5Tget_cset(opened.type.get())), "H5Tset_cset", what);
-    check(H5Aread(opened.attribute.get(), type.get(), static_cast<void*>(&text)), "H5Aread", what);
+    // In the file's own type, since the library converts between character sets of equal name only.
+    check(H5Aread(opened.attribute.get(), opened.type.get(), static_cast<void*>(&text)), "H5Aread", what);
     std::string value = text == nullptr ? "" : text;
     H5free_memory(text);
     return value;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -27,9 +26,9 @@ ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
     if (!choice_.id.empty() && others)
         throw base::OptionError("--run names one run; leave --where, --label and --last out, or --run");
     if (choice_.last == 0) return;
-    for (const auto& header : matching_headers()) last_ids_.push_back(header.id);
-    if (last_ids_.size() > choice_.last)
-        last_ids_.erase(last_ids_.begin(), last_ids_.end() - static_cast<std::ptrdiff_t>(choice_.last));
+    last_ = matching_headers();
+    if (last_.size() > choice_.last)
+        last_.erase(last_.begin(), last_.end() - static_cast<std::ptrdiff_t>(choice_.last));
 }
 
 bool ChosenRuns::everything() const {
@@ -41,18 +40,38 @@ bool ChosenRuns::matches(const results::Run& run) const {
 }
 
 void ChosenRuns::visit(results::Detail detail, const std::function<void(results::Run&&)>& take) const {
-    if (!choice_.id.empty()) return take(file_.read(choice_.id, detail));
-    if (everything()) return file_.visit(detail, {}, take);
+    const auto hand_over = [&](results::Run&& run) {
+        ++handed_over_;
+        take(std::move(run));
+    };
+    if (!choice_.id.empty()) return hand_over(file_.read(choice_.id, detail));
+    if (everything()) return file_.visit(detail, {}, hand_over);
     if (choice_.last == 0)
         return file_.visit(
-            detail, [&](const auto& run) { return matches(run); }, take);
-    if (last_ids_.size() <= kFew) {
-        for (const auto& id : last_ids_) take(file_.read(id, detail));
+            detail, [&](const auto& run) { return matches(run); }, hand_over);
+    if (last_.size() <= kFew) {
+        for (const auto& header : last_) hand_over(file_.read(header.id, detail));
         return;
     }
-    const std::set<std::string> wanted(last_ids_.begin(), last_ids_.end());
+    const std::set<std::string> ids = last_ids();
     file_.visit(
-        detail, [&](const auto& run) { return wanted.count(run.id) != 0; }, take);
+        detail, [&](const auto& run) { return ids.count(run.id) != 0; }, hand_over);
+}
+
+void ChosenRuns::visit_some(results::Detail detail, const std::function<bool(const results::Run&)>& wanted,
+                            const std::function<void(results::Run&&)>& take) const {
+    if (!choice_.id.empty()) return visit(detail, take);
+    const std::set<std::string> ids = last_ids();
+    const auto chosen = [&](const results::Run& run) {
+        return (choice_.last > 0 ? ids.count(run.id) != 0 : matches(run)) && wanted(run);
+    };
+    file_.visit(detail, chosen, take);
+}
+
+std::set<std::string> ChosenRuns::last_ids() const {
+    std::set<std::string> ids;
+    for (const auto& header : last_) ids.insert(header.id);
+    return ids;
 }
 
 std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
@@ -70,11 +89,8 @@ std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
 
 std::vector<results::RunHeader> ChosenRuns::headers() const {
     if (!choice_.id.empty()) return {header_of(file_.read(choice_.id, results::Detail::settings))};
-    auto headers = matching_headers();
-    if (choice_.last > 0) {
-        const std::set<std::string> wanted(last_ids_.begin(), last_ids_.end());
-        std::erase_if(headers, [&](const auto& one) { return wanted.count(one.id) == 0; });
-    }
+    auto headers = choice_.last > 0 ? last_ : matching_headers();
+    handed_over_ += headers.size();
     return headers;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +32,15 @@ class ChosenRuns {
 
     /// One after the other, in the order stored; one is held at a time.
     void visit(results::Detail detail, const std::function<void(results::Run&&)>& take) const;
+    /// Those of them that are `wanted` too, which is asked of the run without its measurements.
+    void visit_some(results::Detail detail, const std::function<bool(const results::Run&)>& wanted,
+                    const std::function<void(results::Run&&)>& take) const;
     /// Without their measurements; of a choice without conditions the runs' headers alone are read.
     std::vector<results::RunHeader> headers() const;
 
     bool everything() const;
+    /// How many runs visit() and headers() have handed over so far.
+    std::size_t handed_over() const { return handed_over_; }
     const results::ResultFile& file() const { return file_; }
     const Choice& choice() const { return choice_; }
     const Selection& selection() const { return selection_; }
@@ -44,11 +50,14 @@ class ChosenRuns {
   private:
     bool matches(const results::Run& run) const;
     std::vector<results::RunHeader> matching_headers() const;
+    std::set<std::string> last_ids() const;
 
     results::ResultFile file_;
     Choice choice_;
     Selection selection_;
-    std::vector<std::string> last_ids_;  ///< of choice_.last, found once: later runs do not come in between
+    mutable std::size_t handed_over_ = 0;
+    std::vector<results::RunHeader>
+        last_;  ///< of choice_.last, found once: later runs do not come in between
 };
 
 /// The header of a run that was read.

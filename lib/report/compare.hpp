@@ -13,10 +13,10 @@
 namespace ranklab::report {
 
 struct CompareOptions {
-    double smallest = 0.05;             ///< smallest relative change of interest: 0.05 = 5 %
-    std::vector<std::string> measures;  ///< empty: the headline ones of the command; {"all"}: all
-    std::vector<std::string> allow;  ///< what may differ between the runs: KEY, or KEY* for all that begin so
-    bool with_unverified = false;    ///< runs of which nothing was verified count too
+    double smallest = 0.03;                  ///< smallest relative change of interest: 0.03 = 3 %
+    std::vector<std::string> measures = {};  ///< empty: the headline ones of the command; {"all"}: all
+    std::vector<std::string> allow = {};     ///< what may differ: KEY, or KEY* for all that begin so
+    bool with_unverified = false;            ///< runs of which nothing was verified count too
 };
 
 struct Side {
@@ -73,7 +73,7 @@ struct SideSummary {
 };
 
 struct Comparison {
-    double smallest = 0.05;
+    double smallest = 0.03;
     SideSummary a, b;
     std::vector<CompareGroup> groups;
     std::vector<std::string> only_a, only_b;  ///< configurations without a counterpart

@@ -69,6 +69,7 @@ constexpr std::array kNeverFacts{
     Why{"environment.SLURM_*", "numbers of the job; ranks, nodes and hosts are compared"},
     Why{"output.*", "of the results file"},
     Why{"checkpoint.*", "what came out"},
+    Why{"measuring.*", "what came out; a run that did not converge is left out"},
     Why{"training.limit", "what came out"},
     Why{"training.loss_scale", "what came out"},
     Why{"training.skipped_steps", "what came out"},
@@ -108,14 +109,15 @@ void add_places(const Run& run, Conditions& conditions) {
     conditions["devices"] = joined(devices);
 }
 
-// Where `ranklab io` saw its files lie: paths are not compared.
-void add_file_systems(const Run& run, Conditions& conditions) {
-    std::set<std::string> names;
+// What the tables of `ranklab io` say of its files: where they lay (paths are not compared), and whether
+// reads came from a cache. "" where no table has that column.
+std::string seen_in_tables(const Run& run, const char* column_name) {
+    std::set<std::string> values;
     for (const auto& table : run.tables) {
-        if (const auto* column = table.find<std::string>("file_system"))
-            names.insert(column->begin(), column->end());
+        if (const auto* column = table.find<std::string>(column_name))
+            values.insert(column->begin(), column->end());
     }
-    if (!names.empty()) conditions["file_system"] = joined(names);
+    return joined(values);
 }
 
 std::string cpusets(const Run& run) {
@@ -139,12 +141,15 @@ Conditions decisive_conditions(const Run& run) {
             conditions[name] = value;
     }
     add_places(run, conditions);
-    add_file_systems(run, conditions);
+    const std::string file_system = seen_in_tables(run, "file_system");
+    if (!file_system.empty()) conditions["file_system"] = file_system;
     return conditions;
 }
 
 Conditions noted_conditions(const Run& run) {
     Conditions conditions{{"cpus", cpusets(run)}};
+    const std::string cache = seen_in_tables(run, "cache");
+    if (!cache.empty()) conditions["cache"] = cache;
     for (const auto& [section, key, value] : run.context) {
         const std::string name = section + "." + key;
         if (!is_in(kDecisiveFacts, name) && !is_in(kNeverFacts, name)) conditions[name] = value;

@@ -42,6 +42,8 @@ std::string p_text(double p) {
 
 std::string verdict(const CompareRow& row) {
     const bool bold = row.outcome == Outcome::worse || row.outcome == Outcome::better;
+    if (row.runs_needed > 0)
+        return fmt::format("{} (runs_needed: {})", outcome_name(row.outcome), row.runs_needed);
     return bold ? fmt::format("**{}**", outcome_name(row.outcome)) : outcome_name(row.outcome);
 }
 

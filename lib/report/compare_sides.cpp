@@ -112,8 +112,9 @@ std::string listed(const std::map<std::string, std::size_t>& counts) {
 }
 
 // What a bare word of labels and revisions means in that file.
-Word bare_word(const std::string& word, const SidesAsked& asked) {
-    const Census census = census_of(asked.file);
+Word bare_word(const std::string& word, const SidesAsked& asked, std::optional<Census>& known) {
+    if (!known) known = census_of(asked.file);
+    const Census& census = *known;
     const auto label = census.labels.find(word);
     std::vector<std::string> meanings;
     if (is_file(word)) meanings.push_back("file:" + word);
@@ -129,7 +130,7 @@ Word bare_word(const std::string& word, const SidesAsked& asked) {
     return {meant->by, word, word};
 }
 
-Word meaning_of(const std::string& word, const SidesAsked& asked) {
+Word meaning_of(const std::string& word, const SidesAsked& asked, std::optional<Census>& census) {
     if (word.empty()) throw base::OptionError("A and B must not be empty; name files, labels or revisions");
     if (const auto explicit_word = with_prefix(word)) return *explicit_word;
     if (!asked.file_given && (is_file(word) || looks_like_file(word))) return {By::file, word, word};
@@ -140,38 +141,70 @@ Word meaning_of(const std::string& word, const SidesAsked& asked) {
                         "there; name two "
                         "results files, or the one that has the runs by --file",
                         base::printable(word, 60), asked.file.string()));
-    return bare_word(word, asked);
+    return bare_word(word, asked, census);
 }
 
-Side read_side(const Word& word, const SidesAsked& asked, const Selection& selection) {
+// One side on its way.
+struct Reading {
+    Word word;
+    fs::path file;
+    Side side;
+    bool any = false;  ///< a run fits the word, whether or not it meets the conditions
+};
+
+Reading reading_of(const Word& word, const SidesAsked& asked) {
     const fs::path file = word.by == By::file ? fs::path(word.value) : asked.file;
-    Side side{word.by == By::file ? word.value : fmt::format("{} in {}", word.shown, file.string()), {}};
-    bool any = false;
-    ResultFile(file).visit(
-        Detail::summaries,
-        [&](const Run& run) {
-            const bool meant = fits(word, run);
-            any = any || meant;
-            return meant && selection.matches(run);
-        },
-        [&](Run&& run) { side.runs.push_back(std::move(run)); });
-    if (!any && word.by != By::file) refuse_unmatched(word, file);
-    if (side.runs.empty())
-        throw base::OptionError(
-            any ? fmt::format("no run of {} meets --where {}", side.name,
+    const std::string name =
+        word.by == By::file ? word.value : fmt::format("{} in {}", word.shown, file.string());
+    return {word, file, {name, {}}};
+}
+
+// Both sides of one file are read at once: the time goes into HDF5.
+void read(const std::vector<Reading*>& sides, const Selection& selection) {
+    ResultFile(sides.front()->file)
+        .visit(
+            Detail::summaries,
+            [&](const Run& run) {
+                bool wanted = false;
+                for (Reading* one : sides) {
+                    if (!fits(one->word, run)) continue;
+                    one->any = true;
+                    wanted = true;
+                }
+                return wanted && selection.matches(run);
+            },
+            [&](Run&& run) {
+                for (Reading* one : sides)
+                    if (fits(one->word, run)) one->side.runs.push_back(run);
+            });
+}
+
+void need_runs(const Reading& one, const SidesAsked& asked) {
+    if (!one.any && one.word.by != By::file) refuse_unmatched(one.word, one.file);
+    if (!one.side.runs.empty()) return;
+    throw base::OptionError(
+        one.any ? fmt::format("no run of {} meets --where {}", one.side.name,
                               base::join(asked.where, " --where "))
-                : fmt::format("{} holds no runs; name a results file with runs in it", side.name));
-    return side;
+                : fmt::format("{} holds no runs; name a results file with runs in it", one.side.name));
 }
 
 }  // namespace
 
 std::pair<Side, Side> read_sides(const SidesAsked& asked) {
     const Selection selection(asked.where);
-    const Word a = meaning_of(asked.a, asked);
-    const Word b = meaning_of(asked.b, asked);
-    Side side_a = read_side(a, asked, selection);
-    return {std::move(side_a), read_side(b, asked, selection)};
+    std::optional<Census> census;
+    const Word word_a = meaning_of(asked.a, asked, census);
+    const Word word_b = meaning_of(asked.b, asked, census);
+    Reading a = reading_of(word_a, asked), b = reading_of(word_b, asked);
+    if (a.file == b.file) {
+        read({&a, &b}, selection);
+    } else {
+        read({&a}, selection);
+        read({&b}, selection);
+    }
+    need_runs(a, asked);
+    need_runs(b, asked);
+    return {std::move(a.side), std::move(b.side)};
 }
 
 }  // namespace ranklab::report

@@ -46,23 +46,13 @@ void add_groups(Lines& lines, const Comparison& comparison) {
     }
 }
 
-std::string need(const Comparison& comparison, const CompareRow& row) {
-    const std::string percent = fmt::format("{:g} %", 100 * comparison.smallest);
-    if (row.runs_needed == 0)
-        return fmt::format("the spread is not known yet; measure at least {} runs a side",
-                           stats::kFewestRuns);
-    return fmt::format("about {} runs a side find {}", row.runs_needed, percent);
-}
-
 void add_needs(Lines& lines, const Comparison& comparison) {
-    for (const auto& group : comparison.groups) {
-        for (const auto& row : group.rows) {
-            if (row.outcome == Outcome::too_noisy || row.outcome == Outcome::too_few_runs)
-                lines.push_back(fmt::format("{}{}: {} ({} and {}): {}", row.measurement,
-                                            of_group(comparison, group), outcome_name(row.outcome),
-                                            row.difference.n_a, row.difference.n_b, need(comparison, row)));
-        }
-    }
+    if (comparison.count(Outcome::too_noisy) + comparison.count(Outcome::too_few_runs) == 0) return;
+    lines.push_back(
+        fmt::format("rows without a verdict: runs_needed is how many runs a side find {:g} %, where the "
+                    "spread is known; it takes "
+                    "at least {}",
+                    100 * comparison.smallest, stats::kFewestRuns));
 }
 
 std::string worse_rows(const Comparison& comparison) {

@@ -31,11 +31,12 @@ std::vector<Strip> strips_of(const Run& run) {
     std::vector<Strip> strips;
     for (const char* const name : kStrips) {
         const Measurement* m = run.find(name);
-        if (m == nullptr || m->columns < 2 || m->samples.size() < m->columns) continue;
+        if (m == nullptr || m->columns < 2 || m->rows() == 0) continue;
         Strip strip{name, std::vector<double>(m->columns, 0), 0};
-        const std::size_t rows = m->samples.size() / m->columns;
-        for (std::size_t i = 0; i < rows * m->columns; ++i)
-            strip.means[i % m->columns] += m->samples[i] / static_cast<double>(rows);
+        m->visit([&](std::span<const double> rows) {
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                strip.means[i % m->columns] += rows[i] / static_cast<double>(m->rows());
+        });
         for (const double mean : strip.means) strip.mean += mean / static_cast<double>(strip.means.size());
         strips.push_back(std::move(strip));
     }

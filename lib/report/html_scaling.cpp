@@ -162,11 +162,7 @@ Times times_of(const Group& group, bool over_runs, const PageInput& input) {
     const results::Run run = input.load(group.newest.id);
     const auto* m = run.find("step_time_s");
     Times times;
-    for (std::size_t i = 0; m != nullptr && m->columns > 0 && i + m->columns <= m->samples.size();
-         i += m->columns) {
-        const auto row = m->samples.begin() + static_cast<std::ptrdiff_t>(i);
-        times.s.push_back(*std::max_element(row, row + static_cast<std::ptrdiff_t>(m->columns)));
-    }
+    if (m != nullptr && m->columns > 0) times.s = m->largest_of_rows();
     return times;
 }
 

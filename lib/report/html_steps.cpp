@@ -78,7 +78,7 @@ std::string steps_table(const Run& run, const Measurement& m, const std::vector<
 
 Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     const Measurement& m = *run.find("step_time_s");
-    const auto samples = slowest(m, m.samples);
+    const auto samples = m.largest_of_rows();
     std::vector<double> all = slowest(m, m.warmup);
     const std::size_t warm_up = all.size();
     all.insert(all.end(), samples.begin(), samples.end());
@@ -147,7 +147,7 @@ std::vector<Figure> step_figures(const PageInput& input) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = input.load(groups[i]->newest.id);
         const Measurement* m = run.find("step_time_s");
-        if (m != nullptr && !m->samples.empty())
+        if (m != nullptr && m->rows() > 0)
             figures.push_back(steps_of(
                 run,
                 fmt::format("{} on {} rank{}", titles[i], groups[i]->ranks, groups[i]->ranks == 1 ? "" : "s"),

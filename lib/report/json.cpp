@@ -1,13 +1,10 @@
 #include "report/json.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "report/json_dump.hpp"
 #include "results/json.hpp"
 
 namespace ranklab::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kHead = R"({"schema":1,"runs":[)";
 constexpr const char* kTail = "\n]}\n";
@@ -72,7 +69,7 @@ std::string run_json(const results::Run& run) {
     json["hosts"] = hosts_json(run.hosts);
     json["measurements"] = measurements_json(run.measurements);
     json["tables"] = tables_json(run.tables);
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_line(json);
 }
 
 }  // namespace

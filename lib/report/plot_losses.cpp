@@ -25,18 +25,19 @@ constexpr Picture kPictures[] = {
     {"loss_seconds", "time of the steps [s]", 3, 4, "training loss (mean over the global batch)"},
     {"learning_rate", "optimizer steps", 1, 5, "learning rate"}};
 constexpr const char* kScript = "plot_losses.gp";
+constexpr std::size_t kMostPoints = 20000;  // of a curve: of longer ones every 2nd, 3rd, ... step is drawn
 
 // Each row's largest, warm-up rows first.
 std::vector<double> rows_of(const Run& run, const std::string& name) {
     std::vector<double> rows;
     const Measurement* m = run.find(name);
     if (m == nullptr || m->columns == 0) return rows;
-    for (const auto* part : {&m->warmup, &m->samples}) {
-        for (std::size_t i = 0; i + m->columns <= part->size(); i += m->columns) {
-            const auto begin = part->begin() + static_cast<std::ptrdiff_t>(i);
-            rows.push_back(*std::max_element(begin, begin + static_cast<std::ptrdiff_t>(m->columns)));
-        }
+    for (std::size_t i = 0; i + m->columns <= m->warmup.size(); i += m->columns) {
+        const auto begin = m->warmup.begin() + static_cast<std::ptrdiff_t>(i);
+        rows.push_back(*std::max_element(begin, begin + static_cast<std::ptrdiff_t>(m->columns)));
     }
+    const auto counted = m->largest_of_rows();
+    rows.insert(rows.end(), counted.begin(), counted.end());
     return rows;
 }
 
@@ -77,7 +78,8 @@ std::string title_of(const Run& run) {
 
 std::string data_of(const LossCurve& curve) {
     std::string text = "# step samples seconds train_loss learning_rate\n";
-    for (std::size_t i = 0; i < curve.loss.size(); ++i)
+    const std::size_t every = curve.loss.size() / kMostPoints + 1;
+    for (std::size_t i = 0; i < curve.loss.size(); i += every)
         text += fmt::format("{} {} {} {} {}\n", i + 1, curve.samples[i], curve.seconds[i], curve.loss[i],
                             curve.rate.empty() ? "NaN" : fmt::format("{}", curve.rate[i]));
     return text;

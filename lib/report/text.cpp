@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/ablation.hpp"
 #include "report/io_text.hpp"
+#include "report/phases.hpp"
 #include "report/text_table.hpp"
 #include "report/values.hpp"
 
@@ -22,14 +23,10 @@ using results::Kind;
 using results::Measurement;
 using results::Run;
 
-// In the order of a step; sync is measured as what of it is exposed.
-constexpr std::array kPhases{"data_time_s",         "copy_time_s",   "scatter_time_s",  "replicate_time_s",
-                             "forward_time_s",      "gather_time_s", "backward_time_s", "reduce_time_s",
-                             "sync_exposed_time_s", "sync_time_s",   "optimizer_time_s"};
 constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
 
 bool is_phase(const Measurement& m) {
-    return std::find(kPhases.begin(), kPhases.end(), m.name) != kPhases.end();
+    return std::find(step_phases().begin(), step_phases().end(), m.name) != step_phases().end();
 }
 
 // Measurements that a line of their own tells of.
@@ -93,13 +90,20 @@ std::string line(const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, printable(value));
 }
 
+// Of a run with --target-ci.
+std::string converged(const Run& run) {
+    for (const auto& fact : run.context)
+        if (fact.section == "measuring" && fact.key == "converged") return fact.value;
+    return "";
+}
+
 std::string header(const Run& run) {
     return fmt::format("run {}\n", printable(run.id)) + line("command", run.command) +
            line("label", run.label) + line("command line", run.argv) +
            line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
            line("where", where(run)) +
            line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
-           line("valid", run.valid ? "yes" : "NO");
+           line("valid", run.valid ? "yes" : "NO") + line("converged", converged(run));
 }
 
 std::string invalid(const Run& run) {
@@ -190,6 +194,26 @@ std::string communication(const Run& run) {
                             exposed->summary.n));
 }
 
+// Of the wholes: the table has the phases, too, and stands in every other format.
+std::string series(const Run& run) {
+    const results::Table* table = run.find_table("statistics");
+    if (table == nullptr) return "";
+    const auto* names = table->find<std::string>("name");
+    const auto counts = [&](const char* column) { return table->find<std::int64_t>(column); };
+    const auto *n = counts("n"), *low = counts("outliers_low"), *high = counts("outliers_high");
+    const auto *fixed = counts("warmup_fixed"), *detected = counts("warmup_detected");
+    if (names == nullptr || !n || !low || !high || !fixed || !detected) return "";
+    std::string text;
+    for (std::size_t i = 0; i < names->size(); ++i) {
+        const std::string& name = (*names)[i];
+        if (name != "step_time_s" && name != "job_time_s") continue;
+        text += line("outliers",
+                     fmt::format("{} low, {} high of {} in {}, all counted; warm-up: fixed {}, detected {}",
+                                 (*low)[i], (*high)[i], (*n)[i], name, (*fixed)[i], (*detected)[i]));
+    }
+    return text;
+}
+
 std::string table_text(const results::Table& table, std::size_t most_rows) {
     if (table.columns.empty()) return "";
     std::vector<std::string> heads;
@@ -211,6 +235,8 @@ std::string table_text(const results::Table& table, std::size_t most_rows) {
 std::string tables(const Run& run) {
     std::string text;
     for (const auto& table : run.tables) {
+        if (table.name == "statistics") continue;  // the line `outliers`
+        if (table.name == "order") continue;       // for who looks into the file
         const auto own_form = is_io(run) ? io_table(table, run.valid) : std::nullopt;
         text += own_form ? *own_form : table_text(table, table.name == "verification" ? 1000 : kMostRows);
     }
@@ -264,7 +290,8 @@ std::string run_text(const Run& run) {
     if (is_io(run)) text += io_records(run);
     if (!run.valid) text += invalid(run);
     text += measured(run);
-    const std::string facts = accuracy(run) + learning_rate(run) + communication(run) + resources(run);
+    const std::string facts =
+        accuracy(run) + learning_rate(run) + communication(run) + series(run) + resources(run);
     if (!facts.empty()) text += facts + '\n';
     text += tables(run);
     if (run.valid) text += warnings(run);

@@ -7,10 +7,8 @@
 
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <thread>
 
-#include "base/error.hpp"
 #include "base/log.hpp"
 
 namespace ranklab::results {
@@ -29,28 +27,25 @@ Descriptor open_lock_file(const fs::path& path) {
     return descriptor;
 }
 
-// false: somebody else holds it.
-bool try_lock(const Descriptor& descriptor, int operation, const fs::path& path) {
+enum class Answer { ours, others, no_locks };
+
+// A file system without flock has its say in many ways (ENOLCK, EOPNOTSUPP, ENOSYS, EINVAL, EIO); whatever it
+// is, the other lock holds.
+Answer try_lock(const Descriptor& descriptor, int operation) {
     while (::flock(descriptor.get(), operation) != 0) {
-        const int error = errno;
-        if (error == EINTR) continue;
-        if (error == EWOULDBLOCK) return false;
-        throw base::EnvironmentError(fmt::format(
-            "{}: this file system has no file locks (flock: {}), and without them jobs could overwrite each "
-            "other's runs; name a place on another file system with --output",
-            path.string(), std::generic_category().message(error)));
+        if (errno != EINTR) return errno == EWOULDBLOCK ? Answer::others : Answer::no_locks;
     }
-    return true;
+    return Answer::ours;
 }
 
 void wait_for_lock(const Descriptor& descriptor, const fs::path& path) {
     constexpr auto kPatience = std::chrono::seconds(2);
     constexpr auto kPause = std::chrono::milliseconds(10);
     const auto start = std::chrono::steady_clock::now();
-    while (!try_lock(descriptor, LOCK_EX | LOCK_NB, path)) {
+    while (try_lock(descriptor, LOCK_EX | LOCK_NB) == Answer::others) {
         if (std::chrono::steady_clock::now() - start >= kPatience) {
             base::log::info(fmt::format("waiting for another job that holds {}", path.string()));
-            try_lock(descriptor, LOCK_EX, path);
+            try_lock(descriptor, LOCK_EX);
             return;
         }
         std::this_thread::sleep_for(kPause);
@@ -65,20 +60,21 @@ bool still_there(const Descriptor& descriptor, const fs::path& path) {
            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-}  // namespace
-
-FileLock::FileLock(const fs::path& results_file) {
-    const fs::path path = lock_path(results_file);
-    do {
-        descriptor_ = open_lock_file(path);
-        wait_for_lock(descriptor_, path);
-    } while (!still_there(descriptor_, path));
+Descriptor locked(const fs::path& path) {
+    for (;;) {
+        Descriptor descriptor = open_lock_file(path);
+        wait_for_lock(descriptor, path);
+        if (still_there(descriptor, path)) return descriptor;
+    }
 }
 
+}  // namespace
+
+FileLock::FileLock(const fs::path& results_file)
+    : flock_(locked(lock_path(results_file))), owner_(results_file) {}
+
 void FileLock::check_possible(const fs::path& results_file) {
-    const fs::path path = lock_path(results_file);
-    const Descriptor descriptor = open_lock_file(path);
-    try_lock(descriptor, LOCK_SH | LOCK_NB, path);
+    open_lock_file(lock_path(results_file));
 }
 
 }  // namespace ranklab::results

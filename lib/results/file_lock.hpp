@@ -1,10 +1,13 @@
-// The lock that writers of one results file hold: flock on FILE.lock beside it, which holds between
-// jobs and hosts (where the file system carries locks) and which the kernel drops with the process.
-// The lock file stays: removing it would let two writers lock two different files of that name.
+// The lock that writers of one results file hold. It is two, one inside the other
+// (docs/adr/0009-two-locks.md): flock on FILE.lock beside it, which waits without asking again and which the
+// kernel drops with the process; and FILE.owner.lock (owner_lock.hpp), for those whom the flock does not
+// reach, or who have none. FILE.lock stays: removing it would let two writers lock two different files of
+// that name.
 #pragma once
 
 #include <filesystem>
 
+#include "results/owner_lock.hpp"
 #include "results/places.hpp"
 
 namespace ranklab::results {
@@ -12,14 +15,18 @@ namespace ranklab::results {
 class FileLock {
   public:
     /// Waits until the lock is ours; after 2 s a line on the log says so. EnvironmentError where the
-    /// lock file cannot be made or the file system has no locks.
+    /// lock files cannot be made.
     explicit FileLock(const std::filesystem::path& results_file);
+
+    /// Ask before the file is replaced: false where others took us for dead and the lock is lost.
+    bool still_ours() const { return owner_.still_ours(); }
 
     /// Whether such a lock could be taken, without waiting for one. Throws as the constructor does.
     static void check_possible(const std::filesystem::path& results_file);
 
   private:
-    Descriptor descriptor_;
+    Descriptor flock_;  // before the other, which those who hold no flock may have
+    OwnerLock owner_;
 };
 
 }  // namespace ranklab::results

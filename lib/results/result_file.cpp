@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/heap_check.hpp"
 #include "hdf5/library_mutex.hpp"
 #include "results/file_lock.hpp"
+#include "results/opened.hpp"
 #include "results/places.hpp"
+#include "results/replace.hpp"
 #include "results/staged_file.hpp"
 #include "results/store.hpp"
 
@@ -20,52 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Opens the file for `read`; whatever HDF5 stumbles over is damaged data, and every sentence names the file.
-template <class Read>
-auto opened(const fs::path& path, Read read) {
-    const std::lock_guard lock(hdf5::library_mutex());
-    try {
-        if (!hdf5::is_hdf5(path))
-            throw base::DataError("this is not an HDF5 file, so not a results file; name another");
-        const hdf5::File file = hdf5::File::open_to_read(path);
-        check_schema(file);
-        return read(file.root().open_group("runs"));
-    } catch (const base::Hdf5Error& error) {
-        throw base::DataError(
-            fmt::format("{}: the file is damaged or cut short; restore it or name another ({})",
-                        path.string(), error.what()));
-    } catch (base::DataError& error) {
-        error.add_context(path.string());
-        throw;
-    }
-}
-
-// For reading, the file must be there, and its texts are looked over first.
-template <class Read>
-auto reading(const fs::path& path, Read read) {
-    const fs::path resolved = resolve(path);
-    if (!regular_file_exists(resolved))
-        throw base::OptionError(
-            fmt::format("there is no results file {}; is its name spelt right?", path.string()));
-    return opened(resolved, [&](const hdf5::Group& runs) {
-        hdf5::check_text_heaps(resolved);
-        return read(runs);
-    });
-}
-
 void check_existing(const fs::path& path) {
     check_not_write_protected(path);
     opened(path, [](const hdf5::Group&) { return true; });
-}
-
-// HDF5 quotes the system's error as "errno = 28"; 0 where the failure was not the system's.
-int system_error_in(std::string_view text) {
-    constexpr std::string_view kMark = "errno = ";
-    const std::size_t mark = text.find(kMark);
-    int error = 0;
-    if (mark != std::string_view::npos)
-        std::from_chars(text.data() + mark + kMark.size(), text.data() + text.size(), error);
-    return error;
 }
 
 void write_run(StagedFile& staged, bool fresh, const Run& run) {
@@ -102,24 +58,14 @@ void ResultFile::prepare(std::uint64_t expected_bytes) const {
 }
 
 void ResultFile::append(const Run& run) const {
-    const fs::path target = resolve(path_);
-    static_cast<void>(regular_file_exists(target));  // no lock beside a device or a folder
-    make_parent_folders(target);
-    const FileLock lock(target);
-    remove_leftovers(target);
-    const bool fresh = !regular_file_exists(target);
-    if (!fresh) check_existing(target);
-    StagedFile staged(target);
-    try {
-        if (!fresh) staged.copy_target();
-        write_run(staged, fresh, run);
-        check_stored(staged.path(), run.id);
-    } catch (const base::Hdf5Error& error) {
-        if (const int reason = system_error_in(error.what()); reason != 0)
-            throw_errno("HDF5", target, reason);
-        throw;
-    }
-    staged.commit();
+    replace(path_, [&](const Staging& staging) {
+        if (!staging.fresh) {
+            check_existing(staging.target);
+            staging.staged.copy_target();
+        }
+        write_run(staging.staged, staging.fresh, run);
+        check_stored(staging.staged.path(), run.id);
+    });
 }
 
 std::vector<RunHeader> ResultFile::runs() const {

@@ -19,6 +19,24 @@ std::size_t Measurement::rows() const {
     return stream ? stream->rows() : samples.size() / std::max<std::size_t>(1, columns);
 }
 
+void Measurement::visit(const std::function<void(std::span<const double>)>& take) const {
+    if (stream)
+        stream->visit(take);
+    else
+        take(std::span(samples).first(rows() * columns));
+}
+
+std::vector<double> Measurement::largest_of_rows() const {
+    std::vector<double> largest;
+    visit([&](std::span<const double> piece) {
+        for (std::size_t i = 0; i < piece.size(); i += columns) {
+            const auto row = piece.subspan(i, columns);
+            largest.push_back(*std::max_element(row.begin(), row.end()));
+        }
+    });
+    return largest;
+}
+
 const Measurement* Run::find(const std::string& name) const {
     const auto found = std::find_if(measurements.begin(), measurements.end(),
                                     [&](const Measurement& measurement) { return measurement.name == name; });

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -33,6 +35,10 @@ struct Measurement {
 
     /// Of counted samples, wherever they are.
     std::size_t rows() const;
+    /// Calls `take` with all of them, row-major, in pieces of whole rows.
+    void visit(const std::function<void(std::span<const double> rows)>& take) const;
+    /// The largest of each counted row, 8 bytes a row.
+    std::vector<double> largest_of_rows() const;
 };
 
 struct Column {

@@ -26,12 +26,6 @@ std::string prefix_of(const fs::path& target) {
     return fmt::format(".{}.", target.filename().string());
 }
 
-fs::path temporary_beside(const fs::path& target) {
-    std::random_device random;
-    const std::string name = fmt::format("{}{:08x}{:08x}{}", prefix_of(target), random(), random(), kSuffix);
-    return target.parent_path() / name;
-}
-
 // Exactly our pattern: with NAME "a", ".a.h5.0123456789abcdef.tmp" belongs to "a.h5".
 bool is_temporary_of(const std::string& name, const std::string& prefix) {
     if (name.size() != prefix.size() + kRandomDigits + kSuffix.size()) return false;
@@ -92,6 +86,12 @@ void sync(const Descriptor& descriptor, const fs::path& path, std::string_view o
 
 }  // namespace
 
+fs::path temporary_beside(const fs::path& target) {
+    std::random_device random;
+    const std::string name = fmt::format("{}{:08x}{:08x}{}", prefix_of(target), random(), random(), kSuffix);
+    return target.parent_path() / name;
+}
+
 StagedFile::StagedFile(fs::path target, std::string_view option)
     : target_(std::move(target)), path_(temporary_beside(target_)), option_(option) {
     descriptor_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -103,14 +103,27 @@ StagedFile::~StagedFile() {
 }
 
 void StagedFile::copy_target() {
-    const Descriptor from(::open(target_.c_str(), O_RDONLY | O_CLOEXEC));
+    const Descriptor from = open_target();
+    take_permissions(from);
+    copy_all(from, descriptor_, status_of(from, target_).st_size, target_);
+}
+
+void StagedFile::copy_permissions() {
+    take_permissions(open_target());
+}
+
+Descriptor StagedFile::open_target() const {
+    Descriptor from(::open(target_.c_str(), O_RDONLY | O_CLOEXEC));
     if (!from) throw_errno("open", target_, errno);
+    return from;
+}
+
+void StagedFile::take_permissions(const Descriptor& from) const {
     const struct stat status = status_of(from, target_);
     // The group first, since chown may clear bits of the mode; that it fails for a foreign group is no
     // reason not to store the run.
     static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
     if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0) throw_errno("fchmod", path_, errno);
-    copy_all(from, descriptor_, status.st_size, target_);
 }
 
 void StagedFile::write(std::span<const std::byte> bytes) {

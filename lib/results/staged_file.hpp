@@ -27,6 +27,8 @@ class StagedFile {
 
     /// Fills the temporary with what the target holds; it will get the target's permissions.
     void copy_target();
+    /// The permissions alone.
+    void copy_permissions();
     /// Appends to the temporary.
     void write(std::span<const std::byte> bytes);
     /// Makes sure that `bytes` can be written behind what is there.
@@ -35,12 +37,18 @@ class StagedFile {
     void commit();
 
   private:
+    Descriptor open_target() const;
+    void take_permissions(const Descriptor& from) const;
+
     std::filesystem::path target_;
     std::filesystem::path path_;
     std::string_view option_;  // a literal of the caller
     Descriptor descriptor_;
     bool committed_ = false;
 };
+
+/// A fresh name of that pattern.
+std::filesystem::path temporary_beside(const std::filesystem::path& target);
 
 /// Removes temporaries that killed writers left. Only for the holder of the lock, or a folder's one writer.
 void remove_leftovers(const std::filesystem::path& target);

@@ -157,11 +157,11 @@ std::uint64_t table_bytes(const Table& table) {
 
 }  // namespace
 
-hdf5::File create_empty(const std::filesystem::path& path) {
+hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc) {
     hdf5::File file = hdf5::File::create(path);
     const hdf5::Group root = file.root();
     root.set_int("ranklab_schema", kSchema);
-    root.set_text("created_utc", base::utc_iso(std::time(nullptr)));
+    root.set_text("created_utc", created_utc.empty() ? base::utc_iso(std::time(nullptr)) : created_utc);
     root.create_large_group("runs");
     return file;
 }

@@ -13,8 +13,8 @@ namespace ranklab::results {
 inline constexpr std::int64_t kSchema = 1;
 
 /// An empty results file: the root's attributes and /runs. Replaces what is there. Returned open, so
-/// that a first run shares the file's blocks with it.
-hdf5::File create_empty(const std::filesystem::path& path);
+/// that a first run shares the file's blocks with it. `created_utc` "": now.
+hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc = "");
 
 /// DataError where the open file is not one of this schema.
 void check_schema(const hdf5::File& file);

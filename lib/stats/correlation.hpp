@@ -17,6 +17,8 @@ struct Correlation {
 /// n >= 3, not all equal, no NaN. Bounded: the time grows as n, at most some 60 lags are looked at.
 Correlation correlation(std::span<const double> samples, double median);
 
+/// In words, and what it leaves of n samples.
+Dependence dependence_of(const Correlation& found, double n);
 /// `dependence` of samples whose median is known; no NaN, n >= 1.
 Dependence dependence_about(std::span<const double> samples, double median);
 

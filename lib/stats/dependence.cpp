@@ -128,9 +128,11 @@ Correlation correlation(std::span<const double> samples, double median) {
         moment += weight * s.at(lag) * static_cast<double>(lag);
     }
     found.inflation = std::clamp(1 + 2 * sum, 1.0, n);
-    // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28).
+    // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28): the length
+    // of least mean squared error. Half as much again, since of that error it is the bias that costs
+    // coverage.
     const double ratio = 2 * std::max(moment, 0.0) / found.inflation;
-    found.block_length = std::max(1.0, std::cbrt(1.5 * ratio * ratio * n));
+    found.block_length = std::max(1.0, 1.5 * std::cbrt(1.5 * ratio * ratio * n));
     return found;
 }
 
@@ -142,7 +144,7 @@ std::string sentence(const Correlation& found, double n, double effective) {
         "the samples are correlated (lag-1 {:.2f}): {:.0f} of them say as much as "
         "{:.0f} independent ones",
         found.lag1, n, effective);
-    if (found.lag1 > kStrong)
+    if (found.lag1 > kStrong || effective < n / 10)  // a slow drift has a small lag-1 and leaves little
         return says +
                ", too strongly for a trustworthy interval of the median: repeat the run and compare runs";
     if (n < kLongEnough)
@@ -154,18 +156,23 @@ std::string sentence(const Correlation& found, double n, double effective) {
 
 }  // namespace
 
-Dependence dependence_about(std::span<const double> samples, double median) {
+Dependence dependence_of(const Correlation& found, double n) {
     Dependence result;
-    const double n = static_cast<double>(samples.size());
-    result.effective_n = n;
-    const auto differs = [&](double x) { return x != samples.front(); };
-    if (samples.size() < 3 || std::none_of(samples.begin(), samples.end(), differs)) return result;
-    const Correlation found = correlation(samples, median);
     result.lag1 = found.lag1;
     result.effective_n = std::max(1.0, n / found.inflation);
     if (found.visible) result.block_length = found.block_length;
     result.warning = sentence(found, n, result.effective_n);
     return result;
+}
+
+Dependence dependence_about(std::span<const double> samples, double median) {
+    const double n = static_cast<double>(samples.size());
+    const auto differs = [&](double x) { return x != samples.front(); };
+    if (samples.size() >= 3 && std::any_of(samples.begin(), samples.end(), differs))
+        return dependence_of(correlation(samples, median), n);
+    Dependence none;
+    none.effective_n = n;
+    return none;
 }
 
 }  // namespace ranklab::stats

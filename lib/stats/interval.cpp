@@ -39,8 +39,12 @@ MedianEstimate estimate_median(std::span<const double> samples, double level) {
     IntervalRanks ranks = median_ranks(samples.size(), level);
     estimate.method = ranks.low == 0 ? "" : "order statistics";
     if (ranks.low > 0 && estimate.dependence.block_length > 0) {
-        ranks = block_bootstrap_ranks(samples, estimate.value, estimate.dependence.block_length, level);
-        estimate.method = "block bootstrap";
+        const auto blocks =
+            block_bootstrap_ranks(samples, estimate.value, estimate.dependence.block_length, level);
+        if (blocks.low < ranks.low) {  // correlation that adds up to nothing makes no interval narrower
+            ranks = blocks;
+            estimate.method = "block bootstrap";
+        }
     }
     estimate.ci = interval_at(ranks, x);
     return estimate;

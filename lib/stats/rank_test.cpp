@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "stats/difference.hpp"
@@ -11,9 +12,9 @@ namespace ranklab::stats {
 namespace {
 
 constexpr std::size_t kMostExact = 50;  // samples on both sides together
-constexpr double kMostSplits = 20000;   // that are gone through one by one
+constexpr double kMostSplits = 5000;    // that are gone through one by one
 constexpr double kLevel = 0.05;
-constexpr double kCoarse = 0.04;
+constexpr double kCoarse = 0.0385;
 
 // Both sides as one, in order: doubled mid-ranks are whole numbers.
 struct Pooled {
@@ -47,7 +48,9 @@ Pooled pool(const std::vector<double>& a, const std::vector<double>& b) {
 // How many of the splits of the pooled ranks into n_a and n_b have each distance |W - E(W)|, doubled: index
 // d. Counted by adding rank after rank (dynamic programming over subsets), so ties are exact, too.
 std::vector<double> splits_by_distance(const Pooled& all) {
-    const long most = std::accumulate(all.rank2.begin(), all.rank2.end(), 0L);
+    // The largest sum of n_b ranks.
+    const long most =
+        std::accumulate(all.rank2.end() - static_cast<std::ptrdiff_t>(all.n_b), all.rank2.end(), 0L);
     const auto width = static_cast<std::size_t>(most + 1);
     std::vector<std::vector<double>> count(all.n_b + 1);
     count[0].assign(width, 0);
@@ -57,7 +60,8 @@ std::vector<double> splits_by_distance(const Pooled& all) {
         const auto rank2 = static_cast<std::size_t>(all.rank2[i]);
         for (std::size_t size = std::min(i + 1, all.n_b); size > 0; --size) {
             if (count[size].empty()) count[size].assign(width, 0);
-            for (std::size_t sum = 0; sum <= reach; ++sum) count[size][sum + rank2] += count[size - 1][sum];
+            const std::size_t last = std::min(reach, width - 1 - std::min(rank2, width - 1));
+            for (std::size_t sum = 0; sum <= last; ++sum) count[size][sum + rank2] += count[size - 1][sum];
         }
         reach += rank2;
     }
@@ -68,26 +72,42 @@ std::vector<double> splits_by_distance(const Pooled& all) {
     return by_distance;
 }
 
-// The largest p-value up to kLevel that the test can give: its size.
-double attainable(const std::vector<double>& by_distance, double splits) {
-    double beyond = 0;
-    for (std::size_t d = by_distance.size(); d-- > 0 && (beyond + by_distance[d]) / splits <= kLevel;)
-        beyond += by_distance[d];
-    return beyond / splits;
+// What the splits have to say about the one that was seen, as shares of all.
+struct Tail {
+    double beyond = 0;      ///< farther apart
+    double equal = 0;       ///< as far apart
+    double attainable = 0;  ///< the largest p up to kLevel that this test can give: its size
+    double p() const { return std::min(1.0, beyond + equal); }
+    double mid_p() const { return beyond + equal / 2; }
+};
+
+Tail tail_of(const std::vector<double>& by_distance, std::size_t seen, double splits) {
+    Tail tail;
+    double sum = 0;
+    for (std::size_t d = by_distance.size(); d-- > 0;) {
+        if (d > seen) tail.beyond += by_distance[d] / splits;
+        sum += by_distance[d];
+        if (sum / splits <= kLevel) tail.attainable = sum / splits;
+    }
+    tail.equal = by_distance[seen] / splits;
+    return tail;
 }
 
 // Where few runs give U so few values that it cannot come near 5 %, splits of equal U are ordered by how far
 // apart their means are. The test stays exact: it is a permutation test of the pair (U, difference of means).
-double finer_p(const Pooled& all, const std::vector<double>& b) {
-    const long seen2 = std::abs(all.sum2_b - all.expected2());
+Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) {
     const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) /
                           static_cast<double>(all.n()) * static_cast<double>(all.n_b);
-    const double seen_mean = std::abs(std::accumulate(b.begin(), b.end(), 0.0) - centre);
-    const double slack = 1e-9 * (std::abs(centre) + seen_mean);  // sums of the same values in another order
+    // Sums of the same values in another order are to be equal, and to order by U first.
+    const double unit = 1e-9 * (std::abs(centre) + all.values.back() - all.values.front());
+    using Distance = std::pair<long, double>;
+    const auto distance = [&](long sum2, double sum) {
+        return Distance{std::abs(sum2 - all.expected2()),
+                        unit > 0 ? std::round(std::abs(sum - centre) / unit) : 0};
+    };
+    std::vector<Distance> distances;
     std::vector<char> in_b(all.n(), 0);
     std::fill(in_b.end() - static_cast<std::ptrdiff_t>(all.n_b), in_b.end(), 1);
-    double splits = 0;
-    double beyond = 0;
     do {
         long sum2 = 0;
         double sum = 0;
@@ -96,22 +116,31 @@ double finer_p(const Pooled& all, const std::vector<double>& b) {
             sum2 += all.rank2[i];
             sum += all.values[i];
         }
-        const long distance2 = std::abs(sum2 - all.expected2());
-        const bool as_far = std::abs(sum - centre) >= seen_mean - slack;
-        if (distance2 > seen2 || (distance2 == seen2 && as_far)) ++beyond;
-        ++splits;
+        distances.push_back(distance(sum2, sum));
     } while (std::next_permutation(in_b.begin(), in_b.end()));
-    return beyond / splits;
+    std::sort(distances.begin(), distances.end());
+    const auto seen = distance(all.sum2_b, std::accumulate(b.begin(), b.end(), 0.0));
+    // As counts by distance, numbered from the nearest.
+    std::vector<double> counts;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+        if (i == 0 || distances[i] != distances[i - 1]) counts.push_back(0);
+        ++counts.back();
+        if (distances[i] <= seen) place = counts.size() - 1;
+    }
+    return tail_of(counts, place, splits);
 }
 
 double exact_p(const Pooled& all, const std::vector<double>& b) {
     const auto by_distance = splits_by_distance(all);
     const double splits = std::accumulate(by_distance.begin(), by_distance.end(), 0.0);
-    if (std::min(all.n_a, all.n_b) >= kFewestRuns && splits <= kMostSplits &&
-        attainable(by_distance, splits) < kCoarse)
-        return finer_p(all, b);
-    const auto seen2 = static_cast<std::ptrdiff_t>(std::abs(all.sum2_b - all.expected2()));
-    return std::accumulate(by_distance.begin() + seen2, by_distance.end(), 0.0) / splits;
+    Tail tail =
+        tail_of(by_distance, static_cast<std::size_t>(std::abs(all.sum2_b - all.expected2())), splits);
+    if (std::min(all.n_a, all.n_b) < kFewestRuns || tail.attainable >= kCoarse) return tail.p();
+    if (splits <= kMostSplits && std::isfinite(all.values.front()) && std::isfinite(all.values.back()))
+        tail = finer_tail(all, b, splits);
+    // Many ties: what is still coarse counts by half (Lancaster's mid-p, JASA 56, 1961).
+    return tail.attainable < kCoarse && all.ties > 0 ? tail.mid_p() : tail.p();
 }
 
 double approximate_p(const Pooled& all) {
@@ -130,6 +159,7 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b) {
     const auto y = sorted(b);
     if (!x || !y || x->empty() || y->empty()) return {};
     const Pooled all = pool(*x, *y);
+    if (all.values.front() == all.values.back()) return {.p = 1, .effect = 0};
     const double product = static_cast<double>(all.n_a) * static_cast<double>(all.n_b);
     RankTest test;
     test.effect = static_cast<double>(all.sum2_b - all.expected2()) / product;

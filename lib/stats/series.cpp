@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "stats/order.hpp"
+#include "stats/passes.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -12,13 +13,43 @@ namespace {
 constexpr std::size_t kBatch = 5;
 constexpr std::size_t kFewestForWarmup = 20;
 
-std::vector<double> batch_means(std::span<const double> samples) {
+// Limited to the far-out fences of the later half: one slow step is no end of a warm-up.
+std::vector<double> without_far_out(std::span<const double> samples) {
+    const Outliers fences = outliers(samples.subspan(samples.size() / 2));
+    std::vector<double> x;
+    if (std::isnan(fences.low_fence)) return x;
+    for (const double value : samples) x.push_back(std::clamp(value, fences.low_fence, fences.high_fence));
+    return x;
+}
+
+std::vector<double> batch_means(std::span<const double> x) {
     std::vector<double> means;
-    for (std::size_t i = 0; i + kBatch <= samples.size(); i += kBatch) {
-        const auto batch = samples.subspan(i, kBatch);
+    for (std::size_t i = 0; i + kBatch <= x.size(); i += kBatch) {
+        const auto batch = x.subspan(i, kBatch);
         means.push_back(std::accumulate(batch.begin(), batch.end(), 0.0) / kBatch);
     }
     return means;
+}
+
+// Mean and sum of squares about it (Welford, Technometrics 4, 1962).
+struct Tail {
+    double count = 0, mean = 0, squares = 0;
+    void add(double x) {
+        const double off = x - mean;
+        mean += off / ++count;
+        squares += off * (x - mean);
+    }
+    double mser() const { return squares / (count * count); }
+};
+
+// What the median of a batch has to be off that of the later half to be unlike it: five standard deviations
+// of the means of batches, as the rest has them or as independent samples would, whichever is more. (The
+// median of five varies 1.25 times as much as their mean; and one slow step does not move it.)
+double unlike(const Tail& rest, std::span<const double> later_half) {
+    Tail singles;
+    for (const double x : later_half) singles.add(x);
+    const double batches = rest.squares / std::max(1.0, rest.count - 1);
+    return 5 * std::sqrt(std::max(batches, singles.squares / (singles.count - 1) / kBatch));
 }
 
 }  // namespace
@@ -28,10 +59,7 @@ Outliers outliers(std::span<const double> samples) {
     const auto x = sorted(samples);
     if (!x || x->empty()) return found;
     const auto at = [&](std::size_t rank) { return (*x)[rank - 1]; };
-    const double lower = quantile_at(x->size(), 0.25, at);
-    const double upper = quantile_at(x->size(), 0.75, at);
-    found.low_fence = lower - 3 * (upper - lower);
-    found.high_fence = upper + 3 * (upper - lower);
+    found = fences(x->size(), at);
     for (const double value : *x) {
         found.below += value < found.low_fence ? 1 : 0;
         found.above += value > found.high_fence ? 1 : 0;
@@ -41,22 +69,27 @@ Outliers outliers(std::span<const double> samples) {
 
 std::size_t warmup_end(std::span<const double> samples) {
     if (samples.size() < kFewestForWarmup) return 0;
-    const std::vector<double> means = batch_means(samples);
-    // From the end: the mean and the sum of squares about it of what follows each batch (Welford 1962).
-    double count = 0, mean = 0, squares = 0;
-    double least = 0;
-    std::size_t end = 0;
+    const std::vector<double> x = without_far_out(samples);
+    if (x.empty()) return 0;
+    const std::vector<double> means = batch_means(x);
+    std::vector<Tail> tails(means.size());  // what follows each batch, it included
+    Tail tail;
     for (std::size_t i = means.size(); i-- > 0;) {
-        const double off = means[i] - mean;
-        mean += off / ++count;
-        squares += off * (means[i] - mean);
-        if (i > means.size() / 2) continue;
-        const double statistic = squares / (count * count);
-        if (i == means.size() / 2 || statistic <= least) {
-            least = statistic;
-            end = i;
-        }
+        tail.add(means[i]);
+        tails[i] = tail;
     }
+    std::size_t end = 0;
+    for (std::size_t i = 0; i <= means.size() / 2; ++i)
+        if (tails[i].mser() < tails[end].mser()) end = i;
+    // The least of many statistics is seldom the first, also where nothing ends: back to the last batch that
+    // is unlike the rest.
+    const auto later_half = std::span<const double>(x).subspan(x.size() / 2);
+    const double limit = unlike(tails[end], later_half);
+    const double steady = quantile(later_half, 0.5);
+    const auto off = [&](std::size_t batch) {
+        return std::abs(quantile(std::span<const double>(x).subspan(batch * kBatch, kBatch), 0.5) - steady);
+    };
+    while (end > 0 && off(end - 1) <= limit) --end;
     return end * kBatch;
 }
 

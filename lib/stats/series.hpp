@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "stats/interval.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::stats {
@@ -17,9 +18,10 @@ struct Outliers {
 };
 Outliers outliers(std::span<const double> samples);
 
-/// Where the beginning, which is unlike the rest, ends: samples to leave out, by MSER-5 (White 1997), at most
-/// half of the series. To be reported beside the rule that was fixed before the run, not used in its place.
-/// 0 for fewer than 20 samples.
+/// Where the beginning, which is unlike the rest, ends: samples to leave out, by MSER-5 (White, Simulation
+/// 69, 1997), at most half of the series; 0 where that beginning is not clearly off the rest, and for fewer
+/// than 20 samples. Samples beyond the far-out fences of the later half count as these. To be reported beside
+/// the rule that was fixed before the run, not used in its place.
 std::size_t warmup_end(std::span<const double> samples);
 
 /// Order statistics of a series that is too long to hold: a source that can be read again from its beginning.
@@ -34,5 +36,12 @@ std::vector<double> order_statistics(const Source& source, std::span<const std::
 /// As summarise(samples), of a source; the same values to the bit but for the mean, which may differ in
 /// rounding.
 Summary summarise(const Source& source);
+/// As estimate_median(samples). From 262,144 samples on, which are not held: the samples below the median are
+/// counted in 2,000 stretches, whose variance (and correlation) is that of the blocks of a block bootstrap;
+/// lag1 is then sin(pi/2 r) of the lag-1 autocorrelation r of "below the median", as it is for normal
+/// samples.
+MedianEstimate estimate_median(const Source& source, double level = 0.95);
+/// As outliers(samples).
+Outliers outliers(const Source& source);
 
 }  // namespace ranklab::stats

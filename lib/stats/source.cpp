@@ -5,6 +5,7 @@
 #include <map>
 
 #include "stats/order.hpp"
+#include "stats/passes.hpp"
 #include "stats/series.hpp"
 
 namespace ranklab::stats {
@@ -22,31 +23,6 @@ std::uint64_t key_of(double value) {
 
 double value_of(std::uint64_t key) {
     return std::bit_cast<double>(key >> 63 != 0 ? key & ~(std::uint64_t{1} << 63) : ~key);
-}
-
-template <class Take>
-void for_each(const Source& source, Take take) {
-    source.visit(
-        [](void* state, std::span<const double> piece) {
-            for (const double value : piece) (*static_cast<Take*>(state))(value);
-        },
-        &take);
-}
-
-struct Overview {
-    std::size_t n = 0;
-    long double sum = 0;
-    bool has_nan = false;
-};
-
-Overview overview(const Source& source) {
-    Overview seen;
-    for_each(source, [&](double value) {
-        ++seen.n;
-        seen.sum += value;
-        seen.has_nan = seen.has_nan || std::isnan(value);
-    });
-    return seen;
 }
 
 // What is known of one rank's value: the leading digits, and its rank among the values that share them.
@@ -75,6 +51,16 @@ void find_digit(const Source& source, std::vector<Search>& searches, int known) 
 
 }  // namespace
 
+Overview overview(const Source& source) {
+    Overview seen;
+    for_each(source, [&](double value) {
+        ++seen.n;
+        seen.sum += value;
+        seen.has_nan = seen.has_nan || std::isnan(value);
+    });
+    return seen;
+}
+
 std::vector<double> order_statistics(const Source& source, std::span<const std::size_t> ranks) {
     if (overview(source).has_nan) return std::vector<double>(ranks.size(), kNone);
     std::vector<Search> searches;
@@ -90,14 +76,7 @@ Summary summarise(const Source& source) {
     const Overview seen = overview(source);
     summary.n = seen.n;
     if (seen.n == 0 || seen.has_nan) return summary;
-    // Asked once for the ranks, and again with the values at hand.
-    std::map<std::size_t, double> values;
-    fill_order_statistics(summary, seen.n, [&](std::size_t rank) { return values[rank] = 0; });
-    std::vector<std::size_t> ranks;
-    for (const auto& [rank, value] : values) ranks.push_back(rank);
-    const std::vector<double> found = order_statistics(source, ranks);
-    for (std::size_t i = 0; i < ranks.size(); ++i) values[ranks[i]] = found[i];
-    fill_order_statistics(summary, seen.n, [&](std::size_t rank) { return values.at(rank); });
+    ask(source, [&](auto x) { fill_order_statistics(summary, seen.n, x); });
     summary.mean = static_cast<double>(seen.sum / static_cast<long double>(seen.n));
     return summary;
 }

@@ -83,7 +83,7 @@ class AblationTest(cli.Case):
         self.assertRegex(result.stdout, r"loss is a number +not verified")
 
     def test_what_does_not_go_together_is_refused(self):
-        for words, part in ((("--repetitions", 2), "--ablation"), (("--benchy-json", "x"), "--ablation"), (("--ablation", "--epochs", 1), "--epochs"),
+        for words, part in ((("--benchy-json", "x"), "--ablation"), (("--ablation", "--epochs", 1), "--epochs"),
                             (("--ablation", "--input", "synthetic"), "--input"), (("--input", "io-only", "--checkpoint", "c"), "--checkpoint")):
             self.assertSays(cli.train("--output", "none", *words, cwd=self.folder), 2, part)
 

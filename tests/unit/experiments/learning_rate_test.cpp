@@ -20,7 +20,10 @@ options::Options options_of(const Words& words) {
         .integer("batch-size", 1, std::nullopt, "")
         .integer("global-batch-size", 1, "128", "")
         .text("checkpoint", "DIR", std::nullopt, "")
-        .text("save-parameters", "FILE", std::nullopt, "");
+        .text("save-parameters", "FILE", std::nullopt, "")
+        .text("sync", "NAME", std::nullopt, "")
+        .flag("ablation", "")
+        .integer("repetitions", 1, std::nullopt, "");
     describe_learning_rate(schema);
     describe_sweep(schema);
     return options::Options::parse(schema, words);

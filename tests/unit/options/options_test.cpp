@@ -56,6 +56,16 @@ TEST(Options, NoAbbreviationIsGuessed) {
     EXPECT_THAT(refusal({"--out", "x"}), HasSubstr("unknown option --out"));
 }
 
+TEST(Options, SomeAreTakenSeveralTimes) {
+    Schema schema;
+    schema.section("s").texts("where", "CONDITION", "some");
+    EXPECT_FALSE(Options::parse(schema, {}).has("where"));
+    EXPECT_THAT(Options::parse(schema, {}).texts("where"), ::testing::IsEmpty());
+    EXPECT_THAT(Options::parse(schema, {"--where", "a=b,c", "--where=d e"}).texts("where"),
+                ::testing::ElementsAre("a=b,c", "d e"));
+    EXPECT_THAT(schema.help(), HasSubstr("--where CONDITION"));
+}
+
 TEST(Options, GivenTwiceIsRefused) {
     EXPECT_THAT(refusal({"--steps", "1", "--steps", "2"}),
                 AllOf(HasSubstr("--steps"), HasSubstr("more than once")));

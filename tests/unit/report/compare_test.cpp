@@ -55,7 +55,7 @@ TEST(Compare, TellsWorseBetterAndSame) {
 }
 
 TEST(Compare, TheSmallestChangeOfInterestDecides) {
-    const Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.103);
+    const Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.102);
     EXPECT_EQ(row(compared(a, b)).outcome, Outcome::same);
     EXPECT_EQ(row(compared(a, b, {.smallest = 0.01})).outcome, Outcome::worse);
 }
@@ -136,7 +136,7 @@ TEST(Compare, TheUnitIsTheRun) {
     EXPECT_EQ(row(compared(a, b)).outcome, Outcome::too_few_runs);
 }
 
-TEST(Compare, ASlowdownIsFoundWithTheRunsRecommended) {
+TEST(Compare, AFivePercentSlowdownIsFoundWithTheRunsRecommended) {
     const auto pilot = compared(noisy_side("A", 5, 0.1, 0.05, 3), noisy_side("B", 5, 0.105, 0.05, 4));
     ASSERT_EQ(row(pilot).outcome, Outcome::too_noisy);
     const std::size_t runs = row(pilot).runs_needed;
@@ -145,8 +145,8 @@ TEST(Compare, ASlowdownIsFoundWithTheRunsRecommended) {
     constexpr int kTries = 40;
     for (std::uint64_t i = 0; i < kTries; ++i) {
         const auto again =
-            compared(noisy_side("A", runs, 0.1, 0.05, 100 + i), noisy_side("B", runs, 0.107, 0.05, 900 + i));
-        found += row(again).corrected_p < 0.05 && row(again).difference.ratio.ratio > 1 ? 1 : 0;
+            compared(noisy_side("A", runs, 0.1, 0.05, 100 + i), noisy_side("B", runs, 0.105, 0.05, 900 + i));
+        found += row(again).outcome == Outcome::worse ? 1 : 0;
     }
     EXPECT_GE(found, kTries * 8 / 10);
 }
@@ -220,6 +220,22 @@ TEST(Compare, AnotherKernelIsNotedAndNotRefused) {
     ASSERT_EQ(comparison.groups.front().differing.size(), 1U);
     EXPECT_EQ(comparison.groups.front().differing.front().key, "host.kernel");
     EXPECT_FALSE(comparison.groups.front().differing.front().allowed);
+}
+
+TEST(Compare, WhatTheTablesOfIoSayOfFilesCounts) {
+    Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
+    const auto reads = [](Side& side, const char* cache, const char* file_system) {
+        for (auto& run : side.runs)
+            run.tables.push_back({"io_reads",
+                                  {{"cache", std::vector<std::string>{cache}},
+                                   {"file_system", std::vector<std::string>{file_system}}}});
+    };
+    reads(a, "cold", "lustre");
+    reads(b, "warm", "lustre");
+    EXPECT_EQ(compared(a, b).groups.front().differing.front().key, "cache");
+    Side other = steady_side("B", 5, 0.1);
+    reads(other, "cold", "tmpfs");
+    EXPECT_THAT(refusal(a, other), HasSubstr("file_system (A: lustre; B: tmpfs)"));
 }
 
 TEST(Compare, ConfigurationsAreMatchedEachWithItsOwn) {

@@ -104,12 +104,15 @@ TEST(RemoveLeftovers, TakesOnlyItsOwn) {
     EXPECT_FALSE(fs::exists(folder / ".a.0123456789abcdef.tmp"));
 }
 
-TEST(FileLock, SurvivesTheLockFileBeingTidiedAway) {
+TEST(FileLock, SurvivesTheLockFilesBeingTidiedAway) {
     const TempFolder folder;
     const FileLock first(folder / "x");
     fs::remove(folder / "x.lock");
-    const FileLock second(folder / "x");  // would wait for ever on the old one
+    fs::remove(folder / "x.owner.lock");
+    const FileLock second(folder / "x");  // would wait for ever on the old ones
     EXPECT_TRUE(fs::exists(folder / "x.lock"));
+    EXPECT_TRUE(second.still_ours());
+    EXPECT_FALSE(first.still_ours());
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+# ReFrame: reframe -c reframe_ranklab.py -r --system=SITE -S num_tasks=4
+#
+# A performance test of `ranklab train` and `ranklab io`. The patterns are those of docs/output_formats.md;
+# tests/apps/integration_test.py applies them to real output.
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.builtins import parameter, performance_function, run_after, sanity_function, variable
+
+
+class RanklabBase(rfm.RunOnlyRegressionTest):
+    valid_systems = ['*']
+    valid_prog_environs = ['*']
+    executable = 'ranklab'
+    num_tasks = 2
+    results_file = variable(str, value='ranklab.h5')
+
+    @sanity_function
+    def is_valid_and_stored(self):
+        return sn.all([
+            sn.assert_found(r'^  valid +yes$', self.stdout),
+            sn.assert_found(r'^Stored as (\S+) in (.+)$', self.stdout),
+        ])
+
+
+@rfm.simple_test
+class RanklabTrain(RanklabBase):
+    model = parameter(['mnist-cnn'])
+    sync = parameter(['bucketed', 'flat'])
+
+    @run_after('init')
+    def set_options(self):
+        self.executable_opts = ['train', f'--model {self.model}', '--data synthetic', f'--sync {self.sync}',
+                                '--steps 200', f'--output {self.results_file}', '--label reframe']
+
+    @performance_function('samples/s')
+    def throughput(self):
+        return sn.extractsingle(r'^Total img/sec on \d+ rank\(s\): ([0-9.]+) \+- ', self.stdout, 1, float)
+
+    @performance_function('samples/s')
+    def throughput_per_rank(self):
+        return sn.extractsingle(r'^Img/sec per rank: ([0-9.]+) \+- ', self.stdout, 1, float)
+
+    @performance_function('s')
+    def step_time(self):
+        return sn.extractsingle(r'^  step_time_s +s +\d+ +(\S+) ', self.stdout, 1, float)
+
+    @performance_function('s')
+    def sync_exposed_time(self):
+        return sn.extractsingle(r'^  sync_exposed_time_s +s +\d+ +(\S+) ', self.stdout, 1, float)
+
+
+@rfm.simple_test
+class RanklabIo(RanklabBase):
+    strategy = parameter(['binary', 'hdf5-parallel-collective'])
+
+    @run_after('init')
+    def set_options(self):
+        self.executable_opts = ['io', f'--strategy {self.strategy}', '-n 16', '-s 300', '-i 7',
+                                f'--output {self.results_file}', '--label reframe']
+
+    @performance_function('MiB/s')
+    def write_bandwidth(self):
+        return sn.extractsingle(r'^  write +([0-9.]+) MiB/s \(', self.stdout, 1, float)
+
+    @performance_function('s')
+    def job_time(self):
+        return sn.extractsingle(r'^  job_time_s +s +\d+ +(\S+) ', self.stdout, 1, float)

@@ -1,0 +1,293 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <set>
+
+#include "app/command_line.hpp"
+#include "app/programs.hpp"
+#include "app/session.hpp"
+#include "app/version.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "report/selection.hpp"
+#include "report/text.hpp"
+#include "results/archive.hpp"
+#include "results/result_file.hpp"
+
+namespace ranklab::app {
+namespace {
+
+using Words = std::vector<std::string>;
+using options::Options;
+using options::Schema;
+using results::ResultFile;
+using results::Run;
+using results::RunHeader;
+
+struct Verb {
+    const char* name;
+    const char* usage;
+    const char* summary;
+    const char* examples;
+    void (*describe)(Schema&);
+    std::string (*run)(const Options&);  // what goes to stdout
+};
+
+constexpr std::size_t kMostFiles = 250;  // open at once
+
+void describe_where(Schema& schema) {
+    schema.text("where", "COND", std::nullopt,
+                "runs that meet all conditions: model=resnet50 label!=test 'ranks>=4'; a value may list "
+                "alternatives (a,b) and end in *");
+}
+
+// FILE, and behind it the conditions: each --where gives one or more words.
+std::string file_of(const Options& options, const char* verb) {
+    if (options.positional().empty())
+        throw base::OptionError(
+            fmt::format("results {} needs a results file: ranklab results {} "
+                        "results/ranklab.h5",
+                        verb, verb));
+    return options.positional().front();
+}
+
+report::Selection selection_of(const Options& options) {
+    return report::Selection({options.positional().begin() + 1, options.positional().end()});
+}
+
+RunHeader header_of(const Run& run) {
+    return {run.id, run.command, run.label, run.started_utc, run.valid, run.exit_code};
+}
+
+std::vector<RunHeader> selected(const std::string& file, const report::Selection& selection) {
+    if (selection.everything()) return ResultFile(file).runs();
+    std::vector<RunHeader> headers;
+    ResultFile(file).visit(
+        results::Detail::settings, [&](const Run& run) { return selection.matches(run); },
+        [&](Run&& run) { headers.push_back(header_of(run)); });
+    return headers;
+}
+
+std::set<std::string> ids_of(const std::vector<RunHeader>& headers) {
+    std::set<std::string> ids;
+    for (const auto& header : headers) ids.insert(header.id);
+    return ids;
+}
+
+std::string size_text(std::uint64_t bytes) {
+    return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+}
+
+void print(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+        throw base::EnvironmentError(
+            "the report could not be written to stdout; is its disk full or the pipe closed?");
+    }
+}
+
+std::string list(const Options& options) {
+    const std::string file = file_of(options, "list");
+    return report::runs_text(selected(file, selection_of(options)), file);
+}
+
+// One line a file, one more for each damaged run.
+std::string check(const Options& options) {
+    file_of(options, "check");
+    for (const auto& file : options.positional()) {
+        const auto found = results::inspect(file);
+        print(fmt::format("{}: {} runs, {} datasets, {}, {} damaged\n", file, found.runs, found.datasets,
+                          size_text(found.bytes), found.damaged.size()));
+        for (const auto& [id, what] : found.damaged)
+            print(fmt::format("damaged {}: {}\n", base::printable(id, 60), what));
+        if (!found.damaged.empty())
+            throw base::DataError(
+                fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
+                            "--skip-damaged` saves the others",
+                            file, found.damaged.size(), found.runs, file));
+    }
+    return "";
+}
+
+std::string merge(const Options& options) {
+    const Words& files = options.positional();
+    if (files.size() < 2)
+        throw base::OptionError(
+            "results merge needs the file to merge into and what to merge: ranklab results merge ALL.h5 A.h5 "
+            "B.h5");
+    std::string text;
+    for (const auto& merged : results::merge(files.front(), {files.begin() + 1, files.end()})) {
+        text += fmt::format("{}: {} runs added, {} there already, {} renamed\n", merged.file.string(),
+                            merged.added, merged.known, merged.renamed.size());
+        for (const auto& [old_id, new_id] : merged.renamed)
+            text += fmt::format("renamed {} to {}: another run has that id\n", old_id, new_id);
+    }
+    return text + fmt::format("{}: {} runs\n", files.front(), ResultFile(files.front()).runs().size());
+}
+
+std::string export_some(const Options& options) {
+    const std::string file = file_of(options, "export");
+    if (!options.has("output"))
+        throw base::OptionError("results export needs --output NEW.h5, the file to write");
+    const auto selection = selection_of(options);
+    const bool skip = options.flag("skip-damaged");
+    if (skip && !selection.everything())
+        throw base::OptionError("--skip-damaged takes all whole runs; use --where on the file it makes");
+    const auto ids = skip ? results::inspect(file).whole : ids_of(selected(file, selection));
+    if (ids.empty())
+        throw base::OptionError(fmt::format(
+            "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file, file));
+    const std::string output = options.text("output");
+    results::export_runs(file, ids, output);
+    return fmt::format("{}: {} runs\n", output, ids.size());
+}
+
+// Those that meet the conditions, but for the last ones.
+std::vector<RunHeader> doomed_runs(const std::string& file, const Options& options) {
+    const auto selection = selection_of(options);
+    if (selection.everything() && !options.has("keep-last"))
+        throw base::OptionError("results prune needs --where COND or --keep-last N, which say what goes");
+    auto doomed = selected(file, selection);
+    if (!options.has("keep-last")) return doomed;
+    std::stable_sort(doomed.begin(), doomed.end(),
+                     [](const auto& a, const auto& b) { return a.started_utc < b.started_utc; });
+    const auto kept = std::min(doomed.size(), static_cast<std::size_t>(options.integer("keep-last")));
+    doomed.resize(doomed.size() - kept);
+    return doomed;
+}
+
+std::string prune(const Options& options) {
+    const std::string file = file_of(options, "prune");
+    const auto doomed = doomed_runs(file, options);
+    std::string text;
+    for (const auto& run : doomed)
+        text += fmt::format("remove {} {} {}\n", run.id, run.command, base::printable(run.label, 60));
+    if (doomed.empty()) return "0 runs to remove\n";
+    if (options.flag("dry-run")) return text + fmt::format("{} runs would be removed\n", doomed.size());
+    print(text);
+    if (!options.flag("yes"))
+        throw base::OptionError(
+            fmt::format("{} runs would go for good; say --yes to remove them", doomed.size()));
+    const auto path = std::filesystem::path(file);
+    const auto before = std::filesystem::file_size(path);
+    results::remove_runs(path, ids_of(doomed));
+    return fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(), file, size_text(before),
+                       size_text(std::filesystem::file_size(path)));
+}
+
+void files_only(Schema& schema) {
+    schema.positional(kMostFiles);
+}
+
+constexpr std::array kVerbs{
+    Verb{"list", "FILE [--where COND...]", "The runs of a results file, one line each.",
+         "  ranklab results list results/ranklab.h5\n"
+         "  ranklab results list results/ranklab.h5 --where model=resnet50 'ranks>=4'\n",
+         [](Schema& schema) {
+             schema.positional(kMostFiles).section("Options");
+             describe_where(schema);
+         },
+         list},
+    Verb{"check", "FILE...", "Reads everything of every run; exit 3 where something is damaged.",
+         "  ranklab results check results/ranklab.h5\n", files_only, check},
+    Verb{
+        "merge", "OUT FILE...",
+        "Adds the runs of the files to OUT, in the order of their start. Equal runs are stored once; another "
+        "run\nof the same id gets a new one. OUT is whole or unchanged.",
+        "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
+        "  ranklab results merge results/ranklab.h5 /tmp/ranklab-rescue-Ab12Cd/*.h5    a run that was "
+        "saved\n",
+        files_only, merge},
+    Verb{"export", "FILE --output NEW.h5 [--where COND...]", "Writes some runs into a file of their own.",
+         "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper valid=1\n"
+         "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n",
+         [](Schema& schema) {
+             schema.positional(kMostFiles)
+                 .section("Options")
+                 .text("output", "NEW.h5", std::nullopt, "the file to write, which is not there yet");
+             describe_where(schema);
+             schema.flag("skip-damaged", "leave out what cannot be read, and take all else");
+         },
+         export_some},
+    Verb{"prune", "FILE --where COND... | --keep-last N [--dry-run | --yes]",
+         "Removes runs for good and gives their room back.",
+         "  ranklab results prune results/ranklab.h5 --where valid=0 --dry-run\n"
+         "  ranklab results prune results/ranklab.h5 --where label=nightly --keep-last 100 --yes\n",
+         [](Schema& schema) {
+             schema.positional(kMostFiles).section("Options");
+             describe_where(schema);
+             schema.integer("keep-last", 0, std::nullopt, "keep that many of them, those that started last")
+                 .flag("dry-run", "say what would go, and change nothing")
+                 .flag("yes", "really remove them");
+         },
+         prune},
+};
+
+void print_help() {
+    fmt::print(
+        "Usage: ranklab results COMMAND FILE...\n\nKeeps results files: what is in them, whether they are "
+        "whole, joined, thinned out.\n\nCommands:\n");
+    for (const auto& verb : kVerbs)
+        fmt::print("  {:<8} {}\n", verb.name,
+                   std::string_view(verb.summary).substr(0, std::string_view(verb.summary).find('\n')));
+    fmt::print("\nranklab results COMMAND --help says more. To begin with:\n");
+    for (const auto& verb : kVerbs) fmt::print("{}", verb.examples);
+}
+
+// `--where A B --where C`: the conditions are words like others, so that there may be several.
+Words without_where(const Words& words) {
+    constexpr std::string_view kWhere = "--where";
+    Words others;
+    for (const auto& word : words) {
+        if (word.starts_with("--where=")) {
+            others.push_back(word.substr(kWhere.size() + 1));
+        } else if (word != kWhere) {
+            others.push_back(word);
+        }
+    }
+    return others;
+}
+
+int run_verb(const Verb& verb, const Words& words) {
+    Schema schema;
+    verb.describe(schema);
+    describe_help(schema);
+    const auto options = Options::parse(schema, without_where(words));
+    if (answer_help(options, schema,
+                    {fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples}))
+        return 0;
+    print(verb.run(options));
+    return 0;
+}
+
+int run(const Words& words) {
+    const std::string first = words.empty() ? "--help" : words.front();
+    if (first == "--version") {
+        fmt::print("{}\n{}\n", version_line(), build_features());
+        return 0;
+    }
+    if (first == "--help" || first == "-h" || first == "help") {
+        print_help();
+        return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
+    }
+    Words names;
+    for (const auto& verb : kVerbs) {
+        if (first == verb.name) return run_verb(verb, {words.begin() + 1, words.end()});
+        names.emplace_back(verb.name);
+    }
+    const auto near = base::nearest(first, names);
+    throw base::OptionError(
+        fmt::format("there is no 'ranklab results {}'{}; it is one of {}", base::printable(first, 60),
+                    near ? fmt::format(" (did you mean {}?)", *near) : "", base::join(names, ", ")));
+}
+
+}  // namespace
+
+int run_results(int argc, char** argv) {
+    prepare_process();
+    return guarded([&] { return run(arguments_of(argc, argv)); });
+}
+
+}  // namespace ranklab::app

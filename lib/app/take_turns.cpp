@@ -1,0 +1,102 @@
+#include "app/take_turns.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <random>
+#include <utility>
+
+namespace ranklab::app {
+namespace {
+
+using experiments::Variant;
+using experiments::Work;
+
+struct Entry {
+    Work* work = nullptr;
+    bool done = false;
+    FinishedRun finished;
+    std::vector<std::int64_t> round, place, of;
+};
+
+class Turns {
+  public:
+    Turns(const std::vector<Variant>& variants, std::uint64_t seed) : variants_(variants), random_(seed) {
+        for (std::size_t i = 0; i < variants.size(); ++i)
+            entries_.push_back({.finished = {.variant = i, .run = {}}});
+    }
+    // A folder that one made may hold another's.
+    ~Turns() {
+        while (!begun_.empty()) begun_.pop_back();
+    }
+    Turns(const Turns&) = delete;
+    Turns& operator=(const Turns&) = delete;
+    Turns(Turns&&) = delete;
+    Turns& operator=(Turns&&) = delete;
+
+    // Fisher and Yates, by numbers that are the same with every standard library.
+    std::vector<std::size_t> order_of(int round) {
+        std::vector<std::size_t> order;
+        for (std::size_t i = 0; i < entries_.size(); ++i)
+            if (!entries_[i].done && variants_[i].round <= round) order.push_back(i);
+        for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
+        return order;
+    }
+
+    void repeat(std::size_t variant, const std::function<std::unique_ptr<Work>(std::size_t)>& begin) {
+        Entry& entry = entries_[variant];
+        const auto start = std::chrono::steady_clock::now();
+        if (entry.work == nullptr) {
+            entry.finished.started = std::time(nullptr);
+            entry.work = begun_.emplace_back(begin(variant)).get();
+        }
+        entry.done = !entry.work->repeat();
+        if (entry.done)
+            entry.finished.run = entry.work->finish();
+        else
+            entry.work->rest();
+        entry.finished.used_s +=
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+
+    void note(std::size_t variant, int round, std::size_t place, std::size_t of) {
+        Entry& entry = entries_[variant];
+        entry.round.push_back(round + 1);
+        entry.place.push_back(static_cast<std::int64_t>(place) + 1);
+        entry.of.push_back(static_cast<std::int64_t>(of));
+    }
+
+    void hand_over(const std::function<void(FinishedRun&&)>& take) {
+        for (; taken_ < entries_.size() && entries_[taken_].done; ++taken_) {
+            Entry& entry = entries_[taken_];
+            entry.finished.run.tables.push_back(
+                {"order", {{"round", entry.round}, {"place", entry.place}, {"of", entry.of}}});
+            take(std::move(entry.finished));
+        }
+    }
+    bool all_taken() const { return taken_ == entries_.size(); }
+
+  private:
+    const std::vector<Variant>& variants_;
+    std::mt19937_64 random_;
+    std::vector<Entry> entries_;
+    std::vector<std::unique_ptr<Work>> begun_;
+    std::size_t taken_ = 0;
+};
+
+}  // namespace
+
+void take_turns(const std::vector<Variant>& variants, std::uint64_t seed,
+                const std::function<std::unique_ptr<Work>(std::size_t)>& begin,
+                const std::function<void(FinishedRun&&)>& take) {
+    Turns turns(variants, seed);
+    for (int round = 0; !turns.all_taken(); ++round) {
+        const auto order = turns.order_of(round);
+        for (std::size_t place = 0; place < order.size(); ++place) {
+            turns.note(order[place], round, place, order.size());
+            turns.repeat(order[place], begin);
+            turns.hand_over(take);
+        }
+    }
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,212 @@
+#include "hdf5/contents.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.hpp"
+#include "hdf5/check.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+constexpr int kDeepest = 16;  // a damaged file may have a group within itself
+
+herr_t add_attribute(hid_t, const char* name, const H5A_info_t*, void* names) noexcept {
+    try {
+        static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+        return 0;
+    } catch (...) {
+        return -1;
+    }
+}
+
+std::vector<std::string> attributes_of(const Object& object) {
+    std::vector<std::string> names;
+    check(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_attribute, &names), "H5Aiterate2",
+          object.path());
+    return names;
+}
+
+// Appends fields to the bytes, each with its length, so that no two different lists look alike.
+class Writer {
+  public:
+    explicit Writer(Contents& contents) : contents_(contents) {}
+
+    void text(std::string_view field) {
+        number(field.size());
+        contents_.bytes += field;
+    }
+    void number(unsigned long long value) { contents_.bytes += fmt::format("{};", value); }
+    void not_comparable() { contents_.comparable = false; }
+    void dataset() { ++contents_.datasets; }
+
+  private:
+    Contents& contents_;
+};
+
+bool is_text(hid_t type) {
+    return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
+}
+
+void describe_type(hid_t type, const std::string& what, Writer& out);
+
+void describe_members(hid_t record, const std::string& what, Writer& out) {
+    const int count = check(H5Tget_nmembers(record), "H5Tget_nmembers", what);
+    for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
+        char* name = check(H5Tget_member_name(record, i), "H5Tget_member_name", what);
+        out.text(name);
+        H5free_memory(name);
+        out.number(H5Tget_member_offset(record, i));
+        describe_type(own(H5Tget_member_type(record, i), "H5Tget_member_type", what).get(), what, out);
+    }
+}
+
+// What its bytes mean. Pointers into a heap or the file mean nothing to another file.
+void describe_type(hid_t type, const std::string& what, Writer& out) {
+    const H5T_class_t kind = check(H5Tget_class(type), "H5Tget_class", what);
+    out.number(static_cast<unsigned>(kind));
+    if (kind == H5T_COMPOUND) return describe_members(type, what, out);
+    if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) out.not_comparable();
+    if (kind == H5T_STRING && H5Tis_variable_str(type) > 0) {
+        out.not_comparable();
+        return;
+    }
+    out.number(H5Tget_size(type));
+    if (kind != H5T_STRING) out.number(static_cast<unsigned>(H5Tget_order(type)));
+    if (kind == H5T_INTEGER) out.number(static_cast<unsigned>(H5Tget_sign(type)));
+}
+
+// The number of entries; the shape is described.
+hsize_t describe_space(hid_t space, const std::string& what, Writer& out) {
+    out.number(static_cast<unsigned>(H5Sget_simple_extent_type(space)));
+    const int rank = check(H5Sget_simple_extent_ndims(space), "H5Sget_simple_extent_ndims", what);
+    std::vector<hsize_t> shape(static_cast<std::size_t>(rank));
+    if (rank > 0)
+        check(H5Sget_simple_extent_dims(space, shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
+    for (const hsize_t edge : shape) out.number(edge);
+    return static_cast<hsize_t>(
+        check(H5Sget_simple_extent_npoints(space), "H5Sget_simple_extent_npoints", what));
+}
+
+// `read(memory)` fills a buffer of `entries` of that type.
+template <class Read>
+void add_values(hid_t object, hid_t type, hid_t space, hsize_t entries, const std::string& what, Read read,
+                Writer& out) {
+    const std::size_t size = H5Tget_size(type);
+    if (entries == 0 || size == 0) return;
+    if (entries > (1ULL << 40U) / size)
+        throw base::DataError(fmt::format("{} claims {} entries: the file is damaged", what, entries));
+    check_size(object, entries * size, what);
+    std::string bytes(entries * size, '\0');
+    read(bytes.data());
+    if (!is_text(type)) return out.text(bytes);
+    const auto* texts = reinterpret_cast<char**>(bytes.data());
+    for (hsize_t i = 0; i < entries; ++i) out.text(texts[i] == nullptr ? "" : texts[i]);
+    check(H5Dvlen_reclaim(type, space, H5P_DEFAULT, bytes.data()), "H5Dvlen_reclaim", what);
+}
+
+void describe(hid_t type, const std::string& what, Writer& out) {
+    if (is_text(type)) return out.text("text");
+    describe_type(type, what, out);
+}
+
+void add_attribute(const Object& object, const std::string& name, Writer& out) {
+    const std::string what = fmt::format("attribute '{}' of {}", name, object.path());
+    const Id attribute = own(H5Aopen(object.id(), name.c_str(), H5P_DEFAULT), "H5Aopen", what);
+    const Id type = own(H5Aget_type(attribute.get()), "H5Aget_type", what);
+    const Id space = own(H5Aget_space(attribute.get()), "H5Aget_space", what);
+    out.text(name);
+    describe(type.get(), what, out);
+    const hsize_t entries = describe_space(space.get(), what, out);
+    const auto read = [&](void* to) { check(H5Aread(attribute.get(), type.get(), to), "H5Aread", what); };
+    add_values(attribute.get(), type.get(), space.get(), entries, what, read, out);
+}
+
+void add_attributes(const Object& object, std::string_view except, Writer& out) {
+    for (const auto& name : attributes_of(object))
+        if (name != except) add_attribute(object, name, out);
+}
+
+void add_dataset(const Object& dataset, Writer& out) {
+    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", dataset.path());
+    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", dataset.path());
+    out.dataset();
+    describe(type.get(), dataset.path(), out);
+    const hsize_t entries = describe_space(space.get(), dataset.path(), out);
+    const auto read = [&](void* to) {
+        check(H5Dread(dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to), "H5Dread",
+              dataset.path());
+    };
+    add_values(dataset.id(), type.get(), space.get(), entries, dataset.path(), read, out);
+}
+
+void add_group(const Group& group, std::string_view except, int depth, Writer& out) {
+    if (depth > kDeepest)
+        throw base::DataError(fmt::format("{} is nested too deeply: the file is damaged", group.path()));
+    add_attributes(group, except, out);
+    std::vector<std::string> names = group.members();
+    std::sort(names.begin(), names.end());
+    out.number(names.size());
+    for (const auto& name : names) {
+        out.text(name);
+        const std::string path = fmt::format("{}/{}", group.path(), name);
+        Id id = own(H5Oopen(group.id(), name.c_str(), H5P_DEFAULT), "H5Oopen", path);
+        const H5I_type_t kind = H5Iget_type(id.get());
+        const Group object(std::move(id), path);
+        if (kind == H5I_GROUP) {
+            add_group(object, "", depth + 1, out);
+        } else if (kind == H5I_DATASET) {
+            add_attributes(object, "", out);
+            add_dataset(object, out);
+        } else {
+            out.not_comparable();
+        }
+    }
+}
+
+void copy_attribute(const Object& from, const Object& to, const std::string& name) {
+    const std::string what = fmt::format("attribute '{}' of {}", name, from.path());
+    const Id attribute = own(H5Aopen(from.id(), name.c_str(), H5P_DEFAULT), "H5Aopen", what);
+    const Id type = own(H5Aget_type(attribute.get()), "H5Aget_type", what);
+    const Id space = own(H5Aget_space(attribute.get()), "H5Aget_space", what);
+    const auto entries =
+        check(H5Sget_simple_extent_npoints(space.get()), "H5Sget_simple_extent_npoints", what);
+    const Id copy = own(H5Acreate2(to.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                        "H5Acreate2", what);
+    if (entries == 0) return;
+    const auto bytes = static_cast<std::size_t>(entries) * H5Tget_size(type.get());
+    check_size(from.id(), bytes, what);
+    std::string values(bytes, '\0');
+    check(H5Aread(attribute.get(), type.get(), values.data()), "H5Aread", what);
+    check(H5Awrite(copy.get(), type.get(), values.data()), "H5Awrite", what);
+    check(H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, values.data()), "H5Dvlen_reclaim", what);
+}
+
+}  // namespace
+
+Contents contents_of(const Group& group, std::string_view except) {
+    Contents contents;
+    Writer out(contents);
+    add_group(group, except, 0, out);
+    return contents;
+}
+
+void copy_group(const Group& from, const std::string& name, const Group& to, const std::string& new_name) {
+    check(H5Ocopy(from.id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "H5Ocopy",
+          fmt::format("{}/{}", from.path(), name));
+}
+
+void copy_attributes(const Object& from, const Object& to) {
+    for (const auto& name : attributes_of(from))
+        if (!to.has_attribute(name)) copy_attribute(from, to, name);
+}
+
+void copy_missing(const Group& from, const Group& to, const std::string& except) {
+    copy_attributes(from, to);
+    for (const auto& name : from.members())
+        if (name != except && !to.has(name)) copy_group(from, name, to, name);
+}
+
+}  // namespace ranklab::hdf5

@@ -1,0 +1,80 @@
+#include "report/extrap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "report/json_dump.hpp"
+#include "report/phases.hpp"
+#include "report/run_name.hpp"
+#include "report/selection.hpp"
+
+namespace ranklab::report {
+namespace {
+
+double parameter(const results::Run& run, const std::string& key) {
+    const std::string text = value_of(run, key);
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || rest != text.data() + text.size() || !std::isfinite(value))
+        throw base::OptionError(
+            fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name others with "
+                        "--group-by, or leave the "
+                        "run out with --where",
+                        run.id, key, base::printable(text, 40)));
+    return value;
+}
+
+Json parameters(const results::Run& run, const std::vector<std::string>& keys) {
+    Json params = Json::object();
+    for (const auto& key : keys) params[key == "ranks" ? "p" : key] = parameter(run, key);
+    return params;
+}
+
+struct Place {
+    std::string callpath;
+    std::string metric;
+};
+
+// "forward_time_s" is the phase "forward" of the step; of other measurements the name is the metric.
+Place place_of(const std::string& workload, const std::string& name) {
+    constexpr std::string_view kTime = "_time_s";
+    for (const auto& whole : wholes()) {
+        if (name == whole.name) return {workload, "time"};
+        if (std::find(whole.phases->begin(), whole.phases->end(), name) != whole.phases->end())
+            return {workload + "->" + name.substr(0, name.size() - kTime.size()), "time"};
+    }
+    return {workload, name};
+}
+
+std::string lines(const results::Run& run, const std::vector<std::string>& keys) {
+    const Json params = parameters(run, keys);
+    const std::string workload = workload_name(run);
+    std::string text;
+    for (const auto& m : run.measurements) {
+        if (!std::isfinite(m.summary.median)) continue;
+        const Place place = place_of(workload, m.name);
+        text += json_line({{"params", params},
+                           {"callpath", place.callpath},
+                           {"metric", place.metric},
+                           {"value", m.summary.median}}) +
+                '\n';
+    }
+    return text;
+}
+
+}  // namespace
+
+void write_extrap(const ChosenRuns& runs, const std::vector<std::string>& keys, const Sink& sink) {
+    const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
+    runs.visit(results::Detail::summaries, [&](const results::Run& run) {
+        // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
+        if (run.valid && !run.measurements.empty()) sink(lines(run, names));
+    });
+}
+
+}  // namespace ranklab::report

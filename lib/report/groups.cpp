@@ -1,0 +1,124 @@
+#include "report/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "report/selection.hpp"
+
+namespace ranklab::report {
+namespace {
+
+std::optional<double> as_number(const std::string& text) {
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && rest == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+bool before(const std::string& a, const std::string& b) {
+    const auto x = as_number(a);
+    const auto y = as_number(b);
+    if (x && y && *x != *y) return *x < *y;
+    if (x.has_value() != y.has_value()) return x.has_value();
+    return a < b;
+}
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// The program says it in a warning, and where nothing else was wrong by its exit code too.
+bool is_not_converged(const results::Run& run) {
+    return run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement) ||
+           std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
+               return warning.find("not converged") != std::string::npos;
+           });
+}
+
+}  // namespace
+
+const std::vector<std::string>& headline_measurements() {
+    static const std::vector<std::string> kNames{
+        "throughput_samples_per_s", "step_time_s", "job_time_s", "write_MiBps", "busbw_GBps", "time_us"};
+    return kNames;
+}
+
+const std::vector<std::string>& scaling_times() {
+    static const std::vector<std::string> kNames{"step_time_s", "job_time_s"};
+    return kNames;
+}
+
+Groups::Groups(std::vector<std::string> keys, std::vector<std::string> measurements)
+    : keys_(std::move(keys)),
+      measurements_(measurements.empty() ? headline_measurements() : std::move(measurements)) {
+    std::set<std::string> met;
+    for (const auto& key : keys_)
+        if (key.empty() || !met.insert(key).second)
+            throw base::OptionError(fmt::format(
+                "--group-by takes keys with a comma between, each once, such as ranks,sync; not '{}'", key));
+}
+
+void Groups::add(const results::Run& run) {
+    std::vector<std::string> key;
+    for (const auto& name : keys_) key.push_back(value_of(run, name));
+    Group& group = groups_[key];
+    group.key = key;
+    ++runs_;
+    if (!run.valid) {
+        ++group.invalid;
+        return;
+    }
+    group.runs.push_back(run.id);
+    group.factors.add(run);
+    factors_.add(run);
+    if (is_not_converged(run)) ++group.not_converged;
+    if (run.exit_code == static_cast<int>(base::ExitCode::time_limit)) ++group.cut_short;
+    for (const auto& m : run.measurements) {
+        const bool wanted = contains(measurements_, m.name) || contains(scaling_times(), m.name);
+        if (!wanted || m.summary.n == 0) continue;
+        GroupValues& values = group.values[m.name];
+        values.unit = m.unit;
+        values.medians.push_back(m.summary.median);
+        values.own = m.summary.ci95;
+    }
+}
+
+bool Groups::has_values(const Group& group) const {
+    return group.invalid > 0 || std::any_of(measurements_.begin(), measurements_.end(),
+                                            [&](const auto& name) { return group.values.count(name) != 0; });
+}
+
+std::vector<Group> Groups::sorted() const {
+    std::vector<Group> groups;
+    for (const auto& [key, group] : groups_)
+        if (has_values(group)) groups.push_back(group);
+    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+        return std::lexicographical_compare(a.key.begin(), a.key.end(), b.key.begin(), b.key.end(), before);
+    });
+    return groups;
+}
+
+std::size_t Groups::without_values() const {
+    std::size_t runs = 0;
+    for (const auto& [key, group] : groups_)
+        if (!has_values(group)) runs += group.runs.size();
+    return runs;
+}
+
+std::vector<std::string> Groups::measurements() const {
+    std::vector<std::string> present;
+    for (const auto& name : measurements_) {
+        const bool there = std::any_of(groups_.begin(), groups_.end(), [&](const auto& entry) {
+            return entry.second.values.count(name) != 0;
+        });
+        if (there) present.push_back(name);
+    }
+    return present;
+}
+
+}  // namespace ranklab::report

@@ -1,0 +1,65 @@
+// Private to this room: runs, grouped by the values of some keys. The unit is the run: one number a run.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/factors.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::report {
+
+/// One measurement of a group: a median a run.
+struct GroupValues {
+    std::string unit;
+    std::vector<double> medians;
+    stats::Interval own;  ///< of the only run; of no meaning where there are several
+};
+
+struct Group {
+    std::vector<std::string> key;   ///< in the order of the keys
+    std::vector<std::string> runs;  ///< ids of those that count: valid ones
+    std::size_t invalid = 0;        ///< left out
+    std::size_t not_converged = 0;  ///< of those that count
+    std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
+    std::map<std::string, GroupValues> values;
+    Factors factors;
+};
+
+class Groups {
+  public:
+    /// `measurements`: those to keep; empty: the headline ones (headline_measurements). OptionError for an
+    /// empty or repeated key.
+    Groups(std::vector<std::string> keys, std::vector<std::string> measurements);
+
+    /// A run read with its summaries.
+    void add(const results::Run& run);
+
+    const std::vector<std::string>& keys() const { return keys_; }
+    /// By the values of the keys: numbers in their order, before texts. Groups of which no run has any of
+    /// the measurements, and none is invalid, are left out and counted in without_values().
+    std::vector<Group> sorted() const;
+    std::size_t without_values() const;
+    /// Those that some group has, in the order asked for.
+    std::vector<std::string> measurements() const;
+    const Factors& factors() const { return factors_; }
+    std::size_t runs() const { return runs_; }
+
+  private:
+    bool has_values(const Group& group) const;
+
+    std::vector<std::string> keys_;
+    std::vector<std::string> measurements_;
+    std::map<std::vector<std::string>, Group> groups_;
+    Factors factors_;
+    std::size_t runs_ = 0;
+};
+
+/// What a command is first asked for: its rate, and the time that its speedups are made of.
+const std::vector<std::string>& headline_measurements();
+/// The times that speedups are made of, the first that a run has.
+const std::vector<std::string>& scaling_times();
+
+}  // namespace ranklab::report

@@ -1,0 +1,179 @@
+#include "report/scaling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/values.hpp"
+
+namespace ranklab::report {
+namespace {
+
+// Above this many repetitions of one run the resampling would take longer than the report.
+constexpr std::size_t kMostRepetitions = 20000;
+
+const GroupValues* time_of(const Group& group, const std::string& name) {
+    const auto found = group.values.find(name);
+    return found == group.values.end() ? nullptr : &found->second;
+}
+
+// The first time that both have.
+std::string common_time(const Group& a, const Group& b) {
+    for (const auto& name : scaling_times())
+        if (time_of(a, name) != nullptr && time_of(b, name) != nullptr) return name;
+    return "";
+}
+
+// The longest rank of each repetition.
+std::vector<double> repetitions(const results::ResultFile& file, const std::string& id,
+                                const std::string& name) {
+    const results::Run run = file.read(id);
+    const results::Measurement* m = run.find(name);
+    std::vector<double> longest;
+    if (m == nullptr || m->columns == 0 || m->samples.size() / m->columns > kMostRepetitions) return longest;
+    for (std::size_t row = 0; row + m->columns <= m->samples.size(); row += m->columns)
+        longest.push_back(
+            *std::max_element(m->samples.begin() + static_cast<std::ptrdiff_t>(row),
+                              m->samples.begin() + static_cast<std::ptrdiff_t>(row + m->columns)));
+    return longest;
+}
+
+bool same(const Group& a, const Group& b, const std::string& key) {
+    const std::string value = a.factors.common(key);
+    return !value.empty() && value == b.factors.common(key);
+}
+
+bool both_have(const Group& a, const Group& b, const std::string& key) {
+    return !a.factors.common(key).empty() && !b.factors.common(key).empty();
+}
+
+std::optional<stats::Scaling> scaling_between(const Group& base, const Group& group) {
+    if (same(base, group, "files") && same(base, group, "size")) return stats::Scaling::strong;
+    if (!both_have(base, group, "batch-size") || !both_have(base, group, "global-batch-size")) return {};
+    const bool local = same(base, group, "batch-size");
+    const bool global = same(base, group, "global-batch-size");
+    if (local == global) return {};
+    return local ? stats::Scaling::weak : stats::Scaling::strong;
+}
+
+class AgainstBase {
+  public:
+    AgainstBase(const results::ResultFile& file, std::size_t ranks_key)
+        : file_(file), ranks_key_(ranks_key) {}
+
+    double ranks(const Group& group) const { return std::strtod(group.key[ranks_key_].c_str(), nullptr); }
+
+    ScalingRow row(const Group& base, const Group& group) {
+        ScalingRow row;
+        const std::string time = common_time(base, group);
+        if (time.empty()) return row;
+        const bool single = base.runs.size() == 1 && group.runs.size() == 1;
+        const auto reference = single ? once(base, time) : time_of(base, time)->medians;
+        const auto times = single ? once(group, time) : time_of(group, time)->medians;
+        row.within_runs = single;
+        row.speedup = stats::estimate_speedup(reference, times);
+        const auto scaling = scaling_between(base, group);
+        if (!scaling) return row;
+        row.scaling = *scaling == stats::Scaling::strong ? "strong" : "weak";
+        row.efficiency = stats::estimate_efficiency(reference, times, ranks(group) / ranks(base), *scaling);
+        return row;
+    }
+
+  private:
+    // Samples of a group's only run, or its median where it has none that can be used.
+    const std::vector<double>& once(const Group& group, const std::string& time) {
+        auto& samples = read_[group.runs.front()];
+        if (samples.empty()) samples = repetitions(file_, group.runs.front(), time);
+        if (samples.empty()) samples = time_of(group, time)->medians;
+        return samples;
+    }
+
+    const results::ResultFile& file_;
+    std::size_t ranks_key_;
+    std::map<std::string, std::vector<double>> read_;
+};
+
+std::string base_line(const Group& base, const std::vector<std::string>& keys) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        parts.push_back(fmt::format("{} = {}", keys[i], base.key[i]));
+    for (const auto& name : scaling_times()) {
+        const GroupValues* time = time_of(base, name);
+        if (time == nullptr) continue;
+        const stats::Summary s = stats::summarise(time->medians);
+        return fmt::format("base: {}, {} {} s, {} run(s)", base::join(parts, ", "), name, number(s.median),
+                           base.runs.size());
+    }
+    return "";
+}
+
+std::vector<std::string> others_than(std::vector<std::string> key, std::size_t place) {
+    key.erase(key.begin() + static_cast<std::ptrdiff_t>(place));
+    return key;
+}
+
+// Fewest ranks first among those of equal other keys that have a time.
+std::map<std::vector<std::string>, const Group*> bases_of(const std::vector<Group>& groups, std::size_t place,
+                                                          const AgainstBase& against) {
+    std::map<std::vector<std::string>, const Group*> bases;
+    for (const auto& group : groups) {
+        if (common_time(group, group).empty() || !(against.ranks(group) > 0)) continue;
+        const Group*& base = bases[others_than(group.key, place)];
+        if (base == nullptr || against.ranks(group) < against.ranks(*base)) base = &group;
+    }
+    return bases;
+}
+
+void add_notes(Scaling& scaling) {
+    std::set<std::string> claimed;
+    bool unclaimed = false;
+    for (const auto& row : scaling.rows) {
+        if (!row.scaling.empty()) claimed.insert(row.scaling);
+        if (row.scaling.empty() && !row.is_base && !std::isnan(row.speedup.ratio)) unclaimed = true;
+    }
+    if (claimed.count("strong") != 0)
+        scaling.notes.emplace_back(
+            "strong scaling (the same work for all ranks together): efficiency = speedup / (ranks / base "
+            "ranks)");
+    if (claimed.count("weak") != 0)
+        scaling.notes.emplace_back(
+            "weak scaling (the same batch-size for each rank): efficiency = T(base) / T; the speedup of a "
+            "step "
+            "is of larger global batches");
+    if (unclaimed)
+        scaling.notes.emplace_back(
+            "no efficiency where neither batch-size nor global-batch-size is the same as the base's");
+}
+
+}  // namespace
+
+Scaling scaling_of(const std::vector<Group>& groups, const std::vector<std::string>& keys,
+                   const results::ResultFile& file) {
+    Scaling scaling;
+    const auto found = std::find(keys.begin(), keys.end(), "ranks");
+    if (found == keys.end()) return scaling;
+    const auto place = static_cast<std::size_t>(found - keys.begin());
+    AgainstBase against(file, place);
+    const auto bases = bases_of(groups, place, against);
+    for (const auto& group : groups) {
+        const auto base = bases.find(others_than(group.key, place));
+        if (base == bases.end() || group.values.empty()) {
+            scaling.rows.emplace_back();
+        } else if (base->second == &group) {
+            scaling.rows.push_back({true, {1, {}}, {1, {}}, "", false});
+        } else {
+            scaling.rows.push_back(against.row(*base->second, group));
+        }
+    }
+    for (const auto& [key, base] : bases) scaling.bases.push_back(base_line(*base, keys));
+    add_notes(scaling);
+    return scaling;
+}
+
+}  // namespace ranklab::report

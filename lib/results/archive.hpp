@@ -1,0 +1,55 @@
+// Results files as wholes: looked over, joined, thinned out. Runs are copied as they lie in the file, so that
+// nothing is lost that another ranklab may have stored. A file that changes is replaced as by an append:
+// whole, under its lock, or not at all; runs that others append meanwhile stay.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ranklab::results {
+
+/// A run that cannot be read, and what HDF5 or the schema says.
+struct DamagedRun {
+    std::string id;
+    std::string what;
+};
+
+struct Inspection {
+    std::size_t runs = 0;  ///< the damaged ones included
+    std::size_t datasets = 0;
+    std::uint64_t bytes = 0;      ///< of the file
+    std::set<std::string> whole;  ///< ids
+    std::vector<DamagedRun> damaged;
+};
+
+/// Reads every attribute and dataset of every run, and has the schema's eye on it. Errors as of
+/// ResultFile::read where the file as a whole cannot be read.
+Inspection inspect(const std::filesystem::path& file);
+
+/// What became of the runs of one file.
+struct Merged {
+    std::filesystem::path file;
+    std::size_t added = 0;
+    std::size_t known = 0;                                     ///< the same run was there already
+    std::vector<std::pair<std::string, std::string>> renamed;  ///< id, and its new one
+};
+
+/// Adds the runs of `files` to `out` (made if need be), all in the order of their start. A run whose id is
+/// there already is the same run if all its contents are equal, and stored once; if not, it gets a new id,
+/// which follows from its contents (so that merging again finds it), and its old one as the attribute
+/// merged_from_id. Any error leaves `out` as it was.
+std::vector<Merged> merge(const std::filesystem::path& out, const std::vector<std::filesystem::path>& files);
+
+/// Writes those runs of `file` into `out`, in their order. OptionError where `out` exists.
+void export_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
+                 const std::filesystem::path& out);
+
+/// Takes those runs out of the file and gives their room back.
+void remove_runs(const std::filesystem::path& file, const std::set<std::string>& ids);
+
+}  // namespace ranklab::results

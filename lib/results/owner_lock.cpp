@@ -1,0 +1,204 @@
+#include "results/owner_lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <system_error>
+
+#include "base/log.hpp"
+#include "results/staged_file.hpp"
+
+namespace ranklab::results {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// A lock file at one moment; two looks that differ say that its owner lives.
+struct Seen {
+    ino_t inode = 0;
+    timespec time{};
+    std::string text;
+
+    bool operator==(const Seen& other) const {
+        return inode == other.inode && time.tv_sec == other.time.tv_sec &&
+               time.tv_nsec == other.time.tv_nsec && text == other.text;
+    }
+};
+
+std::string read_text(const Descriptor& file) {
+    std::array<char, 1024> bytes{};
+    const ssize_t got = ::pread(file.get(), bytes.data(), bytes.size(), 0);
+    return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+// nullopt: there is none. It is opened, since NFS asks its server again on open, not on stat. One that we may
+// not read is known by its time alone.
+std::optional<Seen> look(const fs::path& path) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if ((file ? ::fstat(file.get(), &status) : ::stat(path.c_str(), &status)) != 0) {
+        if (errno == ENOENT || errno == ESTALE) return std::nullopt;
+        throw_errno("stat", path, errno);
+    }
+    return Seen{status.st_ino, status.st_mtim, file ? read_text(file) : ""};
+}
+
+// Follows one lock file while somebody waits for it.
+class Watch {
+  public:
+    explicit Watch(std::chrono::milliseconds stale) : stale_(stale) {}
+
+    bool abandoned(const Seen& now) {
+        const auto owner = Owner::parse(now.text);
+        const auto state = owner ? owner->state() : Owner::State::elsewhere;
+        if (!last_ || !(*last_ == now)) {
+            last_ = now;
+            since_ = Clock::now();
+        }
+        if (state != Owner::State::elsewhere) return state == Owner::State::dead;
+        return Clock::now() - since_ >= stale_;
+    }
+
+    // Once, after 2 s.
+    void complain(const Seen& now, const fs::path& path) {
+        if (complained_ || Clock::now() - begin_ < std::chrono::seconds(2)) return;
+        complained_ = true;
+        const auto owner = Owner::parse(now.text);
+        base::log::info(fmt::format("waiting for {}, which holds {}", owner ? owner->name() : "another job",
+                                    path.string()));
+    }
+
+  private:
+    std::chrono::milliseconds stale_;
+    std::optional<Seen> last_;
+    Clock::time_point since_ = Clock::now();
+    Clock::time_point begin_ = Clock::now();
+    bool complained_ = false;
+};
+
+// Takes the abandoned lock away. Of several who try, one renames it; who finds that he has renamed a newer
+// one (he was slow, and it was taken meanwhile) gives it back, and should that fail, its owner sees that the
+// lock is not his before he changes the file (still_ours).
+void remove_abandoned(const fs::path& path, const Seen& abandoned, const fs::path& target) {
+    const fs::path aside = temporary_beside(target);
+    if (::rename(path.c_str(), aside.c_str()) != 0) {
+        if (errno == ENOENT) return;
+        throw_errno("rename", path, errno);
+    }
+    const auto taken = look(aside);
+    if (taken && taken->text == abandoned.text) {
+        if (const auto owner = Owner::parse(taken->text); owner && owner->state() == Owner::State::elsewhere)
+            base::log::info(
+                fmt::format("{} gave no sign of life; its lock {} is removed", owner->name(), path.string()));
+    } else if (taken) {
+        static_cast<void>(::link(aside.c_str(), path.c_str()) == 0);
+    }
+    ::unlink(aside.c_str());
+}
+
+// Not all at once, and not in step.
+void pause() {
+    thread_local std::mt19937 random{std::random_device{}()};
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution<int>(3, 20)(random)));
+}
+
+void write_owner(const Descriptor& file, const std::string& text, const fs::path& path) {
+    const ssize_t written = ::pwrite(file.get(), text.data(), text.size(), 0);
+    if (written == static_cast<ssize_t>(text.size())) return;
+    const int error = written < 0 ? errno : ENOSPC;
+    ::unlink(path.c_str());
+    throw_errno("write", path, error);
+}
+
+Descriptor create(const fs::path& path) {
+    return Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+}
+
+}  // namespace
+
+OwnerLock::OwnerLock(const fs::path& results_file, Pace pace)
+    : target_(results_file), path_(results_file.string() + ".owner.lock"), text_(Owner::self().text()) {
+    Watch watch(pace.stale);
+    while (!try_take()) {
+        const auto seen = look(path_);
+        if (!seen) continue;
+        if (watch.abandoned(*seen)) {
+            remove_abandoned(path_, *seen, target_);
+            continue;
+        }
+        watch.complain(*seen, path_);
+        pause();
+    }
+    try {
+        heart_ = std::jthread([this, pace](const std::stop_token& stop) { beat(stop, pace.beat); });
+    } catch (const std::system_error&) {  // no more threads: an append is shorter than `stale` all the same
+    }
+}
+
+OwnerLock::~OwnerLock() {
+    heart_.request_stop();
+    if (heart_.joinable()) heart_.join();
+    try {
+        if (still_ours()) ::unlink(path_.c_str());
+    } catch (...) {  // the folder is gone: so is the lock
+    }
+}
+
+bool OwnerLock::still_ours() const {
+    const auto seen = look(path_);
+    return seen && seen->text == text_;
+}
+
+bool OwnerLock::try_take() {
+    if (look(path_)) return false;  // cheaper than to try
+    return take_by_link();
+}
+
+// The file bears its owner's name from its first moment on: it is made aside and then linked. The temporary
+// is one of those that a holder of the lock tidies away; should that hit us, we try again.
+bool OwnerLock::take_by_link() {
+    const fs::path aside = temporary_beside(target_);
+    descriptor_ = create(aside);
+    if (!descriptor_) throw_errno("open", aside, errno);
+    write_owner(descriptor_, text_, aside);
+    const int error = ::link(aside.c_str(), path_.c_str()) == 0 ? 0 : errno;
+    struct stat status {};
+    // Over a network the answer may be lost, and the link be there.
+    const bool linked = error == 0 || (::fstat(descriptor_.get(), &status) == 0 && status.st_nlink == 2);
+    ::unlink(aside.c_str());
+    if (linked) return true;
+    if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK)
+        return take_by_creating();
+    if (error == EEXIST || error == ENOENT) return false;
+    throw_errno("link", path_, error);
+}
+
+// Where there are no hard links. Killed between the two calls, this leaves a lock without an owner, which
+// takes `stale` to go.
+bool OwnerLock::take_by_creating() {
+    descriptor_ = create(path_);
+    if (!descriptor_ && errno == EEXIST) return false;
+    if (!descriptor_) throw_errno("open", path_, errno);
+    write_owner(descriptor_, text_, path_);
+    return true;
+}
+
+void OwnerLock::beat(const std::stop_token& stop, std::chrono::milliseconds pause) const {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }))
+        static_cast<void>(::futimens(descriptor_.get(), nullptr));  // a lock that is lost shows elsewhere
+}
+
+}  // namespace ranklab::results

@@ -1,0 +1,86 @@
+#include "results/replace.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "results/file_lock.hpp"
+
+namespace ranklab::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Which of its versions a file is: each rename brings a new inode. Opened, since NFS asks its server then.
+struct Version {
+    dev_t device = 0;
+    ino_t inode = 0;
+    off_t size = 0;
+    timespec time{};
+
+    explicit Version(const fs::path& path) {
+        const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        struct stat status {};
+        if (!file || ::fstat(file.get(), &status) != 0) return;
+        device = status.st_dev;
+        inode = status.st_ino;
+        size = status.st_size;
+        time = status.st_mtim;
+    }
+    bool operator==(const Version& other) const {
+        return device == other.device && inode == other.inode && size == other.size &&
+               time.tv_sec == other.time.tv_sec && time.tv_nsec == other.time.tv_nsec;
+    }
+};
+
+// HDF5 quotes the system's error as "errno = 28"; 0 where the failure was not the system's.
+int system_error_in(std::string_view text) {
+    constexpr std::string_view kMark = "errno = ";
+    const std::size_t mark = text.find(kMark);
+    int error = 0;
+    if (mark != std::string_view::npos)
+        std::from_chars(text.data() + mark + kMark.size(), text.data() + text.size(), error);
+    return error;
+}
+
+// True when the file is replaced; false when another was faster.
+bool replace_once(const fs::path& target, const std::function<void(const Staging&)>& fill) {
+    const FileLock lock(target);
+    remove_leftovers(target);
+    const bool fresh = !regular_file_exists(target);
+    if (!fresh) check_not_write_protected(target);
+    const Version before(target);
+    StagedFile staged(target);
+    try {
+        fill({target, staged, fresh});
+    } catch (const base::Hdf5Error& error) {
+        if (const int reason = system_error_in(error.what()); reason != 0)
+            throw_errno("HDF5", target, reason);
+        throw;
+    }
+    if (!lock.still_ours() || !(Version(target) == before)) return false;
+    staged.commit();
+    return true;
+}
+
+}  // namespace
+
+void replace(const fs::path& path, const std::function<void(const Staging&)>& fill) {
+    constexpr int kMostTries = 10;
+    const fs::path target = resolve(path);
+    static_cast<void>(regular_file_exists(target));  // no lock beside a device or a folder
+    make_parent_folders(target);
+    for (int tries = 0; tries < kMostTries; ++tries) {
+        if (replace_once(target, fill)) return;
+    }
+    throw base::EnvironmentError(fmt::format(
+        "{} was changed by others {} times while this run was being added; is its lock {}.owner.lock being "
+        "removed by something?",
+        target.string(), kMostTries, target.string()));
+}
+
+}  // namespace ranklab::results

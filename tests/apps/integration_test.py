@@ -1,0 +1,97 @@
+"""The patterns of the ReFrame, JUBE and Ramble files under docs/integration, applied to what ranklab really prints."""
+
+import ast
+import re
+
+import ranklab_cli as cli
+
+cli.need_train()
+
+FOLDER = cli.SOURCE / "docs" / "integration"
+FORMATS = cli.SOURCE / "docs" / "output_formats.md"
+
+
+def texts_of_calls(path, function, keyword=None):
+    """The literal patterns of all calls of that name: the first argument, or that keyword's."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        values = node.args[:1] if keyword is None else [k.value for k in node.keywords if k.arg == keyword]
+        if name == function:
+            found += [ast.literal_eval(value) for value in values]
+    return found
+
+
+def jube_patterns():
+    return re.findall(r"\{name: \w+, type: \w+,(?: unit: \S+,)? _: '(\^[^']+)'\}", (FOLDER / "jube_ranklab.yaml").read_text())
+
+
+def documented():
+    """The patterns of the table in docs/output_formats.md: code in cells that begins with a caret."""
+    return [text.replace(r"\|", "|") for text in re.findall(r"\| `(\^[^`]+)` \|", FORMATS.read_text())]
+
+
+class Patterns(cli.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        made = cli.tempfile.TemporaryDirectory(prefix="ranklab-test-")
+        cls.addClassCleanup(made.cleanup)
+        cls.made = made.name
+        train = cli.train("--steps", 8, "--warmup", 1, "--output", "r.h5", ranks=2, cwd=cls.made)
+        write = cli.ranklab("io", "--strategy", "binary", "-n", 2, "-s", 20, "-i", 6, "--ceilings", "off", "--output", "r.h5",
+                            cwd=cls.made)
+        assert train.code == 0 and write.code == 0, f"{train}\n{write}"
+        cls.lines = {"train": train.stdout.splitlines(), "io": write.stdout.splitlines()}
+
+    def found(self, pattern, command):
+        """Line by line, as ReFrame, JUBE and Ramble search."""
+        return [match for line in self.lines[command] if (match := re.search(pattern, line))]
+
+    def assertFinds(self, pattern):
+        """In the output of one of the commands at least; a number where the group is one."""
+        matches = self.found(pattern, "train") + self.found(pattern, "io")
+        self.assertTrue(matches, f"{pattern} finds nothing in\n" + "\n".join(self.lines["train"] + self.lines["io"]))
+        return matches[0]
+
+    def test_each_pattern_finds_its_number(self):
+        reframe = texts_of_calls(FOLDER / "reframe_ranklab.py", "extractsingle")
+        ramble = texts_of_calls(FOLDER / "ramble_application.py", "figure_of_merit", "fom_regex")
+        self.assertGreaterEqual(len(reframe), 6)
+        self.assertGreaterEqual(len(ramble), 5)
+        for pattern in reframe + ramble:
+            match = self.assertFinds(pattern)
+            self.assertGreater(float(match.group(match.lastindex)), 0, pattern)
+
+    def test_sanity_patterns_hold_for_both_commands(self):
+        patterns = texts_of_calls(FOLDER / "reframe_ranklab.py", "assert_found")
+        patterns += texts_of_calls(FOLDER / "ramble_application.py", "success_criteria", "match")
+        self.assertGreaterEqual(len(patterns), 4)
+        for pattern in patterns:
+            for command in ("train", "io"):
+                self.assertTrue(self.found(pattern, command), f"{pattern} is not in the output of {command}")
+
+    def test_jube_and_the_documentation(self):
+        jube, table = jube_patterns(), documented()
+        self.assertGreaterEqual(len(jube), 7)
+        self.assertGreaterEqual(len(table), 10)
+        for pattern in jube + table:
+            self.assertFinds(pattern)
+
+    def test_an_invalid_run_has_no_rate_to_be_mistaken(self):
+        result = cli.train("--optimizer", "sgd", "--lr", "1e38", "--steps", 60, "--output", "bad.h5", cwd=self.folder)
+        self.assertEqual(result.code, 3, str(result))
+        for pattern in texts_of_calls(FOLDER / "reframe_ranklab.py", "extractsingle")[:2]:
+            self.assertIsNone(re.search(pattern, result.stdout, re.MULTILINE), str(result))
+
+    def test_the_numbers_are_those_of_the_file(self):
+        result = cli.ranklab("report", "r.h5", "--where", "command=train", "--format", "csv", cwd=self.made)
+        median = float(re.search(r",throughput_samples_per_s,samples/s,rate,\d+,([^,]+),", result.stdout).group(1))
+        printed = float(self.found(r"^Total img/sec on 2 rank\(s\): ([0-9.]+) ", "train")[0].group(1))
+        self.assertAlmostEqual(printed / median, 1, places=3)
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,241 @@
+"""ranklab report: its formats whole or not at all, whatever is wrong; filters; groups; other programs' readers."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import ranklab_cli as cli
+
+SCHEMA = cli.SOURCE / "docs" / "schema" / "report.schema.json"
+FORMATS = ("text", "markdown", "json", "csv", "gbench", "extrap", "chrome-trace")
+JSON = ("json", "gbench", "chrome-trace")
+COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
+BAD_LABEL = os.fsdecode(b'a"\\\x01\x1b[31m\xff\xc3 \xed\xa0\x80,b')
+
+VALIDATE = """import json, sys, jsonschema
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.Draft202012Validator(schema).validate(json.load(sys.stdin))"""
+
+# All that compare.py needs of scipy when it is not to test.
+STAND_IN_SCIPY = """import math
+def gmean(rows):
+    import numpy
+    return numpy.array([math.exp(sum(math.log(v) for v in column) / len(column)) for column in zip(*rows)])
+def mannwhitneyu(*_, **__):
+    raise NotImplementedError
+"""
+
+
+def python_with(module):
+    """A Python that has it, of the tests' own and Debian's."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+class Stored(cli.Case):
+    """A results file with runs of `io`, made once: at 1 and 2 ranks, and one with a label of any bytes."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.made = cli.tempfile.TemporaryDirectory(prefix="ranklab-test-")
+        cls.addClassCleanup(cls.made.cleanup)
+        cls.file = pathlib.Path(cls.made.name) / "r.h5"
+        write = ("io", "-n", 4, "-s", 20, "--ceilings", "off", "--output", "r.h5")
+        for words, ranks in ((("--strategy", "mpi-send", "--ranks", "1,2", "-i", 7, "--label", "sweep"), 2),
+                             (("--strategy", "binary", "-i", 2, "--label", BAD_LABEL), 1)):
+            result = cli.ranklab(*write, *words, ranks=ranks, cwd=cls.made.name)
+            assert result.code == 0, str(result)
+
+    def report(self, *words, file=None, **how):
+        return cli.ranklab("report", file or self.file, *words, cwd=self.folder, **how)
+
+    def read(self, *words, **how):
+        result = self.report(*words, **how)
+        self.assertCode(result, 0)
+        return result.stdout
+
+    def runs(self, *words):
+        return json.loads(self.read("--format", "json", *words))["runs"]
+
+
+class Formats(Stored):
+    def test_json_is_what_the_schema_says(self):
+        python = python_with("jsonschema")
+        self.assertIsNotNone(python, "python3-jsonschema is missing: ./bootstrap installs it")
+        for words in ((), ("--label", "none such"), ("--where", "ranks=2")):
+            text = self.read("--format", "json", *words)
+            done = subprocess.run([python, "-c", VALIDATE, SCHEMA], input=text, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+
+    def test_a_label_of_any_bytes_is_valid_everywhere(self):
+        run = self.runs("--where", "strategy=binary")[0]
+        self.assertEqual(run["label"], 'a"\\\x01\x1b[31m\ufffd\ufffd \ufffd\ufffd\ufffd,b')
+        rows = list(csv.reader(line for line in io.StringIO(self.read("--format", "csv")) if not line.startswith("#")))
+        self.assertIn('a"\\\x01\x1b[31m\ufffd\ufffd \ufffd\ufffd\ufffd,b', {row[2] for row in rows})
+        self.assertEqual({len(row) for row in rows}, {18})
+        for format in ("text", "markdown"):
+            self.assertNotIn("\x1b", self.read("--format", format))
+        for format in ("gbench", "chrome-trace"):
+            json.loads(self.read("--format", format))
+        for line in self.read("--format", "extrap", "--where", "ranks=1,2").splitlines():
+            json.loads(line)
+
+    def test_json_and_csv_say_the_same(self):
+        rows = list(csv.DictReader(line for line in io.StringIO(self.read("--format", "csv")) if not line.startswith("#")))
+        medians = {(row["run_id"], row["name"]): row["median"] for row in rows}
+        for run in self.runs():
+            for measurement in run["measurements"]:
+                text = medians.pop((run["id"], measurement["name"]))
+                self.assertEqual(float(text) if text else None, measurement["median"])
+        self.assertEqual(medians, {})
+
+    def test_filters_are_honoured_by_all(self):
+        ids = [run["id"] for run in self.runs()]
+        of_two = [run["id"] for run in self.runs("--where", "ranks=2", "--where", "strategy=mpi-send")]
+        self.assertEqual(len(of_two), 1)
+        self.assertEqual([run["id"] for run in self.runs("--last", 2)], ids[-2:])
+        self.assertEqual([run["id"] for run in self.runs("--label", "sweep")], ids[:-1])
+        for format in ("text", "csv", "json"):
+            text = self.read("--format", format, "--where", "ranks=2", "--where", "strategy=mpi-send")
+            self.assertEqual([one for one in ids if one in text], of_two, format)
+        trace = json.loads(self.read("--format", "chrome-trace", "--run", of_two[0], "--trace-steps", 3))
+        self.assertEqual([one["run"] for one in trace["otherData"]["runs"]], of_two)
+        self.assertEqual({event["tid"] for event in trace["traceEvents"]}, {0, 1})
+        self.assertEqual({event["name"] for event in trace["traceEvents"] if event.get("cat") == "step"},
+                         {f"repetition {i}" for i in (1, 2, 3)})
+        names = {one["run_name"] for one in json.loads(self.read("--format", "gbench", "--where", "ranks=2"))["benchmarks"]}
+        self.assertIn("io/mpi-send/files:4/size:20/ranks:2/job_time", names)
+        params = [json.loads(line)["params"] for line in self.read("--format", "extrap", "--where", "ranks=1,2").splitlines()]
+        self.assertEqual({one["p"] for one in params}, {1, 2})
+
+    def test_nothing_that_matches_is_said_and_no_error(self):
+        for format in FORMATS:
+            result = self.report("--format", format, "--where", "modle=x")
+            self.assertCode(result, 0)
+            self.assertIn("holds no run of modle=x", result.stdout + result.stderr, format)
+            if format in JSON:
+                json.loads(result.stdout)
+
+    def test_googles_compare_reads_it(self):
+        if not COMPARE_PY.exists():
+            self.skipTest(f"{COMPARE_PY} is not there: Debian's libbenchmark-tools has it, ./bootstrap installs it")
+        numpy = python_with("numpy")
+        if numpy is None:
+            self.skipTest("compare.py needs numpy")
+        (self.folder / "a.json").write_text(self.read("--format", "gbench", "--where", "strategy=mpi-send", "--where", "ranks=1"))
+        changed = json.loads((self.folder / "a.json").read_text())
+        for one in changed["benchmarks"]:
+            one["real_time"] *= 1.25
+        (self.folder / "b.json").write_text(json.dumps(changed))
+        (self.folder / "scipy").mkdir()
+        (self.folder / "scipy" / "__init__.py").touch()
+        (self.folder / "scipy" / "stats.py").write_text(STAND_IN_SCIPY)
+        result = cli.run(numpy, "-B", COMPARE_PY, "--no-color", "--no-utest", "benchmarks", "a.json", "b.json", cwd=self.folder,
+                         env=cli.environment(PYTHONPATH=self.folder))
+        self.assertCode(result, 0)
+        self.assertRegex(result.stdout, r"io/mpi-send/files:4/size:20/ranks:1/job_time_median +\+0\.25\d* +\+0\.00")
+
+
+class Groups(Stored):
+    def test_ranks_have_speedup_and_efficiency_over_a_named_base(self):
+        text = self.read("--where", "strategy=mpi-send", "--where", "ranks=1,2", "--group-by", "strategy,ranks")
+        self.assertRegex(text, r"(?m)^  strategy +ranks +runs +job_time_s +95% interval +write_MiBps .*speedup .*efficiency")
+        self.assertRegex(text, r"(?m)^  mpi-send +1 +1 .* base +base +single run$")
+        row = text[text.index("mpi-send  2"):].splitlines()[0].split("  ")
+        self.assertIn("single run", row[-1])
+        self.assertRegex(text, r"base: strategy = mpi-send, ranks = 1, job_time_s \S+ s, 1 run\(s\)")
+        self.assertIn("strong scaling", text)
+        medians = {int(run["config"]["ranks"]): m["median"] for run in self.runs("--where", "strategy=mpi-send", "--where", "ranks=1,2")
+                   for m in run["measurements"] if m["name"] == "job_time_s"}
+        self.assertIn(f"{medians[1] / medians[2]:.3f}", text)
+
+    def test_markdown_is_a_table(self):
+        lines = self.read("--format", "markdown", "--group-by", "ranks", "--where", "ranks=1,2").splitlines()
+        self.assertTrue(lines[0].startswith("| ranks | runs | job\\_time\\_s |"))
+        self.assertEqual({line.count("|") for line in lines if line.startswith("|")}, {lines[0].count("|")})
+        self.assertTrue(any(line.startswith("2 run(s) of ranks=1,2; command = io") or "run(s) of ranks=1,2" in line for line in lines))
+
+    def test_what_has_no_effect_is_refused(self):
+        self.assertSays(self.report("--group-by", "ranks", "--format", "json"), 2, "--group-by makes tables")
+        self.assertSays(self.report("--measure", "job_time_s", "--format", "csv"), 2, "--measure is of the tables")
+        self.assertSays(self.report("--group-by", "ranks,,sync"), 2, "--group-by takes keys")
+        self.assertSays(self.report("--run", "x", "--last", 3), 2, "--run names one run")
+        self.assertSays(self.report("--group-by", "strategy", "--format", "extrap"), 2, "Extra-P's parameters are numbers")
+
+
+class Errors(Stored):
+    def assertNothingSaid(self, code, *parts, words=(), file=None):
+        for format in FORMATS:
+            result = self.report("--format", format, *words, file=file)
+            self.assertSays(result, code, *parts)
+            self.assertEqual(result.stdout, "", format)
+
+    def test_a_wrong_run_or_condition_leaves_stdout_empty(self):
+        self.assertNothingSaid(2, "has no run 'nope'", words=("--run", "nope"))
+        self.assertNothingSaid(2, "'ranks' is no condition", words=("--where", "ranks"))
+        self.assertNothingSaid(2, "missing.h5", file=self.folder / "missing.h5")
+
+    def test_a_damaged_file_leaves_stdout_empty(self):
+        whole = self.file.read_bytes()
+        for name, content in (("cut.h5", whole[: len(whole) * 2 // 3]), ("foreign.h5", b"no HDF5" * 100)):
+            (self.folder / name).write_bytes(content)
+            self.assertNothingSaid(3, name, file=self.folder / name)
+
+    def test_a_run_that_is_damaged_in_the_middle_leaves_stdout_empty(self):
+        (h5py,) = cli.modules("h5py")
+        copy = self.folder / "bad.h5"
+        copy.write_bytes(self.file.read_bytes())
+        with h5py.File(copy, "r+") as file:
+            file["runs"][list(file["runs"])[-1]].attrs["config_json"] = "{no JSON"
+        for format in ("json", "csv", "gbench", "extrap"):
+            result = self.report("--format", format, file=copy)
+            self.assertSays(result, 3, "config_json")
+            self.assertEqual(result.stdout, "", format)
+
+    def test_a_full_disk_and_a_closed_pipe_are_said(self):
+        for format in FORMATS:
+            command = [cli.RANKLAB, "report", self.file, "--format", format]
+            with open("/dev/full", "w") as full:
+                done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=cli.environment())
+            self.assertEqual(done.returncode, 5, format)
+            self.assertIn("could not be written to stdout", done.stderr)
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=cli.environment())
+            os.close(writer)
+            self.assertEqual(done.returncode, 5, format)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_an_output_file_is_whole_or_what_it_was(self):
+        target = self.folder / "new" / "out.json"
+        self.assertEqual(self.read("--format", "json", "--output", target), "")
+        before = target.read_text()
+        self.assertEqual(before, self.read("--format", "json"))
+        self.assertSays(self.report("--format", "json", "--output", target, "--run", "nope"), 2, "nope")
+        self.assertEqual(target.read_text(), before)
+        self.assertEqual(self.names(), ["new/out.json"])
+        self.read("--format", "csv", "--output", target)
+        self.assertEqual(target.read_text(), self.read("--format", "csv"))
+
+    def test_an_output_that_cannot_be_is_refused(self):
+        self.assertSays(self.report("--output", self.file), 2, "is an HDF5 file, which a report does not replace")
+        self.assertEqual(len(self.runs()) > 2, True)
+        self.assertSays(self.report("--output", self.folder), 2, "folder")
+        self.assertSays(self.report("--output", "/dev/full"), 2, "device")
+        small = self.mount_small_tmpfs(4096)
+        self.assertSays(self.report("--format", "json", "--output", small / "o.json"), 5, "no room")
+        self.assertEqual(list(small.iterdir()), [])
+        self.make_read_only(small)
+        self.assertSays(self.report("--output", small / "o.txt"), 5, "read-only")
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,127 @@
+// What recording, statistics and storing add to a run of ranklab train on one rank: marks of the phases,
+// notes, measurements of every phase, and the append to a results file.
+//   own_cost_bench [STEP_SECONDS [FOLDER]]     (default 0.025, a step of 64 images of the MNIST CNN; the
+//   system's
+//                                               temporary folder)
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <vector>
+
+#include "comm/self.hpp"
+#include "experiments/series_measurements.hpp"
+#include "measure/phase_recorder.hpp"
+#include "measure/series.hpp"
+#include "monitor/process.hpp"
+#include "results/result_file.hpp"
+
+namespace {
+
+using ranklab::base::Phase;
+using ranklab::measure::Clock;
+using ranklab::measure::PhaseRecorder;
+using ranklab::measure::Spool;
+
+constexpr double kRunSeconds = 60;
+constexpr double kLargestShare = 0.01;
+constexpr std::size_t kNoteColumns = 7;
+constexpr int kRepetitions = 5;
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Cost {
+    double record = 0, gather = 0, append = 0;
+    std::uintmax_t stored = 0;
+    double all() const { return record + gather + append; }
+};
+
+// Every step of another length, so that deflate has something to do.
+void make_steps(std::size_t steps, PhaseRecorder& recorder, Spool& notes) {
+    std::mt19937_64 random(1);
+    std::lognormal_distribution<double> draw(-4, 0.1);
+    std::vector<double> row(kNoteColumns);
+    for (std::size_t step = 0; step < steps; ++step) {
+        recorder.begin_step();
+        for (std::size_t phase = 0; phase < 6; ++phase) {
+            const auto held = recorder.phase(static_cast<Phase>(phase));
+        }
+        recorder.end_step();
+        recorder.correct_last(Phase::forward, draw(random));
+        row.assign(kNoteColumns, draw(random));
+        notes.push(row);
+    }
+}
+
+std::vector<ranklab::results::Measurement> measured(ranklab::comm::Communicator& control, const Spool& spool,
+                                                    const Spool& notes) {
+    std::vector<ranklab::results::Measurement> all;
+    for (const Spool* one : {&spool, &notes}) {
+        const auto series = ranklab::measure::gather_spools(control, *one);
+        for (std::size_t i = 0; i < std::min<std::size_t>(7, series.size()); ++i)
+            all.push_back(
+                ranklab::experiments::by_rank(fmt::format("{}_{}", one == &spool ? "time" : "note", i), "s",
+                                              ranklab::results::Kind::cost, "step", series[i], 10));
+    }
+    return all;
+}
+
+Cost cost_of(std::size_t steps, const std::filesystem::path& folder) {
+    const auto control = ranklab::comm::make_self();
+    const auto file = folder / "own_cost.h5";
+    Cost cost;
+    PhaseRecorder recorder;
+    Spool notes(kNoteColumns);
+    auto start = Clock::now();
+    make_steps(steps, recorder, notes);
+    cost.record = since(start);
+    start = Clock::now();
+    ranklab::results::Run run;
+    run.id = "own-cost";
+    run.measurements = measured(*control, recorder.spool(), notes);
+    cost.gather = since(start);
+    start = Clock::now();
+    ranklab::results::ResultFile(file).append(run);
+    cost.append = since(start);
+    cost.stored = std::filesystem::file_size(file);
+    std::filesystem::remove(file);
+    return cost;
+}
+
+void print(const char* what, std::size_t steps, const Cost& cost) {
+    fmt::print(
+        "{}: {} steps, 14 measurements: recording {:.4f} s, gathering and statistics {:.4f} s, append {:.4f} "
+        "s "
+        "({:.1f} KB); peak memory {:.0f} MiB\n",
+        what, steps, cost.record, cost.gather, cost.append, static_cast<double>(cost.stored) / 1e3,
+        static_cast<double>(ranklab::monitor::peak_rss_bytes()) / (1 << 20));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const double step_s = argc > 1 ? std::atof(argv[1]) : 0.025;
+    const auto place = argc > 2 ? std::filesystem::path(argv[2]) : std::filesystem::temp_directory_path();
+    if (!(step_s > 0)) {
+        fmt::print(stderr, "own_cost_bench: '{}' is no number of seconds\n", argv[1]);
+        return 2;
+    }
+    const auto folder = place / fmt::format("ranklab-own-cost-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const auto steps = static_cast<std::size_t>(kRunSeconds / step_s);
+    std::vector<Cost> costs;
+    for (int i = 0; i < kRepetitions; ++i) costs.push_back(cost_of(steps, folder));
+    std::sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.all() < b.all(); });
+    const Cost& middle = costs[kRepetitions / 2];
+    print("a run of 60 s", steps, middle);
+    print("a long run", 1000000, cost_of(1000000, folder));
+    std::filesystem::remove_all(folder);
+    const double share = middle.all() / kRunSeconds;
+    fmt::print("of 60 s: {:.4f} %   (to be at most {:.0f} %)\n", 100 * share, 100 * kLargestShare);
+    return share <= kLargestShare ? 0 : 4;
+}

@@ -1,0 +1,178 @@
+#include "report/group_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "report/groups.hpp"
+#include "report/scaling.hpp"
+#include "thrown_sentence.hpp"
+#include "unit/report/runs_in_file.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using results::StoredRun;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Keys = std::vector<std::string>;
+
+std::string text_of(const std::vector<StoredRun>& runs, const Keys& keys, Choice choice = {},
+                    const Keys& measure = {}) {
+    const StoredRuns stored(runs);
+    return written([&](const Sink& sink) {
+        write_group_text(stored.chosen(std::move(choice)), {keys, measure}, sink);
+    });
+}
+
+// Steps of 0.10 s at one rank; at 2 and 4 those of a perfect and of half an efficiency.
+std::vector<StoredRun> weak_runs(int repetitions) {
+    std::vector<StoredRun> runs;
+    for (int i = 0; i < repetitions; ++i) {
+        const double noise = 1 + 0.001 * i;
+        runs.push_back(step_run("a" + std::to_string(i), 1, 0.1 * noise));
+        runs.push_back(step_run("b" + std::to_string(i), 2, 0.1 * noise));
+        runs.push_back(step_run("c" + std::to_string(i), 4, 0.2 * noise));
+    }
+    return runs;
+}
+
+void make_strong(StoredRun& run) {
+    for (auto& setting : run.config) {
+        if (setting.key == "global-batch-size") setting.value = "64";
+        if (setting.key == "batch-size") setting.value = std::to_string(64 / run.hosts.size());
+    }
+}
+
+TEST(Groups, AreSortedByNumbersThenTexts) {
+    Groups groups({"ranks"}, {});
+    for (const int ranks : {16, 2, 1}) groups.add(step_run("r", ranks, 0.1));
+    std::vector<std::string> keys;
+    for (const auto& group : groups.sorted()) keys.push_back(group.key[0]);
+    EXPECT_THAT(keys, ElementsAre("1", "2", "16"));
+    EXPECT_THAT(groups.measurements(), ElementsAre("throughput_samples_per_s", "step_time_s"));
+}
+
+TEST(Groups, RefuseKeysThatAreNone) {
+    for (const Keys& keys : {Keys{""}, Keys{"ranks", "ranks"}, Keys{"ranks", ""}})
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Groups(keys, {}); }),
+                    HasSubstr("--group-by takes keys with a comma between"));
+}
+
+TEST(GroupText, IsARowAGroupWithMediansOverRuns) {
+    const std::string text = text_of(weak_runs(7), {"ranks"});
+    // The middle one of 7 runs; its interval is that of the order statistics 1 and 7.
+    EXPECT_THAT(text, ContainsRegex("\n +1 +7 +[0-9.]+ +[0-9.]+ .. [0-9.]+ +0.1003 +0.1 .. 0.1006 +base"));
+    EXPECT_THAT(text, ContainsRegex("\n +2 +7 "));
+    EXPECT_THAT(text, HasSubstr("base: ranks = 1, step_time_s 0.1003 s, 7 run(s)"));
+    EXPECT_THAT(text, HasSubstr("the same in all: command = train, model = mnist-cnn"));
+    EXPECT_THAT(text, Not(HasSubstr("differ:")));  // the seed is no factor, the ranks are the key
+}
+
+TEST(GroupText, ClaimsWeakScalingWhereTheLocalBatchIsFixed) {
+    const std::string text = text_of(weak_runs(7), {"ranks"});
+    EXPECT_THAT(text, ContainsRegex("\n +2 +7 .* 1\\.000 +[01]\\.[0-9]+ \\.\\. 1\\.[0-9]+\n"));
+    EXPECT_THAT(text, ContainsRegex("\n +4 +7 .* 0\\.500 +0\\.[0-9]+ \\.\\. 0\\.[0-9]+\n"));
+    EXPECT_THAT(text, HasSubstr("weak scaling (the same batch-size for each rank)"));
+    EXPECT_THAT(text, Not(HasSubstr("strong scaling")));
+}
+
+TEST(GroupText, ClaimsStrongScalingWhereTheGlobalBatchIsFixed) {
+    auto runs = weak_runs(7);
+    for (auto& run : runs) make_strong(run);
+    const std::string text = text_of(runs, {"ranks"});
+    EXPECT_THAT(text, ContainsRegex("\n +4 +7 .* 0\\.500 +0\\.[0-9]+ \\.\\. 0\\.[0-9]+ +0\\.125 +0\\.1"));
+    EXPECT_THAT(text, HasSubstr("strong scaling"));
+    EXPECT_THAT(text, Not(HasSubstr("weak scaling")));
+}
+
+TEST(GroupText, ClaimsNothingWhereNeitherIsFixed) {
+    auto runs = weak_runs(7);
+    for (auto& run : runs)
+        for (auto& setting : run.config)
+            if (run.hosts.size() == 4 && setting.key == "batch-size") setting.value = "8";
+    const std::string text = text_of(runs, {"ranks"}, {"", {}, {"ranks=1,4"}, 0});
+    EXPECT_THAT(text, HasSubstr("no efficiency where neither"));
+    EXPECT_THAT(text, Not(HasSubstr("scaling (")));
+}
+
+TEST(GroupText, HasABaseForEachValueOfTheOtherKeys) {
+    const std::string text = text_of({step_run("a", 1, 0.1), step_run("b", 2, 0.1),
+                                      step_run("c", 2, 0.3, "none"), step_run("d", 4, 0.3, "none")},
+                                     {"sync", "ranks"});
+    EXPECT_THAT(text, HasSubstr("base: sync = flat, ranks = 1, step_time_s 0.1 s, 1 run(s)"));
+    EXPECT_THAT(text, HasSubstr("base: sync = none, ranks = 2, step_time_s 0.3 s, 1 run(s)"));
+}
+
+TEST(GroupText, OfSingleRunsHasIntervalsOverTheirRepetitions) {
+    const std::string text = text_of({step_run("a", 1, 0.1), step_run("b", 2, 0.1)}, {"ranks"});
+    EXPECT_THAT(text, ContainsRegex("\n +2 +1 .* 1\\.000 +0\\.[0-9]+ \\.\\. 1\\.[0-9]+ +single run\n"));
+    EXPECT_THAT(text, HasSubstr("single run: the intervals are over its own repetitions"));
+}
+
+TEST(GroupText, BelowSixRunsHasNoInterval) {
+    EXPECT_THAT(text_of(weak_runs(5), {"ranks"}), ContainsRegex("\n +1 +5 +[0-9.]+ +n/a \\(n < 6\\)"));
+}
+
+TEST(GroupText, LeavesInvalidRunsOutAndCountsThem) {
+    auto runs = weak_runs(1);
+    runs.push_back(step_run("bad", 1, 9.0));
+    runs.back().valid = false;
+    runs.back().exit_code = 3;
+    EXPECT_THAT(text_of(runs, {"ranks"}),
+                ContainsRegex("\n +1 +1 .* 0\\.1 .*single run; 1 INVALID left out\n"));
+}
+
+TEST(GroupText, MarksWhatIsNotConvergedOrCutShort) {
+    auto runs = weak_runs(1);
+    runs[0].exit_code = 7;
+    runs[1].exit_code = 6;
+    runs[2].warnings = {"step_time_s is not converged: half-width 4 %"};
+    const std::string text = text_of(runs, {"ranks"});
+    EXPECT_THAT(text, ContainsRegex("\n +1 .*single run; 1 not converged\n"));
+    EXPECT_THAT(text, ContainsRegex("\n +2 .*single run; 1 cut short\n"));
+    EXPECT_THAT(text, ContainsRegex("\n +4 .*single run; 1 not converged\n"));
+}
+
+TEST(GroupText, NamesWhatDiffersInsideAGroup) {
+    EXPECT_THAT(text_of({step_run("a", 1, 0.1), step_run("b", 1, 0.1, "none")}, {"ranks"}),
+                ContainsRegex("\n +1 +2 .*differ: sync\n"));
+}
+
+TEST(GroupText, ShowsTheMeasurementsAskedFor) {
+    const std::string text = text_of(weak_runs(1), {"id"}, {}, {"forward_time_s"});
+    EXPECT_THAT(text, HasSubstr("forward_time_s"));
+    EXPECT_THAT(text, Not(HasSubstr("throughput")));
+}
+
+TEST(GroupText, OfNothingSaysSo) {
+    EXPECT_THAT(text_of(weak_runs(1), {"ranks"}, {"", {}, {"sync=x"}, 0}),
+                HasSubstr("holds no run of sync=x"));
+    EXPECT_THAT(text_of(weak_runs(1), {"ranks"}, {}, {"x_s"}), HasSubstr("have none of the measurements"));
+}
+
+TEST(GroupMarkdown, IsATableThatGitHubReads) {
+    auto runs = weak_runs(1);
+    for (auto& run : runs) run.label = "a|b\n`c`";
+    const StoredRuns stored(runs);
+    const std::string text = written([&](const Sink& sink) {
+        write_group_markdown(stored.chosen(), {{"label", "ranks"}, {}}, sink);
+    });
+    EXPECT_THAT(text, ContainsRegex("^\\| label \\| ranks \\| runs \\|"));
+    EXPECT_THAT(text, HasSubstr("| a\\|b \\`c\\` | 1 | 1 |"));
+    EXPECT_THAT(text, HasSubstr("3 run(s); command = train"));
+    std::size_t columns = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line) && line.starts_with('|');) {
+        std::size_t bars = 0;
+        for (std::size_t i = 0; i < line.size(); ++i)
+            bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\') ? 1 : 0;
+        if (columns == 0) columns = bars;
+        EXPECT_EQ(bars, columns) << line;
+    }
+}
+
+}  // namespace
+}  // namespace ranklab::report

@@ -1,0 +1,279 @@
+#include "stats/interval.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "simulated.hpp"
+
+namespace ranklab::stats {
+namespace {
+
+using namespace simulated;
+
+bool holds(const Interval& interval, double value) {
+    return interval.low <= value && value <= interval.high;
+}
+
+std::vector<double> one_to(std::size_t n) {
+    std::vector<double> x(n);
+    for (std::size_t i = 0; i < n; ++i)
+        x[i] = static_cast<double>((i * 7919) % n + 1);  // n not divided by 7919
+    return x;
+}
+
+// Hahn & Meeker's way, by exact binomial sums (Python's math.comb): ranks of x(l), x(u).
+TEST(QuantileInterval, HasTheExactRanks) {
+    struct Case {
+        std::size_t n;
+        double q, level, low, high;
+    };
+    for (const Case& c :
+         {Case{100, 0.9, 0.95, 84, 96}, Case{100, 0.25, 0.95, 17, 35}, Case{59, 0.5, 0.9, 23, 37},
+          Case{20, 0.5, 0.95, 6, 15}, Case{200, 0.95, 0.95, 184, 197}}) {
+        const Interval interval = quantile_interval(one_to(c.n), c.q, c.level);
+        EXPECT_EQ(interval.low, c.low) << c.n << ' ' << c.q;
+        EXPECT_EQ(interval.high, c.high) << c.n << ' ' << c.q;
+    }
+}
+
+TEST(QuantileInterval, DoesNotExistWhereNoOrderStatisticIsFarEnoughOut) {
+    EXPECT_TRUE(std::isnan(quantile_interval(one_to(50), 0.99).high));
+    EXPECT_TRUE(std::isnan(quantile_interval(one_to(5), 0.5).low));
+    EXPECT_TRUE(std::isnan(quantile_interval({}, 0.5).low));
+    EXPECT_TRUE(std::isnan(quantile_interval(one_to(50), 0).low));
+    EXPECT_TRUE(std::isnan(quantile_interval(one_to(50), 1).low));
+    EXPECT_TRUE(std::isnan(quantile_interval(std::vector<double>(30, NAN), 0.5).low));
+}
+
+TEST(EstimateMedian, CoversIndependentSamples) {
+    for (const std::size_t n : {30U, 31U, 32U, 33U, 35U, 40U, 45U, 50U, 60U, 100U, 200U, 1000U}) {
+        const double covered = per_cent(
+            n, [&](Random& random) { return holds(estimate_median(lognormal(random, n, 1)).ci, 1); });
+        EXPECT_GE(covered, 93 - kAllowance) << "n = " << n;
+        EXPECT_LE(covered, 97 + kAllowance) << "n = " << n;
+    }
+}
+
+TEST(EstimateMedian, CoversCorrelatedSeries) {
+    for (const double phi : {0.1, 0.3, 0.5}) {
+        const double covered = per_cent(77, [&](Random& random) {
+            return holds(estimate_median(lognormal(random, 1000, 0.3, phi)).ci, 1);
+        });
+        EXPECT_GE(covered, 93 - kAllowance) << "phi = " << phi;
+        EXPECT_LE(covered, 97 + kAllowance) << "phi = " << phi;
+    }
+}
+
+// What the interval of independent samples would have made of the same series.
+TEST(EstimateMedian, TheOrdinaryIntervalDoesNotCoverCorrelatedSeries) {
+    EXPECT_LT(
+        per_cent(77,
+                 [](Random& random) { return holds(median_interval(lognormal(random, 1000, 0.3, 0.5)), 1); }),
+        85 + kAllowance);
+}
+
+TEST(EstimateMedian, BelowSixThereIsNoInterval) {
+    Random random(3);
+    for (std::size_t n = 0; n < 6; ++n) {
+        const MedianEstimate estimate = estimate_median(lognormal(random, n, 1));
+        EXPECT_TRUE(std::isnan(estimate.ci.low)) << n;
+        EXPECT_TRUE(std::isnan(estimate.ci.high)) << n;
+        EXPECT_STREQ(estimate.method, "") << n;
+        EXPECT_EQ(std::isnan(estimate.value), n == 0);
+        EXPECT_TRUE(std::isnan(relative_half_width(estimate)));
+    }
+    EXPECT_FALSE(std::isnan(estimate_median(lognormal(random, 6, 1)).ci.low));
+}
+
+TEST(EstimateMedian, SaysByWhichMethod) {
+    Random random(4);
+    EXPECT_STREQ(estimate_median(lognormal(random, 500, 0.1)).method, "order statistics");
+    EXPECT_STREQ(estimate_median(lognormal(random, 500, 0.1, 0.5)).method, "block bootstrap");
+}
+
+TEST(EstimateMedian, EqualSamplesHaveAnIntervalOfNoWidth) {
+    const MedianEstimate estimate = estimate_median(std::vector<double>(40, 2.5));
+    EXPECT_EQ(estimate.ci.low, 2.5);
+    EXPECT_EQ(estimate.ci.high, 2.5);
+    EXPECT_EQ(relative_half_width(estimate), 0);
+    EXPECT_TRUE(std::isnan(estimate.dependence.lag1));
+    EXPECT_EQ(estimate.dependence.effective_n, 40);
+    EXPECT_EQ(estimate.dependence.warning, "");
+}
+
+TEST(EstimateMedian, NotANumberSpoilsIt) {
+    const MedianEstimate estimate = estimate_median(std::vector<double>{1, 2, NAN, 4, 5, 6, 7});
+    EXPECT_TRUE(std::isnan(estimate.value));
+    EXPECT_TRUE(std::isnan(estimate.ci.low));
+    EXPECT_TRUE(std::isnan(estimate.dependence.lag1));
+}
+
+TEST(RelativeHalfWidth, IsOfTheLongerSide) {
+    MedianEstimate estimate;
+    estimate.value = 10;
+    estimate.ci = {9.5, 12};
+    EXPECT_DOUBLE_EQ(relative_half_width(estimate), 0.2);
+    estimate.value = 0;
+    EXPECT_TRUE(std::isnan(relative_half_width(estimate)));
+}
+
+TEST(Dependence, FindsTheCorrelationAndTheEffectiveNumber) {
+    // Of Gaussian AR(1) "above the median" has the autocorrelation (2/pi) asin(phi^k): n / (1 + 2 sum).
+    const auto effective = [](double phi, double n) {
+        double sum = 0;
+        for (int k = 1; k < 60; ++k) sum += 2 / M_PI * std::asin(std::pow(phi, k));
+        return n / (1 + 2 * sum);
+    };
+    for (const double phi : {0.3, 0.5, 0.8}) {
+        Random random(5);
+        const Dependence found = dependence(lognormal(random, 100000, 1, phi));
+        EXPECT_NEAR(found.lag1, phi, 0.02);
+        EXPECT_NEAR(found.effective_n / effective(phi, 100000), 1, 0.15) << "phi = " << phi;
+    }
+}
+
+TEST(Dependence, AFewFarOutSamplesDoNotHideIt) {
+    Random random(6);
+    std::vector<double> x = lognormal(random, 400, 0.1, 0.5);
+    for (std::size_t i = 20; i < x.size(); i += 60) x[i] *= 1000;
+    EXPECT_GT(dependence(x).lag1, 0.3);
+}
+
+TEST(Dependence, IndependentSeriesAreSeldomWarnedOf) {
+    for (const std::size_t n : {6U, 10U, 20U, 30U, 50U, 100U, 300U, 999U, 1000U})
+        EXPECT_LE(
+            per_cent(8,
+                     [&](Random& random) { return !dependence(lognormal(random, n, 0.5)).warning.empty(); }),
+            5 + kAllowance)
+            << "n = " << n;
+}
+
+TEST(Dependence, ShortOrStrongCorrelationIsWarnedOf) {
+    const auto warned = [](std::size_t n, double phi) {
+        return per_cent(
+            9, [&](Random& random) { return !dependence(lognormal(random, n, 0.5, phi)).warning.empty(); });
+    };
+    EXPECT_GE(warned(100, 0.5), 95 - kAllowance);
+    EXPECT_GE(warned(200, 0.3), 90 - kAllowance);
+    EXPECT_GE(warned(500, 0.3), 99 - kAllowance);
+    EXPECT_GE(warned(1000, 0.6), 99 - kAllowance);
+    EXPECT_GE(warned(3000, 0.8), 100);
+    EXPECT_GE(warned(100, 0.9), 100 - kAllowance);
+    EXPECT_LE(warned(1000, 0.3), 1 + kAllowance);  // long enough: the interval covers
+}
+
+TEST(Dependence, TheWarningNamesTheEffectiveNumberAndWhatToDo) {
+    Random random(10);
+    const Dependence few = dependence(lognormal(random, 200, 0.5, 0.4));
+    EXPECT_THAT(few.warning,
+                testing::HasSubstr("say as much as " + std::to_string(std::lround(few.effective_n)) + " "));
+    EXPECT_THAT(few.warning, testing::HasSubstr("measure 1000 or more"));
+    const Dependence strong = dependence(lognormal(random, 2000, 0.5, 0.9));
+    EXPECT_THAT(strong.warning,
+                testing::HasSubstr("say as much as " + std::to_string(std::lround(strong.effective_n))));
+    EXPECT_THAT(strong.warning, testing::HasSubstr("repeat the run"));
+}
+
+// A slow drift is a correlation, too, and alternation is none that widens.
+TEST(Dependence, DriftAndAlternation) {
+    Random random(11);
+    std::vector<double> drift = normal(random, 2000, 1, 0.01);
+    std::vector<double> alternating = normal(random, 2000, 1, 0.01);
+    for (std::size_t i = 0; i < drift.size(); ++i) {
+        drift[i] += 0.05 * static_cast<double>(i) / 2000;
+        alternating[i] += i % 2 == 0 ? 0.05 : 0;
+    }
+    EXPECT_LT(dependence(drift).effective_n, 200);
+    EXPECT_NE(dependence(drift).warning, "");
+    EXPECT_LT(dependence(alternating).lag1, -0.5);
+    EXPECT_LE(dependence(alternating).effective_n, 2000);
+}
+
+TEST(Ratio, IsThatOfTheMedians) {
+    const std::vector<double> a{4, 1, 2, 3, 8, 9, 7};
+    const std::vector<double> b{2, 2, 2, 2, 2, 2};
+    EXPECT_DOUBLE_EQ(estimate_ratio(a, b).ratio, 2);
+    EXPECT_DOUBLE_EQ(estimate_speedup(a, b).ratio, 2);
+    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 4, Scaling::strong).ratio, 0.5);
+    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 4, Scaling::weak).ratio, 2);
+    const RatioEstimate speedup = estimate_speedup(a, b);
+    const RatioEstimate efficiency = estimate_efficiency(a, b, 4, Scaling::strong);
+    EXPECT_DOUBLE_EQ(efficiency.ci.low, speedup.ci.low / 4);
+    EXPECT_DOUBLE_EQ(efficiency.ci.high, speedup.ci.high / 4);
+    EXPECT_LT(speedup.ci.low, 2);
+    EXPECT_GT(speedup.ci.high, 2);
+}
+
+TEST(Ratio, BelowSixASideThereIsNoInterval) {
+    Random random(12);
+    const auto five = lognormal(random, 5, 0.1);
+    const auto six = lognormal(random, 6, 0.1);
+    EXPECT_TRUE(std::isnan(estimate_ratio(five, six).ci.low));
+    EXPECT_TRUE(std::isnan(estimate_ratio(six, five).ci.high));
+    EXPECT_FALSE(std::isnan(estimate_ratio(six, five).ratio));
+    EXPECT_FALSE(std::isnan(estimate_ratio(six, six).ci.low));
+    EXPECT_TRUE(std::isnan(estimate_ratio({}, six).ratio));
+}
+
+TEST(Ratio, CoversTheTrueOne) {
+    for (const std::size_t n : {6U, 10U, 30U}) {
+        const double covered = per_cent(
+            13 + n,
+            [&](Random& random) {
+                const auto a = times(lognormal(random, n, 0.5), 3);
+                return holds(estimate_ratio(a, lognormal(random, n, 0.5)).ci, 3);
+            },
+            n == 10 || n == 30 ? kSimulations : kSimulations / 2);
+        EXPECT_GE(covered, 92 - kAllowance) << "n = " << n;
+        EXPECT_LE(covered, 98 + kAllowance) << "n = " << n;
+    }
+}
+
+TEST(Ratio, IsTheSameEveryTimeAndInEveryOrder) {
+    Random random(14);
+    std::vector<double> a = lognormal(random, 40, 0.2);
+    const std::vector<double> b = lognormal(random, 33, 0.2);
+    const RatioEstimate first = estimate_ratio(a, b);
+    std::reverse(a.begin(), a.end());
+    const RatioEstimate second = estimate_ratio(a, b);
+    EXPECT_EQ(first.ci.low, second.ci.low);
+    EXPECT_EQ(first.ci.high, second.ci.high);
+}
+
+// The resampled medians are those of resamples that are really drawn: their middle half is as wide.
+TEST(Ratio, AgreesWithResamplesThatAreDrawn) {
+    for (const std::size_t n : {9U, 10U}) {
+        Random random(15);
+        const std::vector<double> x = lognormal(random, n, 0.3);
+        std::vector<double> medians(20000);
+        for (double& median : medians) {
+            std::vector<double> draw(n);
+            for (double& value : draw) value = x[random.index(n)];
+            median = quantile(draw, 0.5);
+        }
+        const Interval seen = estimate_ratio(x, std::vector<double>(6, 1.0), 0.8).ci;
+        // Between neighbours in the order lie whole samples: the tails agree to three per cent of the
+        // resamples.
+        EXPECT_GE(seen.low, quantile(medians, 0.07));
+        EXPECT_LE(seen.low, quantile(medians, 0.13));
+        EXPECT_GE(seen.high, quantile(medians, 0.87));
+        EXPECT_LE(seen.high, quantile(medians, 0.93));
+    }
+}
+
+TEST(Ratio, OfNothingToNothing) {
+    const std::vector<double> none(8, 0.0);
+    const std::vector<double> some(8, 2.0);
+    EXPECT_EQ(estimate_ratio(none, none).ratio, 1);
+    EXPECT_EQ(estimate_ratio(none, none).ci.high, 1);
+    EXPECT_EQ(estimate_ratio(none, some).ratio, 0);
+    EXPECT_TRUE(std::isinf(estimate_ratio(some, none).ratio));
+}
+
+}  // namespace
+}  // namespace ranklab::stats
