@@ -30,8 +30,8 @@ TEST(Escape, ReplacesWhatWouldMoveOrHideText) {
     EXPECT_EQ(escape("a\nb"), "a b");
     EXPECT_EQ(escape("a\u202Eb"), "a\uFFFDb");  // from right to left from here on
     EXPECT_EQ(escape("\xff\xc0\xaf"), "\uFFFD\uFFFD\uFFFD");
-    EXPECT_EQ(escape("\xed\xa0\x80"), "\uFFFD");              // half of a surrogate pair
-    EXPECT_EQ(escape("ab\xe2\x82"), "ab\uFFFD\uFFFD");        // cut off
+    EXPECT_EQ(escape("\xed\xa0\x80"), "\uFFFD");        // half of a surrogate pair
+    EXPECT_EQ(escape("ab\xe2\x82"), "ab\uFFFD\uFFFD");  // cut off
 }
 
 TEST(Escape, CutsLongTextsBetweenLetters) {
