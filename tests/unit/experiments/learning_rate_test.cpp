@@ -136,26 +136,25 @@ TEST(BatchSweep, PutsTheRunsBesideEachOther) {
     failed.id = "b";
     failed.valid = false;
     const auto table = sweep_table({run, failed});
-    using Doubles = std::vector<double>;
     using Counts = std::vector<std::int64_t>;
-    const auto* batch = table.find<Words>("global_batch");
-    const auto* rates = table.find<Doubles>("highest_lr");
-    const auto* steps = table.find<Counts>("steps");
-    const auto* samples = table.find<Counts>("samples");
+    const auto* batch = table.find<std::string>("global_batch");
+    const auto* rates = table.find<double>("highest_lr");
+    const auto* steps = table.find<std::int64_t>("steps");
+    const auto* samples = table.find<std::int64_t>("samples");
     ASSERT_TRUE(batch && rates && steps && samples);
     EXPECT_EQ(*batch, (Words{"32", ""}));
     EXPECT_EQ(rates->front(), 0.25);
     EXPECT_EQ(*steps, (Counts{5, 0}));
     EXPECT_EQ(samples->front(), 150);
-    const auto* time = table.find<Doubles>("time_s");
-    const auto* loss = table.find<Doubles>("last_train_loss");
-    const auto* validation = table.find<Doubles>("last_validation_loss");
-    const auto* verified = table.find<Words>("valid");
-    ASSERT_TRUE(time && loss && validation && verified);
+    const auto* time = table.find<double>("time_s");
+    const auto* loss = table.find<double>("last_train_loss");
+    const auto* validation = table.find<double>("last_validation_loss");
+    const auto* valid = table.find<std::string>("valid");
+    ASSERT_TRUE(time && loss && validation && valid);
     EXPECT_EQ(time->front(), 2.5);
     EXPECT_EQ(loss->front(), 3);
     EXPECT_EQ(validation->front(), 2);
-    EXPECT_EQ(*verified, (Words{"yes", "NO"}));
+    EXPECT_EQ(*valid, (Words{"yes", "NO"}));
 }
 
 }  // namespace
