@@ -132,7 +132,7 @@ Correlation correlation(std::span<const double> samples, double median) {
     // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28): the length
     // of least mean squared error. Half as much again, since of that error it is the bias that costs
     // coverage.
-    const double ratio = 2 * std::max(moment, 0.0) / found.inflation;
+    const double ratio = 2 * std::max({moment, s.at(1), 0.0}) / found.inflation;
     found.block_length = std::max(1.0, 1.5 * std::cbrt(1.5 * ratio * ratio * n));
     return found;
 }
