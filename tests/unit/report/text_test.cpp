@@ -135,5 +135,21 @@ TEST(RunsText, OfNoRunsSaysSo) {
     EXPECT_TRUE(contains(runs_text({}, "r.h5"), "r.h5 holds no runs yet"));
 }
 
+TEST(RunsText, OfManyShowsTheNewestAndCountsTheRest) {
+    std::vector<RunHeader> runs;
+    for (int i = 0; i < 30; ++i)
+        runs.push_back(
+            {"id" + std::to_string(100 + i), i % 3 == 0 ? "io" : "train", "night", "t", i != 5, 0});
+    const std::string text = runs_text(runs, "r.h5", 20, "label=night");
+    EXPECT_FALSE(contains(text, "id109"));
+    EXPECT_TRUE(contains(text, "id110"));
+    EXPECT_TRUE(contains(text, "id129"));
+    EXPECT_TRUE(has_line(text, "  20      train    night")) << text;
+    EXPECT_TRUE(has_line(text, "  10      io       night")) << text;
+    EXPECT_TRUE(contains(text, "10 older run(s) are not listed, and 1 of all are invalid")) << text;
+    EXPECT_TRUE(contains(text, "30 run(s) of label=night. To see one: ranklab report r.h5 --run id129"));
+    EXPECT_FALSE(contains(runs_text(runs, "r.h5", 30), "not listed"));
+}
+
 }  // namespace
 }  // namespace ranklab::report
