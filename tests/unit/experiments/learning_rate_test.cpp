@@ -157,5 +157,42 @@ TEST(BatchSweep, PutsTheRunsBesideEachOther) {
     EXPECT_EQ(*valid, (Words{"yes", "NO"}));
 }
 
+TEST(BatchSweep, RepetitionsAndSyncsAreVariantsToo) {
+    const auto variants = sweep_variants(options_of({"--sync", "flat,bucketed,flat", "--repetitions", "3"}));
+    ASSERT_EQ(variants.size(), 6U);
+    EXPECT_EQ(variants[0].round, 0);
+    EXPECT_EQ(variants[3].round, 1);
+    EXPECT_EQ(variants[3].options.front().second, "bucketed");
+    EXPECT_TRUE(sweep_variants(options_of({"--sync", "flat"})).empty());
+    EXPECT_TRUE(sweep_variants(options_of({"--repetitions", "1"})).empty());
+    EXPECT_TRUE(sweep_variants(options_of({"--repetitions", "3", "--ablation"})).empty()) << "its own";
+    EXPECT_THROW(chosen_syncs(options_of({"--sync", "flat,flta"}), {"none", "flat"}), base::OptionError);
+}
+
+TEST(BatchSweep, RepetitionsAreSummedUpByVariant) {
+    std::vector<results::Run> runs;
+    for (const double step : {3.0, 1.0, 2.0}) {
+        for (const char* sync : {"flat", "bucketed"}) {
+            results::Run run;
+            run.config = {
+                {"sync", sync, false}, {"global-batch-size", "8", true}, {"lr-scaling", "none", false}};
+            results::Measurement time;
+            time.name = "step_time_s";
+            time.summary.median = step;
+            run.measurements = {time};
+            runs.push_back(std::move(run));
+        }
+    }
+    runs.back().valid = false;
+    const auto table = repetitions_table(runs);
+    ASSERT_EQ(table.columns.size(), 6U);
+    EXPECT_EQ(*table.find<std::string>("variant"),
+              (Words{"flat, global batch 8", "bucketed, global batch 8"}));
+    EXPECT_EQ(*table.find<std::int64_t>("n"), (std::vector<std::int64_t>{3, 2})) << "valid runs";
+    EXPECT_EQ(*table.find<double>("step_time_s"), (std::vector<double>{2, 2}));
+    runs.resize(2);
+    EXPECT_TRUE(repetitions_table(runs).columns.empty()) << "nothing was repeated";
+}
+
 }  // namespace
 }  // namespace ranklab::experiments
