@@ -88,10 +88,20 @@ std::string facts_table(const std::string& rows) {
 
 }  // namespace
 
+std::vector<const Group*> detailed_groups(const Campaign& campaign) {
+    return recent_groups(campaign, "", kMostDetailed);
+}
+
+std::string run_link(const PageInput& input, const Group& group, const std::string& html) {
+    const auto shown = detailed_groups(input.campaign);
+    if (std::find(shown.begin(), shown.end(), &group) == shown.end()) return html;
+    return fmt::format("<a href=\"#run-{}\">{}</a>", anchor(group.newest.id), html);
+}
+
 std::string details_html(const PageInput& input) {
     std::string text;
     const auto& campaign = input.campaign;
-    const auto groups = recent_groups(campaign, "", kMostDetailed);
+    const auto groups = detailed_groups(campaign);
     const auto titles = group_titles(groups);
     for (std::size_t i = 0; i < groups.size(); ++i)
         text += run_html(*groups[i], titles[i], groups.size() == 1);

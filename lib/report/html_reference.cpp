@@ -77,13 +77,13 @@ Figure figure_of(const std::string& quantity, const std::vector<Pair>& pairs) {
             "What was published has no interval."};
 }
 
-std::string pair_row(const Pair& pair) {
+std::string pair_row(const Pair& pair, const PageInput& input) {
     const Reference& row = *pair.row;
     std::string ours;
     for (const Group* group : pair.ours)
-        ours += fmt::format("{}{}<br><a class=\"unit\" href=\"#run-{}\">{}</a>", ours.empty() ? "" : "<br>",
-                            estimate(*group, row.quantity).html, anchor(group->newest.id),
-                            escape(group->newest.id));
+        ours += fmt::format("{}{}<br><span class=\"unit\">{}</span>", ours.empty() ? "" : "<br>",
+                            estimate(*group, row.quantity).html,
+                            run_link(input, *group, escape(group->newest.id)));
     return fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"text\">{} <span "
         "class=\"unit\">[{}]</span></td><td>{}</td><td>{}</td><td "
@@ -135,7 +135,7 @@ std::string reference_html(const PageInput& input) {
         text += fmt::format("<p class=\"bad\">{}</p>\n", escape(problem, 500));
     if (input.references.rows.empty()) return text;
     std::string rows;
-    for (const auto& pair : pairs_of(input)) rows += pair_row(pair);
+    for (const auto& pair : pairs_of(input)) rows += pair_row(pair, input);
     if (rows.empty()) {
         text += "<p>No run here is the same experiment as one that was published.</p>\n";
     } else {

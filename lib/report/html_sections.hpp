@@ -28,6 +28,11 @@ struct PageInput {
 std::vector<const Group*> recent_groups(const Campaign& campaign, const std::string& command,
                                         std::size_t most);
 
+/// Those whose newest run details_html shows: what others link to.
+std::vector<const Group*> detailed_groups(const Campaign& campaign);
+/// A link to the group's newest run where the page shows it; `html` itself otherwise.
+std::string run_link(const PageInput& input, const Group& group, const std::string& html);
+
 std::string warnings_html(const PageInput& input);
 std::string summary_html(const PageInput& input);
 std::string details_html(const PageInput& input);

@@ -50,7 +50,8 @@ std::string run_count(const Group& group) {
                                                    group.runs - group.valid);
 }
 
-std::string group_row(const Group& group, const std::string& title, const std::vector<const char*>& names) {
+std::string group_row(const PageInput& input, const Group& group, const std::string& title,
+                      const std::vector<const char*>& names) {
     std::string cells;
     for (const char* name : names) {
         const Estimate found = estimate(group, name);
@@ -58,21 +59,21 @@ std::string group_row(const Group& group, const std::string& title, const std::v
             fmt::format("<td>{}</td>", found.html.empty() ? "<span class=\"none\">–</span>" : found.html);
     }
     return fmt::format(
-        "<tr><th scope=\"row\"><a href=\"#run-{}\">{}</a></th><td>{}</td><td>{}</td>{}<td "
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td>{}<td "
         "class=\"text\">{}</td>"
         "<td class=\"text\" title=\"{}\">{}</td></tr>\n",
-        anchor(group.newest.id), escape(title, 200), group.ranks, run_count(group), cells, verdict(group),
+        run_link(input, group, escape(title, 200)), group.ranks, run_count(group), cells, verdict(group),
         escape(group.last_utc), escape(group.last_utc.substr(0, 10)));
 }
 
-std::string table_of(const std::string& heading, const std::vector<const Group*>& groups,
-                     const std::vector<const char*>& names) {
+std::string table_of(const PageInput& input, const std::string& heading,
+                     const std::vector<const Group*>& groups, const std::vector<const char*>& names) {
     const auto titles = group_titles(groups);
     std::string head = "<th>group</th><th>ranks</th><th>runs</th>", rows;
     for (const char* name : names)
         head += fmt::format("<th>{}<br><span class=\"unit\">[{}]</span></th>", definition_link(name),
                             escape(unit_of(groups, name), 20));
-    for (std::size_t i = 0; i < groups.size(); ++i) rows += group_row(*groups[i], titles[i], names);
+    for (std::size_t i = 0; i < groups.size(); ++i) rows += group_row(input, *groups[i], titles[i], names);
     return fmt::format(
         "<h3>{}</h3>\n<div class=\"scroll\"><table class=\"summary\"><thead><tr>{}<th "
         "class=\"text\">verification</th><th "
@@ -150,8 +151,9 @@ std::string summary_html(const PageInput& input) {
         if (groups.empty()) continue;
         const auto known = std::find_if(known_columns().begin(), known_columns().end(),
                                         [&](const ColumnsOf& one) { return command == one.command; });
-        text += known == known_columns().end() ? table_of(command, groups, first_measurements(*groups.back()))
-                                               : table_of(known->heading, groups, known->measurements);
+        text += known == known_columns().end()
+                    ? table_of(input, command, groups, first_measurements(*groups.back()))
+                    : table_of(input, known->heading, groups, known->measurements);
         const auto all = recent_groups(input.campaign, command, SIZE_MAX).size();
         if (all > groups.size())
             text += fmt::format(

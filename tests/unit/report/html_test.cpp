@@ -170,6 +170,21 @@ TEST_F(HtmlPage, SaysWhereGnuplotIsMissingAndStillHasTheNumbers) {
     EXPECT_THAT(text, HasSubstr("data-derived=\"T(1) / T(2)"));
 }
 
+TEST_F(HtmlPage, LinksOnlyToRunsThatItShows) {
+    std::vector<StoredRun> runs;
+    for (int i = 10; i < 40; ++i) {  // a group each
+        runs.push_back(weak_run("20261121T1015" + std::to_string(i) + "Z-0000aa", 1, 0.010));
+        runs.back().started_utc = "2026-11-21T10:15:" + std::to_string(i) + "Z";
+        runs.back().config.push_back({"lr", std::to_string(i), true});
+    }
+    const std::string text = page(runs);
+    EXPECT_THAT(text, HasSubstr("href=\"#run-20261121T101539Z-0000aa\""));
+    EXPECT_THAT(text, HasSubstr("id=\"run-20261121T101539Z-0000aa\""));
+    EXPECT_THAT(text, Not(HasSubstr("href=\"#run-20261121T101510Z-0000aa\"")));
+    EXPECT_THAT(text, HasSubstr("mnist-cnn, lr 10"));
+    EXPECT_THAT(text, HasSubstr("… and 14 more groups"));
+}
+
 TEST_F(HtmlPage, OfNoRunSaysSo) {
     Choice choice;
     choice.label = "no such label";
