@@ -66,9 +66,10 @@ void store(const results::Run& run, const std::string& output) {
         results::ResultFile(output).append(run);
     } catch (base::Error& error) {
         const auto rescue = results::write_rescue(run);
-        throw base::EnvironmentError(
-            fmt::format("{}; the run was not lost: it is in {} (ranklab report reads it)", error.what(),
-                        rescue.string()));
+        throw base::EnvironmentError(fmt::format(
+            "{}; the run was not lost: it is in {} (ranklab report reads it, `ranklab results merge {} "
+            "{}` brings it home)",
+            error.what(), rescue.string(), output, rescue.string()));
     }
 }
 

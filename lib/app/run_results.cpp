@@ -39,23 +39,16 @@ struct Verb {
 constexpr std::size_t kMostFiles = 250;  // open at once
 
 void describe_where(Schema& schema) {
-    schema.text("where", "COND", std::nullopt,
-                "runs that meet all conditions: model=resnet50 label!=test 'ranks>=4'; a value may list "
-                "alternatives (a,b) and end in *");
+    schema.positional(1).section("Options").texts(
+        "where", "CONDITION",
+        "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are conditions");
 }
 
-// FILE, and behind it the conditions: each --where gives one or more words.
 std::string file_of(const Options& options, const char* verb) {
     if (options.positional().empty())
-        throw base::OptionError(
-            fmt::format("results {} needs a results file: ranklab results {} "
-                        "results/ranklab.h5",
-                        verb, verb));
+        throw base::OptionError(fmt::format(
+            "results {} needs a results file: ranklab results {} results/ranklab.h5", verb, verb));
     return options.positional().front();
-}
-
-report::Selection selection_of(const Options& options) {
-    return report::Selection({options.positional().begin() + 1, options.positional().end()});
 }
 
 RunHeader header_of(const Run& run) {
@@ -90,7 +83,7 @@ void print(const std::string& text) {
 
 std::string list(const Options& options) {
     const std::string file = file_of(options, "list");
-    return report::runs_text(selected(file, selection_of(options)), file);
+    return report::runs_text(selected(file, report::Selection(options.texts("where"))), file);
 }
 
 // One line a file, one more for each damaged run.
@@ -131,7 +124,7 @@ std::string export_some(const Options& options) {
     const std::string file = file_of(options, "export");
     if (!options.has("output"))
         throw base::OptionError("results export needs --output NEW.h5, the file to write");
-    const auto selection = selection_of(options);
+    const auto selection = report::Selection(options.texts("where"));
     const bool skip = options.flag("skip-damaged");
     if (skip && !selection.everything())
         throw base::OptionError("--skip-damaged takes all whole runs; use --where on the file it makes");
@@ -146,9 +139,10 @@ std::string export_some(const Options& options) {
 
 // Those that meet the conditions, but for the last ones.
 std::vector<RunHeader> doomed_runs(const std::string& file, const Options& options) {
-    const auto selection = selection_of(options);
+    const auto selection = report::Selection(options.texts("where"));
     if (selection.everything() && !options.has("keep-last"))
-        throw base::OptionError("results prune needs --where COND or --keep-last N, which say what goes");
+        throw base::OptionError(
+            "results prune needs --where CONDITION or --keep-last N, which say what goes");
     auto doomed = selected(file, selection);
     if (!options.has("keep-last")) return doomed;
     std::stable_sort(doomed.begin(), doomed.end(),
@@ -182,41 +176,32 @@ void files_only(Schema& schema) {
 }
 
 constexpr std::array kVerbs{
-    Verb{"list", "FILE [--where COND...]", "The runs of a results file, one line each.",
+    Verb{"list", "FILE [--where CONDITION]...", "The runs of a results file, one line each.",
          "  ranklab results list results/ranklab.h5\n"
-         "  ranklab results list results/ranklab.h5 --where model=resnet50 'ranks>=4'\n",
-         [](Schema& schema) {
-             schema.positional(kMostFiles).section("Options");
-             describe_where(schema);
-         },
-         list},
+         "  ranklab results list results/ranklab.h5 --where model=resnet50 --where 'ranks>=4'\n",
+         describe_where, list},
     Verb{"check", "FILE...", "Reads everything of every run; exit 3 where something is damaged.",
          "  ranklab results check results/ranklab.h5\n", files_only, check},
-    Verb{
-        "merge", "OUT FILE...",
-        "Adds the runs of the files to OUT, in the order of their start. Equal runs are stored once; another "
-        "run\nof the same id gets a new one. OUT is whole or unchanged.",
-        "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
-        "  ranklab results merge results/ranklab.h5 /tmp/ranklab-rescue-Ab12Cd/*.h5    a run that was "
-        "saved\n",
-        files_only, merge},
-    Verb{"export", "FILE --output NEW.h5 [--where COND...]", "Writes some runs into a file of their own.",
-         "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper valid=1\n"
+    Verb{"merge", "OUT FILE...",
+         "Adds the runs of files to OUT: equal ones once, another run of the same id under a new one.",
+         "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
+         "  ranklab results merge results/ranklab.h5 ranklab-rescue-Ab12Cd/*.h5   # a run that was saved\n",
+         files_only, merge},
+    Verb{"export", "FILE --output NEW.h5 [--where CONDITION]...",
+         "Writes some runs into a file of their own.",
+         "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper --where valid=1\n"
          "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n",
          [](Schema& schema) {
-             schema.positional(kMostFiles)
-                 .section("Options")
-                 .text("output", "NEW.h5", std::nullopt, "the file to write, which is not there yet");
              describe_where(schema);
-             schema.flag("skip-damaged", "leave out what cannot be read, and take all else");
+             schema.text("output", "NEW.h5", std::nullopt, "the file to write, which is not there yet")
+                 .flag("skip-damaged", "leave out what cannot be read, and take all else");
          },
          export_some},
-    Verb{"prune", "FILE --where COND... | --keep-last N [--dry-run | --yes]",
+    Verb{"prune", "FILE --where CONDITION... | --keep-last N [--dry-run | --yes]",
          "Removes runs for good and gives their room back.",
          "  ranklab results prune results/ranklab.h5 --where valid=0 --dry-run\n"
          "  ranklab results prune results/ranklab.h5 --where label=nightly --keep-last 100 --yes\n",
          [](Schema& schema) {
-             schema.positional(kMostFiles).section("Options");
              describe_where(schema);
              schema.integer("keep-last", 0, std::nullopt, "keep that many of them, those that started last")
                  .flag("dry-run", "say what would go, and change nothing")
@@ -229,32 +214,16 @@ void print_help() {
     fmt::print(
         "Usage: ranklab results COMMAND FILE...\n\nKeeps results files: what is in them, whether they are "
         "whole, joined, thinned out.\n\nCommands:\n");
-    for (const auto& verb : kVerbs)
-        fmt::print("  {:<8} {}\n", verb.name,
-                   std::string_view(verb.summary).substr(0, std::string_view(verb.summary).find('\n')));
+    for (const auto& verb : kVerbs) fmt::print("  {:<8} {}\n", verb.name, verb.summary);
     fmt::print("\nranklab results COMMAND --help says more. To begin with:\n");
     for (const auto& verb : kVerbs) fmt::print("{}", verb.examples);
-}
-
-// `--where A B --where C`: the conditions are words like others, so that there may be several.
-Words without_where(const Words& words) {
-    constexpr std::string_view kWhere = "--where";
-    Words others;
-    for (const auto& word : words) {
-        if (word.starts_with("--where=")) {
-            others.push_back(word.substr(kWhere.size() + 1));
-        } else if (word != kWhere) {
-            others.push_back(word);
-        }
-    }
-    return others;
 }
 
 int run_verb(const Verb& verb, const Words& words) {
     Schema schema;
     verb.describe(schema);
     describe_help(schema);
-    const auto options = Options::parse(schema, without_where(words));
+    const auto options = Options::parse(schema, words);
     if (answer_help(options, schema,
                     {fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples}))
         return 0;

@@ -43,7 +43,9 @@ class Verify final : public Verb {
         return {{"path", options.positional().front(), false}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress] = place.surroundings;
+        auto& control = place.surroundings.control;
+        auto& options = place.surroundings.options;
+        auto& progress = place.surroundings.progress;
         const auto verdicts = data::verify(control, options.positional().front(), progress);
         ToolReport report{table_of(verdicts), ""};
         const auto bad =

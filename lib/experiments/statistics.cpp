@@ -115,6 +115,7 @@ class StatisticsTable {
 void add_statistics(results::Run& run) {
     StatisticsTable table;
     for (Measurement& m : run.measurements) {
+        if (m.kind == Kind::ratio && m.rows() > 1) m.summary.mean = stats::kNone;
         if (!is_series(m)) continue;
         const Series series = series_of(m);
         m.summary.ci95 = series.estimate.ci;

@@ -1,14 +1,18 @@
 #include "hdf5/check.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
+
+constexpr const char* kLockVariable = "HDF5_USE_FILE_LOCKING";
 
 struct Stack {
     std::string outermost;
@@ -78,6 +82,9 @@ void fail(const char* call, std::string_view what, const std::source_location& p
 
 void initialise() {
     static const bool done = [] {
+        // It overrules H5Pset_file_locking, which this room sets, and makes files unreadable where the file
+        // system has no locks.
+        if (std::getenv(kLockVariable) != nullptr) ::unsetenv(kLockVariable);
         // A close that fails (a full disk) leaves HDF5 1.10 with an identifier of freed memory, on which
         // its exit handler crashes. We close what we open; nothing is left for that handler to do.
         check(H5dont_atexit(), "H5dont_atexit", "the library");

@@ -156,15 +156,12 @@ void Campaign::add(Run&& run) {
     if (first_utc_.empty() || run.started_utc < first_utc_) first_utc_ = run.started_utc;
     last_utc_ = std::max(last_utc_, run.started_utc);
     note_facts(run);
-    const std::string verified = run.verified();
     if (!run.valid) {
         invalid_ += 1;
         notice(
             fmt::format("INVALID: {}", run.warnings.empty() ? "no reason was stored" : run.warnings.front()),
             run);
     } else {
-        if (verified != "yes" && run.find_table("ladder") == nullptr)
-            notice(verified == "NO" ? "a verification failed" : "not verified", run);
         for (const auto& warning : run.warnings) notice(warning, run);
     }
     Group& group = group_of(run);
@@ -176,8 +173,25 @@ void Campaign::add(Run&& run) {
     }
     if (run.valid || group.valid == 0) {
         slim(run, group.ranks);
-        group.verified = verified;
+        group.verified = "";
         group.newest = std::move(run);
+    }
+}
+
+void Campaign::complete(const std::function<Run(const std::string&)>& read, std::size_t most) {
+    std::vector<Group*> groups;
+    for (auto& group : groups_) groups.push_back(&group);
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
+    if (groups.size() > most) groups.resize(most);
+    std::sort(groups.begin(), groups.end());
+    for (Group* group : groups) {
+        group->newest = read(group->newest.id);
+        group->verified = group->newest.verified();
+        slim(group->newest, group->ranks);
+        const bool single = group->newest.find_table("ladder") == nullptr;
+        if (group->newest.valid && single && group->verified != "yes")
+            notice(group->verified == "NO" ? "a verification failed" : "not verified", group->newest);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct Group {
     std::size_t runs = 0, valid = 0;
     /// The newest valid run; where none is valid the newest. Summaries, settings and small tables only.
     results::Run newest;
-    std::string verified;  ///< of `newest`
+    std::string verified;  ///< of `newest`; "" before Campaign::complete
     std::string first_utc, last_utc;
     std::map<std::string, std::vector<double>> medians;  ///< per measurement, one of each valid run
 };
@@ -34,7 +35,11 @@ struct Notice {
 
 class Campaign {
   public:
+    /// Its tables are not needed yet.
     void add(results::Run&& run);
+    /// Once all runs were added: takes tables and verification of the newest runs of the `most` most recent
+    /// groups from `read`, which gives a run with its summaries.
+    void complete(const std::function<results::Run(const std::string& id)>& read, std::size_t most);
 
     const std::vector<Group>& groups() const { return groups_; }  ///< in the order met
     const std::vector<Notice>& notices() const { return notices_; }

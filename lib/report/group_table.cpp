@@ -58,7 +58,7 @@ std::string interval(const stats::Interval& ci) {
 }
 
 // Median and interval: over runs, or where there is one run over its repetitions.
-void add_values(std::vector<std::string>& row, const Group& group, const std::string& name) {
+void add_values(std::vector<std::string>& row, const RunGroup& group, const std::string& name) {
     const auto found = group.values.find(name);
     if (found == group.values.end()) return row.insert(row.end(), {"", ""}), void();
     const GroupValues& values = found->second;
@@ -75,7 +75,7 @@ void add_ratio(std::vector<std::string>& row, const stats::RatioEstimate& estima
 }
 
 // Factors that differ inside the group are no noise: they have to be keys or conditions.
-std::string differing(const Group& group, const std::vector<std::string>& keys) {
+std::string differing(const RunGroup& group, const std::vector<std::string>& keys) {
     std::vector<std::string> names;
     for (const auto& name : group.factors.differing())
         if (std::find(keys.begin(), keys.end(), name) == keys.end()) names.push_back(name);
@@ -86,17 +86,18 @@ std::string differing(const Group& group, const std::vector<std::string>& keys) 
     return fmt::format("differ: {}{}", base::join(names, ", "), more);
 }
 
-std::string marks(const Group& group, const std::vector<std::string>& keys) {
+std::string marks(const RunGroup& group, const std::vector<std::string>& keys) {
     std::vector<std::string> parts;
     if (group.runs.size() == 1) parts.emplace_back("single run");
     if (group.invalid > 0) parts.push_back(fmt::format("{} INVALID left out", group.invalid));
     if (group.not_converged > 0) parts.push_back(fmt::format("{} not converged", group.not_converged));
+    if (group.doubtful > 0) parts.push_back(fmt::format("{} with exit code 7", group.doubtful));
     if (group.cut_short > 0) parts.push_back(fmt::format("{} cut short", group.cut_short));
     if (const std::string text = differing(group, keys); !text.empty()) parts.push_back(text);
     return base::join(parts, "; ");
 }
 
-std::vector<std::string> heads_of(const Groups& groups, const std::vector<std::string>& measurements,
+std::vector<std::string> heads_of(const RunGroups& groups, const std::vector<std::string>& measurements,
                                   bool scaling) {
     std::vector<std::string> heads;
     for (const auto& key : groups.keys()) heads.push_back('<' + key);
@@ -107,7 +108,7 @@ std::vector<std::string> heads_of(const Groups& groups, const std::vector<std::s
     return heads;
 }
 
-std::string conditions_of(const Groups& groups) {
+std::string conditions_of(const RunGroups& groups) {
     std::vector<std::string> parts;
     for (const std::string key : kConditions) {
         const bool is_key = std::find(groups.keys().begin(), groups.keys().end(), key) != groups.keys().end();
@@ -118,7 +119,8 @@ std::string conditions_of(const Groups& groups) {
     return base::join(parts, ", ");
 }
 
-void add_notes(View& view, const Groups& groups, const std::vector<Group>& sorted, const Scaling& scaling) {
+void add_notes(View& view, const RunGroups& groups, const std::vector<RunGroup>& sorted,
+               const GroupScaling& scaling) {
     const bool single =
         std::any_of(sorted.begin(), sorted.end(), [](const auto& g) { return g.runs.size() == 1; });
     const bool several =
@@ -143,18 +145,18 @@ void add_notes(View& view, const Groups& groups, const std::vector<Group>& sorte
             fmt::format("{} more groups are not shown; --where asks for some", sorted.size() - kMostRows));
 }
 
-View view_of(const Groups& groups, const results::ResultFile& file) {
-    std::vector<Group> sorted = groups.sorted();
+View view_of(const RunGroups& groups, const results::ResultFile& file) {
+    std::vector<RunGroup> sorted = groups.sorted();
     const auto measurements = groups.measurements();
     View view;
     const std::size_t all = sorted.size();
-    const Scaling scaling = all > kMostRows ? Scaling() : scaling_of(sorted, groups.keys(), file);
+    const GroupScaling scaling = all > kMostRows ? GroupScaling() : scaling_of(sorted, groups.keys(), file);
     const bool scales = std::any_of(scaling.rows.begin(), scaling.rows.end(), [](const ScalingRow& row) {
         return !std::isnan(row.speedup.ratio) && !row.is_base;
     });
     view.heads = heads_of(groups, measurements, scales);
     for (std::size_t i = 0; i < std::min(all, kMostRows); ++i) {
-        const Group& group = sorted[i];
+        const RunGroup& group = sorted[i];
         std::vector<std::string> row = group.key;
         row.push_back(fmt::format("{}", group.runs.size()));
         for (const auto& name : measurements) add_values(row, group, name);
@@ -167,18 +169,18 @@ View view_of(const Groups& groups, const results::ResultFile& file) {
         row.push_back(marks(group, groups.keys()));
         view.rows.push_back(std::move(row));
     }
-    add_notes(view, groups, sorted, scales ? scaling : Scaling());
+    add_notes(view, groups, sorted, scales ? scaling : GroupScaling());
     view.conditions = conditions_of(groups);
     return view;
 }
 
-Groups grouped(const ChosenRuns& runs, const Grouping& grouping) {
-    Groups groups(grouping.keys, grouping.measurements);
+RunGroups grouped(const ChosenRuns& runs, const Grouping& grouping) {
+    RunGroups groups(grouping.keys, grouping.measurements);
     runs.visit(results::Detail::summaries, [&](const results::Run& run) { groups.add(run); });
     return groups;
 }
 
-std::string nothing(const ChosenRuns& runs, const Groups& groups) {
+std::string nothing(const ChosenRuns& runs, const RunGroups& groups) {
     const std::string file = runs.file().path().string();
     if (groups.runs() == 0) return fmt::format("{} holds no run of {}\n", file, printable(runs.text()));
     return fmt::format(
@@ -205,7 +207,7 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 }  // namespace
 
 void write_group_text(const ChosenRuns& runs, const Grouping& grouping, const Sink& sink) {
-    const Groups groups = grouped(runs, grouping);
+    const RunGroups groups = grouped(runs, grouping);
     const View view = view_of(groups, runs.file());
     if (view.rows.empty()) return sink(nothing(runs, groups));
     TextTable table(view.heads);
@@ -216,7 +218,7 @@ void write_group_text(const ChosenRuns& runs, const Grouping& grouping, const Si
 }
 
 void write_group_markdown(const ChosenRuns& runs, const Grouping& grouping, const Sink& sink) {
-    const Groups groups = grouped(runs, grouping);
+    const RunGroups groups = grouped(runs, grouping);
     const View view = view_of(groups, runs.file());
     if (view.rows.empty()) return sink(nothing(runs, groups));
     std::vector<std::string> heads;

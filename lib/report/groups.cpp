@@ -32,12 +32,14 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// The program says it in a warning, and where nothing else was wrong by its exit code too.
 bool is_not_converged(const results::Run& run) {
-    return run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement) ||
-           std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
-               return warning.find("not converged") != std::string::npos;
-           });
+    return std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
+        return warning.find("not converged") != std::string::npos;
+    });
+}
+
+bool ended_with(const results::Run& run, base::ExitCode code) {
+    return run.exit_code == static_cast<int>(code);
 }
 
 }  // namespace
@@ -53,7 +55,7 @@ const std::vector<std::string>& scaling_times() {
     return kNames;
 }
 
-Groups::Groups(std::vector<std::string> keys, std::vector<std::string> measurements)
+RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements)
     : keys_(std::move(keys)),
       measurements_(measurements.empty() ? headline_measurements() : std::move(measurements)) {
     std::set<std::string> met;
@@ -63,10 +65,10 @@ Groups::Groups(std::vector<std::string> keys, std::vector<std::string> measureme
                 "--group-by takes keys with a comma between, each once, such as ranks,sync; not '{}'", key));
 }
 
-void Groups::add(const results::Run& run) {
+void RunGroups::add(const results::Run& run) {
     std::vector<std::string> key;
     for (const auto& name : keys_) key.push_back(value_of(run, name));
-    Group& group = groups_[key];
+    RunGroup& group = groups_[key];
     group.key = key;
     ++runs_;
     if (!run.valid) {
@@ -76,8 +78,11 @@ void Groups::add(const results::Run& run) {
     group.runs.push_back(run.id);
     group.factors.add(run);
     factors_.add(run);
-    if (is_not_converged(run)) ++group.not_converged;
-    if (run.exit_code == static_cast<int>(base::ExitCode::time_limit)) ++group.cut_short;
+    if (is_not_converged(run))
+        ++group.not_converged;
+    else if (ended_with(run, base::ExitCode::invalid_measurement))
+        ++group.doubtful;
+    if (ended_with(run, base::ExitCode::time_limit)) ++group.cut_short;
     for (const auto& m : run.measurements) {
         const bool wanted = contains(measurements_, m.name) || contains(scaling_times(), m.name);
         if (!wanted || m.summary.n == 0) continue;
@@ -88,29 +93,29 @@ void Groups::add(const results::Run& run) {
     }
 }
 
-bool Groups::has_values(const Group& group) const {
+bool RunGroups::has_values(const RunGroup& group) const {
     return group.invalid > 0 || std::any_of(measurements_.begin(), measurements_.end(),
                                             [&](const auto& name) { return group.values.count(name) != 0; });
 }
 
-std::vector<Group> Groups::sorted() const {
-    std::vector<Group> groups;
+std::vector<RunGroup> RunGroups::sorted() const {
+    std::vector<RunGroup> groups;
     for (const auto& [key, group] : groups_)
         if (has_values(group)) groups.push_back(group);
-    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+    std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
         return std::lexicographical_compare(a.key.begin(), a.key.end(), b.key.begin(), b.key.end(), before);
     });
     return groups;
 }
 
-std::size_t Groups::without_values() const {
+std::size_t RunGroups::without_values() const {
     std::size_t runs = 0;
     for (const auto& [key, group] : groups_)
         if (!has_values(group)) runs += group.runs.size();
     return runs;
 }
 
-std::vector<std::string> Groups::measurements() const {
+std::vector<std::string> RunGroups::measurements() const {
     std::vector<std::string> present;
     for (const auto& name : measurements_) {
         const bool there = std::any_of(groups_.begin(), groups_.end(), [&](const auto& entry) {

@@ -18,29 +18,30 @@ struct GroupValues {
     stats::Interval own;  ///< of the only run; of no meaning where there are several
 };
 
-struct Group {
+struct RunGroup {
     std::vector<std::string> key;   ///< in the order of the keys
     std::vector<std::string> runs;  ///< ids of those that count: valid ones
     std::size_t invalid = 0;        ///< left out
     std::size_t not_converged = 0;  ///< of those that count
+    std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
     std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
     std::map<std::string, GroupValues> values;
     Factors factors;
 };
 
-class Groups {
+class RunGroups {
   public:
     /// `measurements`: those to keep; empty: the headline ones (headline_measurements). OptionError for an
     /// empty or repeated key.
-    Groups(std::vector<std::string> keys, std::vector<std::string> measurements);
+    RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements);
 
     /// A run read with its summaries.
     void add(const results::Run& run);
 
     const std::vector<std::string>& keys() const { return keys_; }
-    /// By the values of the keys: numbers in their order, before texts. Groups of which no run has any of
+    /// By the values of the keys: numbers in their order, before texts. RunGroups of which no run has any of
     /// the measurements, and none is invalid, are left out and counted in without_values().
-    std::vector<Group> sorted() const;
+    std::vector<RunGroup> sorted() const;
     std::size_t without_values() const;
     /// Those that some group has, in the order asked for.
     std::vector<std::string> measurements() const;
@@ -48,11 +49,11 @@ class Groups {
     std::size_t runs() const { return runs_; }
 
   private:
-    bool has_values(const Group& group) const;
+    bool has_values(const RunGroup& group) const;
 
     std::vector<std::string> keys_;
     std::vector<std::string> measurements_;
-    std::map<std::vector<std::string>, Group> groups_;
+    std::map<std::vector<std::string>, RunGroup> groups_;
     Factors factors_;
     std::size_t runs_ = 0;
 };

@@ -9,6 +9,8 @@
 namespace ranklab::report {
 namespace {
 
+constexpr std::size_t kMostCompleted = 200;  // groups; more than the page shows of any command
+
 struct Section {
     std::string id, title, html;
 };
@@ -90,7 +92,9 @@ std::string page_of(const PageInput& input) {
 
 std::string html_page(const ChosenRuns& runs, const HtmlOptions& options) {
     Campaign campaign;
-    runs.visit(results::Detail::summaries, [&](results::Run&& run) { campaign.add(std::move(run)); });
+    runs.visit(results::Detail::measurements, [&](results::Run&& run) { campaign.add(std::move(run)); });
+    campaign.complete([&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); },
+                      kMostCompleted);
     References references = read_references(options.reference);
     for (const auto& problem : references.problems) base::log::warn(problem);
     const auto load = [&](const std::string& id) { return runs.file().read(id); };

@@ -32,6 +32,7 @@ std::vector<const char*> first_measurements(const Group& group) {
 
 std::string verdict(const Group& group) {
     if (group.valid == 0) return "<span class=\"bad\">INVALID</span>";
+    if (group.verified.empty()) return "<span class=\"none\">–</span>";
     if (group.verified == "yes") return "<span class=\"good\">verified</span>";
     return group.verified == "NO" ? "<span class=\"bad\">FAILED</span>"
                                   : fmt::format("<span class=\"none\">{}</span>", escape(group.verified, 60));
@@ -89,7 +90,7 @@ std::vector<std::string> commands_of(const Campaign& campaign) {
 
 // The run that holds a ladder's table has no measurements of its own; the ladder's figure shows it.
 bool has_row(const Group& group) {
-    return !group.newest.measurements.empty() || group.newest.find_table("ladder") == nullptr;
+    return !group.newest.measurements.empty() || !group.newest.valid;
 }
 
 }  // namespace

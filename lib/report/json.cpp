@@ -51,25 +51,31 @@ Json tables_json(const std::vector<results::Table>& tables) {
     return json;
 }
 
+// A member of an object that is being written, with what stands before it.
+std::string member(const char* name, const std::string& json) {
+    return std::string(",\"") + name + "\":" + json;
+}
+
 std::string run_json(const results::Run& run) {
-    Json json{{"id", run.id},
-              {"command", run.command},
-              {"label", run.label},
-              {"started_utc", run.started_utc},
-              {"duration_s", run.duration_s},
-              {"valid", run.valid},
-              {"exit_code", run.exit_code},
-              {"version", run.version},
-              {"git_revision", run.git_revision},
-              {"argv", run.argv}};
+    std::string text = json_line({{"id", run.id},
+                                  {"command", run.command},
+                                  {"label", run.label},
+                                  {"started_utc", run.started_utc},
+                                  {"duration_s", run.duration_s},
+                                  {"valid", run.valid},
+                                  {"exit_code", run.exit_code},
+                                  {"version", run.version},
+                                  {"git_revision", run.git_revision},
+                                  {"argv", run.argv}});
+    text.pop_back();  // the object goes on
     // The same texts as in the results file, so that both say the same of a number that is none.
-    json["config"] = Json::parse(results::config_to_json(run.config));
-    json["context"] = Json::parse(results::context_to_json(run.context));
-    json["warnings"] = Json::parse(results::warnings_to_json(run.warnings));
-    json["hosts"] = hosts_json(run.hosts);
-    json["measurements"] = measurements_json(run.measurements);
-    json["tables"] = tables_json(run.tables);
-    return json_line(json);
+    text += member("config", results::config_to_json(run.config));
+    text += member("context", results::context_to_json(run.context));
+    text += member("warnings", results::warnings_to_json(run.warnings));
+    text += member("hosts", json_line(hosts_json(run.hosts)));
+    text += member("measurements", json_line(measurements_json(run.measurements)));
+    text += member("tables", json_line(tables_json(run.tables)));
+    return text + '}';
 }
 
 }  // namespace

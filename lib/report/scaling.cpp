@@ -18,13 +18,13 @@ namespace {
 // Above this many repetitions of one run the resampling would take longer than the report.
 constexpr std::size_t kMostRepetitions = 20000;
 
-const GroupValues* time_of(const Group& group, const std::string& name) {
+const GroupValues* time_of(const RunGroup& group, const std::string& name) {
     const auto found = group.values.find(name);
     return found == group.values.end() ? nullptr : &found->second;
 }
 
 // The first time that both have.
-std::string common_time(const Group& a, const Group& b) {
+std::string common_time(const RunGroup& a, const RunGroup& b) {
     for (const auto& name : scaling_times())
         if (time_of(a, name) != nullptr && time_of(b, name) != nullptr) return name;
     return "";
@@ -44,16 +44,16 @@ std::vector<double> repetitions(const results::ResultFile& file, const std::stri
     return longest;
 }
 
-bool same(const Group& a, const Group& b, const std::string& key) {
+bool same(const RunGroup& a, const RunGroup& b, const std::string& key) {
     const std::string value = a.factors.common(key);
     return !value.empty() && value == b.factors.common(key);
 }
 
-bool both_have(const Group& a, const Group& b, const std::string& key) {
+bool both_have(const RunGroup& a, const RunGroup& b, const std::string& key) {
     return !a.factors.common(key).empty() && !b.factors.common(key).empty();
 }
 
-std::optional<stats::Scaling> scaling_between(const Group& base, const Group& group) {
+std::optional<stats::Scaling> scaling_between(const RunGroup& base, const RunGroup& group) {
     if (same(base, group, "files") && same(base, group, "size")) return stats::Scaling::strong;
     if (!both_have(base, group, "batch-size") || !both_have(base, group, "global-batch-size")) return {};
     const bool local = same(base, group, "batch-size");
@@ -67,9 +67,9 @@ class AgainstBase {
     AgainstBase(const results::ResultFile& file, std::size_t ranks_key)
         : file_(file), ranks_key_(ranks_key) {}
 
-    double ranks(const Group& group) const { return std::strtod(group.key[ranks_key_].c_str(), nullptr); }
+    double ranks(const RunGroup& group) const { return std::strtod(group.key[ranks_key_].c_str(), nullptr); }
 
-    ScalingRow row(const Group& base, const Group& group) {
+    ScalingRow row(const RunGroup& base, const RunGroup& group) {
         ScalingRow row;
         const std::string time = common_time(base, group);
         if (time.empty()) return row;
@@ -87,7 +87,7 @@ class AgainstBase {
 
   private:
     // Samples of a group's only run, or its median where it has none that can be used.
-    const std::vector<double>& once(const Group& group, const std::string& time) {
+    const std::vector<double>& once(const RunGroup& group, const std::string& time) {
         auto& samples = read_[group.runs.front()];
         if (samples.empty()) samples = repetitions(file_, group.runs.front(), time);
         if (samples.empty()) samples = time_of(group, time)->medians;
@@ -99,7 +99,7 @@ class AgainstBase {
     std::map<std::string, std::vector<double>> read_;
 };
 
-std::string base_line(const Group& base, const std::vector<std::string>& keys) {
+std::string base_line(const RunGroup& base, const std::vector<std::string>& keys) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < keys.size(); ++i)
         parts.push_back(fmt::format("{} = {}", keys[i], base.key[i]));
@@ -119,18 +119,18 @@ std::vector<std::string> others_than(std::vector<std::string> key, std::size_t p
 }
 
 // Fewest ranks first among those of equal other keys that have a time.
-std::map<std::vector<std::string>, const Group*> bases_of(const std::vector<Group>& groups, std::size_t place,
-                                                          const AgainstBase& against) {
-    std::map<std::vector<std::string>, const Group*> bases;
+std::map<std::vector<std::string>, const RunGroup*> bases_of(const std::vector<RunGroup>& groups,
+                                                             std::size_t place, const AgainstBase& against) {
+    std::map<std::vector<std::string>, const RunGroup*> bases;
     for (const auto& group : groups) {
         if (common_time(group, group).empty() || !(against.ranks(group) > 0)) continue;
-        const Group*& base = bases[others_than(group.key, place)];
+        const RunGroup*& base = bases[others_than(group.key, place)];
         if (base == nullptr || against.ranks(group) < against.ranks(*base)) base = &group;
     }
     return bases;
 }
 
-void add_notes(Scaling& scaling) {
+void add_notes(GroupScaling& scaling) {
     std::set<std::string> claimed;
     bool unclaimed = false;
     for (const auto& row : scaling.rows) {
@@ -153,9 +153,9 @@ void add_notes(Scaling& scaling) {
 
 }  // namespace
 
-Scaling scaling_of(const std::vector<Group>& groups, const std::vector<std::string>& keys,
-                   const results::ResultFile& file) {
-    Scaling scaling;
+GroupScaling scaling_of(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys,
+                        const results::ResultFile& file) {
+    GroupScaling scaling;
     const auto found = std::find(keys.begin(), keys.end(), "ranks");
     if (found == keys.end()) return scaling;
     const auto place = static_cast<std::size_t>(found - keys.begin());

@@ -19,7 +19,7 @@ struct ScalingRow {
     bool within_runs = false;         ///< one run a side: the interval is over their repetitions
 };
 
-struct Scaling {
+struct GroupScaling {
     std::vector<ScalingRow> rows;    ///< one a group; empty where no key is `ranks`
     std::vector<std::string> bases;  ///< a line each: what the base is, with its absolute value
     std::vector<std::string> notes;  ///< what is fixed, and where nothing could be claimed
@@ -28,7 +28,7 @@ struct Scaling {
 /// Of the groups as sorted() gave them. Strong is claimed where the work of all ranks together is the same
 /// (global-batch-size; files and size of io), weak where that of each rank is (batch-size). The samples of
 /// groups of one run are read from the file.
-Scaling scaling_of(const std::vector<Group>& groups, const std::vector<std::string>& keys,
-                   const results::ResultFile& file);
+GroupScaling scaling_of(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys,
+                        const results::ResultFile& file);
 
 }  // namespace ranklab::report

@@ -197,6 +197,8 @@ Inspection inspect(const fs::path& file) {
             ++found.runs;
             if (const auto damage = damage_of(runs, id, found.datasets))
                 found.damaged.push_back({id, *damage});
+            else
+                found.whole.insert(id);
         }
         return found;
     });

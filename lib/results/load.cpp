@@ -174,7 +174,7 @@ Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
     run.hosts = load_hosts(group);
     if (detail == Detail::settings) return run;
     run.measurements = load_measurements(group);
-    run.tables = load_tables(group);
+    if (detail != Detail::measurements) run.tables = load_tables(group);
     if (detail == Detail::all) load_samples(group, run.measurements);
     return run;
 }

@@ -62,6 +62,7 @@ bool replace_once(const fs::path& target, const std::function<void(const Staging
             throw_errno("HDF5", target, reason);
         throw;
     }
+    staged.flush();  // takes its time, and what is asked now shall hold until the rename
     if (!lock.still_ours() || !(Version(target) == before)) return false;
     staged.commit();
     return true;
@@ -77,10 +78,11 @@ void replace(const fs::path& path, const std::function<void(const Staging&)>& fi
     for (int tries = 0; tries < kMostTries; ++tries) {
         if (replace_once(target, fill)) return;
     }
-    throw base::EnvironmentError(fmt::format(
-        "{} was changed by others {} times while this run was being added; is its lock {}.owner.lock being "
-        "removed by something?",
-        target.string(), kMostTries, target.string()));
+    throw base::EnvironmentError(
+        fmt::format("{} was changed by others {} times while its next version was written; is its lock "
+                    "{}.owner.lock being "
+                    "removed by something?",
+                    target.string(), kMostTries, target.string()));
 }
 
 }  // namespace ranklab::results

@@ -24,8 +24,9 @@ struct RunHeader {
 
 /// How much of a run to read: `summaries` leaves samples and warm-up rows empty (much less memory;
 /// `axis` and `columns` are then those of a measurement without samples).
-/// `settings` leaves measurements and tables empty too: attributes and hosts.
-enum class Detail { all, summaries, settings };
+/// `measurements` leaves tables empty too, which cost as much as the rest; `settings` measurements as well:
+/// attributes and hosts.
+enum class Detail { all, summaries, measurements, settings };
 
 /// Errors, each one sentence. The output is a folder, a device or no path at all, or a file to read
 /// is missing: OptionError. The place is full, read-only or forbidden, or has no file locks:

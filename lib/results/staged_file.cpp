@@ -137,8 +137,12 @@ void StagedFile::reserve(std::uint64_t bytes) {
         throw_errno("posix_fallocate", target_, error, option_);
 }
 
-void StagedFile::commit() {
+void StagedFile::flush() {
     sync(descriptor_, path_, option_);
+}
+
+void StagedFile::commit() {
+    flush();
     if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno, option_);
     committed_ = true;
     const fs::path folder_path = target_.parent_path();

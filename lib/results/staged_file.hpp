@@ -33,6 +33,8 @@ class StagedFile {
     void write(std::span<const std::byte> bytes);
     /// Makes sure that `bytes` can be written behind what is there.
     void reserve(std::uint64_t bytes);
+    /// What was written is on the disk when this returns, and commit has little left to do.
+    void flush();
     /// What was written is on the disk and bears the target's name when this returns.
     void commit();
 

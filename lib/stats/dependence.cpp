@@ -127,7 +127,8 @@ Correlation correlation(std::span<const double> samples, double median) {
         sum += weight * s.at(lag);
         moment += weight * s.at(lag) * static_cast<double>(lag);
     }
-    found.inflation = std::clamp(1 + 2 * sum, 1.0, n);
+    // Of a short series the later ones fall below 0, whatever they are in truth: the first one stays.
+    found.inflation = std::clamp(1 + 2 * std::max(sum, s.at(1)), 1.0, n);
     // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28): the length
     // of least mean squared error. Half as much again, since of that error it is the bias that costs
     // coverage.
@@ -139,18 +140,20 @@ Correlation correlation(std::span<const double> samples, double median) {
 namespace {
 
 std::string sentence(const Correlation& found, double n, double effective) {
-    if (!found.visible) return "";
+    if (effective >= n) return "";
     const auto says = fmt::format(
         "the samples are correlated (lag-1 {:.2f}): {:.0f} of them say as much as "
         "{:.0f} independent ones",
         found.lag1, n, effective);
-    if (found.lag1 > kStrong || effective < n / 10)  // a slow drift has a small lag-1 and leaves little
-        return says +
-               ", too strongly for a trustworthy interval of the median: repeat the run and compare runs";
+    // A slow drift has a small lag-1 and leaves little.
+    const bool strong = found.lag1 > kStrong || effective < n / 10;
     if (n < kLongEnough)
         return says +
-               fmt::format(", too few for a trustworthy interval of the median: measure {:.0f} or more",
-                           kLongEnough);
+               fmt::format(", too few for a trustworthy interval of the median: measure {:.0f} or more{}",
+                           kLongEnough, strong ? ", or repeat the run and compare runs" : "");
+    if (strong)
+        return says +
+               ", too strongly for a trustworthy interval of the median: repeat the run and compare runs";
     return "";
 }
 
@@ -159,8 +162,9 @@ std::string sentence(const Correlation& found, double n, double effective) {
 Dependence dependence_of(const Correlation& found, double n) {
     Dependence result;
     result.lag1 = found.lag1;
-    result.effective_n = std::max(1.0, n / found.inflation);
-    if (found.visible) result.block_length = found.block_length;
+    // Where what is seen adds up to nothing, the samples say as much as independent ones.
+    result.effective_n = found.inflation > 1.05 ? std::max(1.0, n / found.inflation) : n;
+    if (result.effective_n < n) result.block_length = found.block_length;
     result.warning = sentence(found, n, result.effective_n);
     return result;
 }

@@ -84,8 +84,9 @@ MedianEstimate estimate_median(const Source& source, double level) {
     const double n = static_cast<double>(seen.n);
     const Correlation found = correlation_of(stretches(source, seen.n, estimate.value), n);
     estimate.dependence = dependence_of(found, n);
-    estimate.method = found.visible ? "block bootstrap" : "order statistics";
-    const auto ranks = found.visible ? ranks_of(seen.n, found.inflation, level) : median_ranks(seen.n, level);
+    const bool blocks = estimate.dependence.block_length > 0;
+    estimate.method = blocks ? "block bootstrap" : "order statistics";
+    const auto ranks = blocks ? ranks_of(seen.n, found.inflation, level) : median_ranks(seen.n, level);
     ask(source, [&](auto x) { estimate.ci = interval_at(ranks, x); });
     return estimate;
 }

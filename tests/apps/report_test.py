@@ -88,6 +88,16 @@ class Formats(Stored):
         for line in self.read("--format", "extrap", "--where", "ranks=1,2").splitlines():
             json.loads(line)
 
+    def test_compare_too_prints_json_or_nothing(self):
+        for words, code in ((("--where", "strategy=mpi-send"), None), (("--where", "nonsense"), 2), (("--label", "none such"), None)):
+            result = cli.ranklab("compare", self.file, self.file, "--format", "json", *words, cwd=self.folder)
+            if code is not None:
+                self.assertCode(result, code)
+            if result.stdout:
+                json.loads(result.stdout)
+            else:
+                self.assertNotEqual(result.code, 0, str(result))
+
     def test_json_and_csv_say_the_same(self):
         rows = list(csv.DictReader(line for line in io.StringIO(self.read("--format", "csv")) if not line.startswith("#")))
         medians = {(row["run_id"], row["name"]): row["median"] for row in rows}

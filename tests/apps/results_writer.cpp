@@ -1,6 +1,8 @@
 // For tests and benchmarks of the results file, which need many runs and no work behind them.
-//   results_writer append FILE PATTERN PREFIX COUNT    appends PATTERN's runs in turn as PREFIX-0, PREFIX-1 ...,
-//                                                      each told on stdout when it is stored; COUNT 0: for ever
+//   results_writer append FILE PATTERN PREFIX COUNT    appends PATTERN's runs in turn as PREFIX-0, PREFIX-1
+//   ...,
+//                                                      each told on stdout when it is stored; COUNT 0: for
+//                                                      ever
 //   results_writer multiply PATTERN OUT COUNT          a file of COUNT runs, written in one go
 #include <unistd.h>
 

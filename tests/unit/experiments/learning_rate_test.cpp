@@ -136,16 +136,26 @@ TEST(BatchSweep, PutsTheRunsBesideEachOther) {
     failed.id = "b";
     failed.valid = false;
     const auto table = sweep_table({run, failed});
-    ASSERT_EQ(table.columns.size(), 15U);
-    EXPECT_EQ(std::get<Words>(table.columns[0].values), (Words{"32", ""}));
-    EXPECT_EQ(std::get<std::vector<double>>(table.columns[2].values)[0], 0.25);
-    EXPECT_EQ(std::get<std::vector<std::int64_t>>(table.columns[3].values),
-              (std::vector<std::int64_t>{5, 0}));
-    EXPECT_EQ(std::get<std::vector<std::int64_t>>(table.columns[4].values)[0], 150);
-    EXPECT_EQ(std::get<std::vector<double>>(table.columns[5].values)[0], 2.5);
-    EXPECT_EQ(std::get<std::vector<double>>(table.columns[6].values)[0], 3);
-    EXPECT_EQ(std::get<std::vector<double>>(table.columns[7].values)[0], 2);
-    EXPECT_EQ(std::get<Words>(table.columns[8].values), (Words{"yes", "NO"}));
+    using Doubles = std::vector<double>;
+    using Counts = std::vector<std::int64_t>;
+    const auto* batch = table.find<Words>("global_batch");
+    const auto* rates = table.find<Doubles>("highest_lr");
+    const auto* steps = table.find<Counts>("steps");
+    const auto* samples = table.find<Counts>("samples");
+    ASSERT_TRUE(batch && rates && steps && samples);
+    EXPECT_EQ(*batch, (Words{"32", ""}));
+    EXPECT_EQ(rates->front(), 0.25);
+    EXPECT_EQ(*steps, (Counts{5, 0}));
+    EXPECT_EQ(samples->front(), 150);
+    const auto* time = table.find<Doubles>("time_s");
+    const auto* loss = table.find<Doubles>("last_train_loss");
+    const auto* validation = table.find<Doubles>("last_validation_loss");
+    const auto* verified = table.find<Words>("valid");
+    ASSERT_TRUE(time && loss && validation && verified);
+    EXPECT_EQ(time->front(), 2.5);
+    EXPECT_EQ(loss->front(), 3);
+    EXPECT_EQ(validation->front(), 2);
+    EXPECT_EQ(*verified, (Words{"yes", "NO"}));
 }
 
 TEST(BatchSweep, RepetitionsAndSyncsAreVariantsToo) {

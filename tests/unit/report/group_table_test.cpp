@@ -46,8 +46,8 @@ void make_strong(StoredRun& run) {
     }
 }
 
-TEST(Groups, AreSortedByNumbersThenTexts) {
-    Groups groups({"ranks"}, {});
+TEST(RunGroups, AreSortedByNumbersThenTexts) {
+    RunGroups groups({"ranks"}, {});
     for (const int ranks : {16, 2, 1}) groups.add(step_run("r", ranks, 0.1));
     std::vector<std::string> keys;
     for (const auto& group : groups.sorted()) keys.push_back(group.key[0]);
@@ -55,9 +55,9 @@ TEST(Groups, AreSortedByNumbersThenTexts) {
     EXPECT_THAT(groups.measurements(), ElementsAre("throughput_samples_per_s", "step_time_s"));
 }
 
-TEST(Groups, RefuseKeysThatAreNone) {
+TEST(RunGroups, RefuseKeysThatAreNone) {
     for (const Keys& keys : {Keys{""}, Keys{"ranks", "ranks"}, Keys{"ranks", ""}})
-        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Groups(keys, {}); }),
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { RunGroups(keys, {}); }),
                     HasSubstr("--group-by takes keys with a comma between"));
 }
 
@@ -131,7 +131,7 @@ TEST(GroupText, MarksWhatIsNotConvergedOrCutShort) {
     runs[1].exit_code = 6;
     runs[2].warnings = {"step_time_s is not converged: half-width 4 %"};
     const std::string text = text_of(runs, {"ranks"});
-    EXPECT_THAT(text, ContainsRegex("\n +1 .*single run; 1 not converged\n"));
+    EXPECT_THAT(text, ContainsRegex("\n +1 .*single run; 1 with exit code 7\n"));
     EXPECT_THAT(text, ContainsRegex("\n +2 .*single run; 1 cut short\n"));
     EXPECT_THAT(text, ContainsRegex("\n +4 .*single run; 1 not converged\n"));
 }

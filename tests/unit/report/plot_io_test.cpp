@@ -78,7 +78,7 @@ TEST(PlotIo, IsDrawnWhereGnuplotIs) {
         const auto files =
             plot({sample_ladder(), rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {4, {}})},
                  folder / "plots");
-        EXPECT_EQ(files.size(), 6U);
+        EXPECT_EQ(files.size(), 8U);  // of each: data, script, .svg, .pdf
         for (const auto& file : files) EXPECT_TRUE(std::filesystem::exists(file)) << file;
         EXPECT_THAT(text_of(folder / "plots" / "ladder.svg"), HasSubstr("</svg>"));
         EXPECT_THAT(text_of(folder / "plots" / "io_scaling.svg"), HasSubstr("</svg>"));

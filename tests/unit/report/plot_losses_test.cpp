@@ -83,7 +83,7 @@ TEST(PlotLosses, WritesDataAndScriptWhetherGnuplotIsThereOrNot) {
     EXPECT_NE(data.find("\n3 20 6 4 0.3\n"), std::string::npos) << data;
     const auto script = text_of(folder.path() / "plots" / "plot_losses.gp");
     EXPECT_NE(script.find("(it''s large)'"), std::string::npos) << script;
-    EXPECT_NE(script.find("learning_rate.svg"), std::string::npos);
+    EXPECT_NE(script.find("'learning_rate.'.ending"), std::string::npos);
 }
 
 TEST(PlotLosses, RefusesWhatCannotBeDrawnOrWritten) {

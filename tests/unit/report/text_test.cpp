@@ -43,6 +43,26 @@ TEST(RunText, TellsWhatAPersonAsksFirst) {
         EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
 }
 
+TEST(RunText, SaysOutliersAndWarmupInOneLine) {
+    StoredRun run = sample_run();
+    using Counts = std::vector<std::int64_t>;
+    run.tables.push_back({"statistics",
+                          {{"name", std::vector<std::string>{"step_time_s", "forward_time_s"}},
+                           {"n", Counts{300, 300}},
+                           {"outliers_low", Counts{0, 1}},
+                           {"outliers_high", Counts{3, 9}},
+                           {"warmup_fixed", Counts{10, 10}},
+                           {"warmup_detected", Counts{35, 0}}}});
+    const std::string text = run_text(run);
+    EXPECT_TRUE(
+        has_line(text,
+                 "  outliers      0 low, 3 high of 300 in step_time_s, all counted; warm-up: fixed 10, "
+                 "detected 35"))
+        << text;
+    EXPECT_FALSE(contains(text, "statistics")) << text;
+    EXPECT_FALSE(contains(text, "forward_time_s")) << text;
+}
+
 // Never the median over epochs.
 TEST(RunText, ShowsTheLastAccuracyWithOrWithoutSamples) {
     StoredRun run = sample_run();

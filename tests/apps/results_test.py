@@ -1,0 +1,192 @@
+"""ranklab results: check, merge, export, prune and list, on files that are whole, foreign, damaged and gone."""
+
+import json
+import os
+import shutil
+import time
+import unittest
+
+import ranklab_cli as cli
+from ranklab_cli import Case, ranklab
+
+h5py, numpy = cli.modules("h5py", "numpy")
+
+WRITER = cli.BIN.parent / "tests" / "results_writer"
+
+
+def results(*arguments, **how):
+    return ranklab("results", *arguments, **how)
+
+
+def ids(path):
+    with h5py.File(path) as file:
+        return list(file["runs"])
+
+
+class ResultsCase(Case):
+    """Runs of `ranklab io`, which are real and take no time."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.store("r.h5", "a", "b", "b")
+
+    def store(self, name, *labels):
+        path = self.folder / name
+        for label in labels:
+            result = ranklab("io", "--strategy", "binary", "--files", 2, "--size", 10, "--label", label, "--output", path, cwd=self.folder)
+            self.assertCode(result, 0)
+        return path
+
+    def labels(self, path):
+        with h5py.File(path) as file:
+            return [run.attrs["label"] for run in file["runs"].values()]
+
+    def good(self, *arguments):
+        result = results(*arguments, cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertEqual(result.said, [], str(result))
+        return result.stdout
+
+
+class ListTest(ResultsCase):
+    def test_runs_and_those_that_meet_conditions(self):
+        for run in ids(self.file):
+            self.assertIn(run, self.good("list", self.file))
+        self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where", "command=io"))
+        self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where=ranks>=1"))
+        self.assertSays(results("list", self.file, "--where", "label"), 2, "'label' is no condition")
+
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
+    def test_a_screen_that_takes_nothing(self):
+        result = cli.run("sh", "-c", 'exec "$0" results list r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder)
+        self.assertSays(result, 5, "stdout")
+
+
+class CheckTest(ResultsCase):
+    def test_a_whole_file(self):
+        self.assertRegex(self.good("check", self.file), r"r\.h5: 3 runs, \d+ datasets, [\d.]+ KiB, 0 damaged\n")
+
+    def test_a_damaged_run_is_named_and_the_others_can_be_saved(self):
+        with h5py.File(self.file, "r+") as file:
+            victim = list(file["runs"])[1]
+            del file[f"runs/{victim}/hosts"]
+        result = results("check", self.file)
+        self.assertSays(result, 3, "1 of 3 runs are damaged", "--skip-damaged")
+        self.assertIn(f"damaged {victim}: ", result.stdout)
+        self.assertSays(results("export", self.file, "--output", self.folder / "no.h5", "--skip-damaged", "--where", "label=a"), 2, "--skip-damaged")
+        self.assertIn("2 runs", self.good("export", self.file, "--output", self.folder / "saved.h5", "--skip-damaged"))
+        self.assertEqual(self.labels(self.folder / "saved.h5"), ["a", "b"])
+        self.good("check", self.folder / "saved.h5")
+
+    def test_what_is_no_results_file(self):
+        whole = self.file.read_bytes()
+        (self.folder / "text").write_text("run,median\n")
+        (self.folder / "empty").write_bytes(b"")
+        (self.folder / "cut").write_bytes(whole[: len(whole) // 2])
+        with h5py.File(self.folder / "foreign", "w") as file:
+            file["runs/data"] = numpy.arange(3)
+        with h5py.File(self.folder / "schema2", "w") as file:
+            file.attrs["ranklab_schema"] = 2
+            file.create_group("runs")
+        for name, part in (("text", "not an HDF5 file"), ("empty", "not an HDF5 file"), ("cut", "damaged or cut short"),
+                           ("foreign", "ranklab_schema"), ("schema2", "results schema 2")):
+            bad = self.folder / name
+            before = bad.read_bytes()
+            for words in (["check", bad], ["list", bad], ["merge", self.file, bad], ["merge", bad, self.file], ["prune", bad, "--keep-last", 0, "--yes"],
+                          ["export", bad, "--output", self.folder / "new.h5"]):
+                with self.subTest(words=words):
+                    self.assertSays(results(*words), 3, bad, part)
+            self.assertEqual(bad.read_bytes(), before)
+        self.assertEqual(self.file.read_bytes(), whole)
+        self.assertSays(results("check", self.folder), 2, "is a folder")
+        self.assertSays(results("check", self.folder / "none"), 2, "there is no results file")
+        self.assertFalse((self.folder / "new.h5").exists())
+
+
+class MergeTest(ResultsCase):
+    def test_files_of_two_clusters_and_once_more(self):
+        time.sleep(1.1)  # started_utc counts seconds
+        other = self.store("other.h5", "c")
+        text = self.good("merge", self.folder / "all.h5", other, self.file)
+        self.assertIn("1 runs added, 0 there already, 0 renamed", text)
+        self.assertIn("all.h5: 4 runs", text)
+        self.assertEqual(self.labels(self.folder / "all.h5"), ["a", "b", "b", "c"], "in the order of their start")
+        self.assertIn("0 runs added, 3 there already", self.good("merge", self.folder / "all.h5", self.file))
+        self.assertEqual(len(ids(self.folder / "all.h5")), 4)
+        self.good("check", self.folder / "all.h5")
+        before = json.loads(ranklab("report", self.file, "--format", "json").stdout)["runs"]
+        after = json.loads(ranklab("report", self.folder / "all.h5", "--format", "json").stdout)["runs"]
+        self.assertEqual(after[:3], before)
+
+    def test_a_clash_of_ids_keeps_both(self):
+        clash = self.folder / "clash.h5"
+        shutil.copy(self.file, clash)
+        with h5py.File(clash, "r+") as file:
+            victim = list(file["runs"])[0]
+            file[f"runs/{victim}"].attrs["label"] = "another"
+        text = self.good("merge", self.file, clash)
+        self.assertIn("1 runs added, 2 there already, 1 renamed", text)
+        self.assertIn(f"renamed {victim} to ", text)
+        self.assertEqual(sorted(self.labels(self.file)), ["a", "another", "b", "b"])
+        self.assertIn("0 runs added, 3 there already", self.good("merge", self.file, clash))
+
+    def test_a_full_disk_leaves_the_file_as_it_was(self):
+        place = self.mount_small_tmpfs(512 << 10)
+        shutil.copy(self.file, place / "r.h5")
+        cli.run(WRITER, "multiply", self.file, self.folder / "big.h5", 60)
+        before = (place / "r.h5").read_bytes()
+        self.assertSays(results("merge", place / "r.h5", self.folder / "big.h5"), 5, "no room")
+        self.assertEqual((place / "r.h5").read_bytes(), before)
+        self.assertEqual([p.name for p in place.iterdir() if p.suffix != ".lock"], ["r.h5"])
+
+    def test_needs_two_files(self):
+        self.assertSays(results("merge", self.file), 2, "needs the file to merge into")
+
+
+class ExportAndPruneTest(ResultsCase):
+    def test_export(self):
+        self.good("export", self.file, "--output", self.folder / "b.h5", "--where", "label=b")
+        self.assertEqual(self.labels(self.folder / "b.h5"), ["b", "b"])
+        self.assertSays(results("export", self.file, "--output", self.folder / "b.h5"), 2, "is there already")
+        self.assertSays(results("export", self.file, "--output", self.folder / "n.h5", "--where", "label=z"), 2, "no run of")
+        self.assertSays(results("export", self.file), 2, "--output")
+
+    def test_prune_asks_says_and_does(self):
+        before = self.file.read_bytes()
+        first, second, third = ids(self.file)
+        self.assertIn("1 runs would be removed", self.good("prune", self.file, "--where", "label=b", "--keep-last", 1, "--dry-run"))
+        self.assertSays(results("prune", self.file, "--where", "label=b"), 2, "--yes")
+        self.assertSays(results("prune", self.file, "--yes"), 2, "--where CONDITION or --keep-last N")
+        self.assertEqual(self.file.read_bytes(), before)
+        text = self.good("prune", self.file, "--where", "label=b", "--keep-last", 1, "--yes")
+        self.assertIn(f"remove {second} io b", text)
+        self.assertEqual(ids(self.file), [first, third])
+        self.assertLess(self.file.stat().st_size, len(before) * 0.8)
+        self.assertIn("0 runs to remove", self.good("prune", self.file, "--where", "label=z", "--yes"))
+
+    def test_appends_meanwhile_are_kept(self):
+        pattern = self.folder / "pattern.h5"
+        shutil.copy(self.file, pattern)
+        job = self.start(WRITER, "append", self.file, pattern, "n", 40)
+        for _ in range(5):
+            self.good("prune", self.file, "--where", "label=a", "--yes")
+            self.good("merge", self.file, pattern)
+        told = job.finish().stdout.split()
+        self.assertEqual(len(told), 40)
+        gone = {run for run in told if int(run.partition("-")[2]) % 3 == 0}  # those of label a may have been pruned
+        self.assertLessEqual(set(told) - gone, set(ids(self.file)))
+
+
+class HelpTest(Case):
+    def test_help_and_slips(self):
+        for words in (["--help"], ["check", "--help"], ["prune", "--help"]):
+            self.assertIn("Usage: ranklab results", results(*words).stdout)
+        self.assertCode(results(), 2)
+        self.assertSays(results("chek", "x"), 2, "did you mean check?")
+        self.assertSays(results("check"), 2, "needs a results file")
+        self.assertIn("results ", ranklab("--help").stdout)
+
+
+if __name__ == "__main__":
+    cli.main()

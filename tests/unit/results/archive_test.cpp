@@ -1,0 +1,220 @@
+// Results files as wholes: nothing is lost on the way from one to another, and clashes are told apart.
+#include "results/archive.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/error.hpp"
+#include "hdf5/contents.hpp"
+#include "hdf5/file.hpp"
+#include "results/result_file.hpp"
+#include "results/store.hpp"
+#include "unit/results/in_child.hpp"
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+StoredRun started(const std::string& id, const std::string& time, const std::string& label = "") {
+    StoredRun run = sample_run(id);
+    run.started_utc = time;
+    run.label = label;
+    return run;
+}
+
+fs::path store_all(const fs::path& path, const std::vector<StoredRun>& runs) {
+    for (const auto& run : runs) ResultFile(path).append(run);
+    return path;
+}
+
+std::vector<std::string> ids_of(const fs::path& path) {
+    std::vector<std::string> ids;
+    for (const auto& run : ResultFile(path).runs()) ids.push_back(run.id);
+    return ids;
+}
+
+std::string contents(const fs::path& path, const std::string& id) {
+    const auto file = hdf5::File::open_to_read(path);
+    return hdf5::contents_of(file.root().open_group("runs").open_group(id)).bytes;
+}
+
+using Ids = std::vector<std::string>;
+
+TEST(Merge, OrdersByStartAndKeepsEveryField) {
+    const TempFolder folder;
+    const auto a = store_all(folder / "a",
+                             {started("a1", "2026-01-01T00:00:00Z"), started("a2", "2026-03-01T00:00:00Z")});
+    const auto b = store_all(folder / "b", {started("b1", "2026-02-01T00:00:00Z")});
+    const auto merged = merge(folder / "new/out", {a, b});
+    ASSERT_EQ(merged.size(), 2U);
+    EXPECT_EQ(merged[0].added, 2U);
+    EXPECT_EQ(merged[1].added, 1U);
+    EXPECT_EQ(ids_of(folder / "new/out"), (Ids{"a1", "b1", "a2"}));
+    for (const char* id : {"a1", "a2"}) {
+        expect_same(ResultFile(folder / "new/out").read(id), ResultFile(a).read(id));
+        EXPECT_EQ(contents(folder / "new/out", id), contents(a, id));
+    }
+    EXPECT_EQ(inspect(folder / "new/out").damaged.size(), 0U);
+}
+
+TEST(Merge, OfTheSameRunsAgainChangesNothing) {
+    const TempFolder folder;
+    const auto a = store_all(folder / "a", {sample_run("x"), sample_run("y")});
+    merge(folder / "out", {a});
+    const auto again = merge(folder / "out", {a, folder / "out"});
+    EXPECT_EQ(again[0].known, 2U);
+    EXPECT_EQ(again[0].added, 0U);
+    EXPECT_EQ(again[1].known, 2U);
+    EXPECT_EQ(ids_of(folder / "out"), (Ids{"x", "y"}));
+}
+
+TEST(Merge, GivesAnotherRunOfTheSameIdANewOne) {
+    const TempFolder folder;
+    const std::string id = "20261121T101500Z-3f9a1c";
+    const auto a = store_all(folder / "a", {started(id, "2026-11-21T10:15:00Z", "first")});
+    const auto b = store_all(folder / "b", {started(id, "2026-11-21T10:15:00Z", "second")});
+    const auto merged = merge(folder / "out", {a, b});
+    ASSERT_EQ(merged[1].renamed.size(), 1U);
+    EXPECT_EQ(merged[1].renamed[0].first, id);
+    const std::string new_id = merged[1].renamed[0].second;
+    EXPECT_TRUE(new_id.starts_with("20261121T101500Z-") && new_id.size() == id.size()) << new_id;
+    EXPECT_EQ(ids_of(folder / "out"), (Ids{id, new_id}));
+    EXPECT_EQ(ResultFile(folder / "out").read(new_id).label, "second");
+    const auto file = hdf5::File::open_to_read(folder / "out");
+    EXPECT_EQ(file.root().open_group("runs").open_group(new_id).text_attribute("merged_from_id"), id);
+    EXPECT_EQ(merge(folder / "out", {b})[0].known, 1U) << "the renamed run is the same run";
+    EXPECT_EQ(merge(folder / "out", {b, a})[1].known, 1U);
+    EXPECT_EQ(ids_of(folder / "out").size(), 2U);
+}
+
+TEST(Merge, WithADamagedFileLeavesTheOtherAlone) {
+    const TempFolder folder;
+    const auto a = store_all(folder / "a", {sample_run("x")});
+    const auto b = store_all(folder / "b", {sample_run("y")});
+    const std::string bytes = bytes_of(b);
+    write_bytes(b, bytes.substr(0, bytes.size() / 2));
+    const std::string before = bytes_of(a);
+    EXPECT_THROW(merge(a, {b}), base::DataError);
+    EXPECT_THROW(merge(a, {folder / "none"}), base::OptionError);
+    EXPECT_TRUE(bytes_of(a) == before);
+}
+
+// What this ranklab knows nothing of: it comes along.
+TEST(Archive, KeepsWhatANewerRanklabStored) {
+    const TempFolder folder;
+    const auto path = store_all(folder / "a", {sample_run("x"), sample_run("y")});
+    {
+        hdf5::File file = hdf5::File::open_to_change(path);
+        const auto root = file.root();
+        root.set_text("newer", "of the file");
+        root.create_group("notes", 1).set_int("answer", 42);
+        const auto run = root.open_group("runs").open_group("x");
+        run.set_text("newer", "of the run");
+        run.create_group("spectra", 1).set_double("peak", 0.5);
+        file.close();
+    }
+    const std::string before = contents(path, "x");
+    remove_runs(path, {"y"});
+    EXPECT_EQ(ids_of(path), Ids{"x"});
+    EXPECT_EQ(contents(path, "x"), before);
+    const auto file = hdf5::File::open_to_read(path);
+    EXPECT_EQ(file.root().text_attribute("newer"), "of the file");
+    EXPECT_EQ(file.root().open_group("notes").int_attribute("answer"), 42);
+}
+
+TEST(RemoveRuns, GivesTheRoomBackAndKeepsModeAndAge) {
+    const TempFolder folder;
+    const fs::path path = folder / "r.h5";
+    for (int i = 0; i < 10; ++i) ResultFile(path).append(sample_run(std::to_string(i)));
+    fs::permissions(path, fs::perms(0640));
+    const auto before = fs::file_size(path);
+    const auto created = hdf5::File::open_to_read(path).root().text_attribute("created_utc");
+    remove_runs(path, {"0", "2", "4", "6", "8", "not there"});
+    EXPECT_EQ(ids_of(path), (Ids{"1", "3", "5", "7", "9"}));
+    EXPECT_LT(fs::file_size(path), before * 6 / 10);
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
+    EXPECT_EQ(hdf5::File::open_to_read(path).root().text_attribute("created_utc"), created);
+    ResultFile(path).append(sample_run("after"));
+    EXPECT_EQ(ids_of(path).back(), "after");
+}
+
+TEST(ExportRuns, WritesThoseAndNoOthers) {
+    const TempFolder folder;
+    const auto path = store_all(folder / "a", {sample_run("x"), sample_run("y"), sample_run("z")});
+    export_runs(path, {"z", "x"}, folder / "b");
+    EXPECT_EQ(ids_of(folder / "b"), (Ids{"x", "z"}));
+    expect_same(ResultFile(folder / "b").read("z"), sample_run("z"));
+    EXPECT_THROW(export_runs(path, {"x"}, folder / "b"), base::OptionError);
+    EXPECT_EQ(ids_of(folder / "b"), (Ids{"x", "z"}));
+}
+
+TEST(Inspect, NamesTheDamagedRunAndTheWhole) {
+    const TempFolder folder;
+    const auto path = store_all(folder / "a", {sample_run("x"), sample_run("y"), sample_run("z")});
+    {
+        hdf5::File file = hdf5::File::open_to_change(path);
+        const auto run = file.root().open_group("runs").create_group("broken", 1);
+        run.set_text("command", "train");
+        file.close();
+    }
+    const auto found = inspect(path);
+    EXPECT_EQ(found.runs, 4U);
+    EXPECT_EQ(found.whole, (std::set<std::string>{"x", "y", "z"}));
+    ASSERT_EQ(found.damaged.size(), 1U);
+    EXPECT_EQ(found.damaged[0].id, "broken");
+    EXPECT_EQ(found.bytes, fs::file_size(path));
+}
+
+TEST(Contents, DifferWhereAnythingDoes) {
+    const TempFolder folder;
+    StoredRun other = sample_run();
+    other.measurements[0].samples[7] += 1e-12;
+    StoredRun table = sample_run();
+    std::get<std::vector<std::int64_t>>(table.tables[0].columns[0].values)[1] = 3;
+    StoredRun label = sample_run();
+    label.label += ".";
+    const std::string reference = contents(store_all(folder / "a", {sample_run()}), sample_run().id);
+    EXPECT_EQ(contents(store_all(folder / "same", {sample_run()}), sample_run().id), reference);
+    int file = 0;
+    for (const auto& run : {other, table, label})
+        EXPECT_NE(contents(store_all(folder / std::to_string(file++), {run}), run.id), reference) << file;
+}
+
+// Bits flipped anywhere, and files cut anywhere: what is said is an error or the truth, never a crash, and
+// nobody's file changes.
+int survive_damage(const TempFolder& folder, const std::string& bytes) {
+    std::mt19937 random(7);
+    int refused = 0;
+    for (int round = 0; round < 250; ++round) {
+        std::string damaged = bytes;
+        if (round % 5 == 0)
+            damaged.resize(random() % bytes.size());
+        else
+            for (int flips = 0; flips < 3; ++flips)
+                damaged[random() % bytes.size()] ^= static_cast<char>(1U << random() % 8);
+        write_bytes(folder / "damaged", damaged);
+        try {
+            refused += inspect(folder / "damaged").damaged.empty() ? 0 : 1;
+            merge(folder / "out", {folder / "damaged"});
+        } catch (const base::Error& error) {
+            ++refused;
+            if (std::string(error.what()).find('\n') != std::string::npos) return 2;
+        }
+        if (bytes_of(folder / "damaged") != damaged) return 3;
+    }
+    return refused > 50 ? 0 : 4;
+}
+
+TEST(Archive, SurvivesDamageAnywhere) {
+    const TempFolder folder;
+    const auto path = store_all(folder / "whole", {sample_run("x"), sample_run("y")});
+    const std::string bytes = bytes_of(path);
+    EXPECT_EQ(in_child([&] { return survive_damage(folder, bytes); }), 0);
+    EXPECT_TRUE(bytes_of(path) == bytes);
+}
+
+}  // namespace
+}  // namespace ranklab::results
