@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "report/write_each.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -58,7 +59,7 @@ std::string runs_csv(const std::vector<results::Run>& runs) {
 
 void write_csv(const ChosenRuns& runs, const Sink& sink) {
     sink(kHead);
-    runs.visit(results::Detail::summaries, [&](const results::Run& run) { sink(rows(run)); });
+    write_each(runs, results::Detail::measurements, rows, sink);
 }
 
 }  // namespace ranklab::report

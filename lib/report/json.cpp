@@ -1,6 +1,9 @@
 #include "report/json.hpp"
 
+#include <utility>
+
 #include "report/json_dump.hpp"
+#include "report/write_each.hpp"
 #include "results/json.hpp"
 
 namespace ranklab::report {
@@ -88,12 +91,11 @@ std::string runs_json(const std::vector<results::Run>& runs) {
 
 void write_json(const ChosenRuns& runs, const Sink& sink) {
     const char* between = "\n";
+    const auto text_of = [&](const results::Run& run) {
+        return std::exchange(between, ",\n") + run_json(run);
+    };
     sink(kHead);
-    runs.visit(results::Detail::summaries, [&](const results::Run& run) {
-        sink(between);
-        sink(run_json(run));
-        between = ",\n";
-    });
+    write_each(runs, results::Detail::summaries, text_of, sink);
     sink(kTail);
 }
 
