@@ -100,13 +100,22 @@ void load_rows(const hdf5::Group& samples, Measurement& measurement) {
         measurement.samples = hdf5::read_array(samples, measurement.name).values;
 }
 
+void load_value_of_run(Measurement& measurement) {
+    if (measurement.summary.n != 1) return;  // a summary and nothing else
+    measurement.axis = kAxisOfRun;
+    measurement.samples = {measurement.summary.median};
+}
+
 void load_samples(const hdf5::Group& group, std::vector<Measurement>& measurements) {
     const hdf5::Group samples = group.open_group("samples");
     const hdf5::Group warmup = group.open_group("warmup");
     for (auto& measurement : measurements) {
         if (warmup.has(measurement.name))
             measurement.warmup = hdf5::read_array(warmup, measurement.name).values;
-        if (!samples.has(measurement.name)) continue;
+        if (!samples.has(measurement.name)) {
+            load_value_of_run(measurement);
+            continue;
+        }
         load_rows(samples, measurement);
         measurement.axis = hdf5::open_dataset(samples, measurement.name).text_attribute("axis");
     }

@@ -68,8 +68,18 @@ void store_measurements(const hdf5::Group& group, const std::vector<Measurement>
          text("rank_reduction", rows, &Measurement::rank_reduction)});
 }
 
+// One value of the run as a whole: its row says all, and a dataset would take ten times its bytes. What ranks
+// have a value each of keeps its dataset at one rank too.
+bool is_value_of_run(const Measurement& measurement) {
+    const bool of_ranks = measurement.rank_reduction == "max" || measurement.rank_reduction == "sum";
+    return measurement.axis == kAxisOfRun && !of_ranks && measurement.columns == 1 &&
+           measurement.summary.n == 1 && measurement.samples.size() == 1 &&
+           measurement.samples.front() == measurement.summary.median;
+}
+
 // A measurement that is a summary and nothing else has no dataset.
 bool has_samples(const Measurement& measurement) {
+    if (is_value_of_run(measurement)) return false;
     return measurement.stream != nullptr || !measurement.samples.empty() || !measurement.axis.empty() ||
            measurement.columns != 1;
 }
@@ -99,7 +109,6 @@ void store_samples(const hdf5::Group& group, const std::vector<Measurement>& mea
         dataset.set_text("unit", measurement.unit);
         dataset.set_text("kind", kind_name(measurement.kind));
         dataset.set_text("axis", measurement.axis);
-        dataset.set_text("rank_reduction", measurement.rank_reduction);
     }
 }
 

@@ -11,6 +11,8 @@
 namespace ranklab::results {
 
 inline constexpr std::int64_t kSchema = 1;
+/// The axis of a measurement that has one value in a run; it is stored as its row in `measurements` alone.
+inline constexpr const char* kAxisOfRun = "run";
 
 /// An empty results file: the root's attributes and /runs. Replaces what is there. Returned open, so
 /// that a first run shares the file's blocks with it. `created_utc` "": now.
