@@ -30,7 +30,7 @@ constexpr Command kCommands[] = {
     {"io", "writes the same numbers in ten ways, verified and timed         (alone, or with mpirun or srun)"},
     {"data", "makes, verifies and converts data sets                       (alone, or with mpirun or srun)"},
     {"doctor", "where each rank sits, what is wrong and how to mend it        (start with mpirun or srun)"},
-    {"report", "what a results file holds, as text, JSON or CSV"},
+    {"report", "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
     {"results", "checks, merges, exports, prunes and lists results files"},
 };
