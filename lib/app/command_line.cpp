@@ -51,6 +51,13 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
     return true;
 }
 
+int run_plain_command(options::Schema& schema, const ProgramText& text, const std::vector<std::string>& words,
+                      const std::function<int(const options::Options&)>& work) {
+    describe_help(schema);
+    const auto options = options::Options::parse(schema, words);
+    return answer_help(options, schema, text) ? 0 : work(options);
+}
+
 std::vector<std::string> arguments_of(int argc, char** argv) {
     return {argv + std::min(argc, 1), argv + argc};
 }

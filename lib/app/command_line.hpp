@@ -1,6 +1,7 @@
 // The common options, and what is answered without starting work: --help, --version, --list.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,11 @@ struct ProgramText {
 
 /// Prints help or version to stdout if asked for, and says whether it did.
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text);
+
+/// A command without MPI: reads the words by the schema, to which help is added, answers --help and
+/// --version, or does the work and returns its exit code.
+int run_plain_command(options::Schema& schema, const ProgramText& text, const std::vector<std::string>& words,
+                      const std::function<int(const options::Options&)>& work);
 
 std::vector<std::string> arguments_of(int argc, char** argv);
 

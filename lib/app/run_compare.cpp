@@ -120,7 +120,6 @@ void describe(options::Schema& schema) {
         .choice("format", {"text", "json", "markdown"}, "text", "how it is written")
         .text("output", "FILE", std::nullopt,
               "write into this file, whole or not at all, instead of to stdout");
-    describe_help(schema);
 }
 
 }  // namespace
@@ -129,11 +128,7 @@ int run_compare(int argc, char** argv) {
     prepare_process();
     options::Schema schema;
     describe(schema);
-    return guarded([&] {
-        const auto options = Options::parse(schema, arguments_of(argc, argv));
-        if (answer_help(options, schema, kText)) return 0;
-        return show(options);
-    });
+    return guarded([&] { return run_plain_command(schema, kText, arguments_of(argc, argv), show); });
 }
 
 }  // namespace ranklab::app

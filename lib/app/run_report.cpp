@@ -212,7 +212,6 @@ void describe(options::Schema& schema) {
             "plots", "DIR", std::nullopt,
             "draw into DIR (gnuplot): training loss against steps, samples and time, the learning rate; io's "
             "ladder, and its speedup over ranks or workers");
-    describe_help(schema);
 }
 
 }  // namespace
@@ -221,11 +220,7 @@ int run_report(int argc, char** argv) {
     prepare_process();
     options::Schema schema;
     describe(schema);
-    return guarded([&] {
-        const auto options = Options::parse(schema, arguments_of(argc, argv));
-        if (answer_help(options, schema, kText)) return 0;
-        return show(options);
-    });
+    return guarded([&] { return run_plain_command(schema, kText, arguments_of(argc, argv), show); });
 }
 
 }  // namespace ranklab::app

@@ -222,13 +222,11 @@ void print_help() {
 int run_verb(const Verb& verb, const Words& words) {
     Schema schema;
     verb.describe(schema);
-    describe_help(schema);
-    const auto options = Options::parse(schema, words);
-    if (answer_help(options, schema,
-                    {fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples}))
+    const ProgramText text{fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples};
+    return run_plain_command(schema, text, words, [&](const Options& options) {
+        print(verb.run(options));
         return 0;
-    print(verb.run(options));
-    return 0;
+    });
 }
 
 int run(const Words& words) {
