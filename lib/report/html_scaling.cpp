@@ -192,6 +192,7 @@ Figure curve(const std::vector<Series>& all, Scaling scaling, const std::string&
     chart.y_label = label;
     chart.log_x = chart.log_x || power < 0;
     chart.log_y = chart.log_x && power != 0;
+    chart.y_seconds = power <= 0;
     const double most = chart.x_tics.back();
     for (std::size_t i = 0; i < all.size(); ++i) {
         std::vector<ChartPoint> points;

@@ -19,6 +19,9 @@ namespace {
 // Above this many repetitions of one run the resampling would take longer than the report.
 constexpr std::size_t kMostRepetitions = 20000;
 
+// Of one rank with the code for several against the single-device code: the work is the same in any sense.
+constexpr const char* kNoScaling = "same ranks";
+
 const GroupValues* time_of(const RunGroup& group, const std::string& name) {
     const auto found = group.values.find(name);
     return found == group.values.end() ? nullptr : &found->second;
@@ -80,7 +83,8 @@ class AgainstBase {
         row.within_runs = single;
         row.speedup = stats::estimate_speedup(reference, times);
         const auto scaling = scaling_between(base, group);
-        if (!scaling) return row;
+        if (ranks(group) == ranks(base)) row.scaling = kNoScaling, row.efficiency = row.speedup;
+        if (!scaling || !row.scaling.empty()) return row;
         row.scaling = *scaling == stats::Scaling::strong ? "strong" : "weak";
         row.efficiency = stats::estimate_efficiency(reference, times, ranks(group) / ranks(base), *scaling);
         return row;

@@ -17,7 +17,7 @@ struct ScalingRow {
     bool is_base = false;
     stats::RatioEstimate speedup;     ///< T(base) / T
     stats::RatioEstimate efficiency;  ///< NaN where neither strong nor weak scaling can be claimed
-    std::string scaling;              ///< "strong", "weak" or ""
+    std::string scaling;              ///< "strong", "weak", "same ranks" as the base or ""
     bool within_runs = false;         ///< one run a side: the interval is over their repetitions
 };
 
