@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "report/html_text.hpp"
+#include "report/single_device.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -44,8 +45,10 @@ std::size_t ranks_in(const Run& run) {
 
 std::string key_of(const Run& run) {
     std::string key = fmt::format("{}\n{}\n{}", run.command, ranks_in(run), nodes_of(run));
+    const bool alone = is_single_device(run);
     for (const auto& [name, value, number] : run.config)
-        if (tells_apart(name)) key += fmt::format("\n{}={}", name, value);
+        if (tells_apart(name) && (name == "mode" || !alone || !is_between_ranks(name)))
+            key += fmt::format("\n{}={}", name, value);
     return key;
 }
 
@@ -89,38 +92,66 @@ std::vector<std::string> differing_settings(const std::vector<const Group*>& gro
     return order;
 }
 
-// What has a form of its own in a title, where it differs.
-std::vector<std::string> special_parts(const Run& run, const std::vector<std::string>& differing) {
+// What has a form of its own in a title, where it differs. Of ranks that share one batch the parts differ of
+// themselves, of ranks that each have theirs the sum: the other one names the group.
+std::vector<std::string> special_parts(const Run& run, const std::vector<std::string>& differing,
+                                       NamedBatch named) {
     const auto differs = [&](const char* key) {
         return std::find(differing.begin(), differing.end(), key) != differing.end();
     };
     std::vector<std::string> parts{main_name(run)};
     const std::string mode = run.setting("mode"), sync = run.setting("sync");
-    const bool name_sync = !sync.empty() && sync != "none" && differs("sync");
-    if (differs("mode") || name_sync) parts.push_back(name_sync ? mode + " " + sync : mode);
+    const bool name_sync =
+        !sync.empty() && mode != "single" && (sync != "none" || mode == "ddp") && differs("sync");
+    if (differs("mode") || name_sync)
+        parts.push_back(!name_sync ? mode : sync == "none" ? mode + " without sync" : mode + " " + sync);
     const std::string batch = run.setting("batch-size"), all = run.setting("global-batch-size");
-    if (!all.empty() && (differs("batch-size") || differs("global-batch-size")))
-        parts.push_back(batch == all ? fmt::format("batch {}", all)
-                                     : fmt::format("batch {} each, {} in all", batch, all));
+    const bool of_all = named == NamedBatch::of_all;
+    if (!all.empty() && differs(of_all ? "global-batch-size" : "batch-size"))
+        parts.push_back(batch == all ? "batch " + all : of_all ? all + " global" : batch + "/rank");
     std::erase(parts, "");
     return parts;
+}
+
+// What of `differing` has no form of its own, as "KEY VALUE".
+std::vector<std::string> plain_parts(const Group& group, const std::vector<std::string>& differing,
+                                     bool following) {
+    std::vector<std::string> parts;
+    for (const auto& key : differing) {
+        const bool special = std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
+        const bool meaningless = is_single_device(group.newest) && is_between_ranks(key);
+        const auto value = group.newest.setting(key);
+        if (!special && !meaningless && !value.empty() && follows_ranks(key) == following)
+            parts.push_back(key + " " + value);
+    }
+    return parts;
+}
+
+// Where groups of as many ranks have one title: what follows from the ranks by default, and the nodes.
+void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string>& titles) {
+    std::map<std::string, std::vector<std::size_t>> same;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        same[fmt::format("{} {} {}", groups[i]->newest.command, groups[i]->ranks, titles[i])].push_back(i);
+    for (const auto& [title, places] : same) {
+        std::vector<const Group*> alike;
+        std::set<std::size_t> nodes;
+        for (const std::size_t i : places) {
+            alike.push_back(groups[i]);
+            nodes.insert(groups[i]->nodes);
+        }
+        const auto differing = differing_settings(alike);
+        for (const std::size_t i : places) {
+            for (const auto& part : plain_parts(*groups[i], differing, true)) titles[i] += ", " + part;
+            if (nodes.size() > 1)
+                titles[i] += fmt::format(", {} node{}", groups[i]->nodes, groups[i]->nodes == 1 ? "" : "s");
+        }
+    }
 }
 
 }  // namespace
 
 bool tells_apart(const std::string& setting) {
     return std::find(kNotTelling.begin(), kNotTelling.end(), setting) == kNotTelling.end();
-}
-
-void Campaign::notice(const std::string& text, const Run& run) {
-    const auto known = notice_places_.find(text);
-    if (known != notice_places_.end()) {
-        notices_[known->second].runs += 1;
-        notices_[known->second].newest = run.id;
-    } else if (notices_.size() < kMostNotices) {
-        notice_places_[text] = notices_.size();
-        notices_.push_back({text, 1, run.id});
-    }
 }
 
 void Campaign::note_facts(const Run& run) {
@@ -158,11 +189,9 @@ void Campaign::add(Run&& run) {
     note_facts(run);
     if (!run.valid) {
         invalid_ += 1;
-        notice(
-            fmt::format("INVALID: {}", run.warnings.empty() ? "no reason was stored" : run.warnings.front()),
-            run);
+        invalid_runs_.add(run.warnings.empty() ? "no reason was stored" : run.warnings.front(), run.id);
     } else {
-        for (const auto& warning : run.warnings) notice(warning, run);
+        for (const auto& warning : run.warnings) warnings_.add(warning, run.id);
     }
     Group& group = group_of(run);
     group.runs += 1;
@@ -191,11 +220,11 @@ void Campaign::complete(const std::function<Run(const std::string&)>& read, std:
         slim(group->newest, group->ranks);
         const bool single = group->newest.find_table("ladder") == nullptr;
         if (group->newest.valid && single && group->verified != "yes")
-            notice(group->verified == "NO" ? "a verification failed" : "not verified", group->newest);
+            (group->verified == "NO" ? failed_ : unverified_).push_back(group->newest.id);
     }
 }
 
-std::vector<std::string> group_titles(const std::vector<const Group*>& groups) {
+std::vector<std::string> group_titles(const std::vector<const Group*>& groups, NamedBatch batch) {
     std::map<std::string, std::vector<const Group*>> of_command;
     for (const Group* group : groups) of_command[group->newest.command].push_back(group);
     std::map<std::string, std::vector<std::string>> differing_of;
@@ -203,15 +232,11 @@ std::vector<std::string> group_titles(const std::vector<const Group*>& groups) {
     std::vector<std::string> titles;
     for (const Group* group : groups) {
         const auto& differing = differing_of[group->newest.command];
-        std::vector<std::string> parts = special_parts(group->newest, differing);
-        for (const auto& key : differing) {
-            const bool special =
-                std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
-            const auto value = group->newest.setting(key);
-            if (!special && !value.empty()) parts.push_back(key + " " + value);
-        }
+        std::vector<std::string> parts = special_parts(group->newest, differing, batch);
+        for (auto& part : plain_parts(*group, differing, false)) parts.push_back(std::move(part));
         titles.push_back(base::join(parts, ", "));
     }
+    tell_apart(groups, titles);
     return titles;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/notices.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
@@ -26,13 +27,6 @@ struct Group {
     std::map<std::string, std::vector<double>> medians;  ///< per measurement, one of each valid run
 };
 
-/// Something that a reader must know before the numbers.
-struct Notice {
-    std::string text;
-    std::size_t runs = 0;
-    std::string newest;  ///< the id of the newest run that it is of
-};
-
 class Campaign {
   public:
     /// Its tables are not needed yet.
@@ -41,8 +35,13 @@ class Campaign {
     /// groups from `read`, which gives a run with its summaries.
     void complete(const std::function<results::Run(const std::string& id)>& read, std::size_t most);
 
-    const std::vector<Group>& groups() const { return groups_; }  ///< in the order met
-    const std::vector<Notice>& notices() const { return notices_; }
+    const std::vector<Group>& groups() const { return groups_; }   ///< in the order met
+    const Notices& warnings() const { return warnings_; }          ///< of valid runs
+    const Notices& invalid_runs() const { return invalid_runs_; }  ///< why they are
+    /// Of the groups' newest runs that `complete` read: ids of those that failed a check, and of those that
+    /// nothing was compared in.
+    const std::vector<std::string>& failed() const { return failed_; }
+    const std::vector<std::string>& unverified() const { return unverified_; }
     /// Facts of the surroundings: "section.key" -> value -> runs that have it (at most kMostValues told
     /// apart).
     const std::map<std::string, std::map<std::string, std::size_t>>& facts() const { return facts_; }
@@ -53,17 +52,15 @@ class Campaign {
     const std::string& last_utc() const { return last_utc_; }
 
     static constexpr std::size_t kMostValues = 20;
-    static constexpr std::size_t kMostNotices = 40;
 
   private:
     Group& group_of(const results::Run& run);
-    void notice(const std::string& text, const results::Run& run);
     void note_facts(const results::Run& run);
 
     std::vector<Group> groups_;
     std::map<std::string, std::size_t> places_;
-    std::vector<Notice> notices_;
-    std::map<std::string, std::size_t> notice_places_;
+    Notices warnings_, invalid_runs_;
+    std::vector<std::string> failed_, unverified_;
     std::map<std::string, std::map<std::string, std::size_t>> facts_;
     std::map<std::string, std::size_t> hosts_;
     std::size_t runs_ = 0, invalid_ = 0;
@@ -73,9 +70,15 @@ class Campaign {
 /// Whether a setting says what is measured, and so tells groups apart.
 bool tells_apart(const std::string& setting);
 
-/// Of the groups of one command: what names each beside the others, "mnist-cnn, ddp, sync bucketed": the
-/// model or rung, and the settings that are not the same in all of them.
-std::vector<std::string> group_titles(const std::vector<const Group*>& groups);
+/// Which batch a title names, where it is not the same in all: each rank's, "32/rank", or that of all ranks
+/// together, "64 global".
+enum class NamedBatch { of_rank, of_all };
+
+/// Of the groups of one command: what names each beside the others, "mnist-cnn, ddp bucketed, 32/rank": the
+/// model or rung, and the settings that are not the same in all of them. Ranks are not in it; what follows
+/// from them by default is only where two groups of as many ranks would have one name.
+std::vector<std::string> group_titles(const std::vector<const Group*>& groups,
+                                      NamedBatch batch = NamedBatch::of_rank);
 
 /// What a group says of a measurement: over runs where there are kRunsForInterval valid ones, otherwise its
 /// newest run's own.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "report/chart_tics.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -14,12 +15,13 @@ namespace fs = std::filesystem;
 
 // With letters of 15: legible at 340 pixels.
 constexpr int kWidth = 440, kBarWidth = 500, kWideWidth = 580;
+constexpr std::size_t kLetters = 54, kWideLetters = 64;  // of a category above its bar
 constexpr int kHeight = 330;
 constexpr int kBarHeight = 46;
 constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};  // the page's legend has the same: chart_mark()
 
 std::string quoted_data(const std::string& text) {
-    std::string clean = base::printable(text, 58);
+    std::string clean = base::printable(text, kWideLetters);
     std::replace(clean.begin(), clean.end(), '"', '\'');
     return '"' + clean + '"';
 }
@@ -123,19 +125,22 @@ std::string title_of(const ChartSeries& series, Medium medium) {
 std::string xy_axes(const Chart& chart) {
     const Range x = range_of(chart, &ChartPoint::x);
     const Range y = range_of(chart, &ChartPoint::y);
-    std::string text = fmt::format("set xlabel {}\nset ylabel {}\n", gnuplot_quoted(chart.x_label),
-                                   gnuplot_quoted(chart.y_label));
+    // Where tics have units of their own the label has none.
+    const std::string y_label =
+        chart.log_y && chart.y_seconds ? chart.y_label.substr(0, chart.y_label.find(" [s]")) : chart.y_label;
+    std::string text =
+        fmt::format("set xlabel {}\nset ylabel {}\n", gnuplot_quoted(chart.x_label), gnuplot_quoted(y_label));
     const double space = 0.04 * (x.high > x.low ? x.high - x.low : 1);
     text += chart.log_x ? fmt::format("set logscale x 2\nset xrange [{}:{}]\n", x.low / 1.25, x.high * 1.25)
                         : fmt::format("set xrange [{}:{}]\n", x.low - space, x.high + space);
     text += chart.log_y ? fmt::format("set logscale y\nset yrange [{}:{}]\n", y.low / 1.6, y.high * 1.6)
                         : fmt::format("set yrange [{}:{}]\n", std::min(0.0, 1.1 * y.low),
                                       y.high > 0 ? 1.12 * y.high : 1);
-    if (chart.x_tics.empty()) return text;
-    std::string tics;
-    for (const double tic : chart.x_tics)
-        tics += fmt::format("{}'{}' {}", tics.empty() ? "" : ", ", tic, tic);
-    return text + fmt::format("set xtics ({}) nomirror\n", tics);
+    if (chart.log_y)
+        text += axis_tics("y", chart.y_seconds ? second_tics(y.low / 1.6, y.high * 1.6)
+                                               : decimal_tics(y.low / 1.6, y.high * 1.6));
+    if (!chart.x_tics.empty()) return text + axis_tics("x", plain_tics(chart.x_tics));
+    return chart.x_bytes ? text + axis_tics("x", byte_tics(x.low / 1.25, x.high * 1.25)) : text;
 }
 
 std::string xy_script(const Chart& chart, Medium medium) {
@@ -221,6 +226,14 @@ int height_of(const Chart& chart, Medium medium) {
     return 70 + kBarHeight * static_cast<int>(chart.categories.size()) + key;
 }
 
+// As narrow as can be: on a narrow page letters shrink with the picture.
+int width_of(const Chart& chart) {
+    const bool long_names = std::any_of(chart.categories.begin(), chart.categories.end(),
+                                        [](const std::string& name) { return name.size() > kLetters; });
+    if (chart.wide || long_names) return kWideWidth;
+    return chart.bars() ? kBarWidth : kWidth;
+}
+
 std::string script_of(const Chart& chart, Medium medium) {
     const std::string script = "plot_" + chart.name + ".gp";
     const int height = height_of(chart, medium);
@@ -231,10 +244,7 @@ std::string script_of(const Chart& chart, Medium medium) {
                            : fmt::format(
                                  "reset\nset terminal svg size {},{} dynamic noenhanced font ',15'\n"
                                  "set datafile missing 'NaN'\nending = 'svg'\nunset key\n",
-                                 chart.bars() ? kBarWidth
-                                 : chart.wide ? kWideWidth
-                                              : kWidth,
-                                 height);
+                                 width_of(chart), height);
     text += fmt::format(
         "set output '{}.'.ending\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale 0.5\n",
         chart.name);

@@ -43,7 +43,9 @@ struct Chart {
     std::vector<ChartSeries> series;
     std::vector<std::string> categories = {};  ///< of bars; not empty: series are stacked on each other
     bool log_x = false, log_y = false;
-    std::vector<double> x_tics = {};  ///< empty: gnuplot's own
+    std::vector<double> x_tics = {};  ///< empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
+    bool x_bytes = false;             ///< of a logarithmic x
+    bool y_seconds = false;           ///< of a logarithmic y: its tics are 20 us, 1 ms, ...
     bool wide = false;                ///< for long lines; others fit three in a row
     double shaded_to = stats::kNone;  ///< from the left edge to here: warm-up
 

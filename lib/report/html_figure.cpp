@@ -195,7 +195,8 @@ std::string Drawer::html(const Figure& figure) {
 std::string Drawer::row(const std::vector<Figure>& figures) {
     std::string text;
     for (const auto& figure : figures) text += html(figure);
-    return text.empty() ? "" : "<div class=\"figures\">\n" + text + "</div>\n";
+    const char* const single = figures.size() == 1 ? " single" : "";
+    return text.empty() ? "" : fmt::format("<div class=\"figures{}\">\n{}</div>\n", single, text);
 }
 
 }  // namespace ranklab::report

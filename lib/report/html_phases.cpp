@@ -79,9 +79,9 @@ std::vector<Figure> message_figures(const PageInput& input) {
     Chart chart;
     chart.name = "messages";
     chart.title = "Reductions of gradient buckets";
-    chart.x_label = "bytes of the bucket (logarithmic)";
+    chart.x_label = "size of the bucket";
     chart.y_label = "transfer [s]";
-    chart.log_x = chart.log_y = true;
+    chart.log_x = chart.log_y = chart.x_bytes = chart.y_seconds = true;
     std::set<double> sizes;
     std::vector<const Group*> used;
     for (const Group* group : recent_groups(input.campaign, "train", kMostBars))

@@ -57,6 +57,12 @@ code { font: .88em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mo
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: 1.1rem; align-items: start; }
 .figures:has(.broad) { grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); }
 figure { margin: 0; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--bg); min-width: 0; }
+@media (min-width: 900px) {  /* a picture alone in its row has its words beside it */
+  .single figure { display: grid; grid-template-columns: minmax(0, 600px) minmax(0, 1fr); grid-template-rows: auto auto 1fr auto;
+    column-gap: 2rem; }
+  .single h4, .single details { grid-column: 1 / -1; } .single .plot, .single .missing { grid-row: 2 / 4; }
+  .single .legend, .single figcaption { grid-column: 2; }
+}
 figure.wide { margin-bottom: 1.2rem; }
 .plot svg { display: block; width: 100%; max-width: 600px; height: auto; color: var(--fg); font-family: inherit; }
 figcaption { color: var(--soft); font-size: .86rem; line-height: 1.45; margin-top: .6rem; }

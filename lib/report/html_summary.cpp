@@ -94,6 +94,57 @@ bool has_row(const Group& group) {
     return !group.newest.measurements.empty() || !group.newest.valid;
 }
 
+constexpr std::size_t kMostWarnings = 6;  // at once: a longer list is not read
+
+std::string notice_item(const std::string& text, std::size_t runs, const std::string& newest,
+                        const char* kind) {
+    return fmt::format("<li{}>{} <span class=\"unit\">{} {}</span></li>\n", kind, escape(text, 400),
+                       runs == 1 ? "run" : fmt::format("{} runs, newest", runs), escape(newest));
+}
+
+std::string unverified_item(const std::vector<std::string>& runs) {
+    const bool one = runs.size() == 1;
+    return fmt::format(
+        "<li>{} run{} not verified: {} checks say “not verified”, since there was nothing to compare with "
+        "(one "
+        "rank alone, no sync, no reading back), so nothing says that {} computed or wrote the right thing. "
+        "<span "
+        "class=\"unit\">newest {}</span></li>\n",
+        runs.size(), one ? " is" : "s are", one ? "its" : "their", one ? "it" : "they", escape(runs.back()));
+}
+
+// The worst first.
+std::vector<std::string> warning_items(const PageInput& input) {
+    const Campaign& campaign = input.campaign;
+    constexpr const char* kBad = " class=\"bad\"";
+    std::vector<std::string> items;
+    if (campaign.invalid() > 0)
+        items.push_back(
+            fmt::format("<li class=\"bad\"><strong>{} of {} runs are invalid.</strong> None of their numbers "
+                        "is used.</li>\n",
+                        campaign.invalid(), campaign.runs()));
+    for (const auto& why : campaign.invalid_runs().sorted())
+        items.push_back(notice_item("INVALID: " + why.text, why.runs, why.newest, kBad));
+    if (!campaign.failed().empty())
+        items.push_back(
+            notice_item("a verification failed", campaign.failed().size(), campaign.failed().back(), kBad));
+    if (!campaign.unverified().empty()) items.push_back(unverified_item(campaign.unverified()));
+    const auto single = std::count_if(campaign.groups().begin(), campaign.groups().end(),
+                                      [](const Group& group) { return has_row(group) && group.valid == 1; });
+    if (single > 0)
+        items.push_back(
+            fmt::format("<li>{} group{} a single valid run: intervals are then of the steps or repetitions "
+                        "within it. How "
+                        "far another run may be off is not in them.</li>\n",
+                        single, single == 1 ? " has" : "s have"));
+    for (const auto& warning : campaign.warnings().sorted())
+        items.push_back(notice_item(warning.text, warning.runs, warning.newest, ""));
+    if (campaign.warnings().full() || campaign.invalid_runs().full())
+        items.push_back(
+            fmt::format("<li>… only the first {} different sentences are kept.</li>\n", Notices::kMost));
+    return items;
+}
+
 }  // namespace
 
 std::vector<const Group*> recent_groups(const Campaign& campaign, const std::string& command,
@@ -113,30 +164,15 @@ std::vector<const Group*> recent_groups(const Campaign& campaign, const std::str
 }
 
 std::string warnings_html(const PageInput& input) {
-    const Campaign& campaign = input.campaign;
-    std::string items;
-    if (campaign.invalid() > 0)
-        items += fmt::format(
-            "<li class=\"bad\"><strong>{} of {} runs are invalid.</strong> None of their numbers is "
-            "used.</li>\n",
-            campaign.invalid(), campaign.runs());
-    const auto single = std::count_if(campaign.groups().begin(), campaign.groups().end(),
-                                      [](const Group& group) { return has_row(group) && group.valid == 1; });
-    if (single > 0)
-        items += fmt::format(
-            "<li>{} group{} a single valid run: intervals are then of the steps or repetitions within it. "
-            "How far "
-            "another run may be off is not in them.</li>\n",
-            single, single == 1 ? " has" : "s have");
-    for (const auto& notice : campaign.notices())
-        items += fmt::format(
-            "<li{}>{} <span class=\"unit\">{} run{}, newest {}</span></li>\n",
-            notice.text.starts_with("INVALID") || notice.text.starts_with("a verif") ? " class=\"bad\"" : "",
-            escape(notice.text, 400), notice.runs, notice.runs == 1 ? "" : "s", escape(notice.newest));
-    if (campaign.notices().size() == Campaign::kMostNotices)
-        items += fmt::format("<li>… only the first {} different sentences are kept.</li>\n",
-                             Campaign::kMostNotices);
-    return items.empty() ? "" : "<ul class=\"notices\">\n" + items + "</ul>\n";
+    const auto items = warning_items(input);
+    std::string first, rest;
+    for (std::size_t i = 0; i < items.size(); ++i) (i < kMostWarnings ? first : rest) += items[i];
+    if (first.empty()) return "";
+    std::string text = "<ul class=\"notices\">\n" + first + "</ul>\n";
+    if (!rest.empty())
+        text += fmt::format("<details><summary>{} more</summary><ul class=\"notices\">\n{}</ul></details>\n",
+                            items.size() - kMostWarnings, rest);
+    return text;
 }
 
 std::string summary_html(const PageInput& input) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "report/single_device.hpp"
 #include "report/values.hpp"
 
 namespace ranklab::report {
@@ -17,6 +18,9 @@ namespace {
 
 // Above this many repetitions of one run the resampling would take longer than the report.
 constexpr std::size_t kMostRepetitions = 20000;
+
+// Of one rank with the code for several against the single-device code: the work is the same in any sense.
+constexpr const char* kNoScaling = "same ranks";
 
 const GroupValues* time_of(const RunGroup& group, const std::string& name) {
     const auto found = group.values.find(name);
@@ -79,7 +83,8 @@ class AgainstBase {
         row.within_runs = single;
         row.speedup = stats::estimate_speedup(reference, times);
         const auto scaling = scaling_between(base, group);
-        if (!scaling) return row;
+        if (ranks(group) == ranks(base)) row.scaling = kNoScaling, row.efficiency = row.speedup;
+        if (!scaling || !row.scaling.empty()) return row;
         row.scaling = *scaling == stats::Scaling::strong ? "strong" : "weak";
         row.efficiency = stats::estimate_efficiency(reference, times, ranks(group) / ranks(base), *scaling);
         return row;
@@ -99,6 +104,17 @@ class AgainstBase {
     std::map<std::string, std::vector<double>> read_;
 };
 
+bool is_single_device(const RunGroup& group) {
+    return group.factors.common("mode") == "single";
+}
+
+std::string code_of(const RunGroup& base) {
+    if (is_single_device(base)) return ", single-device code";
+    return base.factors.differing().contains("mode")
+               ? ", single-device code and others in one: --group-by ranks,mode tells them apart"
+               : "";
+}
+
 std::string base_line(const RunGroup& base, const std::vector<std::string>& keys) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < keys.size(); ++i)
@@ -107,28 +123,49 @@ std::string base_line(const RunGroup& base, const std::vector<std::string>& keys
         const GroupValues* time = time_of(base, name);
         if (time == nullptr) continue;
         const stats::Summary s = stats::summarise(time->medians);
-        return fmt::format("base: {}, {} {} s, {} run(s)", base::join(parts, ", "), name, number(s.median),
-                           base.runs.size());
+        return fmt::format("base: {}, {} {} s, {} run(s){}", base::join(parts, ", "), name, number(s.median),
+                           base.runs.size(), code_of(base));
     }
     return "";
 }
 
-std::vector<std::string> others_than(std::vector<std::string> key, std::size_t place) {
-    key.erase(key.begin() + static_cast<std::ptrdiff_t>(place));
-    return key;
+// The values of the other keys; without those that mean nothing to a single device, where it is the base.
+std::vector<std::string> likeness(const RunGroup& group, const std::vector<std::string>& keys,
+                                  std::size_t place, bool to_single_device) {
+    std::vector<std::string> values = group.key;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        if (i == place || (to_single_device && is_between_ranks(keys[i]))) values[i] = "";
+    return values;
 }
 
-// Fewest ranks first among those of equal other keys that have a time.
-std::map<std::vector<std::string>, const RunGroup*> bases_of(const std::vector<RunGroup>& groups,
-                                                             std::size_t place, const AgainstBase& against) {
-    std::map<std::vector<std::string>, const RunGroup*> bases;
-    for (const auto& group : groups) {
-        if (common_time(group, group).empty() || !(against.ranks(group) > 0)) continue;
-        const RunGroup*& base = bases[others_than(group.key, place)];
-        if (base == nullptr || against.ranks(group) < against.ranks(*base)) base = &group;
+// A group's base is the single-device run of equal other keys; where there is none, the fewest ranks.
+class Bases {
+  public:
+    Bases(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys, std::size_t place,
+          const AgainstBase& against)
+        : keys_(keys), place_(place) {
+        for (const auto& group : groups) {
+            if (common_time(group, group).empty() || !(against.ranks(group) > 0)) continue;
+            const RunGroup*& base = fewest_[likeness(group, keys, place, false)];
+            if (base == nullptr || against.ranks(group) < against.ranks(*base)) base = &group;
+            if (!is_single_device(group)) continue;
+            const RunGroup*& single = single_[likeness(group, keys, place, true)];
+            if (single == nullptr || group.runs.size() > single->runs.size()) single = &group;
+        }
     }
-    return bases;
-}
+
+    const RunGroup* of(const RunGroup& group) const {
+        const auto single = single_.find(likeness(group, keys_, place_, true));
+        if (single != single_.end()) return single->second;
+        const auto fewest = fewest_.find(likeness(group, keys_, place_, false));
+        return fewest == fewest_.end() ? nullptr : fewest->second;
+    }
+
+  private:
+    const std::vector<std::string>& keys_;
+    std::size_t place_;
+    std::map<std::vector<std::string>, const RunGroup*> single_, fewest_;
+};
 
 void add_notes(GroupScaling& scaling) {
     std::set<std::string> claimed;
@@ -160,18 +197,19 @@ GroupScaling scaling_of(const std::vector<RunGroup>& groups, const std::vector<s
     if (found == keys.end()) return scaling;
     const auto place = static_cast<std::size_t>(found - keys.begin());
     AgainstBase against(file, place);
-    const auto bases = bases_of(groups, place, against);
+    const Bases bases(groups, keys, place, against);
+    std::vector<const RunGroup*> used;
     for (const auto& group : groups) {
-        const auto base = bases.find(others_than(group.key, place));
-        if (base == bases.end() || group.values.empty()) {
+        const RunGroup* base = bases.of(group);
+        if (base == nullptr || group.values.empty()) {
             scaling.rows.emplace_back();
-        } else if (base->second == &group) {
-            scaling.rows.push_back({true, {1, {}}, {1, {}}, "", false});
-        } else {
-            scaling.rows.push_back(against.row(*base->second, group));
+            continue;
         }
+        if (std::find(used.begin(), used.end(), base) == used.end()) used.push_back(base);
+        scaling.rows.push_back(base == &group ? ScalingRow{true, {1, {}}, {1, {}}, "", false}
+                                              : against.row(*base, group));
     }
-    for (const auto& [key, base] : bases) scaling.bases.push_back(base_line(*base, keys));
+    for (const RunGroup* base : used) scaling.bases.push_back(base_line(*base, keys));
     add_notes(scaling);
     return scaling;
 }

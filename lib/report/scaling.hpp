@@ -10,12 +10,14 @@
 
 namespace ranklab::report {
 
-/// One group against its base: the group of fewest ranks whose other keys are the same.
+/// One group against its base: the single-device runs (single_device.hpp) whose other keys are the same, but
+/// for those that mean nothing on one device; where there are none the group of fewest ranks whose other keys
+/// are the same.
 struct ScalingRow {
     bool is_base = false;
     stats::RatioEstimate speedup;     ///< T(base) / T
     stats::RatioEstimate efficiency;  ///< NaN where neither strong nor weak scaling can be claimed
-    std::string scaling;              ///< "strong", "weak" or ""
+    std::string scaling;              ///< "strong", "weak", "same ranks" as the base or ""
     bool within_runs = false;         ///< one run a side: the interval is over their repetitions
 };
 
