@@ -112,12 +112,14 @@ void pause() {
     std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution<int>(3, 20)(random)));
 }
 
-void write_owner(const Descriptor& file, const std::string& text, const fs::path& path) {
+// A full disk shows here first: the sentence names the results file, whose user knows of no lock.
+void write_owner(const Descriptor& file, const std::string& text, const fs::path& made,
+                 const fs::path& target) {
     const ssize_t written = ::pwrite(file.get(), text.data(), text.size(), 0);
     if (written == static_cast<ssize_t>(text.size())) return;
     const int error = written < 0 ? errno : ENOSPC;
-    ::unlink(path.c_str());
-    throw_errno("write", path, error);
+    ::unlink(made.c_str());
+    throw_errno("write", target, error);
 }
 
 Descriptor create(const fs::path& path) {
@@ -169,8 +171,8 @@ bool OwnerLock::try_take() {
 bool OwnerLock::take_by_link() {
     const fs::path aside = temporary_beside(target_);
     descriptor_ = create(aside);
-    if (!descriptor_) throw_errno("open", aside, errno);
-    write_owner(descriptor_, text_, aside);
+    if (!descriptor_) throw_errno("open", target_, errno);
+    write_owner(descriptor_, text_, aside, target_);
     const int error = ::link(aside.c_str(), path_.c_str()) == 0 ? 0 : errno;
     struct stat status {};
     // Over a network the answer may be lost, and the link be there.
@@ -180,7 +182,7 @@ bool OwnerLock::take_by_link() {
     if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK)
         return take_by_creating();
     if (error == EEXIST || error == ENOENT) return false;
-    throw_errno("link", path_, error);
+    throw_errno("link", target_, error);
 }
 
 // Where there are no hard links. Killed between the two calls, this leaves a lock without an owner, which
@@ -189,7 +191,7 @@ bool OwnerLock::take_by_creating() {
     descriptor_ = create(path_);
     if (!descriptor_ && errno == EEXIST) return false;
     if (!descriptor_) throw_errno("open", path_, errno);
-    write_owner(descriptor_, text_, path_);
+    write_owner(descriptor_, text_, path_, target_);
     return true;
 }
 
