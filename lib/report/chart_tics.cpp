@@ -20,7 +20,7 @@ bool has_range(double low, double high) {
 std::vector<double> decimals_between(double low, double high) {
     std::vector<double> found;
     if (!has_range(low, high)) return found;
-    const bool only_powers = high / low > 300;
+    const bool only_powers = high / low > 500;
     const int first = static_cast<int>(std::floor(std::log10(low)));
     const int last = static_cast<int>(std::ceil(std::log10(high)));
     const int every = only_powers ? 1 + (last - first) / static_cast<int>(kMostTics) : 1;

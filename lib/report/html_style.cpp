@@ -61,6 +61,7 @@ figure { margin: 0; padding: 1rem; border: 1px solid var(--line); border-radius:
   .single figure { display: grid; grid-template-columns: minmax(0, 600px) minmax(0, 1fr); grid-template-rows: auto auto 1fr auto;
     column-gap: 2rem; }
   .single h4, .single details { grid-column: 1 / -1; } .single .plot, .single .missing { grid-row: 2 / 4; }
+  .single figure:not(.broad) svg { max-width: 500px; }
   .single .legend, .single figcaption { grid-column: 2; }
 }
 figure.wide { margin-bottom: 1.2rem; }
