@@ -59,7 +59,8 @@ std::vector<Tic> plain_tics(const std::vector<double>& values) {
 std::vector<Tic> decimal_tics(double low, double high) {
     std::vector<Tic> tics;
     for (const double value : decimals_between(low, high))
-        tics.push_back({value, fmt::format("{:.3g}", value)});
+        tics.push_back({value, value >= 1000 && value < 1e7 ? fmt::format("{:.0f}", value)
+                                                            : fmt::format("{:.3g}", value)});
     return tics;
 }
 

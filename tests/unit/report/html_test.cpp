@@ -120,7 +120,7 @@ TEST(Tics, AreFewAndShort) {
                 ElementsAre("20 us", "50 us", "100 us", "200 us", "500 us", "1 ms", "2 ms"));
     EXPECT_THAT(labels(second_tics(0.04, 3)),
                 ElementsAre("50 ms", "100 ms", "200 ms", "500 ms", "1 s", "2 s"));
-    EXPECT_THAT(labels(decimal_tics(8, 2e5)), ElementsAre("10", "100", "1e+03", "1e+04", "1e+05"));
+    EXPECT_THAT(labels(decimal_tics(8, 2e5)), ElementsAre("10", "100", "1000", "10000", "100000"));
     for (const double high : {2.0, 1e3, 1e9, 1e15}) EXPECT_LE(byte_tics(1, high).size(), 6U) << high;
     EXPECT_TRUE(byte_tics(0, 1).empty());
 }
@@ -263,6 +263,20 @@ TEST_F(HtmlPage, MarksTheSingleDeviceBaseOfACurve) {
     EXPECT_THAT(text, HasSubstr("base: single-device code</li>"));
     EXPECT_THAT(text, HasSubstr("at 1 rank, single-device code."));
     EXPECT_THAT(text, Not(HasSubstr("progress none,")));
+}
+
+// 1, 4, 16, ... 1024: none of the labels lies on another.
+TEST_F(HtmlPage, OfManyRankCountsHasFewTics) {
+    std::vector<StoredRun> runs;
+    for (int ranks = 1, i = 10; ranks <= 1024; ranks *= 2, ++i)
+        runs.push_back(weak_run("20261121T101500Z-0000" + std::to_string(i), ranks, 0.010 + 0.0001 * i));
+    const std::string text = page(runs);
+    const std::size_t begin = text.find("id=\"fig-weak_throughput\"");
+    const std::string figure = text.substr(begin, text.find("</svg>", begin) - begin);
+    if (figure.find("<svg") == std::string::npos) GTEST_SKIP() << "gnuplot is not here";
+    for (const char* const there : {">1<", ">4<", ">64<", ">1024<", ">10000<"})
+        EXPECT_THAT(figure, HasSubstr(there));
+    for (const char* const gone : {">2<", ">8<", ">512<", ">1e+"}) EXPECT_THAT(figure, Not(HasSubstr(gone)));
 }
 
 TEST_F(HtmlPage, HasAShortListOfWarningsAndTheRestFolded) {
