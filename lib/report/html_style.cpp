@@ -30,7 +30,7 @@ h3 { font-size: 1.05rem; margin: 1.6rem 0 .5rem; }
 h4 { font-size: 1rem; margin: 0 0 .6rem; overflow-wrap: anywhere; }
 p { margin: .5rem 0; max-width: 75ch; }
 .brand { color: var(--soft); font-size: .8rem; letter-spacing: .08em; text-transform: uppercase; margin: 0 0 .2rem; }
-.lead { color: var(--soft); } .lead strong { color: var(--fg); }
+.lead { color: var(--soft); max-width: none; } .lead strong { color: var(--fg); }
 .unit { color: var(--soft); font-weight: 400; font-size: .86em; }
 .none { color: var(--soft); } .more { color: var(--soft); font-style: italic; }
 .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
