@@ -20,7 +20,7 @@ bool has_range(double low, double high) {
 std::vector<double> decimals_between(double low, double high) {
     std::vector<double> found;
     if (!has_range(low, high)) return found;
-    const bool only_powers = high / low > 300;
+    const bool only_powers = high / low > 500;
     const int first = static_cast<int>(std::floor(std::log10(low)));
     const int last = static_cast<int>(std::ceil(std::log10(high)));
     const int every = only_powers ? 1 + (last - first) / static_cast<int>(kMostTics) : 1;
@@ -59,7 +59,8 @@ std::vector<Tic> plain_tics(const std::vector<double>& values) {
 std::vector<Tic> decimal_tics(double low, double high) {
     std::vector<Tic> tics;
     for (const double value : decimals_between(low, high))
-        tics.push_back({value, fmt::format("{:.3g}", value)});
+        tics.push_back({value, value >= 1000 && value < 1e7 ? fmt::format("{:.0f}", value)
+                                                            : fmt::format("{:.3g}", value)});
     return tics;
 }
 

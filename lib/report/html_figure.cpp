@@ -118,7 +118,7 @@ std::string inline_svg(const std::string& svg, const std::string& name) {
     replace_all(text, "'black'", "'currentColor'");
     for (const char quote : {'\'', '"'})
         replace_all(text, fmt::format("{0}gray{0}", quote),
-                    fmt::format("{0}currentColor{0} stroke-opacity={0}.3{0}", quote));
+                    fmt::format("{0}currentColor{0} stroke-opacity={0}.22{0}", quote));
     replace_all(text, gnuplot_rgb("#000000"), "currentColor");
     for (std::size_t i = 0; i < kColours.size(); ++i)
         replace_all(text, gnuplot_rgb(kColours[i]), fmt::format("var(--s{})", i + 1));

@@ -14,7 +14,8 @@ namespace {
 
 using results::Run;
 
-constexpr double kLogarithmicFrom = 20;  // largest / smallest
+constexpr double kLogarithmicFrom = 20;   // largest / smallest
+constexpr double kLogarithmicWidths = 8;  // of ranks or workers; then both axes, so that linear is straight
 
 // A row of the ladder and where its numbers stand.
 struct Rung {
@@ -142,7 +143,6 @@ std::vector<Figure> io_scaling_figures(const PageInput& input) {
     chart.title = "Speedup of writing over ranks or workers";
     chart.x_label = "ranks, or workers";
     chart.y_label = "speedup";
-    chart.log_x = true;
     std::set<double> widths;
     std::string bases;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -170,6 +170,7 @@ std::vector<Figure> io_scaling_figures(const PageInput& input) {
     }
     if (chart.series.empty()) return {};
     chart.x_tics.assign(widths.begin(), widths.end());
+    chart.log_x = chart.log_y = *widths.rbegin() > kLogarithmicWidths * *widths.begin();
     return {{chart, fmt::format("Ratio of median {}; dashed: linear, from the base on.{}",
                                 definition_link("job_time_s"), bases)}};
 }

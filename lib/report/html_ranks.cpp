@@ -92,18 +92,19 @@ std::string coloured(const Run& run, const std::vector<Strip>& strips) {
         rows, numbered(run, strips, false));
 }
 
-std::string figure_of(const Group& group, const PageInput& input) {
+std::string figure_of(const Group& group, const std::string& title, const PageInput& input) {
     const Run run = input.load(group.newest.id);
     const auto strips = strips_of(run);
     if (strips.empty()) return "";
     const bool few = strips.front().means.size() <= kMostNumbered;
     return fmt::format(
-        "<figure class=\"wide\" id=\"fig-ranks-{0}\">\n<h4>{1} ranks, run {2}</h4>\n{3}<figcaption>Mean over "
+        "<figure class=\"wide\" id=\"fig-ranks-{0}\">\n<h4>{1} ranks: {4} <span class=\"unit\">run "
+        "{2}</span></h4>\n{3}<figcaption>Mean over "
         "the "
         "counted rows of each rank, in seconds. Colour: against the mean of all ranks, <span class=\"key "
         "lo\">half</span> to <span class=\"key hi\">half as much again</span>.</figcaption>\n</figure>\n",
         anchor(run.id), strips.front().means.size(), escape(run.id),
-        few ? numbered(run, strips, true) : coloured(run, strips));
+        few ? numbered(run, strips, true) : coloured(run, strips), escape(title, 200));
 }
 
 }  // namespace
@@ -119,7 +120,9 @@ std::string ranks_html(const PageInput& input) {
         return order(a) != order(b) ? order(a) > order(b) : a->last_utc > b->last_utc;
     });
     std::string text;
-    for (std::size_t i = 0; i < std::min(groups.size(), kMostRuns); ++i) text += figure_of(*groups[i], input);
+    const auto titles = group_titles(groups);
+    for (std::size_t i = 0; i < std::min(groups.size(), kMostRuns); ++i)
+        text += figure_of(*groups[i], titles[i], input);
     return text;
 }
 

@@ -30,7 +30,7 @@ h3 { font-size: 1.05rem; margin: 1.6rem 0 .5rem; }
 h4 { font-size: 1rem; margin: 0 0 .6rem; overflow-wrap: anywhere; }
 p { margin: .5rem 0; max-width: 75ch; }
 .brand { color: var(--soft); font-size: .8rem; letter-spacing: .08em; text-transform: uppercase; margin: 0 0 .2rem; }
-.lead { color: var(--soft); } .lead strong { color: var(--fg); }
+.lead { color: var(--soft); max-width: none; } .lead strong { color: var(--fg); }
 .unit { color: var(--soft); font-weight: 400; font-size: .86em; }
 .none { color: var(--soft); } .more { color: var(--soft); font-style: italic; }
 .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
@@ -61,6 +61,7 @@ figure { margin: 0; padding: 1rem; border: 1px solid var(--line); border-radius:
   .single figure { display: grid; grid-template-columns: minmax(0, 600px) minmax(0, 1fr); grid-template-rows: auto auto 1fr auto;
     column-gap: 2rem; }
   .single h4, .single details { grid-column: 1 / -1; } .single .plot, .single .missing { grid-row: 2 / 4; }
+  .single figure:not(.broad) svg { max-width: 500px; }
   .single .legend, .single figcaption { grid-column: 2; }
 }
 figure.wide { margin-bottom: 1.2rem; }

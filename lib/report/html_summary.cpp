@@ -67,7 +67,12 @@ std::string group_row(const PageInput& input, const Group& group, const std::str
 }
 
 std::string table_of(const PageInput& input, const std::string& heading,
-                     const std::vector<const Group*>& groups, const std::vector<const char*>& names) {
+                     const std::vector<const Group*>& groups, const std::vector<const char*>& wanted) {
+    std::vector<const char*> names = wanted;  // without those that none of them has
+    std::erase_if(names, [&](const char* name) {
+        return std::none_of(groups.begin(), groups.end(),
+                            [&](const Group* group) { return group->newest.find(name) != nullptr; });
+    });
     const auto titles = group_titles(groups);
     std::string head = "<th>group</th><th>ranks</th><th>runs</th>", rows;
     for (const char* name : names)

@@ -94,6 +94,10 @@ class Html(cli.Case):
             self.assertFalse({"script", "link", "img", "iframe", "object", "embed", "base"} & set(page.tags))
             self.assertEqual([name for name, _ in page.attributes if name.startswith("on") or name in ("src", "xlink:href")], [])
             self.assertNotRegex(text, r"https?:|@import|url\(")
+        with self.subTest("the single-device run is the base of the runs on several ranks"):
+            self.assertIn("base: single-device code</li>", text)
+            efficiency = [n["data-derived"] for n in page.numbers if n.get("data-derived", "").startswith("T(1) / T(")]
+            self.assertEqual([e[:11] for e in efficiency], ["T(1) / T(2)", "T(1) / T(4)"])
         with self.subTest("figures"):
             if shutil.which("gnuplot"):
                 for figure in ("weak_throughput", "weak_step_time", "weak_efficiency", "phases", "ladder_time", "steps_1", "losses"):

@@ -106,6 +106,31 @@ TEST(GroupText, HasABaseForEachValueOfTheOtherKeys) {
     EXPECT_THAT(text, HasSubstr("base: sync = none, ranks = 2, step_time_s 0.3 s, 1 run(s)"));
 }
 
+StoredRun single_device(const std::string& id, double step_s) {
+    StoredRun run = step_run(id, 1, step_s, "none");
+    for (auto& setting : run.config)
+        if (setting.key == "mode") setting.value = "single";
+    return run;
+}
+
+TEST(GroupText, HasTheSingleDeviceRunAsBaseOfEveryWayBetweenRanks) {
+    const std::string text = text_of({single_device("a", 0.1), step_run("b", 1, 0.2), step_run("c", 2, 0.125),
+                                      step_run("d", 2, 0.5, "none")},
+                                     {"mode", "sync", "ranks"});
+    EXPECT_THAT(text, HasSubstr("base: mode = single, sync = none, ranks = 1, step_time_s 0.1 s, 1 run(s), "
+                                "single-device code\n"));
+    EXPECT_THAT(text, Not(HasSubstr("base: mode = ddp")));
+    EXPECT_THAT(text, ContainsRegex("\n +ddp +flat +1 .* 0\\.500 +[^\n]* 0\\.500 "));  // the code's own cost
+    EXPECT_THAT(text, ContainsRegex("\n +ddp +flat +2 .* 0\\.800 "));
+    EXPECT_THAT(text, ContainsRegex("\n +ddp +none +2 .* 0\\.200 "));
+}
+
+TEST(GroupText, SaysWhereABaseIsOfBothCodes) {
+    const std::string text =
+        text_of({single_device("a", 0.1), step_run("b", 1, 0.1), step_run("c", 2, 0.125)}, {"ranks"});
+    EXPECT_THAT(text, HasSubstr("2 run(s), single-device code and others in one: --group-by ranks,mode"));
+}
+
 TEST(GroupText, OfSingleRunsHasIntervalsOverTheirRepetitions) {
     const std::string text = text_of({step_run("a", 1, 0.1), step_run("b", 2, 0.1)}, {"ranks"});
     EXPECT_THAT(text, ContainsRegex("\n +2 +1 .* 1\\.000 +0\\.[0-9]+ \\.\\. 1\\.[0-9]+ +single run\n"));

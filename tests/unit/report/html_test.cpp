@@ -6,8 +6,11 @@
 #include <cstdlib>
 
 #include "base/error.hpp"
+#include "report/chart_tics.hpp"
+#include "report/curves.hpp"
 #include "report/html_figure.hpp"
 #include "report/html_text.hpp"
+#include "report/notices.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::report {
@@ -16,6 +19,7 @@ namespace {
 using results::ResultFile;
 using results::sample_run;
 using results::StoredRun;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -68,6 +72,57 @@ TEST(InlineSvg, HasNoColoursOrNamesOfItsOwn) {
     EXPECT_THAT(text, HasSubstr("<use href='#weak-gpPt6' color='var(--s1)'/>"));
     EXPECT_THAT(text, HasSubstr("id='weak-gpDot'"));
     EXPECT_EQ(inline_svg("no picture", "weak"), "");
+}
+
+std::vector<std::string> texts_of(const Notices& notices) {
+    std::vector<std::string> texts;
+    for (const auto& one : notices.sorted())
+        texts.push_back(one.text + " | " + std::to_string(one.runs) + " | " + one.newest);
+    return texts;
+}
+
+TEST(Notices, ThatDifferInNumbersAloneAreOneWithTheirRange) {
+    Notices notices;
+    notices.add("only once", "a");
+    notices.add("correlated (lag-1 0.60): 40 of them say as much as 15", "a");
+    notices.add("correlated (lag-1 0.74): 40 of them say as much as 8", "b");
+    notices.add("correlated (lag-1 0.33): 40 of them say as much as 32", "c");
+    EXPECT_THAT(texts_of(notices),
+                ElementsAre("correlated (lag-1 0.33 .. 0.74): 40 of them say as much as 8 .. 32 | 3 | c",
+                            "only once | 1 | a"));
+}
+
+TEST(Notices, OfNamesAndRunsShowTheNewestAndCountARunOnce) {
+    Notices notices;
+    notices.add("node07: slower than run 20261122T011527Z-304120", "a");
+    notices.add("node09: slower than run 20261122T011707Z-856ff8", "b");
+    notices.add("node08: slower than run 20261122T011536Z-64d404", "b");
+    EXPECT_THAT(texts_of(notices), ElementsAre("node08: slower than run 20261122T011536Z-64d404 | 2 | b"));
+}
+
+TEST(Notices, WithOtherWordsAreOthersAndTheirNumberIsBounded) {
+    Notices notices;
+    for (char c = 'a'; c <= 'z'; ++c)
+        for (const char* const end : {"x", "y"}) notices.add(std::string(1, c) + end, "run");
+    EXPECT_EQ(notices.sorted().size(), Notices::kMost);
+    EXPECT_TRUE(notices.full());
+}
+
+std::vector<std::string> labels(const std::vector<Tic>& tics) {
+    std::vector<std::string> texts;
+    for (const auto& tic : tics) texts.push_back(tic.text);
+    return texts;
+}
+
+TEST(Tics, AreFewAndShort) {
+    EXPECT_THAT(labels(byte_tics(60000, 5e6)), ElementsAre("64 KiB", "256 KiB", "1 MiB", "4 MiB"));
+    EXPECT_THAT(labels(second_tics(2e-5, 3e-3)),
+                ElementsAre("20 us", "50 us", "100 us", "200 us", "500 us", "1 ms", "2 ms"));
+    EXPECT_THAT(labels(second_tics(0.04, 3)),
+                ElementsAre("50 ms", "100 ms", "200 ms", "500 ms", "1 s", "2 s"));
+    EXPECT_THAT(labels(decimal_tics(8, 2e5)), ElementsAre("10", "100", "1000", "10000", "100000"));
+    for (const double high : {2.0, 1e3, 1e9, 1e15}) EXPECT_LE(byte_tics(1, high).size(), 6U) << high;
+    EXPECT_TRUE(byte_tics(0, 1).empty());
 }
 
 class HtmlPage : public testing::Test {
@@ -126,6 +181,119 @@ TEST_F(HtmlPage, DrawsWeakScalingWithItsBase) {
                 HasSubstr("data-derived=\"T(1) / T(2), T = median step_time_s of run 20261121T101500Z-000001 "
                           "and run 20261121T101500Z-000002; interval by bootstrap over steps\""));
     EXPECT_THAT(text, HasSubstr(">0.8</data>"));  // 0.010 / 0.0125; the samples' spread is 1e-6 of it
+}
+
+// As ranklab-train stores them: what it chose by the number of ranks differs between one rank and several.
+StoredRun with_settings(StoredRun run, const std::vector<std::pair<std::string, std::string>>& settings) {
+    for (const auto& [key, value] : settings) {
+        std::erase_if(run.config, [&](const auto& setting) { return setting.key == key; });
+        run.config.push_back({key, value, false});
+    }
+    return run;
+}
+
+Campaign campaign_of(const std::vector<StoredRun>& runs) {
+    Campaign campaign;
+    for (const StoredRun& run : runs) campaign.add(results::Run(run));
+    return campaign;
+}
+
+std::vector<std::string> point_texts(const CurveOfGroups& curve) {
+    std::vector<std::string> texts;
+    for (const Group* group : curve.points)
+        texts.push_back(group->newest.setting("mode") + " at " + std::to_string(group->ranks));
+    return texts;
+}
+
+TEST(Curves, BeginWithTheSingleDeviceRunWhateverItStoresOfTheWayBetweenRanks) {
+    const auto campaign =
+        campaign_of({with_settings(weak_run("a", 1, 0.010), {{"progress", "thread"}, {"backend", "self"}}),
+                     with_settings(weak_run("b", 2, 0.012), {{"progress", "none"}, {"backend", "mpi"}}),
+                     with_settings(weak_run("c", 4, 0.020), {{"progress", "thread"}, {"backend", "mpi"}})});
+    const auto curves = curves_of(campaign, stats::Scaling::weak);
+    ASSERT_EQ(curves.size(), 1U);
+    EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 2", "ddp at 4"));
+    EXPECT_EQ(curves[0].differing, "progress none, thread");
+    EXPECT_TRUE(curves_of(campaign, stats::Scaling::strong).empty());
+}
+
+TEST(Curves, OfOneRankWithTheCodeForSeveralHaveItAsASecondPoint) {
+    const auto curves = curves_of(
+        campaign_of({with_settings(weak_run("a", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}),
+                     weak_run("b", 2, 0.012), weak_run("c", 1, 0.010)}),
+        stats::Scaling::weak);
+    ASSERT_EQ(curves.size(), 1U);
+    EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 1", "ddp at 2"));
+}
+
+TEST(Curves, KeepApartWhatSomebodyVariedAtOneRankCountAndOtherWork) {
+    const auto on = [](const char* id, int ranks, const char* progress) {
+        return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}});
+    };
+    const auto varied =
+        campaign_of({on("a", 2, "none"), on("b", 2, "thread"), on("c", 4, "none"), on("d", 4, "thread")});
+    EXPECT_EQ(curves_of(varied, stats::Scaling::weak).size(), 2U);
+    const auto other = campaign_of(
+        {with_settings(weak_run("a", 1, 0.010), {{"model", "resnet50"}}), weak_run("b", 2, 0.012)});
+    EXPECT_TRUE(curves_of(other, stats::Scaling::weak).empty());
+}
+
+TEST(GroupTitles, LeaveOutWhatFollowsFromTheRanksUnlessItTellsGroupsApart) {
+    const auto titles = [](const std::vector<StoredRun>& runs) {
+        const Campaign campaign = campaign_of(runs);
+        std::vector<const Group*> groups;
+        for (const auto& group : campaign.groups()) groups.push_back(&group);
+        return group_titles(groups);
+    };
+    const auto with = [](const char* id, int ranks, const char* progress, const char* batch) {
+        return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}, {"batch-size", batch}});
+    };
+    EXPECT_THAT(
+        titles({with("a", 1, "thread", "32"), with("b", 2, "none", "32"), with("c", 2, "none", "16")}),
+        ElementsAre("mnist-cnn, single, batch 32", "mnist-cnn, ddp bucketed, 32/rank",
+                    "mnist-cnn, ddp bucketed, 16/rank"));
+    EXPECT_THAT(titles({with("a", 2, "thread", "32"), with("b", 2, "none", "32")}),
+                ElementsAre("mnist-cnn, progress thread", "mnist-cnn, progress none"));
+}
+
+TEST_F(HtmlPage, MarksTheSingleDeviceBaseOfACurve) {
+    const std::string text =
+        page({with_settings(weak_run("20261121T101500Z-000001", 1, 0.010), {{"progress", "thread"}}),
+              with_settings(weak_run("20261121T101500Z-000002", 2, 0.0125), {{"progress", "none"}})});
+    EXPECT_THAT(text, HasSubstr("base: single-device code</li>"));
+    EXPECT_THAT(text, HasSubstr("at 1 rank, single-device code."));
+    EXPECT_THAT(text, Not(HasSubstr("progress none,")));
+}
+
+// 1, 4, 16, ... 1024: none of the labels lies on another.
+TEST_F(HtmlPage, OfManyRankCountsHasFewTics) {
+    std::vector<StoredRun> runs;
+    for (int ranks = 1, i = 10; ranks <= 1024; ranks *= 2, ++i)
+        runs.push_back(weak_run("20261121T101500Z-0000" + std::to_string(i), ranks, 0.010 + 0.0001 * i));
+    const std::string text = page(runs);
+    const std::size_t begin = text.find("id=\"fig-weak_throughput\"");
+    const std::string figure = text.substr(begin, text.find("</svg>", begin) - begin);
+    if (figure.find("<svg") == std::string::npos) GTEST_SKIP() << "gnuplot is not here";
+    for (const char* const there : {">1<", ">4<", ">64<", ">1024<", ">10000<"})
+        EXPECT_THAT(figure, HasSubstr(there));
+    for (const char* const gone : {">2<", ">8<", ">512<", ">1e+"}) EXPECT_THAT(figure, Not(HasSubstr(gone)));
+}
+
+TEST_F(HtmlPage, HasAShortListOfWarningsAndTheRestFolded) {
+    std::vector<StoredRun> runs;
+    for (int i = 0; i < 9; ++i) {
+        runs.push_back(weak_run("20261121T101500Z-00000" + std::to_string(i), 1, 0.010));
+        runs.back().warnings = {"lag-1 0." + std::to_string(i + 1),
+                                std::string(1, static_cast<char>('a' + i)) + " alone"};
+    }
+    const std::string text = page(runs);
+    EXPECT_THAT(text, HasSubstr("<li>lag-1 0.1 .. 0.9 <span class=\"unit\">9 runs, newest "));
+    EXPECT_THAT(text, HasSubstr(" more</summary><ul class=\"notices\">"));
+    const std::string shown = text.substr(text.find("id=\"warnings\""),
+                                          text.find(" more</summary>") - text.find("id=\"warnings\""));
+    EXPECT_THAT(shown, HasSubstr("lag-1 0.1 .. 0.9"));
+    EXPECT_THAT(shown, Not(HasSubstr("i alone")));
+    EXPECT_THAT(text, HasSubstr("i alone"));
 }
 
 TEST_F(HtmlPage, NumbersOfInvalidRunsAreNotShown) {
