@@ -1,16 +1,14 @@
 #include "experiments/storage.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/storage_folder.hpp"
 #include "experiments/storage_ladder.hpp"
 #include "experiments/storage_options.hpp"
 #include "experiments/storage_record.hpp"
@@ -19,55 +17,6 @@
 
 namespace ranklab::experiments {
 namespace {
-
-namespace fs = std::filesystem;
-
-// The folder of a run. Those that it made are removed at the end where nothing is left in them.
-class Folder {
-  public:
-    Folder(comm::Communicator& control, const StorageOptions& options)
-        : control_(control), options_(options) {
-        comm::together(control_, [&] {
-            if (control_.rank() != 0) return;
-            if (options_.write) check_room(options_);
-            make(options_.job.directory);
-            const char* folder = options_.job.directory.c_str();
-            if (options_.write && ::access(folder, W_OK | X_OK) != 0)
-                base::throw_errno("access", folder, errno, "--directory");
-        });
-    }
-    ~Folder() {
-        if (control_.rank() != 0 || options_.keep) return;
-        std::error_code ignored;  // not empty: somebody else's
-        for (const auto& path : made_) fs::remove(path, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    Folder(Folder&&) = delete;
-    Folder& operator=(Folder&&) = delete;
-
-  private:
-    void make(const fs::path& path) {
-        std::error_code error;
-        const auto status = fs::status(path, error);
-        if (fs::is_directory(status)) return;
-        if (fs::exists(status))
-            throw base::OptionError(fmt::format(
-                "{} is a file, and --directory takes a folder; give another name", path.string()));
-        if (error && error != std::errc::no_such_file_or_directory)
-            base::throw_errno("stat", path, error.value(), "--directory");
-        if (!options_.write)
-            throw base::DataError(fmt::format(
-                "there is no folder {}; --read-only reads what a run with --keep left there", path.string()));
-        if (path.has_parent_path()) make(path.parent_path());
-        if (fs::create_directory(path, error)) made_.insert(made_.begin(), path);
-        if (error) base::throw_errno("mkdir", path, error.value(), "--directory");
-    }
-
-    comm::Communicator& control_;
-    const StorageOptions& options_;
-    std::vector<fs::path> made_;  // innermost first
-};
 
 // One strategy's repetitions: what is timed, and the passes of reading after each.
 class Repetitions {
@@ -262,7 +211,7 @@ class StorageWork final : public Work {
   private:
     StorageOptions options_;
     comm::Communicator& control_;
-    Folder folder_;
+    StorageFolder folder_;
     Repetitions repetitions_;
 };
 
