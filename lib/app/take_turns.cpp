@@ -22,7 +22,7 @@ class Turns {
   public:
     Turns(const std::vector<Variant>& variants, std::uint64_t seed) : variants_(variants), random_(seed) {
         for (std::size_t i = 0; i < variants.size(); ++i)
-            entries_.push_back({.finished = {.variant = i, .run = {}}});
+            entries_.emplace_back().finished.variant = i;
     }
     // A folder that one made may hold another's.
     ~Turns() {
@@ -68,8 +68,9 @@ class Turns {
     void hand_over(const std::function<void(FinishedRun&&)>& take) {
         for (; taken_ < entries_.size() && entries_[taken_].done; ++taken_) {
             Entry& entry = entries_[taken_];
-            entry.finished.run.tables.push_back(
-                {"order", {{"round", entry.round}, {"place", entry.place}, {"of", entry.of}}});
+            if (entries_.size() > 1)  // alone it is always its turn
+                entry.finished.run.tables.push_back(
+                    {"order", {{"round", entry.round}, {"place", entry.place}, {"of", entry.of}}});
             take(std::move(entry.finished));
         }
     }

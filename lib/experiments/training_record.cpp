@@ -80,14 +80,15 @@ void add_phase_table(results::Run& run, const TrainingRecord& record, const std:
          {{"phase", phase}, {"hits", hits}, {"time_s", time}, {"per_hit_s", per_hit}, {"percent", percent}}});
 }
 
-// The loader's threads work beside the steps: what data_time_s does not show.
+// The loader's threads work beside the steps: what data_time_s does not show. A set that has nothing to
+// decode or to augment has no measurement of it.
 void add_reading(results::Run& run, const std::vector<RankSeries>& notes, std::size_t warmup) {
     const auto add = [&](const char* name, Note note) {
         run.measurements.push_back(by_rank(name, "s", Kind::cost, "step", notes[note], warmup));
     };
     add("loader_read_time_s", kReadTime);
-    add("loader_decode_time_s", kDecodeTime);
-    add("loader_augment_time_s", kAugmentTime);
+    if (notes[kDecodeTime].sum(0) > 0) add("loader_decode_time_s", kDecodeTime);
+    if (notes[kAugmentTime].sum(0) > 0) add("loader_augment_time_s", kAugmentTime);
 }
 
 // Each replica's own time, in each step.
