@@ -21,8 +21,7 @@ struct Entry {
 class Turns {
   public:
     Turns(const std::vector<Variant>& variants, std::uint64_t seed) : variants_(variants), random_(seed) {
-        for (std::size_t i = 0; i < variants.size(); ++i)
-            entries_.emplace_back().finished.variant = i;
+        for (std::size_t i = 0; i < variants.size(); ++i) entries_.emplace_back().finished.variant = i;
     }
     // A folder that one made may hold another's.
     ~Turns() {
