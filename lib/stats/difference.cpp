@@ -67,11 +67,13 @@ Verdict judge(const Difference& difference, double corrected_p, double smallest,
     if (std::min(difference.n_a, difference.n_b) < kFewestRuns) return Verdict::too_few_runs;
     const auto& [ratio, ci] = difference.ratio;
     if (std::isnan(ci.low) || std::isnan(ci.high)) return Verdict::too_noisy;
-    if (ci.low >= 1 - smallest && ci.high <= 1 + smallest) return Verdict::same;
-    const bool more = ci.low > 1 && ratio > 1 + smallest;
-    const bool less = ci.high < 1 && ratio < 1 - smallest;
-    if (!(corrected_p < kLevel) || (!more && !less)) return Verdict::too_noisy;
-    return less == (better == Better::lower) ? Verdict::better : Verdict::worse;
+    constexpr double kRounding = 1e-9;  // 1.05 times a time is 5 % more, whatever its last bits say
+    const bool more = ci.low > 1 && ratio >= 1 + smallest - kRounding;
+    const bool less = ci.high < 1 && ratio <= 1 - smallest + kRounding;
+    if (corrected_p < kLevel && (more || less))
+        return less == (better == Better::lower) ? Verdict::better : Verdict::worse;
+    const bool within = ci.low >= 1 - smallest && ci.high <= 1 + smallest;
+    return within ? Verdict::same : Verdict::too_noisy;
 }
 
 std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double smallest,

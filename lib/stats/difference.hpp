@@ -38,8 +38,8 @@ Difference difference(std::span<const double> a, std::span<const double> b);
 
 /// With p as corrected over all that is compared, and the smallest relative change that is of interest (0.05
 /// = 5 %): worse or better where p < 0.05 and the ratio's interval lies on that side of 1 and the ratio
-/// itself is beyond the smallest change; same where the interval lies within 1 -+ smallest; otherwise too
-/// noisy.
+/// itself is at least the smallest change away from it; same where the interval lies within 1 -+ smallest;
+/// otherwise too noisy.
 Verdict judge(const Difference& difference, double corrected_p, double smallest, Better better);
 
 /// Runs a side at which `smallest` is found with 80 % power at 5 % (two-sided, by the pooled spread of these

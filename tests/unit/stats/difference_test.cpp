@@ -167,6 +167,9 @@ TEST(Judge, ByPAndIntervalAndSmallestChange) {
     EXPECT_EQ(judge(seen(0.90, 0.86, 0.94), 0.001, 0.03, Better::lower), Verdict::better);
     EXPECT_EQ(judge(seen(0.90, 0.86, 0.94), 0.001, 0.03, Better::higher), Verdict::worse);
     EXPECT_EQ(judge(seen(1.01, 0.99, 1.02), 0.3, 0.03, Better::lower), Verdict::same);
+    EXPECT_EQ(judge(seen(1.05, 1.05, 1.05), 0.001, 0.05, Better::lower), Verdict::worse) << "just 5 %";
+    EXPECT_EQ(judge(seen(0.95, 0.95, 0.95), 0.001, 0.05, Better::lower), Verdict::better);
+    EXPECT_EQ(judge(seen(1.0499, 1.045, 1.05), 0.001, 0.05, Better::lower), Verdict::same);
     EXPECT_EQ(judge(seen(1.01, 1.005, 1.02), 0.001, 0.03, Better::lower),
               Verdict::same);  // real, but too small
     EXPECT_EQ(judge(seen(1.02, 1.005, 1.04), 0.001, 0.03, Better::lower), Verdict::too_noisy);
