@@ -26,5 +26,6 @@ inline constexpr std::size_t kMostCurves = kColours.size() - 1;  // one colour i
 /// curve, but those between ranks, which mean nothing to its single-device base, and those that follow from
 /// the ranks by default, unless somebody varied them at one rank count. At most kMostCurves.
 std::vector<CurveOfGroups> curves_of(const Campaign& campaign, stats::Scaling scaling);
+std::vector<CurveOfGroups> curves_of(Campaign&&, stats::Scaling) = delete;  // the curves point into it
 
 }  // namespace ranklab::report

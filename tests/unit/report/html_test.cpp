@@ -218,10 +218,10 @@ TEST(Curves, BeginWithTheSingleDeviceRunWhateverItStoresOfTheWayBetweenRanks) {
 }
 
 TEST(Curves, OfOneRankWithTheCodeForSeveralHaveItAsASecondPoint) {
-    const auto curves = curves_of(
+    const auto campaign =
         campaign_of({with_settings(weak_run("a", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}),
-                     weak_run("b", 2, 0.012), weak_run("c", 1, 0.010)}),
-        stats::Scaling::weak);
+                     weak_run("b", 2, 0.012), weak_run("c", 1, 0.010)});
+    const auto curves = curves_of(campaign, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 1", "ddp at 2"));
 }
