@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "app/session.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/compare.hpp"
 #include "report/compare_output.hpp"
@@ -35,15 +35,11 @@ const ProgramText kText{
 
 // "5%", "2.5 %".
 double fraction(const std::string& option, const std::string& text) {
-    const bool percent = text.ends_with('%');
-    const std::string digits = base::trim(percent ? text.substr(0, text.size() - 1) : text);
-    double value = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [rest, error] = std::from_chars(digits.data(), end, value);
-    if (!percent || error != std::errc() || rest != end || !(value > 0 && value < 100))
+    const auto value = base::percentage_in(text);
+    if (!value || !(*value > 0 && *value < 100))
         throw base::OptionError(fmt::format("--{} {}: give a part of the value in per cent, as in --{} 5%",
                                             option, base::printable(text, 40), option));
-    return value / 100;
+    return *value / 100;
 }
 
 // Of an option that may be given several times, and each time lists some: "--allow hosts,mpi --allow lr".

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "stats/interval.hpp"
 
@@ -20,16 +20,12 @@ std::string percent(double fraction) {
 }  // namespace
 
 double parse_target(const std::string& text) {
-    double value = 0;
-    const bool marked = !text.empty() && text.back() == '%';
-    const std::string number = marked ? base::trim(text.substr(0, text.size() - 1)) : "";
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    const bool whole = error == std::errc() && end == number.data() + number.size();
-    if (!marked || !whole || !std::isfinite(value) || !(value > 0))
+    const auto value = base::percentage_in(text);
+    if (!value || !std::isfinite(*value) || !(*value > 0))
         throw base::OptionError(
             fmt::format("--target-ci takes a percentage above 0 with its sign, such as 2%; not '{}'",
                         base::printable(text, 40)));
-    return value / 100;
+    return *value / 100;
 }
 
 void Convergence::look(comm::Communicator& control, std::span<const double> since) {

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "report/html_text.hpp"
 #include "report/single_device.hpp"
+#include "report/values.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -31,9 +32,7 @@ constexpr std::array kNotTelling{"output",     "label",           "seed",
 constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
 
 std::size_t nodes_of(const Run& run) {
-    std::set<std::string> names;
-    for (const auto& row : run.hosts) names.insert(row.host);
-    return std::max<std::size_t>(1, names.size());
+    return std::max<std::size_t>(1, node_count(run));
 }
 
 // A run of one rung of io says its ranks itself: not all ranks of the job write in every rung.

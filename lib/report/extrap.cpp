@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/json_dump.hpp"
 #include "report/phases.hpp"
@@ -18,15 +18,14 @@ namespace {
 
 double parameter(const results::Run& run, const std::string& key) {
     const std::string text = value_of(run, key);
-    double value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || rest != text.data() + text.size() || !std::isfinite(value))
+    const auto value = base::number_in(text);
+    if (!value || !std::isfinite(*value))
         throw base::OptionError(
             fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name others with "
                         "--group-by, or leave the "
                         "run out with --where",
                         run.id, key, base::printable(text, 40)));
-    return value;
+    return *value;
 }
 
 Json parameters(const results::Run& run, const std::vector<std::string>& keys) {

@@ -3,26 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "report/selection.hpp"
 
 namespace ranklab::report {
 namespace {
 
-std::optional<double> as_number(const std::string& text) {
-    double value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && rest == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 bool before(const std::string& a, const std::string& b) {
-    const auto x = as_number(a);
-    const auto y = as_number(b);
+    const auto x = base::number_in(a);
+    const auto y = base::number_in(b);
     if (x && y && *x != *y) return *x < *y;
     if (x.has_value() != y.has_value()) return x.has_value();
     return a < b;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/values.hpp"
 
@@ -49,9 +49,9 @@ std::optional<std::vector<std::string>> record_at(const std::string& text, std::
 
 template <class Number>
 bool read_number(const std::string& text, Number& number) {
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    return !text.empty() && error == std::errc() && rest == end;
+    const auto found = base::number_in<Number>(text);
+    if (found) number = *found;
+    return found.has_value();
 }
 
 // What is wrong with a row, in words; "" where nothing is.

@@ -4,45 +4,33 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <optional>
-#include <set>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
+#include "report/values.hpp"
 
 namespace ranklab::report {
 namespace {
-
-std::optional<double> as_number(const std::string& text) {
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
-}
 
 bool equal(const std::string& actual, const std::string& wanted) {
     if (!wanted.empty() && wanted.back() == '*')
         return actual.compare(0, wanted.size() - 1, wanted, 0, wanted.size() - 1) == 0;
     if (actual == wanted) return true;
-    const auto a = as_number(actual);
-    const auto b = as_number(wanted);
+    const auto a = base::number_in(actual);
+    const auto b = base::number_in(wanted);
     return a && b && *a == *b;
 }
 
 bool ordered(const std::string& actual, const std::string& relation, const std::string& wanted) {
-    const auto a = as_number(actual);
-    const auto b = as_number(wanted);
+    const auto a = base::number_in(actual);
+    const auto b = base::number_in(wanted);
     if (!a || !b) return false;
     if (relation == "<") return *a < *b;
     if (relation == "<=") return *a <= *b;
     return relation == ">" ? *a > *b : *a >= *b;
-}
-
-std::size_t nodes_of(const results::Run& run) {
-    std::set<std::string> hosts;
-    for (const auto& row : run.hosts) hosts.insert(row.host);
-    return hosts.size();
 }
 
 std::optional<std::string> field_of(const results::Run& run, const std::string& key) {
@@ -53,19 +41,9 @@ std::optional<std::string> field_of(const results::Run& run, const std::string& 
     if (key == "git_revision") return run.git_revision;
     if (key == "exit_code") return fmt::format("{}", run.exit_code);
     if (key == "valid") return run.valid ? "1" : "0";
-    if (key == "nodes") return fmt::format("{}", nodes_of(run));
+    if (key == "nodes") return fmt::format("{}", node_count(run));
     if (key == "ranks") return fmt::format("{}", run.hosts.size());
     return std::nullopt;
-}
-
-std::vector<std::string> split(const std::string& text) {
-    std::vector<std::string> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        parts.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts;
 }
 
 }  // namespace
@@ -91,7 +69,8 @@ Selection::Condition Selection::parse(const std::string& text) {
     if (place != std::string::npos && place > 0) {
         for (const std::string relation : kRelations) {
             if (text.compare(place, relation.size(), relation) == 0)
-                return {text.substr(0, place), relation, split(text.substr(place + relation.size()))};
+                return {text.substr(0, place), relation,
+                        base::split(text.substr(place + relation.size()), ',')};
         }
     }
     throw base::OptionError(fmt::format(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace ranklab::report {
 namespace {
@@ -29,6 +30,12 @@ std::string number(double value) {
 std::string interval_text(const stats::Summary& s) {
     if (std::isnan(s.ci95.low)) return s.n < 6 ? "n/a (n < 6)" : "n/a";
     return fmt::format("{} .. {}", number(s.ci95.low), number(s.ci95.high));
+}
+
+std::size_t node_count(const results::Run& run) {
+    std::set<std::string> hosts;
+    for (const auto& row : run.hosts) hosts.insert(row.host);
+    return hosts.size();
 }
 
 std::size_t row_count(const results::Table& table) {

@@ -13,6 +13,9 @@ std::string number(double value);
 /// "low .. high" of the median; "n/a (n < 6)" where so few samples have none.
 std::string interval_text(const stats::Summary& summary);
 
+/// Hosts that took part; 0 where the run names none.
+std::size_t node_count(const results::Run& run);
+
 /// Rows that all columns have.
 std::size_t row_count(const results::Table& table);
 std::string cell(const results::Column& column, std::size_t row);
