@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/motion.hpp"
+
 namespace ranklab::base {
 
 class ProgressSink {
@@ -18,6 +20,8 @@ class ProgressSink {
     virtual void counts(std::string_view) {}
     /// What the rank is doing now ("reading data", "step 12"): named if the job stalls.
     virtual void activity(std::string_view what) = 0;
+    /// Something else than a unit of work was done: a sign of life for the watchdog, as each of the above is.
+    static void beat() noexcept { base::beat(); }
     /// The work is over: the bar is taken away.
     virtual void finish() = 0;
 };

@@ -1,0 +1,160 @@
+#include "base/motion_sensor.hpp"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace ranklab::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Less is what polling, timers and a library's own threads do: no work.
+constexpr double kLeastShareOfCore = 0.01;
+constexpr std::uint64_t kLeastBytes = 4096;
+
+// Calls that may wait for a file's disk or server. Of the first kind the first argument is the file.
+constexpr long kCallsOnDescriptors[] = {SYS_read,    SYS_write,           SYS_pread64,   SYS_pwrite64,
+                                        SYS_readv,   SYS_writev,          SYS_preadv,    SYS_pwritev,
+                                        SYS_preadv2, SYS_pwritev2,        SYS_fsync,     SYS_fdatasync,
+                                        SYS_lseek,   SYS_ftruncate,       SYS_fallocate, SYS_copy_file_range,
+                                        SYS_close,   SYS_sync_file_range, SYS_fstat,     SYS_getdents64};
+constexpr long kCallsOnPaths[] = {
+    SYS_openat,     SYS_unlinkat,  SYS_renameat2, SYS_mkdirat,  SYS_linkat, SYS_statx,
+    SYS_newfstatat, SYS_faccessat, SYS_msync,     SYS_truncate, SYS_statfs, SYS_fstatfs,
+#ifdef SYS_open
+    SYS_open,       SYS_unlink,    SYS_rename,    SYS_mkdir,    SYS_rmdir,  SYS_link,
+    SYS_stat,       SYS_access,
+#endif
+};
+
+template <std::size_t N>
+bool is_one_of(const long (&calls)[N], long call) {
+    return std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
+}
+
+std::string contents_of(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return file ? text.str() : "";
+}
+
+std::uint64_t number_after(const std::string& text, std::string_view key) {
+    const auto at = text.find(key);
+    std::uint64_t value = 0;
+    if (at != std::string::npos)
+        std::from_chars(text.data() + at + key.size(), text.data() + text.size(), value);
+    return value;
+}
+
+bool is_on_disk(const std::string& descriptor) {
+    struct stat facts {};
+    return ::stat(descriptor.c_str(), &facts) == 0 &&
+           (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode) || S_ISDIR(facts.st_mode));
+}
+
+// "74 0x3 0x0 ...": the call and its arguments; "running" where it is in none.
+bool waits_for_file(const std::string& process, const std::string& task) {
+    std::istringstream words(contents_of(task + "/syscall"));
+    long call = -1;
+    std::string first;
+    if (!(words >> call >> first)) return false;
+    if (is_one_of(kCallsOnPaths, call)) return true;
+    if (!is_one_of(kCallsOnDescriptors, call)) return false;
+    return is_on_disk(process + "/fd/" + std::to_string(std::stol(first, nullptr, 16)));
+}
+
+// "12 (a name) D 1 ...".
+bool in_disk_sleep(const std::string& task) {
+    const std::string text = contents_of(task + "/stat");
+    const auto name_ends = text.rfind(')');
+    return name_ends != std::string::npos && text.compare(name_ends, 4, ") D ") == 0;
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+    std::vector<std::string> names;
+    std::error_code gone;
+    for (fs::directory_iterator entry(folder, gone), end; !gone && entry != end; entry.increment(gone))
+        names.push_back(entry->path().filename().string());
+    return names;
+}
+
+bool holds(const std::vector<pid_t>& threads, const std::string& task) {
+    const auto name = task.substr(task.rfind('/') + 1);
+    return std::any_of(threads.begin(), threads.end(), [&](pid_t id) { return std::to_string(id) == name; });
+}
+
+}  // namespace
+
+// Worker processes are children of ours; what they start themselves is not looked at.
+MotionSensor::Sample MotionSensor::take(const IdleThreads& idle) const {
+    Sample sample;
+    add_process(sample, "/proc/self", idle);
+    std::vector<std::string> children;
+    for (const auto& task : names_in("/proc/self/task")) {
+        std::istringstream words(contents_of("/proc/self/task/" + task + "/children"));
+        std::copy(std::istream_iterator<std::string>(words), {}, std::back_inserter(children));
+    }
+    for (const auto& child : children) add_process(sample, "/proc/" + child, {});
+    return sample;
+}
+
+void MotionSensor::add_process(Sample& sample, const std::string& process, const IdleThreads& idle) {
+    for (const auto& name : names_in(process + "/task")) {
+        const std::string task = process + "/task/" + name;
+        if (holds(idle.observing, task)) continue;
+        const std::string io = contents_of(task + "/io");
+        Usage& usage = sample.tasks[task];
+        usage.bytes = number_after(io, "rchar: ") + number_after(io, "wchar: ") +
+                      number_after(io, "\nread_bytes: ") + number_after(io, "\nwrite_bytes: ");
+        usage.cpu_ns = number_after(contents_of(task + "/schedstat"), "");
+        sample.in_file_call = sample.in_file_call || in_disk_sleep(task) || waits_for_file(process, task);
+    }
+}
+
+bool MotionSensor::moved(const Sample& now, const IdleThreads& idle, double seconds) const {
+    const std::string own = "/proc/self/task/";
+    const bool main_waits = holds(idle.waiting, own + std::to_string(::getpid()));
+    std::uint64_t cpu_ns = 0;
+    std::uint64_t bytes = 0;
+    for (const auto& [task, usage] : now.tasks) {
+        const auto before = last_.tasks.find(task);
+        const Usage past = before == last_.tasks.end() ? Usage{} : before->second;
+        bytes += usage.bytes - std::min(past.bytes, usage.bytes);
+        const bool ours = task.compare(0, own.size(), own) == 0;
+        if (ours && (main_waits || holds(idle.waiting, task))) continue;
+        cpu_ns += usage.cpu_ns - std::min(past.cpu_ns, usage.cpu_ns);
+    }
+    return bytes >= kLeastBytes || static_cast<double>(cpu_ns) >= kLeastShareOfCore * 1e9 * seconds;
+}
+
+Motion MotionSensor::look() {
+    const std::int64_t now = beats();
+    const bool beaten = now != beats_;
+    beats_ = now;
+    const bool compares = compares_;
+    compares_ = !beaten;
+    if (beaten) return Motion::seen;
+    const auto idle = idle_threads();
+    Sample sample = take(idle);
+    const auto when = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(when - when_).count();
+    const bool seen = compares && moved(sample, idle, seconds);
+    const bool in_call = sample.in_file_call || detail::at_work.load(std::memory_order_relaxed) > 0;
+    last_ = std::move(sample);
+    when_ = when;
+    if (seen) return Motion::seen;
+    return in_call ? Motion::unknown : Motion::none;
+}
+
+}  // namespace ranklab::base

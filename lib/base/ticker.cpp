@@ -1,0 +1,61 @@
+#include "base/ticker.hpp"
+
+#include <csignal>
+#include <utility>
+
+#include "base/motion.hpp"
+
+namespace ranklab::base {
+namespace {
+
+class NoSignals {
+  public:
+    NoSignals() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    NoSignals(const NoSignals&) = delete;
+    NoSignals& operator=(const NoSignals&) = delete;
+    NoSignals(NoSignals&&) = delete;
+    NoSignals& operator=(NoSignals&&) = delete;
+
+  private:
+    sigset_t before_{};
+};
+
+}  // namespace
+
+std::thread thread_without_signals(std::function<void()> work) {
+    const NoSignals inherited;  // a thread inherits the mask it is made under
+    return std::thread(std::move(work));
+}
+
+Ticker::Ticker(Seconds period, std::function<void(double)> tick)
+    : period_(period), tick_(std::move(tick)), thread_(thread_without_signals([this] { run(); })) {}
+
+Ticker::~Ticker() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+}
+
+void Ticker::run() {
+    using Clock = std::chrono::steady_clock;
+    observe_only();
+    auto last = Clock::now();
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, period_, [this] { return stop_; })) {
+        lock.unlock();
+        const auto now = Clock::now();
+        tick_(Seconds(now - last).count());
+        last = now;
+        lock.lock();
+    }
+}
+
+}  // namespace ranklab::base
