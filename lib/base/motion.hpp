@@ -50,9 +50,12 @@ inline std::int64_t beats() noexcept {
 /// processor time is no sign of work; the end of the wait is one.
 class Waiting {
   public:
-    Waiting() noexcept { note_.waits.fetch_add(1, std::memory_order_relaxed); }
+    /// `others`: whether there are any; without them it is no wait.
+    explicit Waiting(bool others = true) noexcept : count_(others ? 1 : 0) {
+        note_.waits.fetch_add(count_, std::memory_order_relaxed);
+    }
     ~Waiting() {
-        note_.waits.fetch_sub(1, std::memory_order_relaxed);
+        note_.waits.fetch_sub(count_, std::memory_order_relaxed);
         beat();
     }
     Waiting(const Waiting&) = delete;
@@ -62,6 +65,7 @@ class Waiting {
 
   private:
     detail::ThreadNote& note_ = detail::own_note();
+    int count_;
 };
 
 /// Local work that may show neither processor time nor bytes for long, and in which no beat can be placed.

@@ -9,6 +9,8 @@
 #include <memory>
 #include <thread>
 
+#include "base/motion.hpp"
+
 namespace ranklab::comm {
 
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine) {
@@ -93,6 +95,7 @@ void together_politely(Communicator& control, const std::function<void()>& work,
     auto first = std::make_unique<std::int64_t>(mine.failure ? control.rank() : kNobody);
     Request request = control.start_allreduce(view(std::span(first.get(), 1)), ReduceOp::min);
     const auto deadline = Clock::now() + std::chrono::duration<double>(patience_s);
+    const base::Waiting waiting;
     try {
         for (auto pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
             if (mine.failure && Clock::now() > deadline) std::rethrow_exception(mine.failure);
@@ -111,6 +114,7 @@ std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s)
     std::int32_t largest = code;
     Request request = comm.start_allreduce(view(std::span(&largest, 1)), ReduceOp::max);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+    const base::Waiting waiting;
     while (!request.test()) {
         // The request must not be waited for by its destructor: the caller ends the process.
         if (std::chrono::steady_clock::now() > deadline) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include "base/error.hpp"
+#include "base/motion.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"
 #include "comm/mailbox.hpp"
@@ -46,6 +47,7 @@ void send(Communicator& communicator, const BufferView& message, int to, int tag
     by_backend(
         communicator,
         [&](MPI_Comm comm) {
+            const base::Waiting waiting;
             mpi_check(
                 MPI_Send(message.data, mpi_count(message.count), mpi_type(message.dtype), to, tag, comm),
                 "MPI_Send");
@@ -60,6 +62,7 @@ Arrival receive(Communicator& communicator, const BufferView& buffer, int from, 
         communicator,
         [&](MPI_Comm comm) {
             MPI_Status status;
+            const base::Waiting waiting;
             mpi_check(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), source, tag,
                                comm, &status),
                       "MPI_Recv");

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "base/motion.hpp"
 #include "base/phase.hpp"
 
 namespace ranklab::experiments {
@@ -27,8 +28,9 @@ class DelayedPhases final : public base::PhaseSink {
     DelayedPhases(base::PhaseSink& sink, std::optional<Delay> delay) : sink_(sink), delay_(delay) {}
     void enter(base::Phase phase) override {
         sink_.enter(phase);
-        if (delay_ && delay_->phase == phase)
-            std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(delay_->ms));
+        if (!delay_ || delay_->phase != phase) return;
+        const base::AtWork pretended;
+        std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(delay_->ms));
     }
     void leave(base::Phase phase) override { sink_.leave(phase); }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/motion.hpp"
 #include "monitor/host.hpp"
 #include "train/gradient_gate.hpp"
 #include "train/graph_trainer.hpp"
@@ -163,6 +164,7 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
         losses.emplace_back(stepper_->accumulate(tensors, weight, micro + 1 == end), tensors.count());
     }
     if (input_ != Input::io_only) counts.updated = stepper_->update();
+    const base::Waiting waiting(!setup_.device.is_cpu());  // for the device, which may wait for other ranks
     // Read here, not between forward and backward, where it would wait for a device.
     for (const auto& [loss, samples] : losses) {
         if (loss.defined()) counts.loss_sum += loss.item<double>() * static_cast<double>(samples);

@@ -9,6 +9,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/motion.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/cut_off.hpp"
 #include "hdf5/mpi_io.hpp"
@@ -91,6 +92,7 @@ RecordFile::RecordFile(const std::filesystem::path& path, const RecordFileOption
 }
 
 void RecordFile::open_file(const RecordFileOptions& options) try {
+    const base::Waiting waiting(parallel_);
     const Id access = access_properties(options);
     file_ = own(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "H5Fcreate", path_);
     identity_ = identity_of(path_);
@@ -124,6 +126,7 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
         check(H5Pset_chunk(properties.get(), static_cast<int>(edges.size()), edges.data()), "H5Pset_chunk",
               name);
     }
+    const base::Waiting waiting(parallel_);
     try {
         const Id made = own(H5Dcreate2(group_.get(), name.c_str(), H5T_IEEE_F64LE, space.get(), H5P_DEFAULT,
                                        properties.get(), H5P_DEFAULT),
@@ -135,6 +138,7 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
 
 Object RecordFile::open(const std::string& name) const {
     const std::string path = fmt::format("/{}/{}", kGroup, name);
+    const base::Waiting waiting(parallel_);
     return {own(H5Dopen2(group_.get(), name.c_str(), H5P_DEFAULT), "H5Dopen2", path), path};
 }
 
@@ -146,6 +150,7 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
         throw base::Error(fmt::format("internal: {} values for the {} of a box of {}", values.size(),
                                       selected, dataset.path()));
     const Id& transfer = requested == Requested::collective ? collective_ : independent_;
+    const base::Waiting waiting(parallel_);
     try {
         check(H5Dwrite(dataset.id(), H5T_NATIVE_DOUBLE, memory.get(), space.get(),
                        parallel_ ? transfer.get() : H5P_DEFAULT, values.data()),
@@ -157,12 +162,14 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
 }
 
 void RecordFile::sync() {
+    const base::Waiting waiting(parallel_);
     check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
     sync_to_device(path_);
     synced_ = true;
 }
 
 void RecordFile::close() try {
+    const base::Waiting waiting(parallel_);
     // A flush may fail; a close that does leaves the library broken. Through MPI-IO a flush would wait for
     // the device.
     if (!parallel_) check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);

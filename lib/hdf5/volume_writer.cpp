@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/motion.hpp"
 #include "hdf5/check.hpp"
 
 namespace ranklab::hdf5 {
@@ -106,6 +107,7 @@ Id select(const Object& dataset, const VolumePart& part) {
 VolumeWriter::VolumeWriter(const std::filesystem::path& path, const void* mpi)
     : path_(path.string()), parallel_(several_ranks(mpi)) {
     const Id access = access_properties(mpi, parallel_);
+    const base::Waiting waiting(parallel_);
     file_ = own(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "H5Fcreate", path_);
     transfer_ = own(H5Pcreate(H5P_DATASET_XFER), "H5Pcreate", "a transfer");
     if (parallel_) use_collective(transfer_);
@@ -116,6 +118,7 @@ void VolumeWriter::make(const std::string& name, const VolumeShape& shape, std::
     std::copy(shape.begin(), shape.end(), extents.begin());
     const Id space = own(H5Screate_simple(4, extents.data(), nullptr), "H5Screate_simple", name);
     const Id properties = creation_properties(shape, chunk_edge);
+    const base::Waiting waiting(parallel_);
     datasets_.emplace(name, Object(own(H5Dcreate2(file_.get(), name.c_str(), H5T_NATIVE_FLOAT, space.get(),
                                                   H5P_DEFAULT, properties.get(), H5P_DEFAULT),
                                        "H5Dcreate2", name),
@@ -132,16 +135,19 @@ void VolumeWriter::write(const std::string& name, const VolumePart& part, std::s
                                       selected, dataset.path()));
     const Id memory = own(H5Screate_simple(1, &selected, nullptr), "H5Screate_simple", dataset.path());
     if (selected == 0) check(H5Sselect_none(memory.get()), "H5Sselect_none", dataset.path());
+    const base::Waiting waiting(parallel_);
     check(H5Dwrite(dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), transfer_.get(), values.data()),
           "H5Dwrite", path_ + dataset.path());
     if (parallel_) last_was_collective_ = was_collective(transfer_);
 }
 
 void VolumeWriter::flush() {
+    const base::Waiting waiting(parallel_);
     check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
 }
 
 void VolumeWriter::close() {
+    const base::Waiting waiting(parallel_);
     datasets_.clear();
     check(H5Fclose(file_.release()), "H5Fclose", path_);
 }

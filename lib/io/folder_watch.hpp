@@ -1,10 +1,9 @@
 // Ends a job that waits inside MPI-IO for a file in a folder that is no more.
 #pragma once
 
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
-#include <thread>
+
+#include "base/ticker.hpp"
 
 namespace ranklab::io {
 
@@ -14,21 +13,14 @@ namespace ranklab::io {
 class FolderWatch {
   public:
     FolderWatch(std::filesystem::path folder, double patience_s);
-    ~FolderWatch();
-    FolderWatch(const FolderWatch&) = delete;
-    FolderWatch& operator=(const FolderWatch&) = delete;
-    FolderWatch(FolderWatch&&) = delete;
-    FolderWatch& operator=(FolderWatch&&) = delete;
 
   private:
-    void watch();
+    void look(double seconds);
 
     std::filesystem::path folder_;
     double patience_s_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    bool stop_ = false;
-    std::thread thread_;  // last: it uses the others
+    double gone_s_ = 0;
+    base::Ticker ticker_;  // last: it uses the others
 };
 
 }  // namespace ranklab::io

@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
+
+#include "base/motion.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -188,12 +191,14 @@ class ReductionQueue::Worker {
             stamp.end = Clock::now();
         }
         current_.reset();
+        base::beat();
         if (done_) done_(nullptr);
         start_next();
     }
 
     void wait_for_thread() {
         hurry();
+        const base::Waiting waiting;
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return next_ == stamps_.size() || failure_; });
         if (failure_) std::rethrow_exception(failure_);
@@ -202,7 +207,13 @@ class ReductionQueue::Worker {
         // The kernel may add 50 us to a nap; the thread wants it short.
         prctl(PR_SET_TIMERSLACK, 1000UL);
         try {
-            while (wait_for_work()) advance_current();
+            // Turning round between two looks is no work; a reduction that is done is.
+            std::optional<base::Waiting> waiting;
+            while (wait_for_work()) {
+                if (!waiting) waiting.emplace();
+                advance_current();
+                if (!current_) waiting.reset();
+            }
         } catch (...) {
             fail(std::current_exception());
         }

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/motion.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"
@@ -37,6 +38,7 @@ void in_pieces(const BufferView& buffer, Call call) {
     std::size_t begin = 0;
     do {
         const std::size_t count = std::min(kPiece, buffer.count - begin);
+        const base::Waiting waiting;
         call(static_cast<char*>(buffer.data) + begin * size_of(buffer.dtype), static_cast<int>(count));
         begin += count;
     } while (begin < buffer.count);
@@ -46,6 +48,7 @@ class MpiRequest final : public Request::State {
   public:
     explicit MpiRequest(MPI_Request request) : request_(request) {}
     ~MpiRequest() override {
+        const base::Waiting waiting;
         if (request_ != MPI_REQUEST_NULL && MPI_Wait(&request_, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
             base::log::warn("MPI_Wait failed while a request was dropped");
         }
@@ -55,7 +58,10 @@ class MpiRequest final : public Request::State {
     MpiRequest(MpiRequest&&) = delete;
     MpiRequest& operator=(MpiRequest&&) = delete;
 
-    void wait() override { mpi_check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait"); }
+    void wait() override {
+        const base::Waiting waiting;
+        mpi_check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+    }
     bool test() override {
         int done = 0;
         mpi_check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -135,6 +141,7 @@ MPI_Op MpiCommunicator::mpi_op(DType dtype, ReduceOp op) const {
 }
 
 void MpiCommunicator::barrier() {
+    const base::Waiting waiting;
     mpi_check(MPI_Barrier(comm_), "MPI_Barrier");
 }
 
@@ -167,6 +174,7 @@ void MpiCommunicator::allgather(BufferView send, BufferView receive) {
     need_whole_of_parts(send, receive, world_size_, "allgather");
     const int count = mpi_count(send.count);
     const MPI_Datatype type = mpi_type(send.dtype);
+    const base::Waiting waiting;
     mpi_check(MPI_Allgather(send.data, count, type, receive.data, count, type, comm_), "MPI_Allgather");
 }
 
@@ -174,6 +182,7 @@ void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, Reduce
     need_host(send);
     need_host(receive);
     need_whole_of_parts(receive, send, world_size_, "reduce_scatter");
+    const base::Waiting waiting;
     mpi_check(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count),
                                        mpi_type(send.dtype), mpi_op(send.dtype, op), comm_),
               "MPI_Reduce_scatter_block");
@@ -181,6 +190,7 @@ void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, Reduce
 
 std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
     MPI_Comm part = MPI_COMM_NULL;
+    const base::Waiting waiting;
     mpi_check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
     return std::make_unique<MpiCommunicator>(part, small_floats_);
 }

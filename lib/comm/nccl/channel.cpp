@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/motion.hpp"
 #include "device/gpus.hpp"
 
 namespace ranklab::comm {
@@ -26,6 +27,7 @@ ncclConfig_t blocking_config() {
 ncclResult_t settled(const NcclLibrary& library, ncclComm_t comm, ncclResult_t rc, Patience patience,
                      const std::string& what) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
+    const base::Waiting waiting;
     while (rc == ncclInProgress && comm != nullptr) {
         const ncclResult_t asked = library.get_async_error(comm, &rc);
         if (asked != ncclSuccess) return asked;
@@ -156,6 +158,7 @@ void NcclChannel::synchronize() {
     need_alive();
     auto end = mark();
     const auto deadline = std::chrono::steady_clock::now() + patience_;
+    const base::Waiting waiting;
     while (!done(end)) {
         if (std::chrono::steady_clock::now() > deadline) fail(hang_sentence(last_call_, patience_));
         std::this_thread::yield();
