@@ -194,7 +194,7 @@ results::Run make_run(Job& job, const Launch& launch, std::int64_t started,
                       std::chrono::steady_clock::time_point start,
                       const std::function<std::string(const results::Run&)>& line_of, bool first = true) {
     TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
-    const Watchdog watchdog(progress, job.options.real("stall-timeout"));
+    const auto watchdog = job.session.watch(progress, job.options.real("stall-timeout"));
     results::Run run = job.experiment.run({job.session.control(), job.options, progress, first});
     run.warnings.insert(run.warnings.end(), launch.warnings.begin(), launch.warnings.end());
     conclude_run(run, job, launch, started, start, line_of);
@@ -219,7 +219,7 @@ void drop_samples(results::Run& run) {
 std::vector<results::Run> in_turns(Job& job, const std::vector<experiments::Variant>& variants,
                                    const Launch& launch) {
     TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
-    const Watchdog watchdog(progress, job.options.real("stall-timeout"));
+    const auto watchdog = job.session.watch(progress, job.options.real("stall-timeout"));
     std::vector<Job> jobs;
     for (const auto& variant : variants) {
         jobs.push_back(job_of(job, variant));

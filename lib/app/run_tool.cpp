@@ -116,7 +116,7 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
     if (options.flag("dry-run")) return 0;
 
     TerminalProgress progress(session.is_root() && !options.flag("quiet"));
-    const Watchdog watchdog(progress, options.real("stall-timeout"));
+    const auto watchdog = session.watch(progress, options.real("stall-timeout"));
     const auto report = verb.run({{control, options, progress}, version()});
     comm::together(control, [&] {
         if (!session.is_root()) return;

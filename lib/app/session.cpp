@@ -55,6 +55,14 @@ void end_without(const std::string& who) {
     comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
 }
 
+void warn_of_unreached(const std::string& who) {
+    base::log::warn(
+        fmt::format("rank 0 and {} could not connect by TCP, so nothing is known of how they fare: if such a "
+                    "process ends, the others may wait for it, and a stall is called one only after {} "
+                    "times --stall-timeout; let the nodes of a job reach each other on any port",
+                    who, StallClock::kMostPatience));
+}
+
 std::string gpu_text() {
     const auto list = device::list_gpus();
     if (list.gpus.empty()) return "none: " + list.why_none;
@@ -68,7 +76,7 @@ std::string gpu_text() {
 Session::Session(comm::Start start)
     : mpi_(start),
       exit_plane_(mpi_.control().split(0, mpi_.control().rank())),
-      lifeline_(mpi_.control(), monitor::host_name(), end_without) {
+      lifeline_(mpi_.control(), monitor::host_name(), {end_without, warn_of_unreached}) {
     base::log::set_rank(mpi_.control().rank(), monitor::host_name());
 }
 
@@ -91,6 +99,10 @@ std::vector<monitor::Finding> Session::check_launch(const std::vector<monitor::P
                                  expected > 0 ? std::optional(expected) : std::nullopt);
     if (connected) findings.insert(findings.begin(), *connected);
     return findings;
+}
+
+std::unique_ptr<const Watchdog> Session::watch(const TerminalProgress& progress, double seconds) {
+    return std::make_unique<const Watchdog>(progress, seconds, lifeline_, control().rank());
 }
 
 int Session::conclude(const std::function<int()>& work) {

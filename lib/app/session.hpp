@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/watchdog.hpp"
 #include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
 #include "monitor/placement.hpp"
@@ -25,6 +26,9 @@ class Session {
     /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
     std::vector<monitor::Finding> check_launch(const std::vector<monitor::Placement>& placements,
                                                int expected);
+
+    /// Ends the job where nothing moves for `seconds`; see Watchdog.
+    std::unique_ptr<const Watchdog> watch(const TerminalProgress& progress, double seconds);
 
     /// Runs `work` on every rank: the only catch of an MPI program. Its error becomes one line on stderr and
     /// an exit code; the ranks then agree on the largest code. If the others do not come (they wait inside a

@@ -7,10 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/error.hpp"
-#include "base/log.hpp"
 #include "base/text.hpp"
-#include "comm/mpi_environment.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -26,7 +23,7 @@ TerminalProgress::TerminalProgress(bool speaks)
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                               std::string_view note) {
-    beats_.fetch_add(1, std::memory_order_relaxed);
+    beat();
     if (!speaks_) return;
     const auto now = Clock::now();
     if (done == 1) start_ = now;  // the first step is slow: it must not bend the time left
@@ -51,7 +48,7 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
 }
 
 void TerminalProgress::activity(std::string_view what) {
-    beats_.fetch_add(1, std::memory_order_relaxed);
+    beat();
     const std::lock_guard lock(mutex_);
     if (activity_ != what) activity_ = what;
 }
@@ -66,35 +63,6 @@ void TerminalProgress::finish() {
 std::string TerminalProgress::last_activity() const {
     const std::lock_guard lock(mutex_);
     return activity_;
-}
-
-Watchdog::Watchdog(const TerminalProgress& progress, double seconds)
-    : progress_(progress), seconds_(seconds), thread_([this] { watch(); }) {}
-
-Watchdog::~Watchdog() {
-    {
-        const std::lock_guard lock(mutex_);
-        stop_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-}
-
-void Watchdog::watch() {
-    std::unique_lock lock(mutex_);
-    std::int64_t seen = progress_.beats();
-    while (!wake_.wait_for(lock, std::chrono::duration<double>(seconds_), [this] { return stop_; })) {
-        const std::int64_t now = progress_.beats();
-        if (now == seen) {
-            base::log::error(
-                fmt::format("no progress for {:.0f} s while {} ({} beats so far): another rank may be "
-                            "stopped or lost; the job is "
-                            "ended (--stall-timeout)",
-                            seconds_, progress_.last_activity(), now));
-            comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
-        }
-        seen = now;
-    }
 }
 
 }  // namespace ranklab::app

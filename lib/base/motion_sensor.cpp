@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 // Less is what polling, timers and a library's own threads do: no work.
 constexpr double kLeastShareOfCore = 0.01;
+constexpr double kLeastCpuNs = 2e6;
 constexpr std::uint64_t kLeastBytes = 4096;
 
 // Calls that may wait for a file's disk or server. Of the first kind the first argument is the file.
@@ -135,7 +136,8 @@ bool MotionSensor::moved(const Sample& now, const IdleThreads& idle, double seco
         if (ours && (main_waits || holds(idle.waiting, task))) continue;
         cpu_ns += usage.cpu_ns - std::min(past.cpu_ns, usage.cpu_ns);
     }
-    return bytes >= kLeastBytes || static_cast<double>(cpu_ns) >= kLeastShareOfCore * 1e9 * seconds;
+    return bytes >= kLeastBytes ||
+           static_cast<double>(cpu_ns) >= std::max(kLeastCpuNs, kLeastShareOfCore * 1e9 * seconds);
 }
 
 Motion MotionSensor::look() {

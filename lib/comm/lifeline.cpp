@@ -1,128 +1,88 @@
 #include "comm/lifeline.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <memory>
-#include <random>
 #include <sstream>
+#include <utility>
 
+#include "base/text.hpp"
+#include "base/ticker.hpp"
 #include "comm/exchange.hpp"
+#include "comm/line_addresses.hpp"
 
 namespace ranklab::comm {
 namespace {
 
-constexpr char kWelcome = 'W';
+using Clock = std::chrono::steady_clock;
+using base::Motion;
+
+// Notes are single bytes: a Motion, or these. An activity is a text between its two.
 constexpr char kGoodbye = 'B';
+constexpr char kActivity = 'a';
+constexpr char kActivityEnds = '\n';
+constexpr std::size_t kLongestActivity = 100;
+constexpr int kNotesMissed = 4;  // one that is late misses fewer
 // How long a launcher may take to end the job by itself; the ranks above 0 then speak one after the other, so
 // that one sentence is enough.
 constexpr int kGraceMs = 3000;
 constexpr int kGracePerRankMs = 200;
 constexpr int kMostGraceMs = 6000;
-constexpr int kHandshakeMs = 2000;
 
-std::string random_password() {
-    std::random_device source;
-    return fmt::format("ranklab-{:08x}{:08x}", source(), source());
-}
+constexpr std::uint32_t kStop = ~0U;
+constexpr std::uint32_t kDoor = ~0U - 1;  // other events are a peer's, by its place in peers_
 
-// Rank 0's IPv4 addresses, as other nodes may reach it.
-std::vector<std::string> own_addresses() {
-    ifaddrs* first = nullptr;
-    if (getifaddrs(&first) != 0) return {};
-    const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(first, &freeifaddrs);
-    std::vector<std::string> addresses;
-    for (const ifaddrs* item = first; item != nullptr; item = item->ifa_next) {
-        const bool usable = item->ifa_addr != nullptr && item->ifa_addr->sa_family == AF_INET &&
-                            (item->ifa_flags & IFF_UP) != 0 && (item->ifa_flags & IFF_LOOPBACK) == 0;
-        if (!usable) continue;
-        sockaddr_in address;
-        std::memcpy(&address, item->ifa_addr, sizeof address);
-        char text[INET_ADDRSTRLEN] = "";
-        if (inet_ntop(AF_INET, &address.sin_addr, text, sizeof text) != nullptr) addresses.emplace_back(text);
-    }
-    return addresses;
-}
-
-void set(int socket, int level, int option, int value) {
-    static_cast<void>(setsockopt(socket, level, option, &value, sizeof value));  // works without, too
-}
-
-// A node that lost its power closes nothing: ask every few seconds.
-void keep_alive(int socket) {
-    set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(socket, IPPROTO_TCP, TCP_KEEPIDLE, 5);
-    set(socket, IPPROTO_TCP, TCP_KEEPINTVL, 2);
-    set(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
-    set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-}
-
-bool send_all(int socket, const std::string& text) {
-    return send(socket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
-}
-
-/// Exactly `count` bytes within the handshake's time, or "".
-std::string receive(int socket, std::size_t count) {
-    const timeval limit{kHandshakeMs / 1000, 0};
-    static_cast<void>(setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit));
-    std::string text(count, '\0');
-    const bool whole = recv(socket, text.data(), count, MSG_WAITALL) == static_cast<ssize_t>(count);
-    return whole ? text : "";
-}
-
-std::string hello(const std::string& password, int rank) {
-    return fmt::format("{}{:08x}", password, rank);
-}
-
-bool readable(int socket, int milliseconds) {
-    pollfd one{socket, POLLIN, 0};
-    return poll(&one, 1, milliseconds) > 0;
+bool add(int events, int descriptor, std::uint32_t what) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u32 = what;
+    return epoll_ctl(events, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
 }  // namespace
 
-void SocketTraits::close(type descriptor) noexcept {
-    ::close(descriptor);
+Lifeline::Lifeline(Communicator& control, const std::string& host, LifelineCalls calls,
+                   LifelineSettings settings)
+    : rank_(control.rank()), calls_(std::move(calls)), settings_(settings) {
+    if (control.world_size() == 1) return;
+    meet(control, host);
+    stop_.reset(eventfd(0, EFD_CLOEXEC));
+    events_.reset(epoll_create1(EPOLL_CLOEXEC));
+    peers_.resize(rank_ == 0 ? names_.size() : 1);
+    static_cast<void>(add(events_.get(), stop_.get(), kStop));
+    thread_ = base::thread_without_signals([this] { run(); });
 }
 
-Lifeline::Lifeline(Communicator& control, const std::string& host,
-                   std::function<void(const std::string&)> on_lost)
-    : rank_(control.rank()), on_lost_(std::move(on_lost)) {
-    if (control.world_size() == 1) return;
+// Rank 0 opens its door and tells the others where.
+void Lifeline::meet(Communicator& control, const std::string& host) {
     const auto hosts = gather_texts(control, host);
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
         names_.push_back(fmt::format("rank {} on {}", rank, hosts[rank]));
-    if (rank_ == 0) open_listener();
+    const auto texts = gather_texts(control, serialise({network_id(host), own_addresses()}));
+    if (rank_ == 0) {
+        std::vector<RankPlace> ranks;
+        std::transform(texts.begin(), texts.end(), std::back_inserter(ranks), deserialise_place);
+        keys_ = random_keys();
+        door_ = std::make_unique<LineDoor>(addresses_to_listen_on(ranks), keys_, control.world_size());
+        places_ = door_->places();
+    }
     std::istringstream words(broadcast_text(
-        control,
-        fmt::format("{} {} {}", meeting_.password, meeting_.port, fmt::join(meeting_.addresses, " ")), 0));
-    words >> meeting_.password >> meeting_.port;
-    meeting_.addresses.clear();
-    if (hosts[static_cast<std::size_t>(rank_)] == hosts[0]) meeting_.addresses.emplace_back("127.0.0.1");
-    for (std::string address; words >> address;) meeting_.addresses.push_back(address);
-
-    stop_.reset(eventfd(0, EFD_CLOEXEC));
-    if (meeting_.port == 0 || !stop_) return;
-    peers_.resize(rank_ == 0 ? hosts.size() : 1);
-    // Signals are the main thread's: a thread inherits the mask it is made under.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { rank_ == 0 ? serve() : follow(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        control, fmt::format("{} {} {}", keys_.password, keys_.answer, fmt::join(places_, " ")), 0));
+    words >> keys_.password >> keys_.answer;
+    places_.clear();
+    for (std::string place; words >> place;) places_.push_back(place);
+    // Loopback is another machine's own, elsewhere.
+    const bool near = deserialise_place(texts[static_cast<std::size_t>(rank_)]).network ==
+                      deserialise_place(texts.front()).network;
+    if (!near && places_.size() > 1)
+        std::erase_if(places_, [](const std::string& place) { return place.starts_with("127."); });
 }
 
 Lifeline::~Lifeline() {
@@ -132,102 +92,156 @@ Lifeline::~Lifeline() {
         thread_.join();
     }
     for (const auto& peer : peers_) {
-        if (peer) send_all(peer.get(), std::string(1, kGoodbye));
+        if (peer.socket) send_now(peer.socket.get(), std::string(1, kGoodbye));
     }
 }
 
-// Leaves the port at 0 where there is no listening.
-void Lifeline::open_listener() {
-    meeting_.password = random_password();
-    meeting_.addresses = own_addresses();
-    listener_.reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!listener_) return;
-    sockaddr_in any{};
-    any.sin_family = AF_INET;
-    socklen_t size = sizeof any;
-    auto* address = reinterpret_cast<sockaddr*>(&any);
-    const bool listens = bind(listener_.get(), address, size) == 0 && listen(listener_.get(), 4096) == 0 &&
-                         getsockname(listener_.get(), address, &size) == 0;
-    if (listens) meeting_.port = ntohs(any.sin_port);
+void Lifeline::run() {
+    base::observe_only();
+    if (settings_.before_meeting) settings_.before_meeting();
+    if (rank_ == 0) {
+        open_door();
+    } else {
+        join(0, reach_rank_0(places_, keys_, rank_, stop_.get(), settings_.patience));
+    }
+    while (!over_) follow_peers();
 }
 
-void Lifeline::serve() {
-    std::size_t missing = peers_.size() - 1;
-    std::size_t knocks = 0;
-    while (!lost_one_) {
-        std::vector<pollfd> all{{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-        for (const auto& peer : peers_) all.push_back({peer.get(), POLLIN, 0});  // poll skips -1
-        if (poll(all.data(), all.size(), -1) < 0 && errno != EINTR) return;
-        if (all[0].revents != 0) return;
-        for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
-            if (all[rank + 2].revents != 0 && !lost_one_) watch(peers_[rank], rank);
-        }
-        if (all[1].revents == 0) continue;
-        if (admit()) --missing;
-        // Closed to strangers once all are here, or when too many of them came.
-        if (missing == 0 || ++knocks > 2 * peers_.size()) listener_.reset();
+// Until all ranks are here, or none is waited for any more.
+void Lifeline::open_door() {
+    static_cast<void>(add(events_.get(), door_->descriptor(), kDoor));
+    const auto end = Clock::now() + settings_.open_for;
+    while (!over_ && !all_joined()) {
+        follow_peers();
+        if (Clock::now() < end) continue;
+        say_unreached();
+        break;
     }
+    door_.reset();
 }
 
-// One that knows the password becomes a peer; anybody else is hung up on.
-bool Lifeline::admit() {
-    Socket guest(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!guest) return false;
-    const auto said = receive(guest.get(), hello(meeting_.password, 0).size());
-    for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
-        if (said != hello(meeting_.password, static_cast<int>(rank))) continue;
-        keep_alive(guest.get());
-        if (peers_[rank] || !send_all(guest.get(), std::string(1, kWelcome))) return false;
-        peers_[rank] = std::move(guest);
-        return true;
-    }
-    return false;
-}
-
-void Lifeline::follow() {
-    for (const auto& address : meeting_.addresses) {
-        peers_[0] = reach(address);
-        if (peers_[0] || stopped_within(0)) break;
-    }
-    while (peers_[0] && !lost_one_) {
-        pollfd both[] = {{stop_.get(), POLLIN, 0}, {peers_[0].get(), POLLIN, 0}};
-        if (poll(both, 2, -1) < 0 && errno != EINTR) return;
-        if (both[0].revents != 0) return;
-        if (both[1].revents != 0) watch(peers_[0], 0);
-    }
-}
-
-// The same address may be another machine's (bridges of containers have the same everywhere): only rank 0
-// answers to the password.
-Socket Lifeline::reach(const std::string& address) const {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<std::uint16_t>(meeting_.port));
-    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!socket || inet_pton(AF_INET, address.c_str(), &to.sin_addr) != 1) return Socket{};
-    const timeval limit{kHandshakeMs / 1000, 0};  // holds for connect, too
-    static_cast<void>(setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit));
-    const bool welcome = connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 &&
-                         send_all(socket.get(), hello(meeting_.password, rank_)) &&
-                         receive(socket.get(), 1) == std::string(1, kWelcome);
-    if (!welcome) return Socket{};
+void Lifeline::join(int rank, Socket socket) {
+    if (!socket) return;
+    const std::lock_guard lock(mutex_);
+    auto& peer = peers_[static_cast<std::size_t>(rank)];
+    if (peer.socket || peer.left) return;  // it has come before
     keep_alive(socket.get());
-    return socket;
+    if (add(events_.get(), socket.get(), static_cast<std::uint32_t>(rank))) peer.socket = std::move(socket);
 }
 
-// What comes is a goodbye, or the end of a process that had said none.
-void Lifeline::watch(Socket& peer, std::size_t rank) {
-    char byte = 0;
-    const auto got = recv(peer.get(), &byte, 1, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    peer.reset();
-    if (got == 1 && byte == kGoodbye) return;
-    lost_one_ = true;
-    if (!stopped_within(std::min(kGraceMs + kGracePerRankMs * rank_, kMostGraceMs))) on_lost_(names_[rank]);
+bool Lifeline::all_joined() const {
+    const std::lock_guard lock(mutex_);
+    return std::all_of(peers_.begin() + 1, peers_.end(),
+                       [](const Peer& peer) { return peer.socket || peer.left; });
+}
+
+void Lifeline::say_unreached() {
+    std::vector<std::string> missing;
+    for (const auto& peer : peers())
+        if (!peer.connected) missing.push_back(peer.name);
+    constexpr std::size_t kNamed = 4;
+    const std::size_t more = missing.size() - std::min(missing.size(), kNamed);
+    missing.resize(std::min(missing.size(), kNamed));
+    const std::string others = more > 0 ? fmt::format(" and {} more", more) : "";
+    if (!missing.empty() && calls_.unreached) calls_.unreached(base::join(missing, ", ") + others);
+}
+
+void Lifeline::follow_peers() {
+    std::array<epoll_event, 64> events{};
+    const int wait_ms = door_ ? 200 : -1;
+    const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), wait_ms);
+    if (count < 0 && errno != EINTR) over_ = true;
+    for (int i = 0; i < count && !over_; ++i) {
+        const std::uint32_t what = events[static_cast<std::size_t>(i)].data.u32;
+        if (what == kStop) over_ = true;
+        if (what != kStop && what != kDoor) listen_to(what);
+    }
+    if (over_ || !door_) return;
+    for (auto& arrival : door_->serve()) join(arrival.rank, std::move(arrival.socket));
+}
+
+// What comes is notes, a goodbye, or the end of a process that had said none.
+void Lifeline::listen_to(std::size_t rank) {
+    std::array<char, 512> bytes{};
+    {
+        const std::lock_guard lock(mutex_);
+        Peer& peer = peers_[rank];
+        const auto got = recv(peer.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        for (ssize_t i = 0; i < got && !peer.left; ++i) take(peer, bytes[static_cast<std::size_t>(i)]);
+        if (got > 0 && !peer.left) return;
+        peer.socket.reset();
+        if (peer.left) return;
+    }
+    mourn(rank);
+}
+
+void Lifeline::mourn(std::size_t rank) {
+    over_ = true;
+    if (!stopped_within(std::min(kGraceMs + kGracePerRankMs * rank_, kMostGraceMs)))
+        calls_.lost(names_[rank]);
+}
+
+void Lifeline::take(Peer& peer, char byte) {
+    if (peer.in_activity) {
+        peer.in_activity = byte != kActivityEnds;
+        if (peer.in_activity)
+            peer.incoming += byte;
+        else
+            peer.activity = std::exchange(peer.incoming, "");
+        return;
+    }
+    peer.left = byte == kGoodbye;
+    peer.in_activity = byte == kActivity;
+    if (peer.left || peer.in_activity) return;
+    peer.told = true;
+    peer.unheard = 0;
+    peer.best = base::livelier(peer.best, static_cast<Motion>(byte));
+}
+
+Motion Lifeline::heard() {
+    const std::lock_guard lock(mutex_);
+    others_ = Motion::none;
+    for (std::size_t i = rank_ == 0 ? 1 : 0; i < peers_.size(); ++i) {
+        Peer& peer = peers_[i];
+        const bool known = peer.left || (peer.socket && peer.told);
+        others_ = base::livelier(others_, known ? peer.best : Motion::unknown);
+        peer.best = Motion::none;
+    }
+    return others_;
+}
+
+void Lifeline::tell(Motion own, const std::string& activity) {
+    const std::lock_guard lock(mutex_);
+    std::string note(1, static_cast<char>(rank_ == 0 ? base::livelier(own, others_) : own));
+    if (rank_ != 0 && activity != told_activity_) {
+        note += kActivity + base::printable(activity, kLongestActivity) + kActivityEnds;
+        told_activity_ = activity;
+    }
+    for (Peer& peer : peers_) {
+        ++peer.unheard;
+        if (peer.socket && !peer.mute) peer.mute = !send_now(peer.socket.get(), note);
+    }
+}
+
+std::vector<PeerState> Lifeline::peers() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<PeerState> states;
+    for (std::size_t i = rank_ == 0 ? 1 : 0; i < peers_.size(); ++i) {
+        const Peer& peer = peers_[i];
+        const bool connected = peer.socket || peer.left;
+        states.push_back({.name = names_[i],
+                          .rank = static_cast<int>(i),
+                          .connected = connected,
+                          .answers = connected && (peer.left || peer.unheard < kNotesMissed),
+                          .activity = peer.activity});
+    }
+    return states;
 }
 
 bool Lifeline::stopped_within(int milliseconds) const {
-    return readable(stop_.get(), milliseconds);
+    pollfd one{stop_.get(), POLLIN, 0};
+    return poll(&one, 1, milliseconds) > 0;
 }
 
 }  // namespace ranklab::comm

@@ -1,0 +1,44 @@
+#include "app/watchdog.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "comm/mpi_environment.hpp"
+
+namespace ranklab::app {
+namespace {
+
+// Often enough that a short time is kept well, seldom enough that nobody notices.
+double period_of(double seconds) {
+    return std::min(1.0, seconds / 4);
+}
+
+// Rank 0's notes of the others are a period old; the others hear of each other by way of rank 0, and leave it
+// the word where it has one.
+double limit_of(double seconds, int rank) {
+    const double period = period_of(seconds);
+    return seconds + (rank == 0 ? period : 3 * period + std::min(2.0, 0.1 * rank));
+}
+
+}  // namespace
+
+Watchdog::Watchdog(const TerminalProgress& progress, double seconds, comm::Lifeline& lifeline, int rank)
+    : progress_(progress),
+      seconds_(seconds),
+      lifeline_(lifeline),
+      rank_(rank),
+      clock_(limit_of(seconds, rank), period_of(seconds)),
+      ticker_(base::Ticker::Seconds(period_of(seconds)), [this](double passed) { tick(passed); }) {}
+
+void Watchdog::tick(double seconds) {
+    const auto own = sensor_.look();
+    const std::string activity = progress_.last_activity();
+    const auto others = lifeline_.heard();
+    lifeline_.tell(own, activity);
+    if (!clock_.pass(seconds, base::livelier(own, others))) return;
+    base::log::error(stall_sentence(seconds_ * clock_.limits(), rank_, activity, lifeline_.peers()));
+    comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,40 @@
+// The sockets of the lifeline, and what both ends of a handshake must know. Private to comm and its tests.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <optional>
+#include <string>
+
+#include "base/unique_handle.hpp"
+
+namespace ranklab::comm {
+
+struct SocketTraits {
+    using type = int;
+    static constexpr type empty = -1;
+    static void close(type descriptor) noexcept;
+};
+using Socket = base::unique_handle<SocketTraits>;
+
+/// The handshake: the guest says hello_of(keys, rank), rank 0 keys.answer, the guest kConfirmed. Only then it
+/// is a peer: one that gave up before is nobody's loss, and may come again.
+struct LineKeys {
+    std::string password;
+    std::string answer;
+};
+inline constexpr char kConfirmed = 'C';
+LineKeys random_keys();
+std::string hello_of(const LineKeys& keys, int rank);
+
+/// "10.0.0.1:40123", and back; nullopt for what is no IPv4 address.
+std::string place_text(const sockaddr_in& place);
+std::optional<sockaddr_in> place_of(const std::string& text);
+
+Socket new_socket();  ///< TCP, non-blocking
+/// A node that lost its power closes nothing: ask every few seconds.
+void keep_alive(int socket);
+/// All of it, without waiting.
+bool send_now(int socket, const std::string& text);
+
+}  // namespace ranklab::comm
