@@ -9,6 +9,8 @@
 namespace ranklab::app {
 namespace {
 
+constexpr double kStallTimeout = 300;  // of programs that have no such option
+
 // A config file may ask for anything, and is not read yet.
 bool may_start_alone(const options::Options& options) {
     return !comm::has_task_environment() && !options.has("config");
@@ -45,6 +47,8 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
             comm::together(session.control(), [&] {
                 if (!parsed) parse();
             });
+            // What a config file says comes later.
+            session.watch(schema.find("stall-timeout") ? parsed->real("stall-timeout") : kStallTimeout);
             return work(session, *parsed);
         });
     });

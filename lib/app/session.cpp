@@ -101,8 +101,14 @@ std::vector<monitor::Finding> Session::check_launch(const std::vector<monitor::P
     return findings;
 }
 
-std::unique_ptr<const Watchdog> Session::watch(const TerminalProgress& progress, double seconds) {
-    return std::make_unique<const Watchdog>(progress, seconds, lifeline_, control().rank());
+void Session::watch(double seconds) {
+    if (watchdog_ && watchdog_->seconds() == seconds) return;
+    watchdog_.emplace(seconds, lifeline_, control().rank());
+}
+
+Session::Watch Session::watch(const TerminalProgress& progress, double seconds) {
+    watch(seconds);
+    return {*watchdog_, progress};
 }
 
 int Session::conclude(const std::function<int()>& work) {

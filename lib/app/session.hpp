@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,24 @@ class Session {
     std::vector<monitor::Finding> check_launch(const std::vector<monitor::Placement>& placements,
                                                int expected);
 
-    /// Ends the job where nothing moves for `seconds`; see Watchdog.
-    std::unique_ptr<const Watchdog> watch(const TerminalProgress& progress, double seconds);
+    /// Ends the job where nothing moves for `seconds`, from here to its end; see Watchdog.
+    void watch(double seconds);
+    /// While this lives the activity that `progress` was told is what the rank is doing.
+    class Watch {
+      public:
+        Watch(Watchdog& watchdog, const TerminalProgress& progress) : watchdog_(watchdog) {
+            watchdog_.name_activity_of(&progress);
+        }
+        ~Watch() { watchdog_.name_activity_of(nullptr); }
+        Watch(const Watch&) = delete;
+        Watch& operator=(const Watch&) = delete;
+        Watch(Watch&&) = delete;
+        Watch& operator=(Watch&&) = delete;
+
+      private:
+        Watchdog& watchdog_;
+    };
+    Watch watch(const TerminalProgress& progress, double seconds);
 
     /// Runs `work` on every rank: the only catch of an MPI program. Its error becomes one line on stderr and
     /// an exit code; the ranks then agree on the largest code. If the others do not come (they wait inside a
@@ -39,6 +56,7 @@ class Session {
     comm::MpiEnvironment mpi_;
     std::unique_ptr<comm::Communicator> exit_plane_;  // carries the exit code and nothing else
     comm::Lifeline lifeline_;                         // ends the job when a rank is lost
+    std::optional<Watchdog> watchdog_;                // uses the lifeline
 };
 
 /// The same for a program without MPI.

@@ -23,21 +23,32 @@ double limit_of(double seconds, int rank) {
 
 }  // namespace
 
-Watchdog::Watchdog(const TerminalProgress& progress, double seconds, comm::Lifeline& lifeline, int rank)
-    : progress_(progress),
-      seconds_(seconds),
+Watchdog::Watchdog(double seconds, comm::Lifeline& lifeline, int rank)
+    : seconds_(seconds),
       lifeline_(lifeline),
       rank_(rank),
       clock_(limit_of(seconds, rank), period_of(seconds)),
       ticker_(base::Ticker::Seconds(period_of(seconds)), [this](double passed) { tick(passed); }) {}
 
+void Watchdog::name_activity_of(const TerminalProgress* progress) {
+    const std::lock_guard lock(mutex_);
+    progress_ = progress;
+    worked_ = true;
+}
+
+std::string Watchdog::activity() {
+    const std::lock_guard lock(mutex_);
+    if (progress_ != nullptr) return progress_->last_activity();
+    return worked_ ? "ending" : "starting";
+}
+
 void Watchdog::tick(double seconds) {
     const auto own = sensor_.look();
-    const std::string activity = progress_.last_activity();
+    const std::string now = activity();
     const auto others = lifeline_.heard();
-    lifeline_.tell(own, activity);
+    lifeline_.tell(own, now);
     if (!clock_.pass(seconds, base::livelier(own, others))) return;
-    base::log::error(stall_sentence(seconds_ * clock_.limits(), rank_, activity, lifeline_.peers()));
+    base::log::error(stall_sentence(seconds_ * clock_.limits(), rank_, now, lifeline_.peers()));
     comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
 }
 

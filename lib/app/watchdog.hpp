@@ -1,6 +1,9 @@
 // Ends a job in which nothing moves any more.
 #pragma once
 
+#include <mutex>
+#include <string>
+
 #include "app/stall_clock.hpp"
 #include "app/terminal.hpp"
 #include "base/motion_sensor.hpp"
@@ -14,13 +17,20 @@ namespace ranklab::app {
 /// all and speaks; the others do where it does not answer. docs/adr/0010-what-moves.md
 class Watchdog {
   public:
-    Watchdog(const TerminalProgress& progress, double seconds, comm::Lifeline& lifeline, int rank);
+    Watchdog(double seconds, comm::Lifeline& lifeline, int rank);
+
+    double seconds() const { return seconds_; }
+    /// Whose activity is named if the job stalls; nullptr where there is none, before and after the work.
+    void name_activity_of(const TerminalProgress* progress);
 
   private:
     void tick(double seconds);
+    std::string activity();
 
-    const TerminalProgress& progress_;
     double seconds_;
+    std::mutex mutex_;
+    const TerminalProgress* progress_ = nullptr;
+    bool worked_ = false;
     comm::Lifeline& lifeline_;
     int rank_;
     base::MotionSensor sensor_;

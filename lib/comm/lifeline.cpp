@@ -214,7 +214,7 @@ Motion Lifeline::heard() {
 void Lifeline::tell(Motion own, const std::string& activity) {
     const std::lock_guard lock(mutex_);
     std::string note(1, static_cast<char>(rank_ == 0 ? base::livelier(own, others_) : own));
-    if (rank_ != 0 && activity != told_activity_) {
+    if (rank_ != 0 && peers_.front().socket && activity != told_activity_) {
         note += kActivity + base::printable(activity, kLongestActivity) + kActivityEnds;
         told_activity_ = activity;
     }

@@ -63,6 +63,7 @@ class Try {
 
 Socket reach_rank_0(std::span<const std::string> places, const LineKeys& keys, int rank, int stop,
                     LinePatience patience) {
+    if (places.empty()) return Socket{};
     const auto end = Clock::now() + patience.all;
     for (milliseconds time = patience.first; Clock::now() < end; time *= 2) {
         const auto round_ends = Clock::now() + time;
@@ -73,7 +74,9 @@ Socket reach_rank_0(std::span<const std::string> places, const LineKeys& keys, i
         }
         // Refused at once: rank 0 may be late.
         const auto left = std::chrono::duration_cast<milliseconds>(std::min(end, round_ends) - Clock::now());
-        Try(stop, end).rest(std::max(milliseconds(0), left / 4));
+        const Try next(stop, end);
+        next.rest(std::max(milliseconds(0), left / 4));
+        if (next.stopped()) break;
     }
     return Socket{};
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -37,7 +36,9 @@ std::optional<Delay> parse_delay(const std::string& text, int world_size) {
     if (!rank || *rank < 0 || *rank >= world_size)
         refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20), world_size));
     if (phase == base::kPhaseNames.end()) refuse("there is no such phase");
-    if (!ms || !(*ms >= 0) || !std::isfinite(*ms)) refuse("the delay is not a number of milliseconds");
+    constexpr double kMost = 1e9;
+    if (!ms || !(*ms >= 0) || !(*ms <= kMost))
+        refuse("the delay is not a number of milliseconds up to a billion");
     return Delay{*rank, static_cast<base::Phase>(phase - base::kPhaseNames.begin()), *ms};
 }
 

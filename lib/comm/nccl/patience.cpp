@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <future>
@@ -18,7 +19,8 @@ Patience nccl_patience(const std::function<const char*(const char*)>& lookup) {
     if (text == nullptr || *text == '\0') return Patience(kDefault);
     char* end = nullptr;
     const double seconds = std::strtod(text, &end);
-    if (*end == '\0' && std::isfinite(seconds) && seconds > 0) return Patience(seconds);
+    constexpr double kMost = 1e8;  // years; much more is beyond what wait_for can count
+    if (*end == '\0' && std::isfinite(seconds) && seconds > 0) return Patience(std::min(seconds, kMost));
     throw base::EnvironmentError(fmt::format(
         "RANKLAB_NCCL_TIMEOUT='{}' is no number of seconds above 0; unset it for {}", text, kDefault));
 }
