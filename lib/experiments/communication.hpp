@@ -28,11 +28,11 @@ struct StepReductions {
 };
 
 /// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere when the
-/// last rank has come and the data has travelled, so the shortest of the ranks' durations is the transfer
-/// (its rank waited for nobody), and what another rank's is longer was waiting.
+/// last rank has come and the data has travelled, so the shortest of the ranks' (end - moving) is the
+/// transfer, and what a rank's (end - start) is longer was waiting.
 struct StepAnalysis {
     double transfer = 0;            ///< sum over reductions: total communication
-    double hidden = 0;              ///< of it, inside the backward of the rank that came last
+    double inside_backward = 0;     ///< of it, inside the backward of the rank that came last
     std::vector<double> wait;       ///< by rank: sum over reductions
     std::vector<double> transfers;  ///< by reduction
     std::size_t last_rank = 0;      ///< waited least

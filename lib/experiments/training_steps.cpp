@@ -224,9 +224,11 @@ StepReductions TrainingSteps::reductions() const {
     };
     const auto backward = recorder_.last(base::Phase::backward);
     StepReductions step{seconds(backward.begin), seconds(backward.end), {}};
-    for (const auto& stamp : sync_->stamps())
-        step.reductions.push_back(
-            {seconds(stamp.ready), seconds(stamp.start), seconds(stamp.moving), seconds(stamp.end)});
+    for (const auto& stamp : sync_->stamps()) {
+        if (stamp.seen)
+            step.reductions.push_back(
+                {seconds(stamp.ready), seconds(stamp.start), seconds(stamp.moving), seconds(stamp.end)});
+    }
     return step;
 }
 

@@ -121,7 +121,9 @@ Figure ladder_speedups(const ShownLadder& ladder) {
 std::string series_name(const ScalingSeries& series) {
     std::string text = fmt::format("{} over {}, {} × {}²", series.rung,
                                    series.by_workers ? "workers" : "ranks", series.files, series.size);
-    return series.variant.empty() ? text : text + ", " + series.variant;
+    for (const auto& what : {series.variant, series.surroundings})
+        if (!what.empty()) text += ", " + what;
+    return text;
 }
 
 }  // namespace

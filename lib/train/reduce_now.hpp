@@ -8,14 +8,13 @@
 
 namespace ranklab::train {
 
-/// Sums over ranks in place. On a device nothing is stamped: the host's clock would see the launch alone.
+/// Sums over ranks in place. On a device the host's clock sees the launch alone, and the stamp says so.
 inline void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
                        std::vector<ReductionStamp>& stamps) {
     const auto start = Clock::now();
     const auto view = view_of(tensor);
     comm.allreduce(view, comm::ReduceOp::sum);
-    if (view.memory == comm::Memory::host)
-        stamps.push_back({view.bytes(), start, start, start, Clock::now()});
+    stamps.push_back({view.bytes(), start, start, start, Clock::now(), view.memory == comm::Memory::host});
 }
 
 }  // namespace ranklab::train
