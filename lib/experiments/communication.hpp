@@ -16,7 +16,7 @@ namespace ranklab::experiments {
 struct ReductionTimes {
     double ready = 0;   ///< this rank's gradients were there
     double start = 0;   ///< handed to the library
-    double moving = 0;  ///< all ranks were known to have come; else start
+    double moving = 0;  ///< all ranks were known to have come, or somebody began to move it
     double end = 0;     ///< the sum was there
 };
 

@@ -76,7 +76,7 @@ void check_builds(const std::vector<Placement>& placements, std::vector<Finding>
 
 std::string Placement::serialise() const {
     std::vector<std::string> cpu_texts;
-    for (const int cpu : cpus) cpu_texts.push_back(fmt::format("{}", cpu));
+    for (const int one : cpus) cpu_texts.push_back(fmt::format("{}", one));
     const std::string cpu_list = base::join(cpu_texts, ",");
     return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}{0}{9}{0}{10}", kFieldEnd, rank,
                        local_rank, host, cpu_list, cores, threads, build, gpus, cpu, own_gpu);

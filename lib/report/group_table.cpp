@@ -17,7 +17,7 @@ namespace ranklab::report {
 namespace {
 
 constexpr std::size_t kMostRows = 200;  // of groups: more is a list, not a table
-constexpr std::size_t kLongestCell = 40;  // of a key: a processor's or a library's name tells itself by then
+constexpr std::size_t kLongestCell = 40;  // of surroundings: a processor's name tells itself by then
 
 // What a reader asks first of the conditions; where all runs share them they stand below the table.
 constexpr std::array kConditions{"command",
@@ -101,7 +101,7 @@ std::string marks(const RunGroup& group, const std::vector<std::string>& keys) {
 std::vector<std::string> heads_of(const RunGroups& groups, const std::vector<std::string>& measurements,
                                   bool scaling) {
     std::vector<std::string> heads;
-    for (const auto& key : groups.keys()) heads.push_back('<' + base::printable(key, kLongestCell));
+    for (const auto& key : groups.keys()) heads.push_back('<' + key);
     heads.emplace_back("runs");
     for (const auto& name : measurements) heads.insert(heads.end(), {name, "95% interval"});
     if (scaling) heads.insert(heads.end(), {"speedup", "95% interval", "efficiency", "95% interval"});
@@ -158,6 +158,7 @@ View view_of(const RunGroups& groups, const results::ResultFile& file) {
     View view;
     const std::size_t all = sorted.size();
     const auto keys = groups.keys();
+    const std::size_t asked = keys.size() - groups.apart().size();
     const GroupScaling scaling = all > kMostRows ? GroupScaling() : scaling_of(sorted, keys, file);
     const bool scales = std::any_of(scaling.rows.begin(), scaling.rows.end(), [](const ScalingRow& row) {
         return !std::isnan(row.speedup.ratio) && !row.is_base;
@@ -165,8 +166,8 @@ View view_of(const RunGroups& groups, const results::ResultFile& file) {
     view.heads = heads_of(groups, measurements, scales);
     for (std::size_t i = 0; i < std::min(all, kMostRows); ++i) {
         const RunGroup& group = sorted[i];
-        std::vector<std::string> row;
-        for (const auto& value : group.key) row.push_back(base::printable(value, kLongestCell));
+        std::vector<std::string> row = group.key;
+        for (std::size_t k = asked; k < row.size(); ++k) row[k] = base::printable(row[k], kLongestCell);
         row.push_back(fmt::format("{}", group.runs.size()));
         for (const auto& name : measurements) add_values(row, group, name);
         if (scales) {

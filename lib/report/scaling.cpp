@@ -118,7 +118,7 @@ std::string code_of(const RunGroup& base) {
 std::string base_line(const RunGroup& base, const std::vector<std::string>& keys) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < keys.size(); ++i)
-        parts.push_back(fmt::format("{} = {}", keys[i], base::printable(base.key[i], 40)));
+        parts.push_back(fmt::format("{} = {}", keys[i], base.key[i]));
     for (const auto& name : scaling_times()) {
         const GroupValues* time = time_of(base, name);
         if (time == nullptr) continue;

@@ -40,7 +40,11 @@ class Reduction {
 
     // True when the sum is there.
     bool advance() {
-        if (transfer_ == Transfer::background) return advance_pieces();
+        if (transfer_ == Transfer::background) {
+            // Before the first look nobody moved anything.
+            if (moving_ == Clock::time_point()) moving_ = Clock::now();
+            return advance_pieces();
+        }
         if (!request_.test()) return false;
         moving_ = Clock::now();
         while (rest_.count > 0) comm_.allreduce(next_piece(), comm::ReduceOp::sum);
@@ -76,7 +80,6 @@ class Reduction {
     }
     void start_piece() {
         piece_start_ = Clock::now();
-        if (moving_ == Clock::time_point()) moving_ = piece_start_;
         request_ = comm_.start_allreduce(next_piece(), comm::ReduceOp::sum);
     }
 

@@ -36,7 +36,7 @@ struct ReductionStamp {
     Clock::time_point ready;  ///< this rank's part was complete
     Clock::time_point start;  ///< it was its turn: handed to the library
     /// With Transfer::blocking: all ranks were known to have come; with background, where that is not seen,
-    /// about `start`.
+    /// somebody first looked after it: about `start`, but with Progress::none after backward.
     Clock::time_point moving;
     Clock::time_point end;  ///< the sum was there
     /// Whether the host saw the moments above. Of device memory it sees the launch alone: a stream does the

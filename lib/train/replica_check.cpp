@@ -62,6 +62,7 @@ ReplicaCheck compare(const std::vector<torch::Tensor>& ours, const std::vector<t
         size += reference[i].square().sum().item<double>();
     }
     ReplicaCheck check{.bound = bound};
+    check.norm = std::sqrt(size);
     check.difference = apart == 0 ? 0 : std::sqrt(apart / size);
     // Written so that a difference that is not a number fails.
     check.passed = check.difference <= bound;
@@ -83,9 +84,9 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
     check.detail =
         check.passed
             ? fmt::format(
-                  "{} replicas' first gradient differs by {:.1e} of its norm from that of their parts "
-                  "one after another (at most {:.1e})",
-                  replicas.count(), check.difference, check.bound)
+                  "{} replicas' first gradient differs by {:.1e} of its norm, {:.3g}, from that of their "
+                  "parts one after another (at most {:.1e})",
+                  replicas.count(), check.difference, check.norm, check.bound)
             : fmt::format(
                   "the gradient of {} replicas differs by {:.1e} of its norm from that of their parts one "
                   "after another, more than {:.1e}: the model may keep state that it does not register, "
