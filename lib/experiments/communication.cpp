@@ -83,7 +83,7 @@ OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
                        {}};
     const auto analyses = analyse_all(gather_reductions(probe.reductions, control));
     pairs.total = column(analyses, [](const auto& s) { return s.transfer; });
-    pairs.inside_backward = column(analyses, [](const auto& s) { return s.inside_backward; });
+    pairs.inside_backward = column(analyses, [](const auto& s) { return s.hidden; });
     return pairs;
 }
 
@@ -242,8 +242,7 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         // It ended on all ranks at once; on the one that came last it lies at the end of what that one saw.
         const auto last = shortest(whole_time, i);
         const double end = last->reductions[i].end;
-        result.inside_backward +=
-            overlap_of(end - transfer, end, last->backward_begin, last->backward_end);
+        result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);
         for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
             result.wait[rank] += whole_time(by_rank[rank].reductions[i]) - transfer;
     }

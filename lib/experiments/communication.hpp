@@ -32,7 +32,7 @@ struct StepReductions {
 /// transfer, and what a rank's (end - start) is longer was waiting.
 struct StepAnalysis {
     double transfer = 0;            ///< sum over reductions: total communication
-    double inside_backward = 0;     ///< of it, inside the backward of the rank that came last
+    double hidden = 0;              ///< of it, inside the backward of the rank that came last
     std::vector<double> wait;       ///< by rank: sum over reductions
     std::vector<double> transfers;  ///< by reduction
     std::size_t last_rank = 0;      ///< waited least

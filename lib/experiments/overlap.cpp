@@ -39,8 +39,8 @@ std::string why_none(const OverlapEstimate& estimate, double overlap, const stat
             "stamps and steps' times do not agree (balance {:.2f}, needed {} .. {}); measure on a quieter "
             "machine or with more --overlap-steps",
             estimate.balance, kAgreement.low, kAgreement.high);
-    const auto measured = fmt::format("the pairs give {} ({} .. {})", percent(overlap), percent(ci.low),
-                                      percent(ci.high));
+    const auto measured =
+        fmt::format("the pairs give {} ({} .. {})", percent(overlap), percent(ci.low), percent(ci.high));
     if (!lies_in(overlap, {0, 1}))
         return fmt::format("{}, outside 0 to 100 %{}", measured,
                            lies_in(0, ci)   ? ", as where nothing is hidden"

@@ -116,9 +116,8 @@ Placement own_placement(int rank, int local_rank, int threads, const std::string
 }
 
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus) {
-    const bool one_model = std::all_of(placements.begin(), placements.end(), [&](const Placement& p) {
-        return p.cpu == placements.front().cpu;
-    });
+    const bool one_model = std::all_of(placements.begin(), placements.end(),
+                                       [&](const Placement& p) { return p.cpu == placements.front().cpu; });
     std::vector<std::string> devices;
     for (const auto& p : placements) {
         if (on_gpus && !p.own_gpu.empty())

@@ -13,12 +13,12 @@ struct Placement {
     int rank = 0;
     int local_rank = 0;
     std::string host;
-    std::vector<int> cpus;  ///< logical CPUs of its cpuset
-    int cores = 0;          ///< physical cores among them
-    int threads = 0;        ///< intra-op threads it will use
-    std::string build;      ///< version and revision of its program
-    std::string gpus;       ///< names of the GPUs it sees, or why none
-    std::string cpu = {};   ///< the processor's model
+    std::vector<int> cpus;     ///< logical CPUs of its cpuset
+    int cores = 0;             ///< physical cores among them
+    int threads = 0;           ///< intra-op threads it will use
+    std::string build;         ///< version and revision of its program
+    std::string gpus;          ///< names of the GPUs it sees, or why none
+    std::string cpu = {};      ///< the processor's model
     std::string own_gpu = {};  ///< name and UUID of the one it would use, "" where it sees none
 
     std::string serialise() const;

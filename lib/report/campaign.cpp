@@ -259,10 +259,10 @@ std::vector<std::string> kept_apart(const Campaign& campaign) {
         if (different.empty()) continue;
         const std::vector<std::string> all(different.begin(), different.end());
         const std::size_t shown = std::min(all.size(), kMostValues);
-        lines.push_back(fmt::format(
-            "{}: {}{}", key,
-            base::join({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown)}, " | "),
-            all.size() > shown ? fmt::format(" and {} more", all.size() - shown) : ""));
+        lines.push_back(
+            fmt::format("{}: {}{}", key,
+                        base::join({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown)}, " | "),
+                        all.size() > shown ? fmt::format(" and {} more", all.size() - shown) : ""));
     }
     return lines;
 }

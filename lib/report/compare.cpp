@@ -122,7 +122,8 @@ std::string repeated_note(const char* side, const Runs& runs) {
     for (const Run* run : runs) processes.insert(process_of(*run));
     if (processes.size() == runs.size()) return "";
     return fmt::format(
-        "the {} runs of {} were made by {} process{}: repetitions within one are no independent runs, so each "
+        "the {} runs of {} were made by {} process{}: repetitions within one are no independent runs, so "
+        "each "
         "process counts once, with its median; start a new process for each run",
         runs.size(), side, processes.size(), processes.size() == 1 ? "" : "es");
 }

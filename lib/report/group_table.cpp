@@ -16,7 +16,7 @@
 namespace ranklab::report {
 namespace {
 
-constexpr std::size_t kMostRows = 200;  // of groups: more is a list, not a table
+constexpr std::size_t kMostRows = 200;    // of groups: more is a list, not a table
 constexpr std::size_t kLongestCell = 40;  // of surroundings: a processor's name tells itself by then
 
 // What a reader asks first of the conditions; where all runs share them they stand below the table.

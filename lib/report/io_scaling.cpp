@@ -90,8 +90,12 @@ std::map<SeriesKey, std::map<std::int64_t, Timed>> grouped(const std::vector<con
     for (const Run* run : runs) {
         const std::string rung = run->setting("strategy");
         const bool processes = workers_of(*run) > 0;
-        const SeriesKey key{processes, rung, run->setting("files"), run->setting("size"),
-                            variant_of(*run, varying), surroundings.text(*run)};
+        const SeriesKey key{processes,
+                            rung,
+                            run->setting("files"),
+                            run->setting("size"),
+                            variant_of(*run, varying),
+                            surroundings.text(*run)};
         groups[key][processes ? workers_of(*run) : ranks_of(*run)] = {job_time(*run), run->id};
     }
     return groups;

@@ -27,8 +27,8 @@ struct ScalingSeries {
     bool by_workers = false;
     std::vector<ScalingPoint> points;
 };
-/// Of valid runs of the same surroundings; the newest of those with equal settings and widths. Process rungs are drawn over workers,
-/// whatever the ranks, and rungs of rank 0 alone not at all.
+/// Of valid runs of the same surroundings; the newest of those with equal settings and widths. Process rungs
+/// are drawn over workers, whatever the ranks, and rungs of rank 0 alone not at all.
 std::vector<ScalingSeries> scaling_series(const std::vector<results::Run>& runs);
 
 }  // namespace ranklab::report

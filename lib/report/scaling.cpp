@@ -137,15 +137,17 @@ class Likeness {
         : keys_(keys), place_(place) {
         const auto found = std::find(keys.begin(), keys.end(), "hosts");
         const auto hosts = static_cast<std::size_t>(found - keys.begin());
-        hosts_count_ = found != keys.end() && std::all_of(groups.begin(), groups.end(), [&](const auto& group) {
-                           return group.key[hosts].find(' ') == std::string::npos;
-                       });
+        hosts_count_ =
+            found != keys.end() && std::all_of(groups.begin(), groups.end(), [&](const auto& group) {
+                return group.key[hosts].find(' ') == std::string::npos;
+            });
     }
 
     std::vector<std::string> of(const RunGroup& group, bool to_single_device) const {
         std::vector<std::string> values = group.key;
         for (std::size_t i = 0; i < keys_.size(); ++i) {
-            const bool meaningless = to_single_device && (is_between_ranks(keys_[i]) || is_environment(keys_[i]));
+            const bool meaningless =
+                to_single_device && (is_between_ranks(keys_[i]) || is_environment(keys_[i]));
             const bool elsewhere = keys_[i] == "hosts" && !hosts_count_;
             if (i == place_ || meaningless || elsewhere) values[i] = "";
         }

@@ -115,7 +115,8 @@ std::string header(const Run& run) {
            line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
            line("where", where(run)) +
            line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
-           line("valid", run.valid ? "yes" : "NO") + line("converged", fact_of(run, "measuring", "converged"));
+           line("valid", run.valid ? "yes" : "NO") +
+           line("converged", fact_of(run, "measuring", "converged"));
 }
 
 std::string invalid(const Run& run) {
@@ -213,16 +214,17 @@ std::string communication(const Run& run) {
     const std::string parts = communication_parts(run);
     if (std::isnan(s.median) || std::isnan(s.ci95.low)) {
         const std::string why = fact_of(run, "communication", "no_overlap");
-        return line("overlap",
-                    fmt::format("n/a: {}; {} (n = {})",
-                                why.empty() ? "stored without an interval, by an older ranklab" : why, parts,
-                                s.n));
+        return line(
+            "overlap",
+            fmt::format("n/a: {}; {} (n = {})",
+                        why.empty() ? "stored without an interval, by an older ranklab" : why, parts, s.n));
     }
-    return line("overlap",
-                fmt::format("{:.1f} % of the communication is hidden (95 % interval {:.1f} .. {:.1f} %, balance "
-                            "{:.2f}): {} (n = {})",
-                            100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high,
-                            run.median("overlap_balance"), parts, s.n));
+    return line(
+        "overlap",
+        fmt::format("{:.1f} % of the communication is hidden (95 % interval {:.1f} .. {:.1f} %, balance "
+                    "{:.2f}): {} (n = {})",
+                    100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high, run.median("overlap_balance"), parts,
+                    s.n));
 }
 
 // Of the wholes: the table has the phases, too, and stands in every other format.

@@ -141,12 +141,7 @@ class ReductionQueue::Worker {
         {
             const std::lock_guard lock(mutex_);
             waiting_.push_back({buffer, std::move(done), nullptr});
-            stamps_.push_back({.bytes = buffer.bytes(),
-                               .ready = now,
-                               .start = {},
-                               .moving = {},
-                               .end = {},
-                               .seen = !is_streamed(buffer)});
+            stamps_.push_back({.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
         }
         if (progress_ == Progress::thread)
             changed_.notify_all();
@@ -205,8 +200,10 @@ class ReductionQueue::Worker {
         {
             const std::lock_guard lock(mutex_);
             ReductionStamp& stamp = stamps_[next_++];
-            stamp.moving = under_way_.front().reduction->moving();
-            stamp.end = Clock::now();
+            if (!is_streamed(under_way_.front().buffer)) {
+                stamp.moving = under_way_.front().reduction->moving();
+                stamp.end = Clock::now();
+            }
         }
         const auto done = std::move(under_way_.front().done);
         under_way_.pop_front();

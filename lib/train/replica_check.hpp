@@ -10,7 +10,6 @@ namespace ranklab::train {
 
 struct ReplicaCheck {
     double difference = 0;  ///< |replicas' gradient - reference| / |reference|, Euclidean over all parameters
-    double norm = 0;        ///< |reference|
     double bound = 0;       ///< at most that, by the type that computes
     bool passed = false;
     std::string detail{};  ///< a sentence with the numbers, or with what is wrong and what to do

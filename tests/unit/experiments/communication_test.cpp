@@ -26,14 +26,14 @@ TEST(Analysis, TheLastRankWaitsForNobody) {
     EXPECT_NEAR(step.transfer, 0.010, 1e-12);
     EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0, 1e-12)));
     EXPECT_EQ(step.last_rank, 1U);
-    EXPECT_NEAR(step.inside_backward, 0, 1e-12) << "on the late rank it began when backward was over";
+    EXPECT_NEAR(step.hidden, 0, 1e-12) << "on the late rank it began when backward was over";
 }
 
 TEST(Analysis, HiddenIsWhatLiesInsideBackward) {
     const StepReductions rank{0.0, 0.100, {at(0.020, 0.050), at(0.080, 0.120), at(0.120, 0.130)}};
     const auto step = analyse({rank, rank});
     EXPECT_NEAR(step.transfer, 0.030 + 0.040 + 0.010, 1e-12);
-    EXPECT_NEAR(step.inside_backward, 0.030 + 0.020, 1e-12);
+    EXPECT_NEAR(step.hidden, 0.030 + 0.020, 1e-12);
     EXPECT_THAT(step.transfers,
                 ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0.040, 1e-12), DoubleNear(0.010, 1e-12)));
     EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0, 1e-12), DoubleNear(0, 1e-12)));
@@ -59,7 +59,7 @@ TEST(Analysis, TheTransferIsTheShortestMove) {
     EXPECT_NEAR(step.transfer, 0.005, 1e-12) << "not the 12 ms of the rank that came last";
     EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0.008, 1e-12), DoubleNear(0.037, 1e-12)));
     EXPECT_EQ(step.last_rank, 0U);
-    EXPECT_NEAR(step.inside_backward, 0.003, 1e-12) << "of 47 to 52 ms, what lies before 50";
+    EXPECT_NEAR(step.hidden, 0.003, 1e-12) << "of 47 to 52 ms, what lies before 50";
 }
 
 TEST(Delay, IsReadOrRefused) {

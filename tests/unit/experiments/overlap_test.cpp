@@ -76,8 +76,7 @@ TEST(Overlap, IsNotToldOfFewPairs) {
 // Half of the pairs say that all is exposed twice, half that step times fell: their median is in the middle.
 TEST(Overlap, IsNotToldWhereTheIntervalLeavesAllOpen) {
     OverlapPairs pairs = pairs_of(20, 8);
-    for (std::size_t i = 0; i < pairs.with.size(); ++i)
-        pairs.with[i] += i % 2 == 0 ? 0.050 : -0.050;
+    for (std::size_t i = 0; i < pairs.with.size(); ++i) pairs.with[i] += i % 2 == 0 ? 0.050 : -0.050;
     const auto found = estimate_overlap(pairs);
     EXPECT_TRUE(std::isnan(found.overlap));
     EXPECT_THAT(found.why_none, HasSubstr("leaves all open"));

@@ -251,10 +251,9 @@ StoredRun on_host(StoredRun run, const std::string& host) {
 
 // Of two machines two groups, and two curves: no point of one is over the other's base.
 TEST(Curves, AndGroupsKeepMachinesApart) {
-    const std::vector<StoredRun> runs{with_cpu(weak_run("a", 1, 0.010), "Old"),
-                                      with_cpu(weak_run("b", 2, 0.012), "Old"),
-                                      with_cpu(weak_run("c", 1, 0.020), "New"),
-                                      with_cpu(weak_run("d", 2, 0.024), "New")};
+    const std::vector<StoredRun> runs{
+        with_cpu(weak_run("a", 1, 0.010), "Old"), with_cpu(weak_run("b", 2, 0.012), "Old"),
+        with_cpu(weak_run("c", 1, 0.020), "New"), with_cpu(weak_run("d", 2, 0.024), "New")};
     const auto campaign = campaign_of(runs);
     EXPECT_EQ(campaign.groups().size(), 4U);
     const auto curves = curves_of(campaign, stats::Scaling::weak);
@@ -268,7 +267,8 @@ TEST(Curves, AndGroupsKeepMachinesApart) {
 }
 
 TEST(Curves, OfOneNodeKeepHostsApartAndOfSeveralSayThem) {
-    const auto two = campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
+    const auto two =
+        campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
     EXPECT_TRUE(curves_of(two, stats::Scaling::weak).empty()) << "another host is another machine";
     StoredRun wide = weak_run("b", 2, 0.012);
     wide.hosts[0].host = "n2";
