@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -189,6 +188,21 @@ bool same_surroundings(const Run& a, const Run& b) {
         return all;
     };
     return of(a) == of(b);
+}
+
+void MetConditions::add(const Conditions& conditions) {
+    ++all_;
+    for (const auto& [key, value] : conditions) {
+        values_[key].insert(value);
+        having_[key] += 1;
+    }
+}
+
+std::vector<std::string> MetConditions::differing() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, values] : values_)
+        if (values.size() > 1 || having_.at(key) != all_) keys.push_back(key);
+    return keys;
 }
 
 std::string device_kind(const std::string& device) {

@@ -3,7 +3,9 @@
 // each other is all read from here.
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,19 @@ Conditions surroundings_of(const results::Run& run);
 /// Whether two runs may stand side by side in one table or curve: the same surroundings, but for what follows
 /// from the ranks. Hosts count where as many took part.
 bool same_surroundings(const results::Run& a, const results::Run& b);
+
+/// Conditions of several runs: which of them are not the same in all.
+class MetConditions {
+  public:
+    void add(const Conditions& conditions);
+    /// Keys with several values, or that some lack.
+    std::vector<std::string> differing() const;
+
+  private:
+    std::map<std::string, std::set<std::string>> values_;
+    std::map<std::string, std::size_t> having_;
+    std::size_t all_ = 0;
+};
 
 /// Devices without what tells one GPU from another of its kind.
 std::string device_kind(const std::string& device);

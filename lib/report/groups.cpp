@@ -71,17 +71,9 @@ Conditions RunGroups::surroundings_kept_apart(const results::Run& run) const {
 }
 
 std::vector<std::string> RunGroups::apart() const {
-    std::map<std::string, std::set<std::string>> values;
-    for (const auto& [key, group] : groups_)
-        for (const auto& [name, value] : group.surroundings) values[name].insert(value);
-    std::vector<std::string> names;
-    for (const auto& [name, some] : values) {
-        const bool in_all = std::all_of(groups_.begin(), groups_.end(), [&](const auto& entry) {
-            return entry.second.surroundings.contains(name);
-        });
-        if (some.size() > 1 || !in_all) names.push_back(name);
-    }
-    return names;
+    MetConditions met;
+    for (const auto& [key, group] : groups_) met.add(group.surroundings);
+    return met.differing();
 }
 
 std::vector<std::string> RunGroups::keys() const {

@@ -50,11 +50,9 @@ class Surroundings {
   public:
     explicit Surroundings(const std::vector<const Run*>& runs) {
         for (const Run* run : runs) one_node_ = one_node_ && node_count(*run) <= 1;
-        for (const Run* run : runs)
-            for (const auto& [key, value] : of(*run)) values_[key].insert(value);
-        for (const Run* run : runs)
-            for (auto& [key, values] : values_)
-                if (!of(*run).contains(key)) values.insert("");
+        MetConditions met;
+        for (const Run* run : runs) met.add(of(*run));
+        differing_ = met.differing();
     }
     Conditions of(const Run& run) const {
         Conditions all = surroundings_of(run);
@@ -66,14 +64,16 @@ class Surroundings {
     // Of what is not the same in all runs.
     std::string text(const Run& run) const {
         std::vector<std::string> parts;
-        for (const auto& [key, value] : of(run))
-            if (values_.at(key).size() > 1) parts.push_back(key + " " + base::printable(value, 40));
+        const Conditions own = of(run);
+        for (const auto& key : differing_)
+            if (const auto found = own.find(key); found != own.end())
+                parts.push_back(key + " " + found->second);
         return base::join(parts, ", ");
     }
 
   private:
     bool one_node_ = true;
-    std::map<std::string, std::set<std::string>> values_;
+    std::vector<std::string> differing_;
 };
 
 struct Timed {
