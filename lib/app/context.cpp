@@ -37,6 +37,7 @@ std::vector<results::Fact> collect_context(const std::string& output_file) {
         {"libraries", "mpi", comm::MpiEnvironment::library_version()},
         {"libraries", "hdf5", hdf5::library_version()},
         {"libraries", "cuda_runtime", device::cuda_runtime_version()},
+        {"process", "instance", monitor::process_instance()},
         {"process", "allocator", allocator_settings()},
         {"process", "mpi", comm::MpiEnvironment::running() ? "started" : "not started: one process, no need"},
     };
@@ -50,10 +51,13 @@ std::vector<results::Fact> collect_context(const std::string& output_file) {
     return facts;
 }
 
-std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& placements) {
+std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& placements, bool on_gpus) {
+    const auto devices = monitor::devices_of(placements, on_gpus);
     std::vector<results::HostRow> rows;
-    for (const auto& p : placements)
-        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), "cpu"});
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+        const auto& p = placements[i];
+        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), devices[i]});
+    }
     return rows;
 }
 

@@ -16,7 +16,8 @@ std::vector<results::Setting> settings_of(const options::Options& options);
 /// Facts of this node, the libraries and the allowed environment variables.
 std::vector<results::Fact> collect_context(const std::string& output_file);
 
-std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& placements);
+/// `on_gpus`: whether the ranks compute on theirs.
+std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& placements, bool on_gpus);
 
 /// "# ranks: 2 on 1 node (node07), ..." : what runs where, a few lines at any number of ranks.
 std::string placement_header(const std::vector<monitor::Placement>& placements);

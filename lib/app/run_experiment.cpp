@@ -86,7 +86,7 @@ void complete(results::Run& run, const Job& job, const std::vector<monitor::Plac
     run.config = settings_of(job.options);
     const auto context = collect_context(job.options.text("output"));
     run.context.insert(run.context.begin(), context.begin(), context.end());
-    run.hosts = host_rows(placements);
+    run.hosts = host_rows(placements, job.options.has("device") && job.options.text("device") == "cuda");
     if (build_type() != "Release")
         run.warnings.push_back("this is a " + build_type() +
                                " build: its times are not those of a Release build");

@@ -55,7 +55,7 @@ report::Grouping grouping_of(const Options& options, const std::string& otherwis
         const std::string text = options.has(name) ? options.text(name) : fallback;
         return text.empty() ? std::vector<std::string>() : base::split(text, ',');
     };
-    return {listed("group-by", otherwise), listed("measure", "")};
+    return {listed("group-by", otherwise), listed("measure", ""), listed("allow", "")};
 }
 
 // Installed, or in the source tree that this was built in.
@@ -156,6 +156,9 @@ void refuse_what_has_no_effect(const Options& options) {
     const bool table = !options.has("plots") && (format == "text" || format == "markdown");
     if (options.has("measure") && !table)
         throw base::OptionError("--measure is of the tables: give --format text or markdown with it");
+    if (options.has("allow") && !table)
+        throw base::OptionError(
+            "--allow is of the tables: give --group-by and --format text or markdown with it");
     if (options.has("group-by") && !table && (format != "extrap" || options.has("plots")))
         throw base::OptionError(
             "--group-by makes tables: give --format text or markdown with it, or extrap, whose parameters it "
@@ -200,6 +203,9 @@ void describe(options::Schema& schema) {
               "text, markdown: a row for each of these keys' values instead of a list, with medians and "
               "intervals over its runs; with `ranks` among the keys, speedup and efficiency too. extrap: the "
               "parameters (default: ranks, written as p)")
+        .text("allow", "KEY[,KEY]", std::nullopt,
+              "text, markdown: pool runs all the same that differ in this of their surroundings (hosts, "
+              "host.cpu, git_revision, a beginning with *); otherwise they are rows of their own")
         .text("measure", "NAME[,NAME]", std::nullopt,
               "text, markdown: these measurements (default: throughput_samples_per_s, step_time_s, "
               "job_time_s, write_MiBps, whichever there are)");

@@ -63,12 +63,19 @@ void warn_of_unreached(const std::string& who) {
                     who, StallClock::kMostPatience));
 }
 
-std::string gpu_text() {
-    const auto list = device::list_gpus();
+std::string gpu_text(const device::GpuList& list) {
     if (list.gpus.empty()) return "none: " + list.why_none;
     std::vector<std::string> names;
     for (const auto& gpu : list.gpus) names.push_back(fmt::format("{} [{}]", gpu.name, gpu.pci_id));
     return base::join(names, "; ");
+}
+
+// "NVIDIA H100 [GPU-<hex>]"
+std::string own_gpu(const device::GpuList& list, int local_rank) {
+    if (list.gpus.empty()) return "";
+    const auto& gpu =
+        list.gpus[static_cast<std::size_t>(device::gpu_of(local_rank, static_cast<int>(list.gpus.size())))];
+    return fmt::format("{} [{}]", gpu.name, gpu.uuid);
 }
 
 }  // namespace
@@ -81,8 +88,10 @@ Session::Session(comm::Start start)
 }
 
 std::vector<monitor::Placement> Session::gather_placements(int threads) {
-    const auto mine =
-        monitor::own_placement(control().rank(), control().local_rank(), threads, version_line(), gpu_text());
+    const auto list = device::list_gpus();
+    const int local_rank = control().local_rank();
+    const auto mine = monitor::own_placement(control().rank(), local_rank, threads, version_line(),
+                                             gpu_text(list), own_gpu(list, local_rank));
     std::vector<monitor::Placement> placements;
     for (const auto& text : comm::gather_texts(control(), mine.serialise())) {
         placements.push_back(monitor::Placement::deserialise(text));

@@ -48,6 +48,14 @@ function(ranklab_add_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
 endfunction()
 
+# ranklab_add_low_isa_entry(NAME): the tests of ranklab_add_test's NAME again, as NAME.low_isa, with the instructions that every x86-64 has:
+# numbers must not depend on what else a processor can do.
+function(ranklab_add_low_isa_entry name)
+  add_test(NAME ${name}.low_isa COMMAND ${name})
+  set_tests_properties(${name}.low_isa PROPERTIES TIMEOUT 120 LABELS unit
+    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};ATEN_CPU_CAPABILITY=default;ONEDNN_MAX_CPU_ISA=SSE41")
+endfunction()
+
 # ranklab_add_mpi_test(NAME SOURCES x_test.cpp ... LINK target ... RANKS 1 2 3 [TORCH])
 # One program with the MPI GoogleTest main, one ctest entry per rank count: NAME.np1, NAME.np2 ... An entry all
 # of whose tests skip shows as skipped. LABEL gpu: for tests that need a GPU (ctest -L gpu).

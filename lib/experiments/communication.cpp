@@ -8,6 +8,7 @@
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/measurements.hpp"
+#include "experiments/overlap.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -43,12 +44,6 @@ double median(const std::vector<double>& values) {
     return stats::quantile(values, 0.5);
 }
 
-std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
-    std::vector<double> result;
-    for (std::size_t i = 0; i < a.size(); ++i) result.push_back(a[i] - b[i]);
-    return result;
-}
-
 std::vector<StepAnalysis> analyse_all(const Steps& steps) {
     std::vector<StepAnalysis> all;
     for (const auto& step : steps) all.push_back(analyse(step));
@@ -76,35 +71,52 @@ StepReductions unpacked(const RankSamples& all, std::size_t first_row, std::size
     return step;
 }
 
+OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
+    const auto longest = [&control](const std::vector<double>& mine) {
+        return measure::gather_columns(control, mine).max_over_ranks();
+    };
+    OverlapPairs pairs{longest(probe.with),
+                       longest(probe.without),
+                       longest(probe.backward_with),
+                       longest(probe.backward_without),
+                       {},
+                       {}};
+    const auto analyses = analyse_all(gather_reductions(probe.reductions, control));
+    pairs.total = column(analyses, [](const auto& s) { return s.transfer; });
+    pairs.inside_backward = column(analyses, [](const auto& s) { return s.hidden; });
+    return pairs;
+}
+
+// One value of all pairs together: no mean, no extremes.
+results::Measurement of_pairs(const char* name, const char* unit, Kind kind, double value, std::size_t n,
+                              const stats::Interval& ci = {}) {
+    auto m = one_column(name, unit, kind, "run", "none", {});
+    m.summary.n = n;
+    m.summary.median = value;
+    m.summary.ci95 = ci;
+    return m;
+}
+
 // What the probe's pairs say, beside what the stamps of its steps say.
 void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control) {
-    const auto with = measure::gather_columns(control, probe.with).max_over_ranks();
-    const auto without = measure::gather_columns(control, probe.without).max_over_ranks();
-    const auto steps = gather_reductions(probe.reductions, control);
-    if (with.empty() || steps.empty()) return;
-    const auto analyses = analyse_all(steps);
-    const auto exposed = differences(with, without);
-    const auto total = column(analyses, [](const auto& s) { return s.transfer; });
-    // Moving data takes the processor too, so backward may get longer by it: that part was not hidden.
-    const auto longer =
-        differences(measure::gather_columns(control, probe.backward_with).max_over_ranks(),
-                    measure::gather_columns(control, probe.backward_without).max_over_ranks());
-    const auto inside = column(analyses, [](const auto& s) { return s.hidden; });
-    const double hidden = std::max(0.0, median(inside) - std::max(0.0, median(longer)));
+    const OverlapPairs pairs = gathered(probe, control);
+    if (pairs.with.empty()) return;
+    const OverlapEstimate found = estimate_overlap(pairs);
     const auto add = [&run](const char* name, const std::vector<double>& values) {
-        run.measurements.push_back(one_column(name, "s", Kind::cost, "probe step", "max", values));
+        if (!values.empty())
+            run.measurements.push_back(one_column(name, "s", Kind::cost, "probe step", "max", values));
     };
-    add("step_without_communication_s", without);
-    add("communication_s", total);
-    add("communication_exposed_s", exposed);
-    add("communication_inside_backward_s", inside);
-    add("backward_longer_s", longer);
-    const auto one = [&run](const char* name, const char* unit, Kind kind, double value) {
-        run.measurements.push_back(one_column(name, unit, kind, "run", "none", {value}));
-    };
-    one("communication_hidden_s", "s", Kind::cost, hidden);
-    one("overlap", "1", Kind::ratio, 1 - median(exposed) / median(total));
-    one("overlap_balance", "1", Kind::ratio, (median(exposed) + hidden) / median(total));
+    add("step_without_communication_s", pairs.without);
+    add("communication_s", pairs.total);
+    add("communication_exposed_s", found.exposed);
+    add("communication_inside_backward_s", pairs.inside_backward);
+    add("backward_longer_s", found.backward_longer);
+    const std::size_t n = found.exposed.size();
+    if (!pairs.total.empty())
+        run.measurements.push_back(of_pairs("communication_hidden_s", "s", Kind::cost, found.hidden, n));
+    run.measurements.push_back(of_pairs("overlap", "1", Kind::ratio, found.overlap, n, found.ci));
+    run.measurements.push_back(of_pairs("overlap_balance", "1", Kind::ratio, found.balance, n));
+    if (!found.why_none.empty()) run.context.push_back({"communication", "no_overlap", found.why_none});
 }
 
 void add_reductions_table(results::Run& run, const Steps& steps, const std::vector<StepAnalysis>& analyses,
@@ -217,16 +229,20 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
     StepAnalysis result;
     result.wait.assign(by_rank.size(), 0.0);
-    for (std::size_t i = 0; i < by_rank.front().reductions.size(); ++i) {
-        // The rank that waited least, and of the moving times the shortest.
-        const auto last = std::min_element(by_rank.begin(), by_rank.end(), [i](const auto& a, const auto& b) {
-            return whole_time(a.reductions[i]) < whole_time(b.reductions[i]);
+    const auto shortest = [&by_rank](double (*time)(const ReductionTimes&), std::size_t i) {
+        return std::min_element(by_rank.begin(), by_rank.end(), [&](const auto& a, const auto& b) {
+            return time(a.reductions[i]) < time(b.reductions[i]);
         });
-        const auto& times = last->reductions[i];
-        const double transfer = moving_time(times);
+    };
+    for (std::size_t i = 0; i < by_rank.front().reductions.size(); ++i) {
+        // Who sees the others come early waits for the last one in there too: the shortest is the transfer.
+        const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
         result.transfers.push_back(transfer);
         result.transfer += transfer;
-        result.hidden += overlap_of(times.moving, times.end, last->backward_begin, last->backward_end);
+        // It ended on all ranks at once; on the one that came last it lies at the end of what that one saw.
+        const auto last = shortest(whole_time, i);
+        const double end = last->reductions[i].end;
+        result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);
         for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
             result.wait[rank] += whole_time(by_rank[rank].reductions[i]) - transfer;
     }
@@ -264,10 +280,10 @@ void add_communication(results::Run& run, const std::vector<StepReductions>& min
           static_cast<double>(
               std::accumulate(facts.bucket_bytes.begin(), facts.bucket_bytes.end(), std::size_t{0})));
     if (control.world_size() == 1) return;
+    add_overlap(run, probe, control);
     const auto stamped = gather_reductions(mine, control);
     if (stamped.empty()) return;
     const auto analyses = analyse_all(stamped);
-    add_overlap(run, probe, control);
     add_reductions_table(run, stamped, analyses, facts);
     add_waiting(run, analyses, steps, hosts);
 }

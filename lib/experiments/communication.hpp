@@ -16,7 +16,7 @@ namespace ranklab::experiments {
 struct ReductionTimes {
     double ready = 0;   ///< this rank's gradients were there
     double start = 0;   ///< handed to the library
-    double moving = 0;  ///< all ranks were known to have come; else start
+    double moving = 0;  ///< all ranks were known to have come, or somebody began to move it
     double end = 0;     ///< the sum was there
 };
 
@@ -28,8 +28,8 @@ struct StepReductions {
 };
 
 /// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere when the
-/// last rank has come and the data has travelled, so the shortest of the ranks' durations is the transfer
-/// (its rank waited for nobody), and what another rank's is longer was waiting.
+/// last rank has come and the data has travelled, so the shortest of the ranks' (end - moving) is the
+/// transfer, and what a rank's (end - start) is longer was waiting.
 struct StepAnalysis {
     double transfer = 0;            ///< sum over reductions: total communication
     double hidden = 0;              ///< of it, inside the backward of the rank that came last

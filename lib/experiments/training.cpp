@@ -1,6 +1,7 @@
 #include "experiments/training.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/Version.h>
 #include <fmt/format.h>
 #include <torch/utils.h>
 #include <torch/version.h>
@@ -139,6 +140,7 @@ std::unique_ptr<Checkpoints> make_checkpoints(const options::Options& all, const
 
 void add_context(results::Run& run, const data::DataSet& data, const nn::Model& model) {
     run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
+    run.context.push_back({"libraries", "libtorch_cpu_capability", at::get_cpu_capability()});
     run.context.push_back({"training", "parameters", fmt::format("{}", nn::parameter_count(model))});
     run.context.push_back({"training", "data_origin", data.origin});
     run.context.push_back({"training", "train_samples", fmt::format("{}", data.train->size())});

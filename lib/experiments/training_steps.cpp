@@ -203,8 +203,9 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
         setup_.control,
         std::max(train::gradient_bound(speed.parameter_type(), setup_.options.compression),
                  train::rounding_bound(speed.precision, setup_.device.type())));
-    const std::string detail = fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}",
-                                           gate.worst, gate.where, gate.bound);
+    const std::string detail =
+        fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",
+                    gate.worst, gate.where, gate.bound, gate.norm);
     if (gate.passed) return {check, "passed", detail};
     return {check, "failed",
             fmt::format("the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
@@ -226,9 +227,11 @@ StepReductions TrainingSteps::reductions() const {
     };
     const auto backward = recorder_.last(base::Phase::backward);
     StepReductions step{seconds(backward.begin), seconds(backward.end), {}};
-    for (const auto& stamp : sync_->stamps())
-        step.reductions.push_back(
-            {seconds(stamp.ready), seconds(stamp.start), seconds(stamp.moving), seconds(stamp.end)});
+    for (const auto& stamp : sync_->stamps()) {
+        if (stamp.end != train::Clock::time_point())  // on a device the host does not see it
+            step.reductions.push_back(
+                {seconds(stamp.ready), seconds(stamp.start), seconds(stamp.moving), seconds(stamp.end)});
+    }
     return step;
 }
 

@@ -82,6 +82,18 @@ std::string host_name() {
     return name.data();
 }
 
+std::string cpu_model() {
+    return proc_value("/proc/cpuinfo", "model name");
+}
+
+// The start time is the 22nd field of proc(5)'s stat, the 20th after the name, which may hold anything.
+std::string process_instance() {
+    const std::string stat = first_line("/proc/self/stat");
+    const auto fields = base::split(stat.substr(std::min(stat.rfind(')') + 1, stat.size())), ' ');
+    const std::string start = fields.size() > 20 ? fields[20] : kUnknown;
+    return fmt::format("{} {} {}", host_name(), getpid(), start);
+}
+
 std::vector<int> cpuset() {
     // A fixed cpu_set_t holds 1,024 CPUs; the kernel refuses a mask that is too small, so grow it.
     for (int capacity = 1024; capacity <= (1 << 20); capacity *= 4) {
@@ -123,7 +135,7 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
     return {
         {"kernel", fmt::format("{} {}", system.sysname, system.release)},
         {"machine", system.machine},
-        {"cpu", proc_value("/proc/cpuinfo", "model name")},
+        {"cpu", cpu_model()},
         {"logical_cpus", fmt::format("{}", std::thread::hardware_concurrency())},
         {"numa_nodes", first_line("/sys/devices/system/node/online")},
         {"memory", proc_value("/proc/meminfo", "MemTotal")},
@@ -146,8 +158,8 @@ std::string file_system_of(const std::filesystem::path& path) {
 }
 
 std::vector<std::pair<std::string, std::string>> allowed_environment() {
-    static constexpr std::array<std::string_view, 6> kPrefixes{"OMP_",      "NCCL_", "UCX_",
-                                                               "OMPI_MCA_", "HDF5_", "SLURM_"};
+    static constexpr std::array<std::string_view, 9> kPrefixes{
+        "OMP_", "NCCL_", "UCX_", "OMPI_MCA_", "HDF5_", "SLURM_", "ONEDNN_", "DNNL_", "ATEN_"};
     std::vector<std::pair<std::string, std::string>> facts;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;

@@ -10,6 +10,12 @@ namespace ranklab::monitor {
 
 std::string host_name();
 
+/// "unknown" where the system does not say.
+std::string cpu_model();
+
+/// What no other process has: host, process id and start time.
+std::string process_instance();
+
 /// Logical CPUs this process may run on, ascending (sched_getaffinity).
 std::vector<int> cpuset();
 
@@ -29,7 +35,9 @@ std::vector<std::pair<std::string, std::string>> host_facts();
 std::string file_system_of(const std::filesystem::path& path);
 
 /// Name and value of the environment variables that may be stored (OMP_* NCCL_* UCX_* OMPI_MCA_* HDF5_*
-/// SLURM_* CUDA_VISIBLE_DEVICES): never the whole environment, which holds secrets.
+/// SLURM_* CUDA_VISIBLE_DEVICES, and those that choose the processor's instructions: ONEDNN_MAX_CPU_ISA
+/// ATEN_CPU_CAPABILITY and others of ONEDNN_* DNNL_* ATEN_*): never the whole environment, which holds
+/// secrets.
 std::vector<std::pair<std::string, std::string>> allowed_environment();
 
 }  // namespace ranklab::monitor

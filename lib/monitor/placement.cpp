@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -75,10 +76,10 @@ void check_builds(const std::vector<Placement>& placements, std::vector<Finding>
 
 std::string Placement::serialise() const {
     std::vector<std::string> cpu_texts;
-    for (const int cpu : cpus) cpu_texts.push_back(fmt::format("{}", cpu));
+    for (const int one : cpus) cpu_texts.push_back(fmt::format("{}", one));
     const std::string cpu_list = base::join(cpu_texts, ",");
-    return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}", kFieldEnd, rank, local_rank, host,
-                       cpu_list, cores, threads, build, gpus);
+    return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}{0}{9}{0}{10}", kFieldEnd, rank,
+                       local_rank, host, cpu_list, cores, threads, build, gpus, cpu, own_gpu);
 }
 
 Placement Placement::deserialise(const std::string& text) {
@@ -94,20 +95,37 @@ Placement Placement::deserialise(const std::string& text) {
     p.threads = std::stoi(fields.at(5));
     p.build = fields.at(6);
     p.gpus = fields.at(7);
+    p.cpu = fields.at(8);
+    p.own_gpu = fields.at(9);
     return p;
 }
 
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
-                        const std::string& gpus) {
+                        const std::string& gpus, const std::string& own_gpu) {
     Placement p{.rank = rank,
                 .local_rank = local_rank,
                 .host = host_name(),
                 .cpus = cpuset(),
                 .build = build,
-                .gpus = gpus};
+                .gpus = gpus,
+                .cpu = cpu_model(),
+                .own_gpu = own_gpu};
     p.cores = cores_in(p.cpus);
     p.threads = threads > 0 ? threads : std::max(1, p.cores);
     return p;
+}
+
+std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus) {
+    const bool one_model = std::all_of(placements.begin(), placements.end(),
+                                       [&](const Placement& p) { return p.cpu == placements.front().cpu; });
+    std::vector<std::string> devices;
+    for (const auto& p : placements) {
+        if (on_gpus && !p.own_gpu.empty())
+            devices.push_back(p.own_gpu);
+        else
+            devices.push_back(one_model ? "cpu" : fmt::format("cpu ({})", p.cpu));
+    }
+    return devices;
 }
 
 std::optional<Finding> check_connected(int world_size, const std::string& launcher,

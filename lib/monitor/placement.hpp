@@ -13,11 +13,13 @@ struct Placement {
     int rank = 0;
     int local_rank = 0;
     std::string host;
-    std::vector<int> cpus;  ///< logical CPUs of its cpuset
-    int cores = 0;          ///< physical cores among them
-    int threads = 0;        ///< intra-op threads it will use
-    std::string build;      ///< version and revision of its program
-    std::string gpus;       ///< names of the GPUs it sees, or why none
+    std::vector<int> cpus;     ///< logical CPUs of its cpuset
+    int cores = 0;             ///< physical cores among them
+    int threads = 0;           ///< intra-op threads it will use
+    std::string build;         ///< version and revision of its program
+    std::string gpus;          ///< names of the GPUs it sees, or why none
+    std::string cpu = {};      ///< the processor's model
+    std::string own_gpu = {};  ///< name and UUID of the one it would use, "" where it sees none
 
     std::string serialise() const;
     static Placement deserialise(const std::string& text);
@@ -25,7 +27,11 @@ struct Placement {
 
 /// This rank's place; `threads` 0 means one per core of the cpuset.
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
-                        const std::string& gpus);
+                        const std::string& gpus, const std::string& own_gpu = "");
+
+/// What each rank computes on, by place in `placements`: its GPU's name and UUID where `on_gpus`, otherwise
+/// "cpu", with the processor's model where the hosts' differ.
+std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus);
 
 struct Finding {
     bool fatal = false;    ///< the job must not run: exit 5

@@ -16,18 +16,6 @@ namespace {
 
 using results::Run;
 
-// Settings that do not change what one repetition is.
-constexpr std::array kNotTelling{"output",     "label",           "seed",
-                                 "quiet",      "stall-timeout",   "warmup",
-                                 "steps",      "epochs",          "repetitions",
-                                 "keep",       "directory",       "check-parameters",
-                                 "evaluate",   "eval-batch-size", "resume",
-                                 "time-limit", "dry-run",         "overlap-steps",
-                                 "checkpoint", "reads",           "checkpoint-every",
-                                 "ceilings",   "check-write",     "check-read",
-                                 "target-ci",  "profile",         "tensorboard",
-                                 "config",     "made-for-ranks",  "ranks",
-                                 "order"};
 // In a title these have a form of their own.
 constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
 
@@ -42,20 +30,35 @@ std::size_t ranks_in(const Run& run) {
     return text.empty() ? hosts : std::max<std::size_t>(1, std::strtoul(text.c_str(), nullptr, 10));
 }
 
-std::string key_of(const Run& run) {
+bool tells_apart(const std::string& setting) {
+    return setting_matters(Asker::group, setting);
+}
+
+std::string key_of(const Run& run, const Conditions& surroundings) {
     std::string key = fmt::format("{}\n{}\n{}", run.command, ranks_in(run), nodes_of(run));
     const bool alone = is_single_device(run);
     for (const auto& [name, value, number] : run.config)
         if (tells_apart(name) && (name == "mode" || !alone || !is_between_ranks(name)))
             key += fmt::format("\n{}={}", name, value);
+    for (const auto& [name, value] : surroundings) key += fmt::format("\n{}={}", name, value);
     return key;
 }
 
-// What a page needs of many runs; hosts, context and long tables are read again for the few that are shown.
+// Each host once, with each kind of device.
+void slim_hosts(std::vector<results::HostRow>& hosts) {
+    std::set<std::pair<std::string, std::string>> met;
+    std::erase_if(hosts, [&](const results::HostRow& row) {
+        return !met.insert({row.host, device_kind(row.device)}).second;
+    });
+}
+
+// What a page needs of many runs; the rest of context and long tables are read again for the few shown.
 void slim(Run& run, std::size_t ranks) {
     if (run.setting("ranks").empty()) run.config.push_back({"ranks", fmt::format("{}", ranks), true});
-    run.context.clear();
-    run.hosts.clear();
+    std::erase_if(run.context, [](const results::Fact& fact) {
+        return fact.section != "communication" && !is_decisive_fact(fact.section + "." + fact.key);
+    });
+    slim_hosts(run.hosts);
     std::erase_if(run.tables, [](const results::Table& table) {
         return table.name != "ladder" && table.name != "communication" && table.name != "phases";
     });
@@ -72,14 +75,28 @@ std::string main_name(const Run& run) {
     return run.command;
 }
 
-// Settings that are not the same in all groups, in the order in which runs store them.
-std::vector<std::string> differing_settings(const std::vector<const Group*>& groups) {
+// What a title may name: settings in the order in which runs store them, then surroundings.
+std::vector<std::pair<std::string, std::string>> nameable(const Group& group) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& [key, value, number] : group.newest.config)
+        if (tells_apart(key)) all.emplace_back(key, value);
+    all.insert(all.end(), group.surroundings.begin(), group.surroundings.end());
+    return all;
+}
+
+std::string named_value(const Group& group, const std::string& key) {
+    const auto condition = group.surroundings.find(key);
+    return condition == group.surroundings.end() ? group.newest.setting(key)
+                                                 : base::printable(condition->second, 40);
+}
+
+// What is not the same in all groups.
+std::vector<std::string> differing_keys(const std::vector<const Group*>& groups) {
     std::map<std::string, std::set<std::string>> values;
     std::map<std::string, std::size_t> having;
     std::vector<std::string> order;
     for (const Group* group : groups) {
-        for (const auto& [key, value, number] : group->newest.config) {
-            if (!tells_apart(key)) continue;
+        for (const auto& [key, value] : nameable(*group)) {
             if (values[key].empty()) order.push_back(key);
             values[key].insert(value);
             having[key] += 1;
@@ -119,8 +136,9 @@ std::vector<std::string> plain_parts(const Group& group, const std::vector<std::
     for (const auto& key : differing) {
         const bool special = std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
         const bool meaningless = is_single_device(group.newest) && is_between_ranks(key);
-        const auto value = group.newest.setting(key);
-        if (!special && !meaningless && !value.empty() && follows_ranks(key) == following)
+        const auto value = named_value(group, key);
+        const bool follows = follows_ranks(key) || follows_from_ranks(key);
+        if (!special && !meaningless && !value.empty() && follows == following)
             parts.push_back(key + " " + value);
     }
     return parts;
@@ -138,7 +156,7 @@ void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string
             alike.push_back(groups[i]);
             nodes.insert(groups[i]->nodes);
         }
-        const auto differing = differing_settings(alike);
+        const auto differing = differing_keys(alike);
         for (const std::size_t i : places) {
             for (const auto& part : plain_parts(*groups[i], differing, true)) titles[i] += ", " + part;
             if (nodes.size() > 1)
@@ -148,10 +166,6 @@ void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string
 }
 
 }  // namespace
-
-bool tells_apart(const std::string& setting) {
-    return std::find(kNotTelling.begin(), kNotTelling.end(), setting) == kNotTelling.end();
-}
 
 void Campaign::note_facts(const Run& run) {
     std::set<std::string> names;
@@ -163,19 +177,23 @@ void Campaign::note_facts(const Run& run) {
         const bool full = values.size() >= kMostValues && !values.contains(value);
         values[full ? "(others)" : value] += 1;
     };
-    for (const auto& fact : run.context) count(fact.section + "." + fact.key, fact.value);
+    for (const auto& fact : run.context)
+        if (fact.section != "communication" && fact.key != "instance")
+            count(fact.section + "." + fact.key, fact.value);
     count("ranklab.version", run.version);
     count("ranklab.git_revision", run.git_revision);
 }
 
 Group& Campaign::group_of(const Run& run) {
-    const std::string key = key_of(run);
+    Conditions surroundings = surroundings_of(run);
+    const std::string key = key_of(run, surroundings);
     const auto [place, is_new] = places_.emplace(key, groups_.size());
     if (is_new) {
         groups_.emplace_back();
         groups_.back().key = key;
         groups_.back().ranks = ranks_in(run);
         groups_.back().nodes = nodes_of(run);
+        groups_.back().surroundings = std::move(surroundings);
         groups_.back().first_utc = run.started_utc;
     }
     return groups_[place->second];
@@ -223,11 +241,37 @@ void Campaign::complete(const std::function<Run(const std::string&)>& read, std:
     }
 }
 
+std::vector<std::string> kept_apart(const Campaign& campaign) {
+    constexpr std::size_t kMostValues = 4, kLongest = 60;
+    std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // key -> who -> values
+    for (const auto& group : campaign.groups()) {
+        for (const auto& [key, value] : group.surroundings) {
+            const bool follows = follows_from_ranks(key);
+            const auto who = follows ? fmt::format("{} {}", group.ranks, group.nodes) : "";
+            values[key][group.newest.command + who].insert(base::printable(value, kLongest));
+        }
+    }
+    std::vector<std::string> lines;
+    for (const auto& [key, of_some] : values) {
+        std::set<std::string> different;
+        for (const auto& [who, some] : of_some)
+            if (some.size() > 1) different.insert(some.begin(), some.end());
+        if (different.empty()) continue;
+        const std::vector<std::string> all(different.begin(), different.end());
+        const std::size_t shown = std::min(all.size(), kMostValues);
+        lines.push_back(
+            fmt::format("{}: {}{}", key,
+                        base::join({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown)}, " | "),
+                        all.size() > shown ? fmt::format(" and {} more", all.size() - shown) : ""));
+    }
+    return lines;
+}
+
 std::vector<std::string> group_titles(const std::vector<const Group*>& groups, NamedBatch batch) {
     std::map<std::string, std::vector<const Group*>> of_command;
     for (const Group* group : groups) of_command[group->newest.command].push_back(group);
     std::map<std::string, std::vector<std::string>> differing_of;
-    for (const auto& [command, some] : of_command) differing_of[command] = differing_settings(some);
+    for (const auto& [command, some] : of_command) differing_of[command] = differing_keys(some);
     std::vector<std::string> titles;
     for (const Group* group : groups) {
         const auto& differing = differing_of[group->newest.command];

@@ -8,17 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "report/decisive.hpp"
 #include "report/notices.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::report {
 
-/// Runs of one command with the same settings on as many ranks and nodes. Seeds, labels, paths, and how long
-/// or often was measured do not make a group.
+/// Runs of one command with the same settings on as many ranks and nodes, measured in the same surroundings
+/// (decisive.hpp). Seeds, labels, paths, and how long or often was measured do not make a group.
 struct Group {
     std::string key;
     std::size_t ranks = 1, nodes = 1;
+    Conditions surroundings;  ///< of all its runs
     std::size_t runs = 0, valid = 0;
     /// The newest valid run; where none is valid the newest. Summaries, settings and small tables only.
     results::Run newest;
@@ -67,8 +69,9 @@ class Campaign {
     std::string first_utc_, last_utc_;
 };
 
-/// Whether a setting says what is measured, and so tells groups apart.
-bool tells_apart(const std::string& setting);
+/// Of conditions that groups do not share each with its values, "host.cpu: A | B": what keeps runs apart that
+/// would otherwise be pooled. Those that follow from the ranks only where groups of as many ranks differ.
+std::vector<std::string> kept_apart(const Campaign& campaign);
 
 /// Which batch a title names, where it is not the same in all: each rank's, "32/rank", or that of all ranks
 /// together, "64 global".

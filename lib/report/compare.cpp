@@ -116,6 +116,18 @@ std::string shared_note(const Runs& a, const Runs& b) {
                : fmt::format("{} of the runs are on both sides: they say nothing of a difference", shared);
 }
 
+// "" where each run had a process of its own.
+std::string repeated_note(const char* side, const Runs& runs) {
+    std::set<std::string> processes;
+    for (const Run* run : runs) processes.insert(process_of(*run));
+    if (processes.size() == runs.size()) return "";
+    return fmt::format(
+        "the {} runs of {} were made by {} process{}: repetitions within one are no independent runs, so "
+        "each "
+        "process counts once, with its median; start a new process for each run",
+        runs.size(), side, processes.size(), processes.size() == 1 ? "" : "es");
+}
+
 CompareGroup group_of(const RunGroup& a, const RunGroup& b, const CompareOptions& options) {
     CompareGroup group;
     group.command = a.conditions.at("command");
@@ -125,7 +137,8 @@ CompareGroup group_of(const RunGroup& a, const RunGroup& b, const CompareOptions
     group.runs_a = a.runs.size();
     group.runs_b = b.runs.size();
     group.differing = differing_keys(a.runs, b.runs, options.allow);
-    for (const auto& note : {shared_note(a.runs, b.runs), order_note(a.runs, b.runs)})
+    for (const auto& note : {repeated_note("A", a.runs), repeated_note("B", b.runs),
+                             shared_note(a.runs, b.runs), order_note(a.runs, b.runs)})
         if (!note.empty()) group.notes.push_back(note);
     return group;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -16,12 +17,20 @@ using results::Measurement;
 using results::Run;
 using Values = std::vector<double>;
 
+// One value a process: repetitions within one share its memory, its place and its moment, and are no
+// independent runs. In the order in which the processes were met.
 Values values_of(const Runs& runs, const std::string& measurement) {
-    Values values;
+    std::vector<Values> of_processes;
+    std::map<std::string, std::size_t> places;
     for (const Run* run : runs) {
         const double value = value_of_run(*run, measurement);
-        if (!std::isnan(value)) values.push_back(value);
+        if (std::isnan(value)) continue;
+        const auto [place, is_new] = places.try_emplace(process_of(*run), of_processes.size());
+        if (is_new) of_processes.emplace_back();
+        of_processes[place->second].push_back(value);
     }
+    Values values;
+    for (const auto& some : of_processes) values.push_back(stats::quantile(some, 0.5));
     return values;
 }
 

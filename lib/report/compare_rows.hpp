@@ -12,7 +12,7 @@ namespace ranklab::report {
 /// A row whose verdict is still to come: it depends on how many rows there are.
 struct OpenRow {
     CompareRow row;
-    std::vector<double> a, b;  ///< a value a run
+    std::vector<double> a, b;  ///< a value a process (process_of)
 };
 
 /// Some run has that measurement. DataError where the runs do not agree on its unit.

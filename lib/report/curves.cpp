@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "report/single_device.hpp"
 
 namespace ranklab::report {
@@ -21,14 +23,34 @@ struct CurveKey {
     auto operator<=>(const CurveKey&) const = default;
 };
 
-// `following`: whether what the program chooses by the number of ranks counts too.
-CurveKey curve_key(const Group& group, Scaling scaling, bool following) {
-    const char* const free = scaling == Scaling::weak ? "global-batch-size" : "batch-size";
+bool is_environment(const std::string& condition) {
+    return condition.starts_with("environment.");
+}
+
+// What the groups of a curve are keyed by, beside what of their settings is free.
+struct Keying {
+    Scaling scaling = Scaling::weak;
+    bool following = false;  // whether what the program chooses by the number of ranks counts too
+    bool one_node = false;   // whether hosts do: on several nodes more ranks need other ones
+};
+
+// Surroundings are those of the base, too; the launcher's variables mean nothing to it.
+void add_surroundings(CurveKey& key, const Group& group, const Keying& keying) {
+    for (const auto& [name, value] : group.surroundings) {
+        if (follows_from_ranks(name) && !(name == "hosts" && keying.one_node)) continue;
+        (is_environment(name) ? key.between_ranks : key.work) += name + "=" + value + "\n";
+    }
+}
+
+CurveKey curve_key(const Group& group, const Keying& keying) {
+    const char* const free = keying.scaling == Scaling::weak ? "global-batch-size" : "batch-size";
     CurveKey key;
     for (const auto& [name, value, number] : group.newest.config) {
-        if (!tells_apart(name) || name == free || (!following && follows_ranks(name))) continue;
+        if (!setting_matters(Asker::group, name) || name == free) continue;
+        if (!keying.following && follows_ranks(name)) continue;
         (is_between_ranks(name) ? key.between_ranks : key.work) += name + "=" + value + "\n";
     }
+    add_surroundings(key, group, keying);
     return key;
 }
 
@@ -41,12 +63,14 @@ std::vector<const Group*> trained(const Campaign& campaign) {
 }
 
 // Where somebody varied at one rank count what otherwise follows from the ranks, a curve keeps to one value.
-bool varied(const std::vector<const Group*>& groups, Scaling scaling) {
+bool varied(const std::vector<const Group*>& groups, Keying keying) {
+    Keying whole = keying;
+    whole.following = true;
     std::map<std::tuple<CurveKey, std::size_t, std::size_t>, CurveKey> met;
     return std::any_of(groups.begin(), groups.end(), [&](const Group* group) {
-        const CurveKey whole = curve_key(*group, scaling, true);
-        return met.try_emplace({curve_key(*group, scaling, false), group->ranks, group->nodes}, whole)
-                   .first->second != whole;
+        const CurveKey key = curve_key(*group, whole);
+        return met.try_emplace({curve_key(*group, keying), group->ranks, group->nodes}, key).first->second !=
+               key;
     });
 }
 
@@ -54,6 +78,25 @@ using Points = std::map<std::size_t, const Group*>;
 
 void put_newer(const Group*& place, const Group& group) {
     if (place == nullptr || place->last_utc < group.last_utc) place = &group;
+}
+
+// Where points are not of some of the largest one's hosts: "hosts a | b c".
+std::string other_hosts(const std::vector<const Group*>& points) {
+    const auto hosts_of = [](const Group& group) {
+        const auto found = group.surroundings.find("hosts");
+        const auto names = base::split(found == group.surroundings.end() ? "" : found->second, ' ');
+        return std::set<std::string>(names.begin(), names.end());
+    };
+    const auto most = hosts_of(*points.back());
+    std::set<std::string> different;
+    for (const Group* group : points) {
+        const auto own = hosts_of(*group);
+        if (!std::includes(most.begin(), most.end(), own.begin(), own.end()))
+            different.insert(base::join({own.begin(), own.end()}, " "));
+    }
+    if (different.empty()) return "";
+    different.insert(base::join({most.begin(), most.end()}, " "));
+    return "hosts " + base::join({different.begin(), different.end()}, " | ");
 }
 
 // "threads 4, 2": along the points.
@@ -71,18 +114,21 @@ std::string differing_along(const std::vector<const Group*>& points) {
         }
         if (differs) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", name, values);
     }
-    return text;
+    const std::string hosts = other_hosts(points);
+    return text + (text.empty() || hosts.empty() ? "" : "; ") + hosts;
 }
 
 }  // namespace
 
 std::vector<CurveOfGroups> curves_of(const Campaign& campaign, Scaling scaling) {
     const auto groups = trained(campaign);
-    const bool following = varied(groups, scaling);
+    Keying keying{scaling, false, true};
+    for (const Group* group : groups) keying.one_node = keying.one_node && group->nodes == 1;
+    keying.following = varied(groups, keying);
     std::map<std::string, const Group*> alone;
     std::map<CurveKey, Points> curves;
     for (const Group* group : groups) {
-        const CurveKey key = curve_key(*group, scaling, following);
+        const CurveKey key = curve_key(*group, keying);
         put_newer(is_single_device(group->newest) ? alone[key.work] : curves[key][group->ranks], *group);
     }
     std::vector<CurveOfGroups> all;

@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "report/decisive.hpp"
 #include "report/json_dump.hpp"
 #include "report/phases.hpp"
 #include "report/run_name.hpp"
@@ -66,14 +68,28 @@ std::string lines(const results::Run& run, const std::vector<std::string>& keys)
     return text;
 }
 
+Conditions machine_of(const results::Run& run) {
+    Conditions all = surroundings_of(run);
+    std::erase_if(all, [](const auto& one) { return follows_from_ranks(one.first); });
+    return all;
+}
+
 }  // namespace
 
 void write_extrap(const ChosenRuns& runs, const std::vector<std::string>& keys, const Sink& sink) {
     const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
+    MetConditions met;
     runs.visit(results::Detail::summaries, [&](const results::Run& run) {
         // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
-        if (run.valid && !run.measurements.empty()) sink(lines(run, names));
+        if (!run.valid || run.measurements.empty()) return;
+        met.add(machine_of(run));
+        sink(lines(run, names));
     });
+    if (const auto keys_apart = met.differing(); !keys_apart.empty())
+        base::log::warn(fmt::format(
+            "these runs differ in {}, and Extra-P takes those of equal parameters for repetitions; choose "
+            "runs of one kind with --where",
+            base::join(keys_apart, ", ")));
 }
 
 }  // namespace ranklab::report

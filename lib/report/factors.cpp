@@ -2,23 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include "report/decisive.hpp"
 
 namespace ranklab::report {
-namespace {
-
-// Of these a number does not depend; a run that differs in them alone is a repetition.
-const std::set<std::string> kNoFactors{
-    "label",        "output",          "config",    "seed",        "quiet",          "stall-timeout",
-    "expect-ranks", "resume",          "directory", "checkpoint",  "target-ci",      "time-limit",
-    "benchy-json",  "save-parameters", "data-dir",  "repetitions", "made-for-ranks", "keep",
-    "profile",      "tensorboard",     "order"};
-
-constexpr std::array kFacts{"host.cpu",       "host.governor",      "host.logical_cpus", "libraries.mpi",
-                            "libraries.hdf5", "libraries.libtorch", "build.type",        "build.compiler"};
-
-}  // namespace
 
 void Factors::add_value(const std::string& key, const std::string& value) {
     auto [place, fresh] = seen_.try_emplace(key, Seen{value, 0, false});
@@ -29,10 +15,10 @@ void Factors::add_value(const std::string& key, const std::string& value) {
 void Factors::add(const results::Run& run) {
     ++runs_;
     for (const auto& setting : run.config)
-        if (kNoFactors.count(setting.key) == 0) add_value(setting.key, setting.value);
+        if (setting_matters(Asker::factor, setting.key)) add_value(setting.key, setting.value);
     for (const auto& fact : run.context) {
         const std::string key = fmt::format("{}.{}", fact.section, fact.key);
-        if (std::find(kFacts.begin(), kFacts.end(), key) != kFacts.end()) add_value(key, fact.value);
+        if (is_decisive_fact(key)) add_value(key, fact.value);
     }
     add_value("command", run.command);
     if (run.setting("ranks").empty()) add_value("ranks", fmt::format("{}", run.hosts.size()));

@@ -16,7 +16,8 @@
 namespace ranklab::report {
 namespace {
 
-constexpr std::size_t kMostRows = 200;  // of groups: more is a list, not a table
+constexpr std::size_t kMostRows = 200;    // of groups: more is a list, not a table
+constexpr std::size_t kLongestCell = 40;  // of surroundings: a processor's name tells itself by then
 
 // What a reader asks first of the conditions; where all runs share them they stand below the table.
 constexpr std::array kConditions{"command",
@@ -110,8 +111,9 @@ std::vector<std::string> heads_of(const RunGroups& groups, const std::vector<std
 
 std::string conditions_of(const RunGroups& groups) {
     std::vector<std::string> parts;
+    const auto keys = groups.keys();
     for (const std::string key : kConditions) {
-        const bool is_key = std::find(groups.keys().begin(), groups.keys().end(), key) != groups.keys().end();
+        const bool is_key = std::find(keys.begin(), keys.end(), key) != keys.end();
         const std::string all = groups.factors().common(key);
         const std::string value = all.substr(0, all.find(','));  // a library tells more than a condition
         if (!is_key && !value.empty()) parts.push_back(fmt::format("{} = {}", key, value));
@@ -133,6 +135,11 @@ void add_notes(View& view, const RunGroups& groups, const std::vector<RunGroup>&
             "single run: the intervals are over its own repetitions; how far another run may be off is not "
             "in "
             "them");
+    if (const auto apart = groups.apart(); !apart.empty())
+        view.notes.push_back(
+            fmt::format("runs of different surroundings are not pooled: they differ in {}; --allow KEY pools "
+                        "them all the same",
+                        base::join(apart, ", ")));
     view.notes.insert(view.notes.end(), scaling.bases.begin(), scaling.bases.end());
     view.notes.insert(view.notes.end(), scaling.notes.begin(), scaling.notes.end());
     if (groups.without_values() > 0)
@@ -150,7 +157,9 @@ View view_of(const RunGroups& groups, const results::ResultFile& file) {
     const auto measurements = groups.measurements();
     View view;
     const std::size_t all = sorted.size();
-    const GroupScaling scaling = all > kMostRows ? GroupScaling() : scaling_of(sorted, groups.keys(), file);
+    const auto keys = groups.keys();
+    const std::size_t asked = keys.size() - groups.apart().size();
+    const GroupScaling scaling = all > kMostRows ? GroupScaling() : scaling_of(sorted, keys, file);
     const bool scales = std::any_of(scaling.rows.begin(), scaling.rows.end(), [](const ScalingRow& row) {
         return !std::isnan(row.speedup.ratio) && !row.is_base;
     });
@@ -158,6 +167,7 @@ View view_of(const RunGroups& groups, const results::ResultFile& file) {
     for (std::size_t i = 0; i < std::min(all, kMostRows); ++i) {
         const RunGroup& group = sorted[i];
         std::vector<std::string> row = group.key;
+        for (std::size_t k = asked; k < row.size(); ++k) row[k] = base::printable(row[k], kLongestCell);
         row.push_back(fmt::format("{}", group.runs.size()));
         for (const auto& name : measurements) add_values(row, group, name);
         if (scales) {
@@ -166,7 +176,7 @@ View view_of(const RunGroups& groups, const results::ResultFile& file) {
             add_ratio(row, weak ? stats::RatioEstimate() : ratio.speedup, ratio.is_base);
             add_ratio(row, ratio.efficiency, ratio.is_base);
         }
-        row.push_back(marks(group, groups.keys()));
+        row.push_back(marks(group, keys));
         view.rows.push_back(std::move(row));
     }
     add_notes(view, groups, sorted, scales ? scaling : GroupScaling());
@@ -175,7 +185,7 @@ View view_of(const RunGroups& groups, const results::ResultFile& file) {
 }
 
 RunGroups grouped(const ChosenRuns& runs, const Grouping& grouping) {
-    RunGroups groups(grouping.keys, grouping.measurements);
+    RunGroups groups(grouping.keys, grouping.measurements, grouping.allow);
     runs.visit(results::Detail::summaries, [&](const results::Run& run) { groups.add(run); });
     return groups;
 }

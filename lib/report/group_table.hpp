@@ -11,6 +11,7 @@ namespace ranklab::report {
 struct Grouping {
     std::vector<std::string> keys;          ///< as of value_of: "ranks", "sync", "host.cpu"
     std::vector<std::string> measurements;  ///< empty: the headline ones of the commands there are
+    std::vector<std::string> allow = {};    ///< surroundings that may differ within a group (RunGroups)
 };
 
 /// A row a group: how many runs, the median over runs of the runs' medians with its 95 % interval (from 6

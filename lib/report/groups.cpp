@@ -49,9 +49,11 @@ const std::vector<std::string>& scaling_times() {
     return kNames;
 }
 
-RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements)
+RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements,
+                     std::vector<std::string> allow)
     : keys_(std::move(keys)),
-      measurements_(measurements.empty() ? headline_measurements() : std::move(measurements)) {
+      measurements_(measurements.empty() ? headline_measurements() : std::move(measurements)),
+      allow_(std::move(allow)) {
     std::set<std::string> met;
     for (const auto& key : keys_)
         if (key.empty() || !met.insert(key).second)
@@ -59,11 +61,34 @@ RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> mea
                 "--group-by takes keys with a comma between, each once, such as ranks,sync; not '{}'", key));
 }
 
+Conditions RunGroups::surroundings_kept_apart(const results::Run& run) const {
+    Conditions all = surroundings_of(run);
+    std::erase_if(all, [&](const auto& one) {
+        return (follows_from_ranks(one.first) && one.first != "hosts") || is_allowed(one.first, allow_) ||
+               contains(keys_, one.first);
+    });
+    return all;
+}
+
+std::vector<std::string> RunGroups::apart() const {
+    MetConditions met;
+    for (const auto& [key, group] : groups_) met.add(group.surroundings);
+    return met.differing();
+}
+
+std::vector<std::string> RunGroups::keys() const {
+    std::vector<std::string> all = keys_;
+    for (auto& name : apart()) all.push_back(std::move(name));
+    return all;
+}
+
 void RunGroups::add(const results::Run& run) {
     std::vector<std::string> key;
     for (const auto& name : keys_) key.push_back(value_of(run, name));
-    RunGroup& group = groups_[key];
+    const Conditions surroundings = surroundings_kept_apart(run);
+    RunGroup& group = groups_[{key, surroundings}];
     group.key = key;
+    group.surroundings = surroundings;
     ++runs_;
     if (!run.valid) {
         ++group.invalid;
@@ -94,8 +119,15 @@ bool RunGroups::has_values(const RunGroup& group) const {
 
 std::vector<RunGroup> RunGroups::sorted() const {
     std::vector<RunGroup> groups;
-    for (const auto& [key, group] : groups_)
-        if (has_values(group)) groups.push_back(group);
+    const auto others = apart();
+    for (const auto& [key, group] : groups_) {
+        if (!has_values(group)) continue;
+        groups.push_back(group);
+        for (const auto& name : others) {
+            const auto found = group.surroundings.find(name);
+            groups.back().key.push_back(found == group.surroundings.end() ? "" : found->second);
+        }
+    }
     std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
         return std::lexicographical_compare(a.key.begin(), a.key.end(), b.key.begin(), b.key.end(), before);
     });

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "report/decisive.hpp"
 #include "report/factors.hpp"
 #include "results/run.hpp"
 
@@ -19,7 +21,8 @@ struct GroupValues {
 };
 
 struct RunGroup {
-    std::vector<std::string> key;   ///< in the order of the keys
+    std::vector<std::string> key;   ///< in the order of RunGroups::keys()
+    Conditions surroundings;        ///< of all its runs
     std::vector<std::string> runs;  ///< ids of those that count: valid ones
     std::size_t invalid = 0;        ///< left out
     std::size_t not_converged = 0;  ///< of those that count
@@ -29,16 +32,22 @@ struct RunGroup {
     Factors factors;
 };
 
+/// Runs of different surroundings (decisive.hpp) are never in one group, whatever the keys, but for what
+/// follows from the ranks and what is allowed to differ.
 class RunGroups {
   public:
-    /// `measurements`: those to keep; empty: the headline ones (headline_measurements). OptionError for an
-    /// empty or repeated key.
-    RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements);
+    /// `measurements`: those to keep; empty: the headline ones (headline_measurements). `allow`: surroundings
+    /// that may differ within a group. OptionError for an empty or repeated key.
+    RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements,
+              std::vector<std::string> allow = {});
 
     /// A run read with its summaries.
     void add(const results::Run& run);
 
-    const std::vector<std::string>& keys() const { return keys_; }
+    /// Those asked for, and after them the surroundings in which the groups differ (apart()).
+    std::vector<std::string> keys() const;
+    /// Surroundings that are not the same in all groups: nobody asked for them, but they are not pooled.
+    std::vector<std::string> apart() const;
     /// By the values of the keys: numbers in their order, before texts. RunGroups of which no run has any of
     /// the measurements, and none is invalid, are left out and counted in without_values().
     std::vector<RunGroup> sorted() const;
@@ -50,10 +59,12 @@ class RunGroups {
 
   private:
     bool has_values(const RunGroup& group) const;
+    Conditions surroundings_kept_apart(const results::Run& run) const;
 
     std::vector<std::string> keys_;
     std::vector<std::string> measurements_;
-    std::map<std::vector<std::string>, RunGroup> groups_;
+    std::vector<std::string> allow_;
+    std::map<std::pair<std::vector<std::string>, Conditions>, RunGroup> groups_;
     Factors factors_;
     std::size_t runs_ = 0;
 };

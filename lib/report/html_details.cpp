@@ -51,6 +51,9 @@ std::string run_html(const Group& group, const std::string& title, bool open) {
              fact_row("verification", escape(group.verified)) +
              fact_row("ranklab", escape(run.version + " " + run.git_revision)) +
              fact_row("settings", settings_text(run));
+    for (const auto& fact : run.context)
+        if (fact.section == "communication" && fact.key == "no_overlap")
+            facts += fact_row("overlap", escape("n/a: " + fact.value, 600));
     for (const auto& warning : run.warnings) facts += fact_row("warning", escape(warning, 600));
     const std::string numbers = run.valid ? measurements_table(run)
                                           : fmt::format(

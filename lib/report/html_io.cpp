@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/text.hpp"
 #include "report/html_sections.hpp"
 #include "report/html_text.hpp"
 #include "report/io_ladder.hpp"
@@ -121,7 +122,9 @@ Figure ladder_speedups(const ShownLadder& ladder) {
 std::string series_name(const ScalingSeries& series) {
     std::string text = fmt::format("{} over {}, {} × {}²", series.rung,
                                    series.by_workers ? "workers" : "ranks", series.files, series.size);
-    return series.variant.empty() ? text : text + ", " + series.variant;
+    for (const auto& what : {series.variant, base::printable(series.surroundings, 60)})
+        if (!what.empty()) text += ", " + what;
+    return text;
 }
 
 }  // namespace

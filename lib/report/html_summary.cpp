@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "report/html_sections.hpp"
 #include "report/html_text.hpp"
 
@@ -142,6 +143,11 @@ std::vector<std::string> warning_items(const PageInput& input) {
                         "within it. How "
                         "far another run may be off is not in them.</li>\n",
                         single, single == 1 ? " has" : "s have"));
+    if (const auto apart = kept_apart(campaign); !apart.empty())
+        items.push_back(
+            fmt::format("<li>Runs of different surroundings are not pooled, and are no points of one curve: "
+                        "they differ in {}.</li>\n",
+                        escape(base::join(apart, "; "), 600)));
     for (const auto& warning : campaign.warnings().sorted())
         items.push_back(notice_item(warning.text, warning.runs, warning.newest, ""));
     if (campaign.warnings().full() || campaign.invalid_runs().full())
@@ -182,7 +188,8 @@ std::string warnings_html(const PageInput& input) {
 
 std::string summary_html(const PageInput& input) {
     std::string text =
-        "<p>Rows are groups of runs with the same settings. Numbers are medians with their 95 % intervals: "
+        "<p>Rows are groups of runs with the same settings, measured in the same surroundings (hosts, "
+        "processors, build, libraries). Numbers are medians with their 95 % intervals: "
         "over "
         "runs where a group has six valid ones, otherwise over the steps or repetitions of its newest. The "
         "pointer "

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "report/decisive.hpp"
 #include "report/values.hpp"
 
 namespace ranklab::report {
@@ -46,7 +47,7 @@ void add_speedups(std::vector<LadderRow>& rows) {
 std::vector<LadderRow> rows_of_runs(const std::vector<Run>& runs, const Run& newest) {
     std::vector<LadderRow> rows;
     for (const auto& run : runs) {
-        if (!is_rung(run) || !same_records(run, newest)) continue;
+        if (!is_rung(run) || !same_records(run, newest) || !same_surroundings(run, newest)) continue;
         const LadderRow row = row_of(run);
         const auto old = std::find_if(rows.begin(), rows.end(), [&](const LadderRow& other) {
             return std::tie(other.rung, other.ranks, other.workers) ==

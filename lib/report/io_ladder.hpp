@@ -40,7 +40,8 @@ struct Ladder {
     std::vector<LadderRow> rows;
 };
 /// The newest table `ladder` of the runs; where there is none, a row for the newest run of each rung, ranks
-/// and workers that has the newest run's files and size. No rows where no run is of `io`.
+/// and workers that has the newest run's files and size, and its surroundings. No rows where no run is of
+/// `io`.
 Ladder newest_ladder(const std::vector<results::Run>& runs);
 
 }  // namespace ranklab::report

@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.hpp"
+#include "report/decisive.hpp"
 #include "report/values.hpp"
 
 namespace ranklab::report {
@@ -42,21 +44,58 @@ std::string variant_of(const Run& run, const std::vector<std::string>& varying) 
     return text;
 }
 
+// What may differ along a series, since more ranks need it, does not count; where all ran on one node, hosts
+// do.
+class Surroundings {
+  public:
+    explicit Surroundings(const std::vector<const Run*>& runs) {
+        for (const Run* run : runs) one_node_ = one_node_ && node_count(*run) <= 1;
+        MetConditions met;
+        for (const Run* run : runs) met.add(of(*run));
+        differing_ = met.differing();
+    }
+    Conditions of(const Run& run) const {
+        Conditions all = surroundings_of(run);
+        std::erase_if(all, [&](const auto& one) {
+            return follows_from_ranks(one.first) && !(one.first == "hosts" && one_node_);
+        });
+        return all;
+    }
+    // Of what is not the same in all runs.
+    std::string text(const Run& run) const {
+        std::vector<std::string> parts;
+        const Conditions own = of(run);
+        for (const auto& key : differing_)
+            if (const auto found = own.find(key); found != own.end())
+                parts.push_back(key + " " + found->second);
+        return base::join(parts, ", ");
+    }
+
+  private:
+    bool one_node_ = true;
+    std::vector<std::string> differing_;
+};
+
 struct Timed {
     TimeWithInterval time;
     std::string run;
 };
-using SeriesKey = std::tuple<bool, std::string, std::string, std::string, std::string>;
+using SeriesKey = std::tuple<bool, std::string, std::string, std::string, std::string, std::string>;
 
 // Every run at its width in the series that it may belong to; later runs replace earlier ones.
 std::map<SeriesKey, std::map<std::int64_t, Timed>> grouped(const std::vector<const Run*>& runs) {
     std::map<SeriesKey, std::map<std::int64_t, Timed>> groups;
     const auto varying = varying_options(runs);
+    const Surroundings surroundings(runs);
     for (const Run* run : runs) {
         const std::string rung = run->setting("strategy");
         const bool processes = workers_of(*run) > 0;
-        const SeriesKey key{processes, rung, run->setting("files"), run->setting("size"),
-                            variant_of(*run, varying)};
+        const SeriesKey key{processes,
+                            rung,
+                            run->setting("files"),
+                            run->setting("size"),
+                            variant_of(*run, varying),
+                            surroundings.text(*run)};
         groups[key][processes ? workers_of(*run) : ranks_of(*run)] = {job_time(*run), run->id};
     }
     return groups;
@@ -84,8 +123,9 @@ std::vector<ScalingSeries> scaling_series(const std::vector<Run>& runs) {
     }
     std::vector<ScalingSeries> series;
     for (const auto& [key, times] : grouped(used)) {
-        const auto& [by_workers, rung, files, size, variant] = key;
-        if (times.size() >= 2) series.push_back({rung, files, size, variant, by_workers, points_of(times)});
+        const auto& [by_workers, rung, files, size, variant, surroundings] = key;
+        if (times.size() >= 2)
+            series.push_back({rung, files, size, variant, surroundings, by_workers, points_of(times)});
     }
     return series;
 }

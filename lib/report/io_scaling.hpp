@@ -22,11 +22,13 @@ struct ScalingSeries {
     std::string rung;
     std::string files, size;
     std::string variant;  ///< "--layout single"; "" for the defaults
+    /// What of the surroundings is not the same in all series, "host.cpu X"; "" where all is.
+    std::string surroundings;
     bool by_workers = false;
     std::vector<ScalingPoint> points;
 };
-/// Of valid runs; the newest of those with equal settings and widths. Process rungs are drawn over workers,
-/// whatever the ranks, and rungs of rank 0 alone not at all.
+/// Of valid runs of the same surroundings; the newest of those with equal settings and widths. Process rungs
+/// are drawn over workers, whatever the ranks, and rungs of rank 0 alone not at all.
 std::vector<ScalingSeries> scaling_series(const std::vector<results::Run>& runs);
 
 }  // namespace ranklab::report

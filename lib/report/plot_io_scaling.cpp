@@ -24,7 +24,8 @@ std::string series_title(const ScalingSeries& series, bool several_records) {
     std::string text =
         fmt::format("{}, over {}: base {}, {} s", series.rung, series.by_workers ? "workers" : "ranks",
                     plural(base.width, series.by_workers ? "worker" : "rank"), plot_text(base.time.median_s));
-    if (!series.variant.empty()) text += ", " + series.variant;
+    for (const auto& what : {series.variant, base::printable(series.surroundings, 60)})
+        if (!what.empty()) text += ", " + what;
     return several_records ? text + fmt::format(", {} records of size {}", series.files, series.size) : text;
 }
 

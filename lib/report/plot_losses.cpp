@@ -26,6 +26,7 @@ constexpr Picture kPictures[] = {
     {"learning_rate", "optimizer steps", 1, 5, "learning rate"}};
 constexpr const char* kScript = "plot_losses.gp";
 constexpr std::size_t kMostPoints = 20000;  // of a curve: of longer ones every 2nd, 3rd, ... step is drawn
+constexpr std::size_t kMostCurves = 40;     // of more nobody can tell one from another
 
 // Each row's largest, warm-up rows first.
 std::vector<double> rows_of(const Run& run, const std::string& name) {
@@ -96,8 +97,24 @@ std::vector<Picture> pictures_of(bool rates) {
     return pictures;
 }
 
-std::string script_of(const std::vector<Line>& lines, const std::vector<Picture>& pictures) {
+// In the order stored; `left_out`: how many more have losses.
+std::vector<const Run*> newest_with_losses(const std::vector<Run>& runs, std::size_t& left_out) {
+    std::vector<const Run*> newest;
+    for (const auto& run : runs) {
+        const Measurement* m = run.find("train_loss");
+        if (m != nullptr && m->rows() > 0) newest.push_back(&run);
+    }
+    left_out = newest.size() > kMostCurves ? newest.size() - kMostCurves : 0;
+    newest.erase(newest.begin(), newest.begin() + static_cast<std::ptrdiff_t>(left_out));
+    return newest;
+}
+
+std::string script_of(const std::vector<Line>& lines, const std::vector<Picture>& pictures,
+                      std::size_t left_out) {
     std::string text = gnuplot_head(kScript, 960, 640) + "set grid\nset key outside below\n";
+    if (left_out > 0)
+        text += fmt::format("set title 'the newest {} of {} runs; choose others with --where or --last'\n",
+                            lines.size(), lines.size() + left_out);
     for (const auto& picture : pictures) {
         text +=
             fmt::format("set output '{}.'.ending\nset xlabel '{}'\nset ylabel '{}'\nset yrange [0:*]\nplot",
@@ -128,10 +145,11 @@ std::optional<Drawing> prepare_losses(const std::vector<Run>& runs, const fs::pa
     std::vector<Line> lines;
     Drawing drawing;
     bool rates = false;
-    for (const auto& run : runs) {
-        const LossCurve curve = loss_curve(run);
+    std::size_t left_out = 0;
+    for (const Run* run : newest_with_losses(runs, left_out)) {
+        const LossCurve curve = loss_curve(*run);
         if (curve.loss.empty()) continue;
-        drawing.written.push_back(folder / (run.id + ".dat"));
+        drawing.written.push_back(folder / (run->id + ".dat"));
         write_plot_file(drawing.written.back(), data_of(curve));
         rates = rates || !curve.rate.empty();
         lines.push_back({drawing.written.back().filename().string(), curve.title});
@@ -140,7 +158,7 @@ std::optional<Drawing> prepare_losses(const std::vector<Run>& runs, const fs::pa
     const auto pictures = pictures_of(rates);
     drawing.script = folder / kScript;
     drawing.written.push_back(drawing.script);
-    write_plot_file(drawing.script, script_of(lines, pictures));
+    write_plot_file(drawing.script, script_of(lines, pictures, left_out));
     for (const auto& picture : pictures)
         drawing.pictures.push_back(folder / (std::string(picture.file) + ".svg"));
     return drawing;

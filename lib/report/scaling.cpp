@@ -130,40 +130,64 @@ std::string base_line(const RunGroup& base, const std::vector<std::string>& keys
 }
 
 // The values of the other keys; without those that mean nothing to a single device, where it is the base.
-std::vector<std::string> likeness(const RunGroup& group, const std::vector<std::string>& keys,
-                                  std::size_t place, bool to_single_device) {
-    std::vector<std::string> values = group.key;
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        if (i == place || (to_single_device && is_between_ranks(keys[i]))) values[i] = "";
-    return values;
-}
+class Likeness {
+  public:
+    // Hosts count where each group ran on one: on several, more ranks need other ones.
+    Likeness(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys, std::size_t place)
+        : keys_(keys), place_(place) {
+        const auto found = std::find(keys.begin(), keys.end(), "hosts");
+        const auto hosts = static_cast<std::size_t>(found - keys.begin());
+        hosts_count_ =
+            found != keys.end() && std::all_of(groups.begin(), groups.end(), [&](const auto& group) {
+                return group.key[hosts].find(' ') == std::string::npos;
+            });
+    }
+
+    std::vector<std::string> of(const RunGroup& group, bool to_single_device) const {
+        std::vector<std::string> values = group.key;
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
+            const bool meaningless =
+                to_single_device && (is_between_ranks(keys_[i]) || is_environment(keys_[i]));
+            const bool elsewhere = keys_[i] == "hosts" && !hosts_count_;
+            if (i == place_ || meaningless || elsewhere) values[i] = "";
+        }
+        return values;
+    }
+
+  private:
+    // Variables for the launcher and the network.
+    static bool is_environment(const std::string& key) { return key.starts_with("environment."); }
+
+    const std::vector<std::string>& keys_;
+    std::size_t place_;
+    bool hosts_count_ = true;
+};
 
 // A group's base is the single-device run of equal other keys; where there is none, the fewest ranks.
 class Bases {
   public:
     Bases(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys, std::size_t place,
           const AgainstBase& against)
-        : keys_(keys), place_(place) {
+        : likeness_(groups, keys, place) {
         for (const auto& group : groups) {
             if (common_time(group, group).empty() || !(against.ranks(group) > 0)) continue;
-            const RunGroup*& base = fewest_[likeness(group, keys, place, false)];
+            const RunGroup*& base = fewest_[likeness_.of(group, false)];
             if (base == nullptr || against.ranks(group) < against.ranks(*base)) base = &group;
             if (!is_single_device(group)) continue;
-            const RunGroup*& single = single_[likeness(group, keys, place, true)];
+            const RunGroup*& single = single_[likeness_.of(group, true)];
             if (single == nullptr || group.runs.size() > single->runs.size()) single = &group;
         }
     }
 
     const RunGroup* of(const RunGroup& group) const {
-        const auto single = single_.find(likeness(group, keys_, place_, true));
+        const auto single = single_.find(likeness_.of(group, true));
         if (single != single_.end()) return single->second;
-        const auto fewest = fewest_.find(likeness(group, keys_, place_, false));
+        const auto fewest = fewest_.find(likeness_.of(group, false));
         return fewest == fewest_.end() ? nullptr : fewest->second;
     }
 
   private:
-    const std::vector<std::string>& keys_;
-    std::size_t place_;
+    Likeness likeness_;
     std::map<std::vector<std::string>, const RunGroup*> single_, fewest_;
 };
 

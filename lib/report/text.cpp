@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -69,10 +70,23 @@ std::string measurement_table(const Run& run, const char* title, Wanted wanted) 
     return table.empty() ? "" : table.text() + '\n';
 }
 
+std::string few(const std::set<std::string>& all) {
+    constexpr std::size_t kMost = 4;
+    std::vector<std::string> shown;
+    for (const auto& one : all)
+        if (shown.size() < kMost) shown.push_back(one);
+    return base::join(shown, ", ") +
+           (all.size() > kMost ? fmt::format(" and {} more", all.size() - kMost) : "");
+}
+
 std::string where(const Run& run) {
     constexpr std::size_t kMostHosts = 4;
     std::map<std::string, std::vector<int>> ranks;
-    for (const auto& row : run.hosts) ranks[row.host].push_back(row.rank);
+    std::set<std::string> devices;
+    for (const auto& row : run.hosts) {
+        ranks[row.host].push_back(row.rank);
+        devices.insert(row.device);
+    }
     std::vector<std::string> parts;
     for (auto& [host, ids] : ranks) {
         std::sort(ids.begin(), ids.end());
@@ -82,17 +96,16 @@ std::string where(const Run& run) {
     if (ranks.size() > kMostHosts) parts.push_back(fmt::format("{} more", ranks.size() - kMostHosts));
     if (parts.empty()) return "unknown";
     return fmt::format("{} rank(s) on {} host(s): {}; {}", run.hosts.size(), ranks.size(),
-                       base::join(parts, ", "), run.hosts.front().device);
+                       base::join(parts, ", "), few(devices));
 }
 
 std::string line(const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, printable(value));
 }
 
-// Of a run with --target-ci.
-std::string converged(const Run& run) {
+std::string fact_of(const Run& run, const char* section, const char* key) {
     for (const auto& fact : run.context)
-        if (fact.section == "measuring" && fact.key == "converged") return fact.value;
+        if (fact.section == section && fact.key == key) return fact.value;
     return "";
 }
 
@@ -102,7 +115,8 @@ std::string header(const Run& run) {
            line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
            line("where", where(run)) +
            line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
-           line("valid", run.valid ? "yes" : "NO") + line("converged", converged(run));
+           line("valid", run.valid ? "yes" : "NO") +
+           line("converged", fact_of(run, "measuring", "converged"));
 }
 
 std::string invalid(const Run& run) {
@@ -178,19 +192,39 @@ std::string resources(const Run& run) {
     return text + line("threads", threads(run));
 }
 
+// Of the whole, the parts that are known.
+std::string communication_parts(const Run& run) {
+    std::vector<std::string> parts;
+    const auto add = [&](const char* name, const char* what) {
+        const Measurement* m = run.find(name);
+        if (m != nullptr && m->summary.n > 0 && !std::isnan(m->summary.median))
+            parts.push_back(fmt::format("{} ms {}", number(1e3 * m->summary.median), what));
+    };
+    add("communication_s", "a step in all");
+    add("communication_hidden_s", "hidden behind backward");
+    add("communication_exposed_s", "longer than without");
+    return base::join(parts, ", ");
+}
+
 // What the ranks' communication costs a step.
 std::string communication(const Run& run) {
-    const Measurement* total = run.find("communication_s");
-    const Measurement* hidden = run.find("communication_hidden_s");
-    const Measurement* exposed = run.find("communication_exposed_s");
     const Measurement* overlap = run.find("overlap");
-    if (total == nullptr || hidden == nullptr || exposed == nullptr || overlap == nullptr) return "";
-    return line("overlap",
-                fmt::format("{:.1f} % of the communication is hidden: {} ms a step in all, {} ms seen inside "
-                            "backward, {} ms longer than without (n = {})",
-                            100 * overlap->summary.median, number(1e3 * total->summary.median),
-                            number(1e3 * hidden->summary.median), number(1e3 * exposed->summary.median),
-                            exposed->summary.n));
+    if (overlap == nullptr) return "";
+    const stats::Summary& s = overlap->summary;
+    const std::string parts = communication_parts(run);
+    if (std::isnan(s.median) || std::isnan(s.ci95.low)) {
+        const std::string why = fact_of(run, "communication", "no_overlap");
+        return line(
+            "overlap",
+            fmt::format("n/a: {}; {} (n = {})",
+                        why.empty() ? "stored without an interval, by an older ranklab" : why, parts, s.n));
+    }
+    return line(
+        "overlap",
+        fmt::format("{:.1f} % of the communication is hidden (95 % interval {:.1f} .. {:.1f} %, balance "
+                    "{:.2f}): {} (n = {})",
+                    100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high, run.median("overlap_balance"), parts,
+                    s.n));
 }
 
 // Of the wholes: the table has the phases, too, and stands in every other format.

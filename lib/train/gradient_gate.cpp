@@ -83,7 +83,11 @@ GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const Tens
     auto worst = differences(wanted, parameters);
     control.allreduce(comm::view(std::span(worst)), comm::ReduceOp::max);
     const auto names = trained_parameter_names(model);
-    GateResult result{.passed = true, .worst = 0, .bound = bound, .where = ""};
+    GateResult result{.passed = true,
+                      .worst = 0,
+                      .bound = bound,
+                      .where = "",
+                      .norm = wanted.to(torch::kDouble).norm().item<double>()};
     for (std::size_t i = 0; i < worst.size(); ++i) {
         if (worst[i] < result.worst) continue;
         result.worst = worst[i];

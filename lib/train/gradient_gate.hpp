@@ -15,6 +15,7 @@ struct GateResult {
         0;  ///< largest difference / largest magnitude of that parameter's gradient, over all ranks
     double bound = 0;   ///< what the element type (and compression) allows
     std::string where;  ///< the parameter with the worst one
+    double norm = 0;    ///< the gradient's, over all parameters: far above 1 nothing can be learned
 };
 
 /// The relative difference that may come from another order of summation, or from travelling in fewer bits.

@@ -29,7 +29,7 @@ class GradientSync {
     /// and over the backwards since the last finish(). The trainer has weighted each loss by its share of the
     /// global batch, so that the sum is the mean over all samples.
     virtual void finish() = 0;
-    /// What the last finished step reduced, in order; empty where nothing is reduced on the host's clock.
+    /// What the last finished step reduced, in order.
     virtual const std::vector<ReductionStamp>& stamps() const = 0;
     /// The buckets in use: parameters by their place in attach()'s list; empty before there are any.
     virtual BucketPlan buckets() const = 0;

@@ -21,15 +21,20 @@ namespace {
 constexpr std::chrono::microseconds kShortestNap{20};
 constexpr std::chrono::microseconds kLongestNap{250};
 
+// On a device a stream orders the work and does it, and the library cuts it itself.
+bool is_streamed(const comm::BufferView& buffer) {
+    return buffer.memory == comm::Memory::device;
+}
+
 // One buffer on its way, a piece at a time. advance() never blocks with Transfer::background, and with
 // Transfer::blocking only once all ranks have come.
 class Reduction {
   public:
     Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer, std::size_t piece_bytes)
-        : comm_(comm), rest_(buffer), transfer_(transfer) {
-        // On a device a stream orders the work, and the library cuts it itself.
-        const bool whole = buffer.memory == comm::Memory::device;
-        piece_ = std::max<std::size_t>(1, whole ? buffer.count : piece_bytes / comm::size_of(buffer.dtype));
+        : comm_(comm), rest_(buffer), transfer_(is_streamed(buffer) ? Transfer::background : transfer) {
+        const std::size_t piece =
+            is_streamed(buffer) ? buffer.count : piece_bytes / comm::size_of(buffer.dtype);
+        piece_ = std::max<std::size_t>(1, piece);
         if (transfer_ == Transfer::blocking)
             request_ = comm_.start_allreduce({&here_, 1, comm::DType::u8}, comm::ReduceOp::max);
         else
@@ -38,7 +43,11 @@ class Reduction {
 
     // True when the sum is there.
     bool advance() {
-        if (transfer_ == Transfer::background) return advance_pieces();
+        if (transfer_ == Transfer::background) {
+            // Before the first look nobody moved anything.
+            if (moving_ == Clock::time_point()) moving_ = Clock::now();
+            return advance_pieces();
+        }
         if (!request_.test()) return false;
         moving_ = Clock::now();
         while (rest_.count > 0) comm_.allreduce(next_piece(), comm::ReduceOp::sum);
@@ -74,7 +83,6 @@ class Reduction {
     }
     void start_piece() {
         piece_start_ = Clock::now();
-        if (moving_ == Clock::time_point()) moving_ = piece_start_;
         request_ = comm_.start_allreduce(next_piece(), comm::ReduceOp::sum);
     }
 
@@ -110,7 +118,7 @@ class ReductionQueue::Worker {
     // Something is under way only where an error ends the job: it is left, since others may not come.
     ~Worker() {
         if (!thread_.joinable()) {
-            if (current_) current_->abandon();
+            abandon();
             return;
         }
         {
@@ -128,25 +136,23 @@ class ReductionQueue::Worker {
     void begin_step() {
         const std::lock_guard lock(mutex_);
         stamps_.clear();
-        next_ = 0;
+        next_ = started_ = 0;
         hurry_ = false;
     }
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done) {
         const auto now = Clock::now();
         {
             const std::lock_guard lock(mutex_);
-            waiting_.push_back({buffer, std::move(done)});
+            waiting_.push_back({buffer, std::move(done), nullptr});
             stamps_.push_back({.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
         }
         if (progress_ == Progress::thread)
             changed_.notify_all();
         else
-            start_next();
+            start_what_may();
     }
     void poll() {
-        if (progress_ != Progress::poll) return;
-        start_next();
-        while (current_ && current_->advance()) complete_current();
+        if (progress_ == Progress::poll) advance();
     }
     void hurry() {
         {
@@ -160,9 +166,9 @@ class ReductionQueue::Worker {
             wait_for_thread();
             return;
         }
-        for (start_next(); current_; start_next()) {
-            current_->complete();
-            complete_current();
+        for (start_what_may(); !under_way_.empty(); start_what_may()) {
+            under_way_.front().reduction->complete();
+            complete_first();
         }
     }
     const std::vector<ReductionStamp>& stamps() const { return stamps_; }
@@ -171,29 +177,50 @@ class ReductionQueue::Worker {
     struct Task {
         comm::BufferView buffer;
         std::function<void(std::exception_ptr)> done;
+        std::unique_ptr<Reduction> reduction;
     };
 
-    void start_next() {
-        std::unique_lock lock(mutex_);
-        if (current_ || waiting_.empty()) return;
-        Task task = std::move(waiting_.front());
-        waiting_.pop_front();
-        stamps_[next_].start = Clock::now();
-        lock.unlock();
-        done_ = std::move(task.done);
-        current_ = std::make_unique<Reduction>(comm_, task.buffer, transfer_, piece_bytes_);
+    // With mutex_ locked.
+    bool next_may_start() const {
+        if (waiting_.empty()) return false;
+        return under_way_.empty() ||
+               (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
     }
-    void complete_current() {
+    // One at a time; of a stream all, in their order.
+    void start_what_may() {
+        std::unique_lock lock(mutex_);
+        while (next_may_start()) {
+            under_way_.push_back(std::move(waiting_.front()));
+            waiting_.pop_front();
+            stamps_[started_++].start = Clock::now();
+            lock.unlock();
+            Task& task = under_way_.back();
+            task.reduction = std::make_unique<Reduction>(comm_, task.buffer, transfer_, piece_bytes_);
+            lock.lock();
+        }
+    }
+    void complete_first() {
         {
             const std::lock_guard lock(mutex_);
             ReductionStamp& stamp = stamps_[next_++];
-            stamp.moving = current_->moving();
-            stamp.end = Clock::now();
+            if (!is_streamed(under_way_.front().buffer)) {
+                stamp.moving = under_way_.front().reduction->moving();
+                stamp.end = Clock::now();
+            }
         }
-        current_.reset();
+        const auto done = std::move(under_way_.front().done);
+        under_way_.pop_front();
         base::beat();
-        if (done_) done_(nullptr);
-        start_next();
+        if (done) done(nullptr);
+        start_what_may();
+    }
+    void advance() {
+        start_what_may();
+        while (!under_way_.empty() && under_way_.front().reduction->advance()) complete_first();
+    }
+    void abandon() {
+        for (auto& task : under_way_)
+            if (task.reduction) task.reduction->abandon();
     }
 
     void wait_for_thread() {
@@ -211,25 +238,21 @@ class ReductionQueue::Worker {
             std::optional<base::Waiting> waiting;
             while (wait_for_work()) {
                 if (!waiting) waiting.emplace();
-                advance_current();
-                if (!current_) waiting.reset();
+                advance();
+                if (under_way_.empty()) waiting.reset();
             }
         } catch (...) {
             fail(std::current_exception());
         }
-        if (current_) current_->abandon();
+        abandon();
     }
     // False at the end.
     bool wait_for_work() {
-        if (current_) return !nap_or_end();
+        if (!under_way_.empty()) return !nap_or_end();
         std::unique_lock lock(mutex_);
         if (next_ == stamps_.size()) changed_.notify_all();
         changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
         return !ends_;
-    }
-    void advance_current() {
-        start_next();
-        while (current_ && current_->advance()) complete_current();
     }
     bool nap_or_end() {
         std::unique_lock lock(mutex_);
@@ -238,7 +261,8 @@ class ReductionQueue::Worker {
             std::this_thread::yield();
             return false;
         }
-        changed_.wait_for(lock, current_->nap(), [this] { return hurry_ || ends_; });
+        changed_.wait_for(lock, under_way_.front().reduction->nap(),
+                          [this] { return hurry_ || ends_ || next_may_start(); });
         return ends_;
     }
     void fail(std::exception_ptr error) {
@@ -247,7 +271,7 @@ class ReductionQueue::Worker {
             failure_ = error;
         }
         changed_.notify_all();
-        if (done_) done_(error);
+        if (!under_way_.empty() && under_way_.front().done) under_way_.front().done(error);
     }
 
     comm::Communicator& comm_;
@@ -259,14 +283,14 @@ class ReductionQueue::Worker {
     std::condition_variable changed_;
     std::deque<Task> waiting_;
     std::vector<ReductionStamp> stamps_;
-    std::size_t next_ = 0;  // the first that is not complete
-    bool hurry_ = false;    // the caller has nothing else to do than to wait
+    std::size_t next_ = 0;     // the first that is not complete
+    std::size_t started_ = 0;  // the first that is not started
+    bool hurry_ = false;       // the caller has nothing else to do than to wait
     bool ends_ = false;
     std::exception_ptr failure_;
 
     // Of the thread that calls MPI:
-    std::unique_ptr<Reduction> current_;
-    std::function<void(std::exception_ptr)> done_;
+    std::deque<Task> under_way_;  // one, or in a stream several
     std::thread thread_;
 };
 

@@ -14,7 +14,7 @@ namespace ranklab::train {
 
 /// Who gives the MPI library the time to move data while backward computes. Open MPI moves nothing by itself.
 enum class Progress {
-    none,    ///< nobody: what is started in backward is completed after it
+    none,    ///< nobody: what is started in backward is completed after it (on a device: see push())
     poll,    ///< backward itself, each time a gradient is ready
     thread,  ///< a thread of the rank, which sleeps between looks
 };
@@ -35,8 +35,8 @@ struct ReductionStamp {
     std::size_t bytes = 0;
     Clock::time_point ready;  ///< this rank's part was complete
     Clock::time_point start;  ///< it was its turn: handed to the library
-    /// With Transfer::blocking: all ranks were known to have come; with background, where that is not seen,
-    /// about `start`.
+    /// Transfer::blocking: all ranks were known to have come; background: somebody first looked after it, at
+    /// once or (Progress::none) after backward. On a device the host sees neither this nor `end`: both are 0.
     Clock::time_point moving;
     Clock::time_point end;  ///< the sum was there
 };
@@ -61,9 +61,9 @@ class ReductionQueue {
 
     /// Forgets the stamps of the last step. Nothing may be under way.
     void begin_step();
-    /// This rank's part of the next reduction is complete. All ranks push the same buffers in the same order;
-    /// reduction k+1 starts only after k. The buffer belongs to the queue until finish() returns.
-    /// `done`, if given, is called when it is summed or has failed, from whatever thread found out.
+    /// This rank's part of the next reduction is complete. All ranks push the same buffers in the same order,
+    /// and k+1 starts only after k; those in device memory start at once, in a stream's order. The buffer is
+    /// the queue's until finish() returns. `done`, if given, is called once it is summed or has failed.
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {});
     /// The caller will only wait from here on: the thread stops sleeping.
     void hurry();

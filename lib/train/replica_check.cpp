@@ -54,7 +54,7 @@ double bound_of(torch::ScalarType type, Precision precision) {
 }
 
 ReplicaCheck compare(const std::vector<torch::Tensor>& ours, const std::vector<torch::Tensor>& reference,
-                     double bound) {
+                     double bound, double& norm) {
     double apart = 0;
     double size = 0;
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -62,6 +62,7 @@ ReplicaCheck compare(const std::vector<torch::Tensor>& ours, const std::vector<t
         size += reference[i].square().sum().item<double>();
     }
     ReplicaCheck check{.bound = bound};
+    norm = std::sqrt(size);
     check.difference = apart == 0 ? 0 : std::sqrt(apart / size);
     // Written so that a difference that is not a number fails.
     check.passed = check.difference <= bound;
@@ -79,13 +80,14 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
     compute_reference(replicas, batch);
     const auto reference = take_gradients(parameters);
     rewind();
-    auto check = compare(ours, reference, bound_of(batch.input.scalar_type(), precision));
+    double norm = 0;
+    auto check = compare(ours, reference, bound_of(batch.input.scalar_type(), precision), norm);
     check.detail =
         check.passed
             ? fmt::format(
-                  "{} replicas' first gradient differs by {:.1e} of its norm from that of their parts "
-                  "one after another (at most {:.1e})",
-                  replicas.count(), check.difference, check.bound)
+                  "{} replicas' first gradient differs by {:.1e} of its norm, {:.3g}, from that of their "
+                  "parts one after another (at most {:.1e})",
+                  replicas.count(), check.difference, norm, check.bound)
             : fmt::format(
                   "the gradient of {} replicas differs by {:.1e} of its norm from that of their parts one "
                   "after another, more than {:.1e}: the model may keep state that it does not register, "

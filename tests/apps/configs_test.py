@@ -1,6 +1,7 @@
 """The named configurations: each passes --dry-run; those made for many ranks say so and refuse fewer; the short forms run."""
 
 import configparser
+import json
 import os
 import re
 import unittest
@@ -9,7 +10,11 @@ import ranklab_cli as cli
 
 cli.need_train()
 
+(h5py,) = cli.modules("h5py")
+
 CONFIGS = cli.SOURCE / "configs"
+MOST_GRADIENT = 1e4  # the norm of the first one; a ResNet-152's is thousands by its depth
+MOST_CHANGE = 1      # that times the rate: what the first step of SGD changes
 ALL = sorted(path for path in CONFIGS.glob("*/*.ini") if path.parent.name != "io")  # those: io_configs_test.py
 SMOKE = [path for path in ALL if path.stem.endswith("_smoke")]
 
@@ -106,6 +111,37 @@ class ShortForms(cli.Case):
                 self.assertCode(result, 0)
                 self.assertRegex(result.stdout, r"loss is a number +passed")
                 self.assertIn("Stored as", result.stdout)
+                self.check_gradient(settings, "smoke.h5")
+
+    def check_gradient(self, settings, output):
+        """Whether numbers stay numbers must not hang on the processor's roundings: neither the first gradient nor what the rate makes of it
+        is large, and no step's loss leaves the others far behind."""
+        with h5py.File(self.folder / output) as file:
+            run = list(file["runs"].values())[-1]
+            (detail,) = [row["detail"].decode() for row in run["tables/verification"] if "gradient" in row["check"].decode()]
+            norm = float(re.search(r"norm(?: is|,) ([\d.e+]+)", detail).group(1))
+            losses = [*run["warmup/train_loss"][()].ravel(), *run["samples/train_loss"][()].ravel()]
+            rate = max([*run["warmup/learning_rate"][()].ravel(), *run["samples/learning_rate"][()].ravel()])
+        self.assertLess(norm, MOST_GRADIENT, detail)
+        if settings.get("optimizer", "sgd") == "sgd" and settings["model"].startswith("resnet"):
+            self.assertLess(norm * rate, MOST_CHANGE, detail)
+        self.assertLess(max(losses), 3 * losses[0] + 1, losses)
+
+    def test_the_deepest_runs_with_few_instructions_too(self):
+        """What failed on one processor and passed on another: the same with the instructions that every x86-64 has; stored, and told apart."""
+        self.make_data()
+        path = CONFIGS / "cifar100" / "resnet152_smoke.ini"
+        few = cli.environment(ATEN_CPU_CAPABILITY="default", ONEDNN_MAX_CPU_ISA="SSE41")
+        result = cli.ranklab("train", "--config", path, "--data-dir", "cifar", "--threads", 1, "--evaluate", "off", "--output", "few.h5", ranks=2,
+                             cwd=self.folder, timeout=600, env=few)
+        self.assertCode(result, 0)
+        self.check_gradient(values(path), "few.h5")
+        with h5py.File(self.folder / "few.h5") as file:
+            (run,) = file["runs"].values()
+            context = json.loads(run.attrs["context_json"])
+        self.assertEqual(context["libraries"]["libtorch_cpu_capability"], "DEFAULT")
+        self.assertEqual(context["environment"]["ONEDNN_MAX_CPU_ISA"], "SSE41")
+        self.assertEqual(context["environment"]["ATEN_CPU_CAPABILITY"], "default")
 
 
 if __name__ == "__main__":

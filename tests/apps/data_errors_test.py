@@ -120,7 +120,6 @@ class DamagedFilesTest(Case):
                 self.assertSays(result, 3, whole, part)
                 self.assertNotIn("Img/sec", result.stdout)
                 self.assertLess(result.max_rss, MEMORY, f"{kind} took {result.max_rss / 2**20:.0f} MiB")
-                self.assertLess(result.seconds, 20, str(result))
         self.assertEqual(self.names(), before, "a run that could not begin leaves nothing")
 
     def test_at_one_rank(self):

@@ -1,6 +1,9 @@
 """The training engine as a user meets it: every way to reduce gradients trains alike, a wrong sum is caught before anything is timed, and the late
 rank is named."""
 
+import json
+import math
+import re
 import shutil
 import subprocess
 import sys
@@ -162,17 +165,34 @@ class LateRank(Case):
                 self.assertEqual(waiting["longest_excess_phase"][1], phase)
 
     def test_the_overlap_is_reported_with_what_it_is_made_of(self):
+        """A share with its interval and balance, or n/a with the reason: the same in the file, text, JSON and CSV."""
         output = self.folder / "o.h5"
-        result = train("--steps", 40, "--evaluate", "off", "--output", output, ranks=2, cwd=self.folder)
+        result = train("--steps", 20, "--evaluate", "off", "--output", output, ranks=2, cwd=self.folder)
         self.assertCode(result, 0)
-        self.assertRegex(result.stdout, r"overlap +-?[\d.]+ % of the communication is hidden")
         (run,) = stored_runs(output)
-        for name in ("communication_s", "communication_inside_backward_s", "backward_longer_s", "communication_exposed_s", "step_without_communication_s"):
+        for name in ("communication_s", "communication_inside_backward_s", "backward_longer_s", "communication_exposed_s", "step_without_communication_s",
+                     "overlap", "overlap_balance", "communication_hidden_s"):
             self.assertEqual(run.rows[name]["n"], 6, name)
-        total, exposed = run.rows["communication_s"]["median"], run.rows["communication_exposed_s"]["median"]
-        self.assertAlmostEqual(run.rows["overlap"]["median"], 1 - exposed / total, places=9)
-        hidden = run.rows["communication_hidden_s"]["median"]
+        total, exposed, hidden = (run.rows[name]["median"] for name in ("communication_s", "communication_exposed_s", "communication_hidden_s"))
         self.assertAlmostEqual(run.rows["overlap_balance"]["median"], (hidden + exposed) / total, places=9)
+        overlap, low, high = (run.rows["overlap"][field] for field in ("median", "ci95_low", "ci95_high"))
+        (shown,) = re.findall(r"(?m)^  overlap +(.*)$", result.stdout)
+        reported = cli.ranklab("report", output, "--format", "json").stdout
+        (row,) = [m for m in json.loads(reported)["runs"][0]["measurements"] if m["name"] == "overlap"]
+        (line,) = [one for one in cli.ranklab("report", output, "--format", "csv").stdout.splitlines() if ",overlap,1,ratio," in one]
+        reason = json.loads(reported)["runs"][0]["context"].get("communication", {}).get("no_overlap")
+        if math.isnan(overlap):
+            self.assertTrue(shown.startswith(f"n/a: {reason}; "), shown)
+            self.assertEqual([row["median"], row["ci95_low"], row["ci95_high"]], [None] * 3)
+            self.assertIn(",overlap,1,ratio,6,,", line)
+        else:
+            self.assertIsNone(reason)
+            self.assertAlmostEqual(overlap, 1 - exposed / total, places=9)
+            self.assertTrue(0 <= overlap <= 1 and low <= overlap <= high, (low, overlap, high))
+            self.assertTrue(shown.startswith(f"{100 * overlap:.1f} % of the communication is hidden (95 % interval "
+                                             f"{100 * low:.1f} .. {100 * high:.1f} %, balance "), shown)
+            self.assertEqual([row["median"], row["ci95_low"], row["ci95_high"]], [overlap, low, high])
+            self.assertIn(f",overlap,1,ratio,6,{overlap!r},", line)
 
 
 if __name__ == "__main__":

@@ -199,7 +199,6 @@ class EndedEarlyTest(Case):
                 output = self.folder / f"limit{ranks}.h5"
                 result = train("--steps", 500000, "--warmup", 2, "--time-limit", 1, "--output", output, ranks=ranks, cwd=self.folder, timeout=30)
                 self.assertSays(result, 6, "time limit", "500002 steps")
-                self.assertLess(result.seconds, 15)
                 (run,) = stored_runs(output)
                 self.assertEqual((run["exit_code"], run["valid"]), (6, 1))
                 self.assertTrue(any("time limit" in warning for warning in run["warnings"]), run)

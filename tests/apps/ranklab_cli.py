@@ -83,6 +83,12 @@ def environment(**changes):
     return env
 
 
+def patience():
+    """A time limit here says that something hangs, not how fast the machine is: where others use it too, it is
+    that much longer. By the load a core, which counts what runs and what waits to."""
+    return max(1.0, 1.5 * os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 class Job:
     """A started program; `finish` waits for it and gives the Result. Nothing of it outlives the test."""
 
@@ -94,7 +100,7 @@ class Job:
                                         stdout=self._stdout, stderr=self._stderr, start_new_session=True)
 
     def finish(self, timeout=60):
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * patience()
         usage = None
         while self.process.returncode is None:
             pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
@@ -141,7 +147,7 @@ class Job:
 
     def wait_until(self, condition, timeout=30):
         """Until condition() is true, and gives that; the job must be alive all the while."""
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * patience()
         while True:
             value = condition()
             if value:

@@ -165,5 +165,120 @@ TEST_P(Queue, AnErrorElsewhereDoesNotMakeItWait) {
     SUCCEED() << "the queue went while a sum was under way";
 }
 
+/// Like a library that works on a stream of a device: what is started completes by itself, in order, and
+/// nobody has to ask. `complete` says how many have.
+class Streamed final : public comm::Communicator {
+  public:
+    int rank() const override { return 0; }
+    int world_size() const override { return 2; }
+    int local_rank() const override { return 0; }
+    int local_size() const override { return 2; }
+    std::string backend() const override { return "streamed"; }
+    void barrier() override {}
+    void broadcast(comm::BufferView, int) override {}
+    void allreduce(comm::BufferView, comm::ReduceOp) override { ADD_FAILURE() << "the host would wait"; }
+    comm::Request start_allreduce(comm::BufferView buffer, comm::ReduceOp) override {
+        EXPECT_EQ(buffer.memory, comm::Memory::device);
+        started.push_back(buffer.data);
+        return comm::Request(std::make_unique<OnStream>(*this, started.size()));
+    }
+    void allgather(comm::BufferView, comm::BufferView) override {}
+    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {}
+    std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
+
+    std::vector<void*> started;
+    std::atomic<std::size_t> complete = 0;
+
+  private:
+    struct OnStream final : comm::Request::State {
+        OnStream(Streamed& all, std::size_t number) : all_(all), number_(number) {}
+        void wait() override {}  // what comes later on the stream comes after it; the host goes on
+        bool test() override { return all_.complete >= number_; }
+        Streamed& all_;
+        std::size_t number_;
+    };
+};
+
+// Of three buckets the second and third go while the first is under way, in their order: whoever moves the
+// data of host memory, a stream moves its own.
+TEST_P(Queue, OnADeviceAllAreHandedOverInOrder) {
+    if (GetParam().progress == Progress::thread) GTEST_SKIP() << "its thread may still be asleep";
+    Streamed stream;
+    auto queue = make(stream);
+    std::vector<double> buffer(3000);
+    std::vector<void*> expected;
+    std::vector<int> done;
+    queue.begin_step();
+    for (int i = 0; i < 3; ++i) {
+        auto part = comm::view(std::span(buffer).subspan(1000 * static_cast<std::size_t>(i), 1000));
+        part.memory = comm::Memory::device;
+        expected.push_back(part.data);
+        queue.push(part, [&done, i](const std::exception_ptr&) { done.push_back(i); });
+        queue.poll();
+    }
+    EXPECT_EQ(stream.started, expected) << "before anybody waits";
+    EXPECT_TRUE(done.empty());
+    queue.finish();
+    EXPECT_EQ(stream.started, expected) << "each once";
+    EXPECT_EQ(done, (std::vector<int>{0, 1, 2}));
+    for (const auto& stamp : queue.stamps())
+        EXPECT_EQ(stamp.end, Clock::time_point()) << "the host saw the launch alone";
+}
+
+// The queue's thread, too: none completes before the last was handed over.
+TEST(QueueThread, HandsAllOverOnADevice) {
+    Streamed stream;
+    ReductionQueue queue(stream, Progress::thread, Transfer::background);
+    std::vector<double> buffer(30);
+    std::atomic<int> done = 0;
+    queue.begin_step();
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto part = comm::view(std::span(buffer).subspan(10 * i, 10));
+        part.memory = comm::Memory::device;
+        queue.push(part, [&](const std::exception_ptr&) { ++done; });
+    }
+    stream.complete = 3;
+    queue.finish();
+    EXPECT_EQ(done, 3);
+    EXPECT_EQ(stream.started.size(), 3U);
+}
+
+// In host memory one after another: k+1 may start only when k is there.
+TEST_P(Queue, InHostMemoryOneIsUnderWay) {
+    if (GetParam().progress == Progress::thread || GetParam().transfer == Transfer::blocking)
+        GTEST_SKIP() << "seen without a thread, of what is handed over in the background";
+    class Counting final : public comm::Communicator {
+      public:
+        struct Never final : comm::Request::State {
+            void wait() override {}
+            bool test() override { return false; }
+        };
+        int rank() const override { return 0; }
+        int world_size() const override { return 2; }
+        int local_rank() const override { return 0; }
+        int local_size() const override { return 2; }
+        std::string backend() const override { return "counting"; }
+        void barrier() override {}
+        void broadcast(comm::BufferView, int) override {}
+        void allreduce(comm::BufferView, comm::ReduceOp) override {}
+        comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override {
+            ++started;
+            return comm::Request(std::make_unique<Never>());
+        }
+        void allgather(comm::BufferView, comm::BufferView) override {}
+        void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {}
+        std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
+        int started = 0;
+    } host;
+    auto queue = make(host);
+    std::vector<double> buffer(30);
+    queue.begin_step();
+    for (std::size_t i = 0; i < 3; ++i) {
+        queue.push(comm::view(std::span(buffer).subspan(10 * i, 10)));
+        queue.poll();
+    }
+    EXPECT_EQ(host.started, 1);
+}
+
 }  // namespace
 }  // namespace ranklab::train

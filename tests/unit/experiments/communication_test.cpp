@@ -49,6 +49,19 @@ TEST(Analysis, WaitingBeforeTheMoveIsNotCommunication) {
     EXPECT_EQ(step.last_rank, 1U);
 }
 
+// With the blocking transfer each rank learns for itself when all have come, and the one that learns it first
+// waits in there for the other. By hand: rank 0 is handed over last (39 ms) but sees at 40 ms that all have
+// come; rank 1 sees it at 47 ms, since it looks late; the sum is there at 52 ms. What travelled took 5 ms.
+TEST(Analysis, TheTransferIsTheShortestMove) {
+    const StepReductions looks_late{0.0, 0.050, {{0.010, 0.010, 0.047, 0.052}}};
+    const StepReductions comes_last{0.0, 0.050, {{0.039, 0.039, 0.040, 0.052}}};
+    const auto step = analyse({comes_last, looks_late});
+    EXPECT_NEAR(step.transfer, 0.005, 1e-12) << "not the 12 ms of the rank that came last";
+    EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0.008, 1e-12), DoubleNear(0.037, 1e-12)));
+    EXPECT_EQ(step.last_rank, 0U);
+    EXPECT_NEAR(step.hidden, 0.003, 1e-12) << "of 47 to 52 ms, what lies before 50";
+}
+
 TEST(Delay, IsReadOrRefused) {
     const auto delay = parse_delay("1:backward:50", 2);
     ASSERT_TRUE(delay);

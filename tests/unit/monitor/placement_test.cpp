@@ -26,6 +26,34 @@ Placement place(int rank, int first, int count, int threads, const std::string& 
     return p;
 }
 
+TEST(Devices, AreTheProcessorWhereNoGpuComputes) {
+    Placement a = place(0, 0, 2, 2), b = place(1, 0, 2, 2, "node02");
+    a.cpu = b.cpu = "EPYC";
+    a.own_gpu = "H100 [GPU-1]";
+    EXPECT_THAT(devices_of({a, b}, false), ::testing::ElementsAre("cpu", "cpu"));
+    b.cpu = "Xeon";
+    EXPECT_THAT(devices_of({a, b}, false), ::testing::ElementsAre("cpu (EPYC)", "cpu (Xeon)"));
+}
+
+TEST(Devices, AreEachRanksGpuWhereOneComputes) {
+    Placement a = place(0, 0, 2, 2), b = place(1, 2, 2, 2);
+    a.own_gpu = "H100 [GPU-1]";
+    b.own_gpu = "H100 [GPU-2]";
+    EXPECT_THAT(devices_of({a, b}, true), ::testing::ElementsAre("H100 [GPU-1]", "H100 [GPU-2]"));
+}
+
+TEST(Placements, SurviveTheExchange) {
+    Placement a = place(3, 4, 2, 2);
+    a.cpu = "A CPU @ 3 GHz";
+    a.own_gpu = "H100 [GPU-1]";
+    const Placement b = Placement::deserialise(a.serialise());
+    EXPECT_EQ(b.cpu, a.cpu);
+    EXPECT_EQ(b.own_gpu, a.own_gpu);
+    EXPECT_EQ(b.gpus, a.gpus);
+    EXPECT_EQ(b.cpus, a.cpus);
+    EXPECT_FALSE(own_placement(0, 0, 1, "x", "none").cpu.empty());
+}
+
 TEST(Connected, WhenTheCountsAgree) {
     EXPECT_FALSE(check_connected(1, "", std::nullopt, std::nullopt));
     EXPECT_FALSE(check_connected(8, "", std::nullopt, std::nullopt));

@@ -54,6 +54,41 @@ TEST(Compare, TellsWorseBetterAndSame) {
     EXPECT_DOUBLE_EQ(worse.difference.test.effect, 1);
 }
 
+void made_by(Side& side, const std::vector<std::string>& processes) {
+    for (std::size_t i = 0; i < side.runs.size(); ++i)
+        side.runs[i].context.push_back({"process", "instance", processes[i % processes.size()]});
+}
+
+// `train --repetitions 9`: nine runs of one process are one piece of evidence.
+TEST(Compare, RepetitionsWithinAProcessAreNoIndependentRuns) {
+    Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.12);
+    made_by(a, {"n1 17 1"});
+    made_by(b, {"n1 18 2"});
+    const auto comparison = compared(a, b);
+    EXPECT_EQ(row(comparison).outcome, Outcome::too_few_runs);
+    EXPECT_EQ(row(comparison).difference.n_a, 1U);
+    EXPECT_NEAR(row(comparison).median_a, 0.1 * (1 + 4e-4), 1e-9) << "the median of its nine";
+    EXPECT_EQ(comparison.overall(), "inconclusive");
+    ASSERT_EQ(comparison.groups.size(), 1U);
+    EXPECT_THAT(comparison.groups[0].notes,
+                AllOf(Contains(HasSubstr("the 9 runs of A were made by 1 process:")),
+                      Contains(HasSubstr("the 9 runs of B were made by 1 process:"))));
+}
+
+TEST(Compare, EachProcessCountsOnce) {
+    Side a = steady_side("A", 10, 0.1), b = steady_side("B", 10, 0.12);
+    made_by(a, {"n1 1 1", "n1 2 2", "n1 3 3", "n1 4 4", "n1 5 5"});
+    std::vector<std::string> own;
+    for (int i = 0; i < 10; ++i) own.push_back("n2 " + std::to_string(i) + " 7");
+    made_by(b, own);
+    const auto comparison = compared(a, b);
+    EXPECT_EQ(row(comparison).difference.n_a, 5U);
+    EXPECT_EQ(row(comparison).difference.n_b, 10U);
+    EXPECT_EQ(row(comparison).outcome, Outcome::worse);
+    EXPECT_THAT(comparison.groups[0].notes, Contains(HasSubstr("the 10 runs of A were made by 5 processes")));
+    EXPECT_THAT(comparison.groups[0].notes, Not(Contains(HasSubstr("of B were made"))));
+}
+
 TEST(Compare, TheSmallestChangeOfInterestDecides) {
     const Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.102);
     EXPECT_EQ(row(compared(a, b)).outcome, Outcome::same);

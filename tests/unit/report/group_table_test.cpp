@@ -166,6 +166,68 @@ TEST(GroupText, NamesWhatDiffersInsideAGroup) {
                 ContainsRegex("\n +1 +2 .*differ: sync\n"));
 }
 
+StoredRun with_fact(StoredRun run, const std::string& section, const std::string& key,
+                    const std::string& value) {
+    std::erase_if(run.context, [&](const auto& one) { return one.section == section && one.key == key; });
+    run.context.push_back({section, key, value});
+    return run;
+}
+
+StoredRun on_host(StoredRun run, const std::string& host) {
+    for (auto& row : run.hosts) row.host = host;
+    return run;
+}
+
+// Two processors, two hosts, two builds, two instruction sets: a row of its own each, and it is said.
+TEST(GroupText, NeverPoolsRunsOfDifferentSurroundings) {
+    const StoredRun one = step_run("a", 1, 0.1), two = step_run("b", 1, 0.3);
+    StoredRun revised = two;
+    revised.git_revision = "fedcba987654";
+    for (const auto& [name, other] :
+         {std::pair<std::string, StoredRun>{"host.cpu", with_fact(two, "host", "cpu", "Another CPU")},
+          {"build.compiler", with_fact(two, "build", "compiler", "GCC 1")},
+          {"libraries.libtorch_cpu_capability",
+           with_fact(two, "libraries", "libtorch_cpu_capability", "AVX512")},
+          {"environment.ONEDNN_MAX_CPU_ISA", with_fact(two, "environment", "ONEDNN_MAX_CPU_ISA", "AVX2")},
+          {"hosts", on_host(two, "node77")},
+          {"git_revision", revised}}) {
+        const std::string text = text_of({one, other}, {"ranks"});
+        EXPECT_THAT(text, Not(ContainsRegex("\n +1 .* 2 +[0-9.]+ +n/a \\(n < 6\\)"))) << name << "\n" << text;
+        EXPECT_THAT(text, HasSubstr("not pooled: they differ in " + name)) << text;
+        EXPECT_THAT(text, ContainsRegex("ranks +" + name)) << text;
+        EXPECT_THAT(text, Not(HasSubstr("speedup"))) << "neither is the other's base\n" << text;
+    }
+}
+
+TEST(GroupText, PoolsThemWhereTheUserAllowsIt) {
+    const StoredRuns stored({step_run("a", 1, 0.1), on_host(step_run("b", 1, 0.3), "node77")});
+    const std::string text = written([&](const Sink& sink) {
+        write_group_text(stored.chosen(), {{"ranks"}, {}, {"hosts"}}, sink);
+    });
+    EXPECT_THAT(text, ContainsRegex("\n +1 +2 "));
+    EXPECT_THAT(text, Not(HasSubstr("not pooled")));
+}
+
+// A machine's runs have their base in its own.
+TEST(GroupText, HasABaseForEachMachine) {
+    const auto slow = [](const StoredRun& run) { return with_fact(run, "host", "cpu", "Slow"); };
+    const std::string text = text_of({step_run("a", 1, 0.1), step_run("b", 2, 0.1),
+                                      slow(step_run("c", 1, 0.4)), slow(step_run("d", 2, 0.8))},
+                                     {"ranks"});
+    EXPECT_THAT(text, HasSubstr("host.cpu = Slow, step_time_s 0.4 s"));
+    EXPECT_THAT(text, ContainsRegex("\n +2 +Slow +1 .* 0\\.500 "));
+    EXPECT_THAT(text, ContainsRegex("\n +2 +[^S\n]* 1\\.000 "));
+}
+
+// More ranks take more nodes: no other surroundings, and no lost base.
+TEST(GroupText, OnSeveralNodesHostsDoNotHideTheBase) {
+    StoredRun wide = step_run("b", 2, 0.1);
+    wide.hosts[0].host = "node02";
+    wide.hosts[1].host = "node03";
+    const std::string text = text_of({step_run("a", 1, 0.1), wide}, {"ranks"});
+    EXPECT_THAT(text, HasSubstr("weak scaling")) << text;
+}
+
 TEST(GroupText, ShowsTheMeasurementsAskedFor) {
     const std::string text = text_of(weak_runs(1), {"id"}, {}, {"forward_time_s"});
     EXPECT_THAT(text, HasSubstr("forward_time_s"));

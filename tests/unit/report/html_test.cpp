@@ -238,6 +238,59 @@ TEST(Curves, KeepApartWhatSomebodyVariedAtOneRankCountAndOtherWork) {
     EXPECT_TRUE(curves_of(other, stats::Scaling::weak).empty());
 }
 
+StoredRun with_cpu(StoredRun run, const std::string& cpu) {
+    std::erase_if(run.context, [](const auto& one) { return one.section == "host" && one.key == "cpu"; });
+    run.context.push_back({"host", "cpu", cpu});
+    return run;
+}
+
+StoredRun on_host(StoredRun run, const std::string& host) {
+    for (auto& row : run.hosts) row.host = host;
+    return run;
+}
+
+// Of two machines two groups, and two curves: no point of one is over the other's base.
+TEST(Curves, AndGroupsKeepMachinesApart) {
+    const std::vector<StoredRun> runs{
+        with_cpu(weak_run("a", 1, 0.010), "Old"), with_cpu(weak_run("b", 2, 0.012), "Old"),
+        with_cpu(weak_run("c", 1, 0.020), "New"), with_cpu(weak_run("d", 2, 0.024), "New")};
+    const auto campaign = campaign_of(runs);
+    EXPECT_EQ(campaign.groups().size(), 4U);
+    const auto curves = curves_of(campaign, stats::Scaling::weak);
+    ASSERT_EQ(curves.size(), 2U);
+    for (const auto& curve : curves) {
+        ASSERT_EQ(curve.points.size(), 2U);
+        EXPECT_EQ(curve.points[0]->surroundings.at("host.cpu"), curve.points[1]->surroundings.at("host.cpu"));
+        EXPECT_THAT(curve.title, HasSubstr(curve.points[0]->surroundings.at("host.cpu")));
+    }
+    EXPECT_THAT(kept_apart(campaign), ElementsAre("host.cpu: New | Old"));
+}
+
+TEST(Curves, OfOneNodeKeepHostsApartAndOfSeveralSayThem) {
+    const auto two =
+        campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
+    EXPECT_TRUE(curves_of(two, stats::Scaling::weak).empty()) << "another host is another machine";
+    StoredRun wide = weak_run("b", 2, 0.012);
+    wide.hosts[0].host = "n2";
+    wide.hosts[1].host = "n3";
+    const auto several = campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), wide});
+    const auto curves = curves_of(several, stats::Scaling::weak);
+    ASSERT_EQ(curves.size(), 1U);
+    EXPECT_THAT(curves[0].differing, HasSubstr("hosts n1 | n2 n3"));
+}
+
+TEST_F(HtmlPage, PoolsNoRunsOfTwoMachinesAndSaysSo) {
+    std::vector<StoredRun> runs;
+    for (int i = 0; i < 6; ++i)
+        runs.push_back(with_cpu(weak_run("20261121T101500Z-00000" + std::to_string(i), 1, 0.010 + 0.001 * i),
+                                i < 3 ? "Old" : "New"));
+    const std::string text = page(runs);
+    EXPECT_THAT(text, HasSubstr("<strong>6</strong> runs in <strong>2</strong> groups"));
+    EXPECT_THAT(text, HasSubstr("are not pooled"));
+    EXPECT_THAT(text, HasSubstr("host.cpu: New | Old"));
+    EXPECT_THAT(text, Not(HasSubstr("median over 6 valid runs")));
+}
+
 TEST(GroupTitles, LeaveOutWhatFollowsFromTheRanksUnlessItTellsGroupsApart) {
     const auto titles = [](const std::vector<StoredRun>& runs) {
         const Campaign campaign = campaign_of(runs);

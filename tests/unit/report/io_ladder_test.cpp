@@ -113,6 +113,28 @@ TEST(ScalingSeries, AreOverRanksForMpiAndOverWorkersForProcesses) {
     EXPECT_EQ(all[1].points[1].speedup.ratio, 2);
 }
 
+// The rungs of another machine are no rows of this one's ladder, nor points of its series.
+TEST(NewestLadder, AndSeriesAreOfOneMachine) {
+    const auto on = [](results::Run run, const char* cpu) {
+        run.context.push_back({"host", "cpu", cpu});
+        return run;
+    };
+    const auto ladder = newest_ladder(
+        {on(rung_run("text-loop", 1, 1, {8, {}}), "Old"), on(rung_run("binary", 1, 1, {4, {}}), "New")});
+    ASSERT_EQ(ladder.rows.size(), 1U);
+    EXPECT_EQ(ladder.rows[0].rung, "binary");
+    EXPECT_TRUE(scaling_series({on(rung_run("mpi-send", 1, 1, {8, {}}), "Old"),
+                                on(rung_run("mpi-send", 2, 1, {4, {}}), "New")})
+                    .empty());
+    const auto both = scaling_series(
+        {on(rung_run("mpi-send", 1, 1, {8, {}}), "Old"), on(rung_run("mpi-send", 2, 1, {4, {}}), "Old"),
+         on(rung_run("mpi-send", 1, 1, {2, {}}), "New"), on(rung_run("mpi-send", 2, 1, {2, {}}), "New")});
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_EQ(both[0].surroundings, "host.cpu New");
+    EXPECT_EQ(both[0].points[1].speedup.ratio, 1);
+    EXPECT_EQ(both[1].points[1].speedup.ratio, 2);
+}
+
 TEST(ScalingSeries, TakeTheNewestRunAndKeepOtherRecordsAndSettingsApart) {
     auto invalid = rung_run("mpi-send", 2, 1, {1, {}});
     invalid.valid = false;

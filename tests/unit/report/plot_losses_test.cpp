@@ -86,6 +86,20 @@ TEST(PlotLosses, WritesDataAndScriptWhetherGnuplotIsThereOrNot) {
     EXPECT_NE(script.find("'learning_rate.'.ending"), std::string::npos);
 }
 
+// Thousands of curves take gnuplot minutes, and nobody can tell one from another.
+TEST(PlotLosses, DrawsTheNewestOfManyAndSaysSo) {
+    const tests::TempFolder folder;
+    std::vector<results::Run> runs(45, sample_run());
+    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].id = "run" + std::to_string(100 + i);
+    const auto drawing = prepare_losses(runs, folder.path());
+    ASSERT_TRUE(drawing);
+    EXPECT_EQ(drawing->written.size(), 41U) << "a script and 40 files of points";
+    EXPECT_EQ(drawing->written.front().filename(), "run105.dat");
+    EXPECT_NE(text_of(drawing->script).find("the newest 40 of 45 runs"), std::string::npos);
+    runs.resize(40);
+    EXPECT_EQ(text_of(prepare_losses(runs, folder.path())->script).find("the newest"), std::string::npos);
+}
+
 TEST(PlotLosses, RefusesWhatCannotBeDrawnOrWritten) {
     const tests::TempFolder folder;
     EXPECT_THROW(plot({results::Run{}}, folder.path()), base::OptionError);

@@ -1,0 +1,241 @@
+#include "report/decisive.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "report/values.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using results::Run;
+
+// To whom a setting does not matter, and why.
+constexpr unsigned kComparison = 1U << static_cast<unsigned>(Asker::comparison);
+constexpr unsigned kGroup = 1U << static_cast<unsigned>(Asker::group);
+constexpr unsigned kFactor = 1U << static_cast<unsigned>(Asker::factor);
+constexpr unsigned kAll = kComparison | kGroup | kFactor;
+
+struct Unimportant {
+    std::string_view setting;
+    unsigned to;
+    std::string_view reason;
+};
+
+// A setting that is not here matters to all.
+constexpr std::array kUnimportant{
+    Unimportant{"output", kAll, "where the run is stored"},
+    Unimportant{"label", kAll, "what tells A from B"},
+    Unimportant{"config", kAll, "the file's settings stand among the others"},
+    Unimportant{"quiet", kAll, "what is printed"},
+    Unimportant{"seed", kAll, "other random numbers, the same work"},
+    Unimportant{"directory", kAll, "a path; its file system is compared"},
+    Unimportant{"time-limit", kAll, "a run that reached it is left out, or marked"},
+    Unimportant{"stall-timeout", kAll, "ends what hangs"},
+    Unimportant{"order", kAll, "which of several runs has its turn when"},
+    Unimportant{"made-for-ranks", kAll, "a guard; the ranks that took part are compared"},
+    Unimportant{"expect-ranks", kAll, "a guard; the ranks that took part are compared"},
+    Unimportant{"data-dir", kAll, "a path; the numbers of samples are compared"},
+    Unimportant{"repetitions", kGroup | kFactor, "how often was measured"},
+    Unimportant{"target-ci", kGroup | kFactor, "how often was measured"},
+    Unimportant{"warmup", kGroup, "how often was measured"},
+    Unimportant{"steps", kGroup, "how long was measured"},
+    Unimportant{"epochs", kGroup, "how long was measured"},
+    Unimportant{"ranks", kGroup, "the ranks that took part are compared"},
+    Unimportant{"dry-run", kGroup, "no run"},
+    Unimportant{"overlap-steps", kGroup, "after the steps that count"},
+    Unimportant{"evaluate", kGroup, "between the steps that count"},
+    Unimportant{"eval-batch-size", kGroup, "between the steps that count"},
+    Unimportant{"check-parameters", kGroup, "between the steps that count"},
+    Unimportant{"checkpoint-every", kGroup, "between the steps that count"},
+    Unimportant{"checkpoint", kGroup | kFactor, "between the steps that count"},
+    Unimportant{"resume", kGroup | kFactor, "before the steps that count"},
+    Unimportant{"profile", kGroup | kFactor, "a file beside the run"},
+    Unimportant{"tensorboard", kGroup | kFactor, "a file beside the run"},
+    Unimportant{"benchy-json", kGroup | kFactor, "a file beside the run"},
+    Unimportant{"save-parameters", kGroup | kFactor, "a file beside the run"},
+    Unimportant{"keep", kGroup | kFactor, "what is left behind"},
+    Unimportant{"reads", kGroup, "after what was written"},
+    Unimportant{"ceilings", kGroup, "beside what was written"},
+    Unimportant{"check-write", kGroup, "after what was written"},
+    Unimportant{"check-read", kGroup, "after what was written"},
+};
+
+constexpr std::array<std::string_view, 6> kPaths{"checkpoint",  "resume",          "profile",
+                                                 "tensorboard", "save-parameters", "benchy-json"};
+
+struct Why {
+    std::string_view key;  ///< '*' at its end: all that begin so
+    std::string_view reason;
+};
+
+// Facts that times depend on, or that say that the work is another. What a launcher sets of its own is not
+// among the environment variables that are stored (monitor/host.cpp).
+constexpr std::array kDecisiveFacts{
+    Why{"build.type", "a debug build's times are others"},
+    Why{"build.compiler", "makes the code"},
+    Why{"libraries.*", "do most of the work"},
+    Why{"host.cpu", "computes"},
+    Why{"host.machine", "computes"},
+    Why{"host.logical_cpus", "computes"},
+    Why{"host.governor", "sets the clock"},
+    Why{"process.allocator", "decides on page faults"},
+    Why{"process.mpi", "with MPI or without it"},
+    Why{"training.parameters", "the size of the work"},
+    Why{"training.train_samples", "the size of the work"},
+    Why{"training.test_samples", "the size of the work"},
+    Why{"training.intra_op_threads", "how many compute"},
+    Why{"environment.OMP_*", "set what the libraries do"},
+    Why{"environment.NCCL_*", "set what the libraries do"},
+    Why{"environment.UCX_*", "set what the libraries do"},
+    Why{"environment.OMPI_MCA_*", "set what the libraries do"},
+    Why{"environment.HDF5_*", "set what the libraries do"},
+    Why{"environment.ONEDNN_*", "sets the instructions that compute"},
+    Why{"environment.DNNL_*", "sets the instructions that compute"},
+    Why{"environment.ATEN_*", "sets the instructions that compute"},
+};
+
+// Facts that differ from run to run, tell what came out, or are what a comparison is about.
+constexpr std::array kNeverFacts{
+    Why{"build.version", "what tells A from B"},
+    Why{"build.git_revision", "what tells A from B"},
+    Why{"host.load_1min", "another in every run"},
+    Why{"environment.SLURM_*", "numbers of the job; ranks, nodes and hosts are compared"},
+    Why{"process.instance", "another in every process; its runs count as one"},
+    Why{"output.*", "of the results file"},
+    Why{"checkpoint.*", "what came out"},
+    Why{"communication.*", "what came out"},
+    Why{"measuring.*", "what came out; a run that did not converge is left out"},
+    Why{"training.limit", "what came out"},
+    Why{"training.loss_scale", "what came out"},
+    Why{"training.skipped_steps", "what came out"},
+};
+
+constexpr std::array kOfTheWork{Why{"training.*", "the settings say it, or it follows from the data"}};
+
+constexpr std::array kFollowing{
+    Why{"process.mpi", "one rank alone starts without"},
+    Why{"environment.OMP_NUM_THREADS", "cores are shared by the ranks; the setting `threads` says it"},
+    Why{"training.intra_op_threads", "cores are shared by the ranks"},
+    Why{"hosts", "more ranks need more of them"},
+};
+
+bool fits(const std::string& key, std::string_view pattern) {
+    if (!pattern.empty() && pattern.back() == '*')
+        return key.compare(0, pattern.size() - 1, pattern.substr(0, pattern.size() - 1)) == 0;
+    return key == pattern;
+}
+
+template <class List>
+bool is_in(const List& list, const std::string& key) {
+    return std::any_of(list.begin(), list.end(), [&](const Why& one) { return fits(key, one.key); });
+}
+
+std::string joined(const std::set<std::string>& values) {
+    return base::join({values.begin(), values.end()}, " ");
+}
+
+}  // namespace
+
+bool setting_matters(Asker asker, const std::string& setting) {
+    const auto found = std::find_if(kUnimportant.begin(), kUnimportant.end(),
+                                    [&](const Unimportant& one) { return one.setting == setting; });
+    return found == kUnimportant.end() || (found->to & 1U << static_cast<unsigned>(asker)) == 0;
+}
+
+bool is_path_setting(const std::string& setting) {
+    return std::find(kPaths.begin(), kPaths.end(), setting) != kPaths.end();
+}
+
+bool is_decisive_fact(const std::string& name) {
+    return is_in(kDecisiveFacts, name) && !is_in(kNeverFacts, name);
+}
+
+bool is_noted_fact(const std::string& name) {
+    return !is_in(kDecisiveFacts, name) && !is_in(kNeverFacts, name);
+}
+
+bool follows_from_ranks(const std::string& condition) {
+    return is_in(kFollowing, condition);
+}
+
+Conditions surroundings_of(const Run& run) {
+    Conditions conditions;
+    const auto add = [&](const std::string& key, const std::string& value) {
+        if (!value.empty()) conditions[key] = value;
+    };
+    for (const auto& [section, key, value] : run.context) {
+        const std::string name = section + "." + key;
+        if (is_decisive_fact(name) && !is_in(kOfTheWork, name)) add(name, value);
+    }
+    add("version", run.version);
+    add("git_revision", run.git_revision);
+    add("hosts", hosts_of(run));
+    add("devices", devices_of(run));
+    add("file_system", seen_in_tables(run, "file_system"));
+    return conditions;
+}
+
+bool same_surroundings(const Run& a, const Run& b) {
+    const bool as_many = node_count(a) == node_count(b);
+    const auto of = [&](const Run& run) {
+        Conditions all = surroundings_of(run);
+        std::erase_if(all, [&](const auto& one) {
+            return follows_from_ranks(one.first) && !(one.first == "hosts" && as_many);
+        });
+        return all;
+    };
+    return of(a) == of(b);
+}
+
+void MetConditions::add(const Conditions& conditions) {
+    ++all_;
+    for (const auto& [key, value] : conditions) {
+        values_[key].insert(value);
+        having_[key] += 1;
+    }
+}
+
+std::vector<std::string> MetConditions::differing() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, values] : values_)
+        if (values.size() > 1 || having_.at(key) != all_) keys.push_back(key);
+    return keys;
+}
+
+std::string device_kind(const std::string& device) {
+    return device.substr(0, device.find(" ["));
+}
+
+std::string hosts_of(const Run& run) {
+    std::set<std::string> hosts;
+    for (const auto& row : run.hosts) hosts.insert(row.host);
+    return joined(hosts);
+}
+
+std::string devices_of(const Run& run) {
+    std::set<std::string> devices;
+    for (const auto& row : run.hosts) devices.insert(device_kind(row.device));
+    return joined(devices);
+}
+
+std::string seen_in_tables(const Run& run, const char* column_name) {
+    std::set<std::string> values;
+    for (const auto& table : run.tables) {
+        if (const auto* column = table.find<std::string>(column_name))
+            values.insert(column->begin(), column->end());
+    }
+    return joined(values);
+}
+
+bool is_allowed(const std::string& key, const std::vector<std::string>& allow) {
+    const std::size_t dot = key.find('.');
+    const std::string short_key = dot == std::string::npos ? key : key.substr(dot + 1);
+    return std::any_of(allow.begin(), allow.end(), [&](const std::string& word) {
+        return fits(key, word) || short_key == word || (word == "host" && key == "hosts");
+    });
+}
+
+}  // namespace ranklab::report
