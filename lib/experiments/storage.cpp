@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
@@ -17,6 +18,8 @@
 
 namespace ranklab::experiments {
 namespace {
+
+constexpr std::int64_t kFewestCeilings = 3;
 
 // One strategy's repetitions: what is timed, and the passes of reading after each.
 class Repetitions {
@@ -121,25 +124,31 @@ class Repetitions {
         return true;
     }
 
-    // The same bytes by the same ranks, beside each repetition: the machine's mood is then that of the
-    // rung's.
+    // The same bytes by as many writers, beside each repetition: the machine's mood is then that of the
+    // rung's. Where there are few repetitions, several times: one measurement is no best.
     void measure_ceilings() {
-        const auto bytes = options_.strategy.bytes_per_record(options_.job.size);
         comm::together_politely(
             control_,
             [&] {
                 if (!rung_.takes_part()) return;
-                const io::CeilingWork work{.directory = options_.job.directory,
-                                           .records = options_.job.files,
-                                           .bytes_per_record = static_cast<std::uint64_t>(bytes),
-                                           .fsync = options_.job.fsync,
-                                           .memory_copy = record_.ceilings.empty(),
-                                           .write_own = !options_.strategy.shared_file,
-                                           .write_shared = options_.strategy.shared_file,
-                                           .between = [this] { rung_.beat(); }};
-                record_.ceilings.push_back(io::measure_ceilings(rung_.ranks(), work));
+                const auto times = (kFewestCeilings + options_.repetitions - 1) / options_.repetitions;
+                for (std::int64_t i = 0; i < times; ++i)
+                    record_.ceilings.push_back(io::measure_ceilings(rung_.ranks(), ceiling_work()));
             },
             [this] { rung_.beat(); });
+    }
+    io::CeilingWork ceiling_work() {
+        const auto& [job, strategy] = std::tie(options_.job, options_.strategy);
+        return {.directory = job.directory,
+                .records = job.files,
+                .bytes_per_record = static_cast<std::uint64_t>(strategy.bytes_per_record(job.size)),
+                .rows = io::writes_by_rows(strategy, job) ? job.size : 0,
+                .fsync = job.fsync,
+                .memory_copy = static_cast<std::int64_t>(record_.ceilings.size()) < kFewestCeilings,
+                .shared_file = strategy.shared_file,
+                .workers = io::writers_at_once(strategy, job),
+                .worker_program = job.worker_program,
+                .between = [this] { rung_.beat(); }};
     }
 
     // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was

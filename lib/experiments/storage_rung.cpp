@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -12,6 +13,7 @@
 #include "base/share.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
+#include "io/raw_writer.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -102,10 +104,17 @@ WriteTrial StorageRung::write_timed() {
     strategy_->write();
     strategy_->close();
     const auto closed = Clock::now();
-    return {.job_s = seconds(begin_, closed),
-            .open_s = seconds(begin_, opened),
-            .times = times_,
-            .begin_s = IoTimes::since_epoch(begin_)};
+    WriteTrial trial{.job_s = seconds(begin_, closed),
+                     .open_s = seconds(begin_, opened),
+                     .times = times_,
+                     .begin_s = IoTimes::since_epoch(begin_)};
+    auto writers = strategy_->writers();
+    if (writers.empty()) writers.push_back(times_);
+    for (const auto& one : writers) {
+        trial.slowest_write_s = std::max(trial.slowest_write_s, io::writing_s(one));
+        trial.slowest_create_s = std::max(trial.slowest_create_s, io::creating_s(one));
+    }
+    return trial;
 }
 
 WriteTrial StorageRung::write() {

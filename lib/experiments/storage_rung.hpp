@@ -20,6 +20,9 @@ struct WriteTrial {
     double open_s = 0;
     base::IoTimes times;
     double begin_s = 0;  ///< on the clock of `times`
+    /// Of the slowest process that wrote for this rank: phases write and fsync, and open and close.
+    double slowest_write_s = 0;
+    double slowest_create_s = 0;
 };
 
 /// What a pass over this rank's share of the records found.
