@@ -154,21 +154,23 @@ class Repetitions {
     // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
     // written is read once more for it. False where the time limit cut it.
     bool read(std::int64_t repetition) {
-        const int shift = options_.reorder ? 1 % rung_.readers() : 0;
-        const bool compare = options_.verify && !options_.check_write && (shift != 0 || rung_.readers() == 1);
+        const ReadPlan plan = rung_.readers().timed(options_.reorder);
+        const bool by_others =
+            control_.world_size() == 1 || (options_.reorder && plan.who == rung_.readers().check().who);
+        const bool compare = options_.verify && !options_.check_write && by_others;
         bool whole = !options_.check_write || check(repetition);
-        if (whole && options_.cold) rung_.evict(shift);
+        if (whole && options_.cold) rung_.evict(plan);
         for (int number = 1; whole && number <= options_.reads; ++number) {
             const bool now = (compare && number == 1) || options_.check_read;
-            whole = pass(repetition, fmt::format("read {}", number), shift, now);
+            whole = pass(repetition, fmt::format("read {}", number), plan, now);
         }
         if (whole && options_.verify && !compare && !options_.check_write) whole = check(repetition);
         return whole;
     }
-    bool check(std::int64_t repetition) { return pass(repetition, "check", 1 % rung_.readers(), true); }
+    bool check(std::int64_t repetition) { return pass(repetition, "check", rung_.readers().check(), true); }
     // Between two passes all ranks look at the clock: a late one stops within its pass.
-    bool pass(std::int64_t repetition, const std::string& kind, int shift, bool compare) {
-        record_.reads.push_back({static_cast<int>(repetition), kind, shift, rung_.read(shift, compare)});
+    bool pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare) {
+        record_.reads.push_back({static_cast<int>(repetition), kind, plan.who, rung_.read(plan, compare)});
         return !on_any(rung_.was_cut());
     }
 

@@ -146,7 +146,7 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
         const io::CacheEvidence& seen = caches[i];
         repetition.push_back(read.repetition);
         pass.push_back(read.kind);
-        order.push_back(read.shift == 0 ? "own" : "next rank's");
+        order.push_back(order_of(read.who));
         read_s.push_back(slowest);
         mib.push_back(bytes / kMiB);
         rate.push_back(slowest > 0 ? bytes / kMiB / slowest : stats::kNone);

@@ -26,9 +26,10 @@ constexpr std::uint64_t kPause = std::uint64_t{1} << 20U;       // bytes between
 // within limits: virtual machines report the caches of their whole host.
 std::size_t buffer_bytes(int beside) {
     const long cache = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
-    const auto part =
-        static_cast<std::uint64_t>(std::max(cache, 0L)) / static_cast<std::uint64_t>(std::max(beside, 1));
-    return std::clamp<std::uint64_t>(part, 16U << 20U, 64U << 20U);
+    const auto writers = static_cast<std::uint64_t>(std::max(beside, 1));
+    const std::uint64_t least = std::clamp<std::uint64_t>((256U << 20U) / writers, 1U << 20U, 16U << 20U);
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(cache, 0L)) / writers, least,
+                                     64U << 20U);
 }
 
 void write_all(int fd, const Bytes& record, const fs::path& path) {
