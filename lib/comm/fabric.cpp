@@ -35,7 +35,9 @@ bool may_skip_cm(const std::function<const char*(const char*)>& lookup, bool fab
 
 void skip_cm_without_fabric() {
     const auto environment = [](const char* name) -> const char* { return std::getenv(name); };
-    if (may_skip_cm(environment, fabric_device_here())) setenv("OMPI_MCA_pml", "^cm", 0);
+    // The variable overrules the system's file of parameters, which names ucx on some: UCX starts a thread of
+    // its own, and is unloaded again where it finds no device.
+    if (may_skip_cm(environment, fabric_device_here())) setenv("OMPI_MCA_pml", "^cm,ucx", 0);
 }
 
 }  // namespace ranklab::comm

@@ -10,7 +10,7 @@ namespace ranklab::comm {
 /// ...: all are RDMA devices to the kernel, or have a name of their own in /dev).
 bool fabric_device_here();
 
-/// Whether Open MPI may be told to leave its cm layer alone (OMPI_MCA_pml=^cm): all processes are on this
+/// Whether Open MPI may be told to leave its cm layer alone (OMPI_MCA_pml=^cm,ucx): all processes are on this
 /// node, as mpirun says, or there is one; no fabric device is here; and the user has said nothing about pml
 /// or mtl. What carries the messages is the same then. `lookup` returns nullptr for an unset name.
 bool may_skip_cm(const std::function<const char*(const char*)>& lookup, bool fabric_here);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
@@ -17,6 +18,8 @@
 
 namespace ranklab::experiments {
 namespace {
+
+constexpr std::int64_t kFewestCeilings = 3;
 
 // One strategy's repetitions: what is timed, and the passes of reading after each.
 class Repetitions {
@@ -121,45 +124,53 @@ class Repetitions {
         return true;
     }
 
-    // The same bytes by the same ranks, beside each repetition: the machine's mood is then that of the
-    // rung's.
+    // The same bytes by as many writers, beside each repetition: the machine's mood is then that of the
+    // rung's. Where there are few repetitions, several times: one measurement is no best.
     void measure_ceilings() {
-        const auto bytes = options_.strategy.bytes_per_record(options_.job.size);
         comm::together_politely(
             control_,
             [&] {
                 if (!rung_.takes_part()) return;
-                const io::CeilingWork work{.directory = options_.job.directory,
-                                           .records = options_.job.files,
-                                           .bytes_per_record = static_cast<std::uint64_t>(bytes),
-                                           .fsync = options_.job.fsync,
-                                           .memory_copy = record_.ceilings.empty(),
-                                           .write_own = !options_.strategy.shared_file,
-                                           .write_shared = options_.strategy.shared_file,
-                                           .between = [this] { rung_.beat(); }};
-                record_.ceilings.push_back(io::measure_ceilings(rung_.ranks(), work));
+                const auto times = (kFewestCeilings + options_.repetitions - 1) / options_.repetitions;
+                for (std::int64_t i = 0; i < times; ++i)
+                    record_.ceilings.push_back(io::measure_ceilings(rung_.ranks(), ceiling_work()));
             },
             [this] { rung_.beat(); });
+    }
+    io::CeilingWork ceiling_work() {
+        const auto& [job, strategy] = std::tie(options_.job, options_.strategy);
+        return {.directory = job.directory,
+                .records = job.files,
+                .bytes_per_record = static_cast<std::uint64_t>(strategy.bytes_per_record(job.size)),
+                .rows = io::writes_by_rows(strategy, job) ? job.size : 0,
+                .fsync = job.fsync,
+                .memory_copy = static_cast<std::int64_t>(record_.ceilings.size()) < kFewestCeilings,
+                .shared_file = strategy.shared_file,
+                .workers = io::writers_at_once(strategy, job),
+                .worker_program = job.worker_program,
+                .between = [this] { rung_.beat(); }};
     }
 
     // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
     // written is read once more for it. False where the time limit cut it.
     bool read(std::int64_t repetition) {
-        const int shift = options_.reorder ? 1 % rung_.readers() : 0;
-        const bool compare = options_.verify && !options_.check_write && (shift != 0 || rung_.readers() == 1);
+        const ReadPlan plan = rung_.readers().timed(options_.reorder);
+        const bool by_others =
+            control_.world_size() == 1 || (options_.reorder && plan.who == rung_.readers().check().who);
+        const bool compare = options_.verify && !options_.check_write && by_others;
         bool whole = !options_.check_write || check(repetition);
-        if (whole && options_.cold) rung_.evict(shift);
+        if (whole && options_.cold) rung_.evict(plan);
         for (int number = 1; whole && number <= options_.reads; ++number) {
             const bool now = (compare && number == 1) || options_.check_read;
-            whole = pass(repetition, fmt::format("read {}", number), shift, now);
+            whole = pass(repetition, fmt::format("read {}", number), plan, now);
         }
         if (whole && options_.verify && !compare && !options_.check_write) whole = check(repetition);
         return whole;
     }
-    bool check(std::int64_t repetition) { return pass(repetition, "check", 1 % rung_.readers(), true); }
+    bool check(std::int64_t repetition) { return pass(repetition, "check", rung_.readers().check(), true); }
     // Between two passes all ranks look at the clock: a late one stops within its pass.
-    bool pass(std::int64_t repetition, const std::string& kind, int shift, bool compare) {
-        record_.reads.push_back({static_cast<int>(repetition), kind, shift, rung_.read(shift, compare)});
+    bool pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare) {
+        record_.reads.push_back({static_cast<int>(repetition), kind, plan.who, rung_.read(plan, compare)});
         return !on_any(rung_.was_cut());
     }
 

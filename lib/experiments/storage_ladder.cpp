@@ -16,14 +16,33 @@ namespace {
 
 constexpr const char* kBase = "text-loop";
 
-template <class T>
-T cell(const results::Run& run, const char* table, const char* column, const char* marker, T none) {
-    const auto* found = run.find_table(table);
-    const auto* marks = found == nullptr ? nullptr : found->find<std::string>(marker);
-    const auto* values = found == nullptr ? nullptr : found->find<T>(column);
-    if (marks == nullptr || values == nullptr) return none;
-    const auto at = std::find(marks->begin(), marks->end(), "yes");
-    return at == marks->end() ? none : (*values)[static_cast<std::size_t>(at - marks->begin())];
+// What the run's table `ceilings` says of the one that is nearest, bound by it or not.
+struct Nearest {
+    std::string ceiling = "n/a";
+    double percent = stats::kNone;
+    std::string mark;
+};
+
+Nearest nearest_ceiling(const results::Run& run) {
+    const auto* table = run.find_table("ceilings");
+    if (table == nullptr) return {};
+    const auto* binds = table->find<std::string>("binds");
+    const auto* names = table->find<std::string>("ceiling");
+    const auto* percents = table->find<double>("percent");
+    const auto* marks = table->find<std::string>("mark");
+    if (binds == nullptr || names == nullptr || percents == nullptr || marks == nullptr) return {};
+    for (std::size_t i = 0; i < binds->size(); ++i) {
+        if ((*binds)[i].empty()) continue;
+        const bool bound = (*marks)[i].empty();
+        return {(*names)[i] + (bound ? "" : " (does not bind)"), (*percents)[i], (*marks)[i]};
+    }
+    return {};
+}
+
+std::string mark_of(const results::Run& run, const Nearest& nearest) {
+    std::vector<std::string> marks = run.warnings;
+    if (!nearest.mark.empty()) marks.push_back(nearest.mark);
+    return base::join(marks, "; ");
 }
 
 std::size_t ranks_of(const results::Run& run) {
@@ -121,10 +140,11 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
         speedup.push_back(base / summary.median);
         bandwidth.push_back(run.median("write_MiBps"));
         files.push_back(run.median("files_per_s"));
-        ceiling.push_back(cell<std::string>(run, "ceilings", "ceiling", "binds", "n/a"));
-        percent.push_back(cell<double>(run, "ceilings", "percent", "binds", stats::kNone));
+        const Nearest nearest = nearest_ceiling(run);
+        ceiling.push_back(nearest.ceiling);
+        percent.push_back(nearest.percent);
         verdict.push_back(run.verified());
-        mark.push_back(base::join(run.warnings, "; "));
+        mark.push_back(mark_of(run, nearest));
     }
     return {"ladder",
             {{"rung", rung},

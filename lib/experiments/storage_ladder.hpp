@@ -21,8 +21,10 @@ std::string ladder_line(const results::Run& run);
 ///                  high_s its 95 % interval (from 6 repetitions on)
 ///   speedup        job time of the base / job time: text-loop's, or of the first row where it was not run
 ///   over_previous  job time of the row before / job time
-///   ceiling        what binds the rung (table `ceilings` of its run), and what per cent of it it reaches
-///   verified       yes, no (wrong values) or not verified;  mark: the run's warnings
+///   ceiling        what binds the rung (table `ceilings` of its run), or "... (does not bind)" where it was
+///                  faster than that; percent_of_ceiling: what per cent of it it reaches
+///   verified       yes, no (wrong values) or not verified;  mark: the run's warnings, and why its ceiling
+///                  does not bind
 results::Table ladder_table(const std::vector<results::Run>& runs);
 
 }  // namespace ranklab::experiments

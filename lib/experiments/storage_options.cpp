@@ -1,8 +1,6 @@
 #include "experiments/storage_options.hpp"
 
 #include <fmt/format.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,12 +13,7 @@
 namespace ranklab::experiments {
 namespace {
 
-namespace fs = std::filesystem;
 using options::Options;
-
-constexpr long double kGB = 1e9L;
-// From here on, what a file system could never hold is a slip of the options, not a disk that is too small.
-constexpr long double kAbsurd = 1e12L;
 
 void describe_work(options::Schema& schema) {
     schema.section("What is written")
@@ -58,7 +51,7 @@ void describe_reading(options::Schema& schema) {
         .shorthand('W')
         .flag("check-read", "compare what the timed reading got")
         .shorthand('R')
-        .flag("reorder", "each rank reads what the next one wrote, also where it is timed")
+        .flag("reorder", "no rank reads what it wrote, also where it is timed (of another node where there is one)")
         .shorthand('C')
         .flag("no-verify", "compare nothing: the run is marked as not verified")
         .flag("cold",
@@ -119,7 +112,7 @@ io::Job job_of(const Options& options) {
     job.files = options.integer("files");
     job.size = options.integer("size");
     job.directory = options.text("directory");
-    job.workers = static_cast<int>(std::min<std::int64_t>(options.integer("workers"), 1 << 20));
+    job.workers = static_cast<int>(std::min<std::int64_t>(options.integer("workers"), std::numeric_limits<int>::max()));
     job.async = options.flag("async");
     job.dynamic = options.flag("dynamic");
     job.chunk_files = options.integer("chunk-files");
@@ -134,43 +127,6 @@ io::Job job_of(const Options& options) {
                 .collective_metadata = options.text("collective-metadata") == "on",
                 .latest_format = options.flag("latest-format")};
     return job;
-}
-
-// The nearest folder that exists: the room is its file system's.
-fs::path existing_parent(const fs::path& path) {
-    std::error_code error;
-    fs::path folder = fs::absolute(path, error);
-    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-    return folder;
-}
-
-struct Room {
-    fs::path folder;
-    long double whole = std::numeric_limits<long double>::infinity();
-    long double free = std::numeric_limits<long double>::infinity();
-};
-
-// Unlimited where the system does not say: what makes the folder says what is wrong with it.
-Room room_at(const fs::path& directory) {
-    Room room{.folder = existing_parent(directory)};
-    struct statvfs status {};
-    if (::statvfs(room.folder.c_str(), &status) != 0) return room;
-    const auto block = static_cast<long double>(status.f_frsize);
-    room.whole = block * static_cast<long double>(status.f_blocks);
-    room.free = block * static_cast<long double>(status.f_bavail);
-    return room;
-}
-
-void check_memory(const StorageOptions& options) {
-    const auto size = static_cast<long double>(options.job.size);
-    const long double bytes = size * size * 8;
-    const long double memory =
-        static_cast<long double>(sysconf(_SC_PHYS_PAGES)) * static_cast<long double>(sysconf(_SC_PAGE_SIZE));
-    if (bytes <= memory) return;
-    throw base::OptionError(fmt::format(
-        "one record of --size {0} is {0} x {0} x 8 B = {1:.6g} GB, and this node has {2:.3g} GB of "
-        "memory; take a smaller --size",
-        options.job.size, bytes / kGB, memory / kGB));
 }
 
 }  // namespace
@@ -241,35 +197,6 @@ StorageOptions storage_options(const Options& options, int world_size) {
     result.ceilings = result.write && options.text("ceilings") == "on";
     result.time_limit_s = options.has("time-limit") ? options.real("time-limit") : 0;
     return result;
-}
-
-Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
-    const bool text = strategy.extension == ".txt";
-    const auto size = static_cast<long double>(job.size);
-    const long double bytes = static_cast<long double>(job.files) * size * size * (text ? 25 : 8);
-    return {bytes, fmt::format("{} records x {} x {} values x {} B = {:.6g} GB", job.files, job.size,
-                               job.size, text ? 25 : 8, bytes / kGB)};
-}
-
-void check_fits(const StorageOptions& options) {
-    check_memory(options);
-    const Footprint needed = footprint(options.job, options.strategy);
-    const Room room = room_at(options.job.directory);
-    if (needed.records <= std::max(room.whole, kAbsurd)) return;
-    throw base::OptionError(fmt::format(
-        "{} needs {}, and all of the file system of {} is {:.6g} GB; take fewer --files or a smaller "
-        "--size",
-        options.strategy.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
-}
-
-void check_room(const StorageOptions& options) {
-    const Footprint needed = footprint(options.job, options.strategy);
-    const Room room = room_at(options.job.directory);
-    if (needed.records <= room.free) return;
-    throw base::EnvironmentError(
-        fmt::format("{} needs {}, and {} has {:.6g} GB free; free some space, or name another place with "
-                    "--directory",
-                    options.strategy.name, needed.arithmetic, room.folder.string(), room.free / kGB));
 }
 
 }  // namespace ranklab::experiments

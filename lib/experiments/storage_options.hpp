@@ -32,9 +32,6 @@ struct StorageOptions {
     bool keep = false;
     bool ceilings = true;
     double time_limit_s = 0;  ///< 0: none
-
-    /// Processes that write at the same time on one rank.
-    int workers_at_once() const { return strategy.processes ? job.workers : 1; }
 };
 
 void describe_storage(options::Schema& schema);

@@ -126,6 +126,7 @@ struct Comparison {
     double wrong = 0;
     double wrong_records = 0;
     bool complete = false;  ///< every element was compared after every writing
+    std::string readers;    ///< by whom
     std::string first;
 };
 
@@ -137,7 +138,10 @@ Comparison compared(const StorageRecord& record, const StorageOptions& options, 
         all.wrong += static_cast<double>(pass.trial.wrong);
         all.wrong_records += static_cast<double>(pass.trial.wrong_records);
         if (mine.empty()) mine = pass.trial.first_wrong;
-        if (pass.trial.compared) records += static_cast<double>(pass.trial.records);
+        if (!pass.trial.compared) continue;
+        records += static_cast<double>(pass.trial.records);
+        const std::string words = words_of(pass.who, options.strategy.processes);
+        if (all.readers.find(words) == std::string::npos) all.readers += (all.readers.empty() ? "" : ", and ") + words;
     }
     const auto sums =
         measure::gather_columns(control, {records, all.wrong, all.wrong_records}).sum_over_ranks();
@@ -167,8 +171,7 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
     }
     const char* why = !options.read ? "--write-only" : !options.verify ? "--no-verify" : "not all was read";
     fill_verdicts(run, {{kCheck, all.complete ? "passed" : "not verified",
-                         all.complete ? fmt::format("{:.0f} elements, bit by bit{}", all.elements,
-                                                    options.ranks > 1 ? ", read by other ranks" : "")
+                         all.complete ? fmt::format("{:.0f} elements, bit by bit, {}", all.elements, all.readers)
                                       : why}});
     if (!all.complete) run.warnings.push_back(fmt::format("what was written is NOT VERIFIED ({})", why));
 }

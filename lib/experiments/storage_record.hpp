@@ -16,7 +16,7 @@ namespace ranklab::experiments {
 struct ReadPass {
     int repetition = 0;  ///< from 1; warm-up repetitions are not read
     std::string kind;    ///< "read 1", "read 2" (timed) or "check" (another order, for comparing)
-    int shift = 0;       ///< 0: each rank read its own share, 1: the next rank's
+    WhoReads who = WhoReads::writers;
     ReadTrial trial;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -12,6 +13,7 @@
 #include "base/share.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
+#include "io/raw_writer.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -53,7 +55,8 @@ StorageRung::StorageRung(const StorageOptions& options, comm::Communicator& cont
       progress_(progress),
       participants_(participants_of(options)),
       ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
-      grid_(options.job.size) {
+      grid_(options.job.size),
+      readers_(options, control) {
     renew();
 }
 
@@ -102,10 +105,17 @@ WriteTrial StorageRung::write_timed() {
     strategy_->write();
     strategy_->close();
     const auto closed = Clock::now();
-    return {.job_s = seconds(begin_, closed),
-            .open_s = seconds(begin_, opened),
-            .times = times_,
-            .begin_s = IoTimes::since_epoch(begin_)};
+    WriteTrial trial{.job_s = seconds(begin_, closed),
+                     .open_s = seconds(begin_, opened),
+                     .times = times_,
+                     .begin_s = IoTimes::since_epoch(begin_)};
+    auto writers = strategy_->writers();
+    if (writers.empty()) writers.push_back(times_);
+    for (const auto& one : writers) {
+        trial.slowest_write_s = std::max(trial.slowest_write_s, io::writing_s(one));
+        trial.slowest_create_s = std::max(trial.slowest_create_s, io::creating_s(one));
+    }
+    return trial;
 }
 
 WriteTrial StorageRung::write() {
@@ -132,16 +142,12 @@ WriteTrial StorageRung::write() {
         }
     };
     comm::together_politely(control_, work, [&] { progress_.activity("waiting for the ranks that write"); });
+    readers_.note(*strategy_);
     progress_.finish();
     return trial;
 }
 
-base::Share StorageRung::share_to_read(int shift) const {
-    if (control_.rank() >= readers()) return {};
-    return base::share_of(options_.job.files, (control_.rank() + shift) % readers(), readers());
-}
-
-ReadTrial StorageRung::read(int shift, bool compare) {
+ReadTrial StorageRung::read(const ReadPlan& plan, bool compare) {
     const std::string activity = "reading back what " + options_.strategy.name + " wrote";
     progress_.activity(activity);
     ReadTrial trial;
@@ -149,12 +155,12 @@ ReadTrial StorageRung::read(int shift, bool compare) {
     trial.compared = compare;
     // All look before anyone reads: of a shared file, one rank's reading makes another's part resident.
     comm::together(control_, [&] {
-        if (share_to_read(shift).count > 0) trial.cache = evidence_before(shift);
+        if (plan.count() > 0) trial.cache = evidence_before(plan);
     });
     comm::together(control_, [&] {
-        if (share_to_read(shift).count == 0) return;
+        if (plan.count() == 0) return;
         const auto delivered = io::delivered_bytes();
-        read_share(share_to_read(shift), activity, trial);
+        read_records(plan, activity, trial);
         const auto delivered_now = io::delivered_bytes();
         trial.cache.requested = static_cast<std::uint64_t>(trial.bytes);
         trial.cache.delivered = std::nullopt;
@@ -163,43 +169,49 @@ ReadTrial StorageRung::read(int shift, bool compare) {
     return trial;
 }
 
-void StorageRung::read_share(const base::Share& share, const std::string& activity, ReadTrial& trial) {
+void StorageRung::read_records(const ReadPlan& plan, const std::string& activity, ReadTrial& trial) {
     values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
     const auto reader = strategy_->reader(trial.times);
-    for (std::int64_t id = share.first; id < share.end(); ++id) {
-        cut_ = late_ && late_();
-        if (cut_) break;
-        try {
-            reader->read(id, values_);
-            if (trial.compared) compare_record(id, values_, trial);
-        } catch (const base::DataError& error) {
-            ++trial.wrong_records;
-            trial.wrong += options_.job.values_per_record();
-            if (trial.first_wrong.empty()) trial.first_wrong = error.what();
+    for (const auto& share : plan.records) {
+        for (std::int64_t id = share.first; id < share.end() && !cut_; ++id) {
+            cut_ = late_ && late_();
+            if (cut_) break;
+            read_record(*reader, id, trial);
+            progress_.activity(activity);
+            stop_if_asked();
         }
-        progress_.activity(activity);
-        stop_if_asked();
     }
-    trial.records = share.count;
-    trial.bytes = static_cast<double>(share.count) *
+    trial.records = plan.count();
+    trial.bytes = static_cast<double>(trial.records) *
                   static_cast<double>(options_.strategy.bytes_per_record(options_.job.size));
 }
 
-void StorageRung::for_each_file(int shift, const std::function<void(const fs::path&)>& visit) const {
-    const auto share = share_to_read(shift);
-    const auto end =
-        options_.strategy.shared_file ? share.first + std::min<std::int64_t>(share.count, 1) : share.end();
-    for (std::int64_t id = share.first; id < end; ++id) {
-        const fs::path path = strategy_->file_of(id);
-        std::error_code missing;  // the reader says it
-        if (fs::exists(path, missing)) visit(path);
+void StorageRung::read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial) {
+    try {
+        reader.read(id, values_);
+        if (trial.compared) compare_record(id, values_, trial);
+    } catch (const base::DataError& error) {
+        ++trial.wrong_records;
+        trial.wrong += options_.job.values_per_record();
+        if (trial.first_wrong.empty()) trial.first_wrong = error.what();
     }
 }
 
-io::CacheEvidence StorageRung::evidence_before(int shift) const {
+void StorageRung::for_each_file(const ReadPlan& plan, const std::function<void(const fs::path&)>& visit) const {
+    for (const auto& share : plan.records) {
+        for (std::int64_t id = share.first; id < share.end(); ++id) {
+            const fs::path path = strategy_->file_of(id);
+            std::error_code missing;  // the reader says it
+            if (fs::exists(path, missing)) visit(path);
+            if (options_.strategy.shared_file) return;
+        }
+    }
+}
+
+io::CacheEvidence StorageRung::evidence_before(const ReadPlan& plan) const {
     io::CacheEvidence evidence;
     evidence.file_system = io::file_system_at(options_.job.directory);
-    for_each_file(shift, [&](const fs::path& path) {
+    for_each_file(plan, [&](const fs::path& path) {
         const auto one = io::residency_of(path);
         if (!one) evidence.before = std::nullopt;
         if (one && evidence.before) *evidence.before += *one;
@@ -207,9 +219,9 @@ io::CacheEvidence StorageRung::evidence_before(int shift) const {
     return evidence;
 }
 
-void StorageRung::evict(int shift) {
+void StorageRung::evict(const ReadPlan& plan) {
     comm::together(control_, [&] {
-        for_each_file(shift, [&](const fs::path& path) {
+        for_each_file(plan, [&](const fs::path& path) {
             io::evict(path);
             progress_.activity("putting files out of the page cache");
         });

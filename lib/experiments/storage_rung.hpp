@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/share.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/storage_options.hpp"
+#include "experiments/storage_readers.hpp"
 #include "io/cache_label.hpp"
 
 namespace ranklab::experiments {
@@ -20,6 +20,9 @@ struct WriteTrial {
     double open_s = 0;
     base::IoTimes times;
     double begin_s = 0;  ///< on the clock of `times`
+    /// Of the slowest process that wrote for this rank: phases write and fsync, and open and close.
+    double slowest_write_s = 0;
+    double slowest_create_s = 0;
 };
 
 /// What a pass over this rank's share of the records found.
@@ -50,8 +53,6 @@ class StorageRung {
 
     int participants() const { return participants_; }
     bool takes_part() const { return control_.rank() < participants_; }
-    /// How many ranks read: all of --ranks.
-    int readers() const { return options_.ranks; }
     comm::Communicator& ranks() { return *ranks_; }
 
     /// `late` is asked between two records, and where it says yes the work under way is left: by writing only
@@ -62,14 +63,16 @@ class StorageRung {
 
     /// Collective over `control`. What was there of an earlier writing is removed before the clock starts.
     WriteTrial write();
-    /// Collective. This rank reads what rank (its own + shift) wrote; with `compare`, each value is compared
-    /// with the recomputed one between two readings.
-    ReadTrial read(int shift, bool compare);
+    /// Who may read what was written last.
+    const Readers& readers() const { return readers_; }
+    /// Collective. This rank reads its part of the plan; with `compare`, each value is compared with the
+    /// recomputed one between two readings.
+    ReadTrial read(const ReadPlan& plan, bool compare);
     /// Collective. Removes the records, whatever there is of them.
     void remove();
 
-    /// Puts the files that this rank will read with that shift out of its node's page cache.
-    void evict(int shift);
+    /// Puts the files that this rank will read out of its node's page cache.
+    void evict(const ReadPlan& plan);
 
     const io::Strategy& strategy() const { return *strategy_; }
     /// Something else than a record goes on: tells the watchdog; throws base::Interrupted as a record does.
@@ -81,10 +84,11 @@ class StorageRung {
   private:
     void renew();
     WriteTrial write_timed();
-    void read_share(const base::Share& share, const std::string& activity, ReadTrial& trial);
-    base::Share share_to_read(int shift) const;
-    void for_each_file(int shift, const std::function<void(const std::filesystem::path&)>& visit) const;
-    io::CacheEvidence evidence_before(int shift) const;
+    void read_records(const ReadPlan& plan, const std::string& activity, ReadTrial& trial);
+    void read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial);
+    void for_each_file(const ReadPlan& plan,
+                       const std::function<void(const std::filesystem::path&)>& visit) const;
+    io::CacheEvidence evidence_before(const ReadPlan& plan) const;
     void record_done(std::int64_t more);
     void stop_if_asked() const;
     void compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial);
@@ -95,6 +99,7 @@ class StorageRung {
     int participants_;
     std::unique_ptr<comm::Communicator> ranks_;
     io::Grid grid_;
+    Readers readers_;
     base::IoTimes times_;
     std::unique_ptr<io::Strategy> strategy_;
     std::int64_t done_ = 0;

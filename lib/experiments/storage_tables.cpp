@@ -146,7 +146,7 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
         const io::CacheEvidence& seen = caches[i];
         repetition.push_back(read.repetition);
         pass.push_back(read.kind);
-        order.push_back(read.shift == 0 ? "own" : "next rank's");
+        order.push_back(order_of(read.who));
         read_s.push_back(slowest);
         mib.push_back(bytes / kMiB);
         rate.push_back(slowest > 0 ? bytes / kMiB / slowest : stats::kNone);
@@ -171,16 +171,14 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
              {"file_system", file_system}}};
 }
 
-// What the rung made of the ceilings: the slowest rank's phases, of its fastest repetition as the ceilings
+// What the rung made of the ceilings: the slowest writer's phases, of its fastest repetition as the ceilings
 // are of theirs.
 io::RungEffort effort_of(const StorageRecord& record, std::size_t warmup, const StorageOptions& options,
-                         comm::Communicator& control) {
+                         int participants, comm::Communicator& control) {
     std::vector<double> mine;
     for (std::size_t i = warmup; i < record.writes.size(); ++i) {
-        const base::IoTimes& times = record.writes[i].times;
-        const double workers = options.workers_at_once();
-        mine.push_back((times.of(IoPhase::write).total_s + times.of(IoPhase::fsync).total_s) / workers);
-        mine.push_back((times.of(IoPhase::open).total_s + times.of(IoPhase::close).total_s) / workers);
+        mine.push_back(record.writes[i].slowest_write_s);
+        mine.push_back(record.writes[i].slowest_create_s);
     }
     const auto slowest = measure::gather_columns(control, mine).max_over_ranks();
     std::vector<double> write, create;
@@ -193,7 +191,9 @@ io::RungEffort effort_of(const StorageRecord& record, std::size_t warmup, const 
                      static_cast<double>(options.strategy.bytes_per_record(options.job.size)),
             .shared_file = options.strategy.shared_file,
             .write_s = *std::min_element(write.begin(), write.end()),
-            .create_s = *std::min_element(create.begin(), create.end())};
+            .create_s = *std::min_element(create.begin(), create.end()),
+            .writers = participants * io::writers_at_once(options.strategy, options.job),
+            .measured = static_cast<int>(record.ceilings.size())};
 }
 
 // A reading that should have been cold and cannot be shown to be is no measurement.
@@ -214,7 +214,7 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
 }
 
 results::Table ceilings_table(const io::Ceilings& ceilings, const io::RungEffort& effort) {
-    std::vector<std::string> name, unit, binds;
+    std::vector<std::string> name, unit, binds, mark;
     std::vector<double> value, ceiling_s, rung_s, percent;
     const auto binding = io::binding_ceiling(ceilings, effort);
     for (const auto kind : {io::CeilingKind::memory_copy, io::CeilingKind::write_own,
@@ -228,7 +228,9 @@ results::Table ceilings_table(const io::Ceilings& ceilings, const io::RungEffort
         ceiling_s.push_back(one->ceiling_s);
         rung_s.push_back(one->rung_s);
         percent.push_back(one->percent);
-        binds.emplace_back(binding && binding->kind == kind ? "yes" : "");
+        const bool nearest = binding && binding->kind == kind;
+        binds.emplace_back(!nearest ? "" : one->mark.empty() ? "yes" : "does not bind");
+        mark.push_back(one->mark);
     }
     return {"ceilings",
             {{"ceiling", name},
@@ -237,7 +239,8 @@ results::Table ceilings_table(const io::Ceilings& ceilings, const io::RungEffort
              {"ceiling_s", ceiling_s},
              {"rung_s", rung_s},
              {"percent", percent},
-             {"binds", binds}}};
+             {"binds", binds},
+             {"mark", mark}}};
 }
 
 }  // namespace
@@ -252,7 +255,7 @@ void add_storage_tables(results::Run& run, const StorageRecord& record, const St
     if (!record.reads.empty()) add_reads(run, record, options, control);
     if (options.ceilings && record.writes.size() > warmup && options.job.files > 0)
         run.tables.push_back(
-            ceilings_table(io::best_of(record.ceilings), effort_of(record, warmup, options, control)));
+            ceilings_table(io::best_of(record.ceilings), effort_of(record, warmup, options, participants, control)));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());
     run.warnings.insert(run.warnings.end(), record.warnings.begin(), record.warnings.end());
 }

@@ -69,7 +69,7 @@ std::pair<Id, Id> select(const Object& dataset, const Box& box) {
     return {std::move(space), std::move(memory)};
 }
 
-// HDF5 flushes to the system alone; through MPI-IO it need not reach the device either.
+// HDF5 hands its bytes to the system alone, also through MPI-IO.
 void sync_to_device(const std::string& path) {
     const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file || ::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kOption);
@@ -162,10 +162,7 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
 }
 
 void RecordFile::sync() {
-    const base::Waiting waiting(parallel_);
-    check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
     sync_to_device(path_);
-    synced_ = true;
 }
 
 void RecordFile::close() try {
@@ -175,7 +172,6 @@ void RecordFile::close() try {
     if (!parallel_) check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
     check(H5Gclose(group_.release()), "H5Gclose", path_);
     check(H5Fclose(file_.release()), "H5Fclose", path_);
-    if (synced_) sync_to_device(path_);
 } catch (const base::Hdf5Error& error) {
     rethrow_of_place(error, path_, 1);
 }

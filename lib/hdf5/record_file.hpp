@@ -61,10 +61,10 @@ class RecordFile {
     /// dataset, and their boxes do not overlap. EnvironmentError where there is no room.
     void write(const Object& dataset, const Box& box, std::span<const double> values, Requested requested);
 
-    /// Collective. What was written is on the device, then; close() does the same to what it still writes.
-    void sync();
     /// Collective. Throws what fails, where the destructor cannot.
     void close();
+    /// After close(): what this rank's node has of the file is on the device, then.
+    void sync();
 
     /// What became of this rank's calls of write(), each distinct outcome with how often it was met.
     const std::map<Transfer, std::int64_t>& transfers() const { return transfers_; }
@@ -78,7 +78,6 @@ class RecordFile {
     bool parallel_;
     bool early_allocation_;
     bool fill_;
-    bool synced_ = false;
     FileIdentity identity_;
     Id file_;
     Id group_;

@@ -1,6 +1,10 @@
 #include "io/binding_ceiling.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+
+#include "base/ceiling_share.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -10,6 +14,22 @@ Ceiling best_of_kind(std::span<const Ceilings> measured, CeilingKind kind) {
     for (const auto& one : measured)
         if (one.of(kind).per_second() > best.per_second()) best = one.of(kind);
     return best;
+}
+
+// Writers that do nothing but write wait for each other all the time; those of a rung make their numbers in
+// between. One writer alone was simply quicker than the ceiling's at their best.
+std::string mark_of(const BindingCeiling& share, const RungEffort& rung) {
+    if (!(share.percent > base::kMostOfCeiling)) return "";
+    const auto shown = fmt::format("{:.1f} % of {}: a ceiling that does not bind, ", share.percent,
+                                   name_of(share.kind));
+    if (rung.writers > 1)
+        return shown + fmt::format("since the rung's {} writers make their numbers in between and get less "
+                                   "in each other's way than as many that only write",
+                                   rung.writers);
+    return shown + fmt::format("since the machine was quicker while the rung wrote than in {}",
+                               rung.measured == 1
+                                   ? std::string("the one measurement of the ceiling")
+                                   : fmt::format("any of the {} measurements of the ceiling", rung.measured));
 }
 
 }  // namespace
@@ -50,7 +70,9 @@ std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings&
     const double rung_s = creates ? rung.create_s : rung.write_s;
     if (!ceiling.known() || amount <= 0 || rung_s <= 0) return std::nullopt;
     const double ceiling_s = amount / ceiling.per_second();
-    return BindingCeiling{kind, ceiling_s, rung_s, 100 * ceiling_s / rung_s};
+    BindingCeiling share{kind, ceiling_s, rung_s, 100 * ceiling_s / rung_s, ""};
+    share.mark = mark_of(share, rung);
+    return share;
 }
 
 std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const RungEffort& rung) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 
 #include "io/ceilings.hpp"
 
@@ -20,13 +21,16 @@ struct RungEffort {
     bool shared_file = false;
     double write_s = 0;   ///< phases write and fsync
     double create_s = 0;  ///< phases open and close
+    int writers = 1;      ///< that write at the same time
+    int measured = 1;     ///< how often the ceilings were, of which the best are compared with
 };
 
 struct BindingCeiling {
     CeilingKind kind = CeilingKind::write_own;
     double ceiling_s = 0;  ///< amount of the rung / ceiling's rate
     double rung_s = 0;     ///< create_s for create, write_s for all others
-    double percent = 0;    ///< 100 ceiling_s / rung_s; above 100: the rung was faster than the ceiling's run
+    double percent = 0;    ///< 100 ceiling_s / rung_s
+    std::string mark;      ///< above base::kMostOfCeiling: why that does not bind; otherwise ""
 };
 
 /// The ceiling that binds a rung is the one under which its work takes longest: bytes / rate of memory_copy,

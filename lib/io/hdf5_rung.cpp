@@ -197,26 +197,34 @@ void Hdf5Rung::end_records(IoTimes::Clock::time_point begin, std::int64_t record
 
 void Hdf5Rung::close() {
     close_dataset();
-    if (job_.fsync) {
-        const auto mark = place_.times.phase(IoPhase::fsync);
-        file_->sync();
-    }
     {
         const auto mark = place_.times.phase(IoPhase::close);
-        // All have closed it, and synced it by its name, before it is renamed.
         comm::together_politely(
             place_.ranks, [&] { file_->close(); }, [] {}, kPatience);
-        comm::together(place_.ranks, [&] {
-            if (!job_.rename || place_.ranks.rank() != 0) return;
-            if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)
-                base::throw_errno("rename", file_of(0), errno, "--directory");
-        });
+    }
+    // Once, when HDF5 will write nothing more. What follows counts as close: the file is done after it.
+    if (job_.fsync) {
+        const auto mark = place_.times.phase(IoPhase::fsync);
+        comm::together(place_.ranks, [&] { file_->sync(); });
+    }
+    if (job_.fsync || job_.rename) {
+        const auto mark = place_.times.phase(IoPhase::close);
+        if (job_.rename) rename_made();
     }
     unfinished_ = false;
     watch_.reset();
     gather_account();
     file_.reset();
     values_ = {};
+}
+
+// All have closed it, and synced it by its name, before.
+void Hdf5Rung::rename_made() {
+    comm::together(place_.ranks, [&] {
+        if (place_.ranks.rank() != 0) return;
+        if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)
+            base::throw_errno("rename", file_of(0), errno, "--directory");
+    });
 }
 
 void Hdf5Rung::gather_account() {

@@ -76,6 +76,7 @@ class Hdf5Rung : public Strategy {
     std::filesystem::path made_path() const;
     void create(const hdf5::RecordFileOptions& options);
     void make_datasets();
+    void rename_made();
     void gather_account();
 
     const Job& job_;

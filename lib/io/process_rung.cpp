@@ -22,8 +22,8 @@ double per(std::int64_t total, std::int64_t tasks) {
 
 }  // namespace
 
-ProcessRung::ProcessRung(const Job& job, const Place& place, WorkerKind kind)
-    : FileRung(job, place, Encoding::npy), kind_(kind) {
+ProcessRung::ProcessRung(const Job& job, const Place& place, WorkerKind kind, bool at_once)
+    : FileRung(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {
     if (job.workers < 1)
         throw base::OptionError(
             fmt::format("{} workers write nothing; use --workers 1 or more", job.workers));
@@ -62,8 +62,16 @@ void ProcessRung::take(int worker, const ReportBody& report, std::int64_t more) 
     row.queue_bytes += report.queue_bytes;
     row.wait_s += report.wait_s;
     row.busy_s += report.times.records().total_s;
+    row.times.merge(report.times);
     place().times.merge(report.times);
     place().done(more);
+}
+
+std::vector<base::IoTimes> ProcessRung::writers() const {
+    std::vector<base::IoTimes> times;
+    for (const Row& row : rows_)
+        if (at_once_) times.push_back(row.times);
+    return times;
 }
 
 std::vector<results::Table> ProcessRung::tables() const {

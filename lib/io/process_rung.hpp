@@ -11,7 +11,8 @@ namespace ranklab::io {
 
 class ProcessRung : public FileRung {
   public:
-    ProcessRung(const Job& job, const Place& place, WorkerKind kind);
+    /// at_once: the workers do not wait for each other.
+    ProcessRung(const Job& job, const Place& place, WorkerKind kind, bool at_once);
 
     /// Starts the workers.
     void open() override;
@@ -24,6 +25,8 @@ class ProcessRung : public FileRung {
     /// sends and receives, headers included; 0 where it had no task), busy_s (in its records), wait_s (for
     /// tasks).
     std::vector<results::Table> tables() const override;
+    /// Each worker's own, where they work at the same time.
+    std::vector<base::IoTimes> writers() const override;
     /// Where there are more workers than cores that they may run on.
     std::vector<std::string> warnings() const override;
 
@@ -40,9 +43,11 @@ class ProcessRung : public FileRung {
         WorkerProcesses::Bytes bytes;
         double busy_s = 0;
         double wait_s = 0;
+        base::IoTimes times;
     };
 
     WorkerKind kind_;
+    bool at_once_;
     std::unique_ptr<WorkerProcesses> workers_;
     std::vector<Row> rows_;
 };

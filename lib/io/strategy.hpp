@@ -5,11 +5,13 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/io_times.hpp"
+#include "base/share.hpp"
 #include "comm/communicator.hpp"
 #include "io/job.hpp"
 #include "io/kernel.hpp"
@@ -51,6 +53,13 @@ class Strategy {
     /// The file that holds record `id`.
     virtual std::filesystem::path file_of(std::int64_t id) const = 0;
 
+    /// The records that this rank wrote last, where that is not the part that base::share_of gives it (of a
+    /// rung that is not parallel: all of them to rank 0).
+    virtual std::optional<std::vector<base::Share>> written() const { return std::nullopt; }
+    /// Of the last writing, what each of this rank's processes took that wrote at the same time. Empty: one
+    /// thing was done after the other, and the place's times say how long it took.
+    virtual std::vector<base::IoTimes> writers() const { return {}; }
+
     /// What else there is to say of the last writing (bytes per task, collective modes): complete on rank 0
     /// after close(), which gathered it.
     virtual std::vector<results::Table> tables() const { return {}; }
@@ -66,11 +75,23 @@ struct StrategyEntry {
     bool needs_mpi = false;    ///< even for one rank
     bool processes = false;    ///< writes by job.workers worker processes
     bool shared_file = false;  ///< one file for all records; otherwise a file per record
+    /// Whether all ranks write each record together, a block of its rows each; empty: no.
+    std::function<bool(const Job&)> by_rows;
+    /// How many processes of one rank write at the same time; empty: one.
+    std::function<int(const Job&)> writers_at_once;
     std::string extension;     ///< ".txt", ".npy", ".h5"
     /// Bytes that one record takes in its file, headers apart.
     std::function<std::int64_t(std::int64_t size)> bytes_per_record;
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
 };
+
+/// The two as numbers of a job.
+inline bool writes_by_rows(const StrategyEntry& entry, const Job& job) {
+    return entry.by_rows && entry.by_rows(job);
+}
+inline int writers_at_once(const StrategyEntry& entry, const Job& job) {
+    return entry.writers_at_once ? entry.writers_at_once(job) : 1;
+}
 
 /// Generated: all entries, in ladder order.
 std::vector<StrategyEntry> strategies();

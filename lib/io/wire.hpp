@@ -23,11 +23,24 @@ namespace ranklab::io {
 inline constexpr int kChannelDescriptor = 3;
 inline constexpr int kQueueDescriptor = 4;
 
-enum class WorkerKind : std::uint32_t { pool, queue };
+/// raw: writes its share of a ceiling's files when it is told to.
+enum class WorkerKind : std::uint32_t { pool, queue, raw };
 
-/// Down: start (StartBody and the directory), task (TaskBody, X, Y). Up: ready, answer (ReportBody of one
-/// task), progress (ProgressBody), finished (ReportBody of all), failed (FailureBody and the sentence).
-enum class MessageType : std::uint32_t { start = 1, ready, task, answer, progress, finished, failed };
+/// Down: start (StartBody and the directory), task (TaskBody, X, Y), copy and write (to a raw worker). Up:
+/// ready, answer (ReportBody of one task), progress (ProgressBody), copied (CopiedBody), finished (ReportBody
+/// of all), failed (FailureBody and the sentence).
+enum class MessageType : std::uint32_t {
+    start = 1,
+    ready,
+    task,
+    answer,
+    progress,
+    finished,
+    failed,
+    copy,
+    copied,
+    write
+};
 
 struct MessageHeader {
     std::uint32_t magic = 0;
@@ -41,6 +54,9 @@ struct StartBody {
     std::uint32_t directory_bytes = 0;
     std::int64_t files = 0;
     std::int64_t size = 0;
+    std::int64_t number = 0;         ///< of this worker, from 0
+    std::int64_t workers = 0;        ///< all of them
+    std::uint64_t record_bytes = 0;  ///< of a raw worker's records
 };
 struct TaskBody {
     std::int64_t files = 0;  ///< n
@@ -55,6 +71,10 @@ struct ReportBody {
 };
 struct ProgressBody {
     std::int64_t records = 0;  ///< since the last message
+};
+struct CopiedBody {
+    double bytes = 0;
+    double seconds = 0;
 };
 struct FailureBody {
     std::int64_t code = 0;  ///< base::ExitCode

@@ -17,6 +17,7 @@
 
 #include "base/error.hpp"
 #include "io/meshgrids.hpp"
+#include "io/raw_writer.hpp"
 #include "io/record_files.hpp"
 #include "io/wire.hpp"
 
@@ -136,8 +137,56 @@ void serve_queue(const Job& job) {
     tell(MessageType::finished, {bytes_of(report)});
 }
 
+/// How far it is, about every kBetweenReports: the parent tells the watchdog. Throws where the parent wants
+/// no more.
+class Parent {
+  public:
+    struct Gone {};
+    void beat() {
+        if (Clock::now() - last_ < kBetweenReports) return;
+        last_ = Clock::now();
+        const ProgressBody progress;
+        if (parent_is_gone() || !tell(MessageType::progress, {bytes_of(progress)})) throw Gone{};
+    }
+
+  private:
+    Clock::time_point last_ = Clock::now();
+};
+
+/// This worker's share of a ceiling: each step when the parent says so to all.
+void serve_raw(const StartBody& start, const Job& job) {
+    const auto share = base::share_of(start.files, static_cast<int>(start.number), static_cast<int>(start.workers));
+    RawWriter writer({.directory = job.directory,
+                      .records = share,
+                      .bytes_per_record = start.record_bytes,
+                      .fsync = job.fsync,
+                      .beside = static_cast<int>(start.workers)});
+    Parent parent;
+    if (!tell(MessageType::ready, {})) return;
+    while (const auto header = receive_header(kChannelDescriptor)) {
+        if (header->bytes != 0) throw_no_message();
+        if (header->type == MessageType::copy) {
+            writer.prepare_copy();
+            if (!tell(MessageType::ready, {}) || !receive_header(kChannelDescriptor)) return;
+            const Ceiling copied = writer.copy();
+            const CopiedBody body{copied.amount, copied.seconds};
+            if (!tell(MessageType::copied, {bytes_of(body)})) return;
+        } else if (header->type == MessageType::write) {
+            const ReportBody report{.id = -1,
+                                    .records = share.count,
+                                    .queue_bytes = 0,
+                                    .wait_s = 0,
+                                    .times = writer.write([&] { parent.beat(); })};
+            tell(MessageType::finished, {bytes_of(report)});
+            return;
+        } else {
+            throw_no_message();
+        }
+    }
+}
+
 /// What this worker is to do; nullopt where the parent is gone.
-std::optional<std::pair<WorkerKind, Job>> receive_start() {
+std::optional<std::pair<StartBody, Job>> receive_start() {
     const auto header = receive_header(kChannelDescriptor);
     if (!header) return std::nullopt;
     StartBody start;
@@ -152,15 +201,16 @@ std::optional<std::pair<WorkerKind, Job>> receive_start() {
     job.directory = directory;
     job.fsync = start.fsync != 0;
     job.rename = start.rename != 0;
-    return std::pair(start.kind, job);
+    return std::pair(start, job);
 }
 
 void serve() {
-    const auto start = receive_start();
-    if (!start) return;
-    const auto& [kind, job] = *start;
-    if (kind == WorkerKind::queue) return serve_queue(job);
+    const auto received = receive_start();
+    if (!received) return;
+    const auto& [start, job] = *received;
+    if (start.kind == WorkerKind::queue) return serve_queue(job);
     ::close(kQueueDescriptor);  // what the parent had open there
+    if (start.kind == WorkerKind::raw) return serve_raw(start, job);
     serve_tasks(job);
 }
 
@@ -201,6 +251,8 @@ int worker_main() {
     try {
         settle_in();
         serve();
+        return 0;
+    } catch (const Parent::Gone&) {
         return 0;
     } catch (const base::Error& error) {
         return fail(error.code(), error.what());

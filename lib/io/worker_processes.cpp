@@ -66,8 +66,9 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-WorkerProcesses::WorkerProcesses(const Job& job, WorkerKind kind, base::IoTimes& times)
-    : job_(job), kind_(kind), times_(times) {}
+WorkerProcesses::WorkerProcesses(const Job& job, WorkerKind kind, base::IoTimes& times,
+                                 std::uint64_t record_bytes)
+    : job_(job), kind_(kind), times_(times), record_bytes_(record_bytes) {}
 
 WorkerProcesses::~WorkerProcesses() {
     abandon();
@@ -109,7 +110,10 @@ void WorkerProcesses::introduce(int worker) {
                           .rename = job_.rename ? 1U : 0U,
                           .directory_bytes = static_cast<std::uint32_t>(directory.size()),
                           .files = job_.files,
-                          .size = job_.size};
+                          .size = job_.size,
+                          .number = worker,
+                          .workers = job_.workers,
+                          .record_bytes = record_bytes_};
     Outgoing message(MessageType::start, {bytes_of(start), std::as_bytes(std::span(directory))});
     tell(worker, message);
 }

@@ -21,8 +21,8 @@ namespace ranklab::io {
 
 class WorkerProcesses {
   public:
-    /// `times` gets send and wait; both outlive this.
-    WorkerProcesses(const Job& job, WorkerKind kind, base::IoTimes& times);
+    /// `times` gets send and wait; both outlive this. `record_bytes`: of a raw worker's records.
+    WorkerProcesses(const Job& job, WorkerKind kind, base::IoTimes& times, std::uint64_t record_bytes = 0);
     /// Ends those that still live.
     ~WorkerProcesses();
     WorkerProcesses(const WorkerProcesses&) = delete;
@@ -46,6 +46,8 @@ class WorkerProcesses {
         need(said, expected, sizeof(Body));
         return body_of<Body>(said.message.body);
     }
+    /// The same for what has no body.
+    void expect(const Said& said, MessageType expected) const { need(said, expected, 0); }
     /// Sends all of it, while what others say is kept for hear().
     void tell(int worker, Outgoing& message);
     /// Puts an id in the queue that all workers share; false where it is full.
@@ -96,6 +98,7 @@ class WorkerProcesses {
     const Job& job_;
     WorkerKind kind_;
     base::IoTimes& times_;
+    std::uint64_t record_bytes_;
     base::Descriptor queue_;
     std::vector<Worker> workers_;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/ceiling_share.hpp"
 #include "report/decisive.hpp"
 #include "report/values.hpp"
 
@@ -16,8 +17,18 @@ using results::Measurement;
 using results::Run;
 using results::Table;
 
+constexpr const char* kDoesNotBind = "does not bind";
+
 std::int64_t whole(double value, std::int64_t otherwise) {
     return std::isnan(value) ? otherwise : static_cast<std::int64_t>(value);
+}
+
+// Ladders that were stored before that was marked.
+std::string ceiling_text(const Table& table, std::size_t row) {
+    const std::string name = text_at(table, "ceiling", row);
+    const bool marked = name.find(kDoesNotBind) != std::string::npos;
+    const bool binds = !(number_at(table, "percent_of_ceiling", row) > base::kMostOfCeiling);
+    return binds || marked ? name : fmt::format("{} ({})", name, kDoesNotBind);
 }
 
 LadderRow row_of(const Run& run) {
@@ -78,7 +89,7 @@ std::vector<LadderRow> ladder_rows(const Table& table) {
                         value("over_previous"),
                         value("write_MiBps"),
                         value("files_per_s"),
-                        text_at(table, "ceiling", i),
+                        ceiling_text(table, i),
                         value("percent_of_ceiling"),
                         text_at(table, "verified", i),
                         text_at(table, "mark", i)});

@@ -178,9 +178,17 @@ std::string readable(const Table& stored, const std::string& title, std::size_t 
     return titled(title, table) + rest;
 }
 
-// A ceiling is a rate of bytes or of files; only that of bytes has two units.
-std::string ceilings(const Table& stored) {
+Table without(const Table& stored, std::string_view column) {
+    Table rest = stored;
+    std::erase_if(rest.columns, [&](const auto& one) { return one.name == column; });
+    return rest;
+}
+
+// A ceiling is a rate of bytes or of files; only that of bytes has two units. Marks stand below.
+std::string ceilings(const Table& whole) {
+    const Table stored = without(whole, "mark");
     TextTable table = with_heads_of(stored);
+    Footnotes notes;
     for (std::size_t row = 0; row < row_count(stored); ++row) {
         std::vector<std::string> cells;
         const bool bytes = text_at(stored, "unit", row) == "MiB/s";
@@ -190,10 +198,11 @@ std::string ceilings(const Table& stored) {
             cells.push_back(value  ? mib_and_mb(number_at(stored, "value", row))
                             : unit ? "MiB/s (MB/s)"
                                    : io_cell(column, row));
+            if (column.name == "binds") cells.back() += notes.reference(text_at(whole, "mark", row));
         }
         table.add(std::move(cells));
     }
-    return titled(stored.name, table);
+    return titled(stored.name, table) + notes.text();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 import filecmp
 import os
+import pathlib
 import struct
 import unittest
 
@@ -202,6 +203,59 @@ class Convert(Case):
                 self.assertEqual(np.load(self.folder / "y_data.npy").tobytes(), self.nbody.tobytes())
                 self.assertEqual(np.load(self.folder / "y_label.npy").shape, self.hydro.shape)
 
+    def test_what_verify_refuses_is_not_converted(self):
+        """One set of checks: a damaged file is exit 3 with a sentence, and nothing is made of it."""
+        self.assertCode(data("make", "cosmology", "good.h5", "--edge", 6, "--quiet", cwd=self.folder), 0)
+        whole = (self.folder / "good.h5").read_bytes()
+
+        def change(name, how):
+            (self.folder / name).write_bytes(whole)
+            with h5py.File(self.folder / name, "a") as file:
+                how(file)
+
+        def value(file):
+            file["Hydro"][4, 5, 3, 1] += 1
+
+        def replace(name, shape, kind="f4"):
+            def how(file):
+                del file[name]
+                file.create_dataset(name, data=np.zeros(shape, kind))
+            return how
+
+        def never_written(file):
+            del file["Nbody"]
+            file.create_dataset("Nbody", (4, 6, 6, 6), "f4")
+
+        def nan(file):
+            del file["Nbody"].attrs["checksum_sum64"]
+            file["Nbody"][1, 2, 3, 4] = np.nan
+
+        cases = {"value.h5": (value, "the file has changed since"), "nan.h5": (nan, "[1, 2, 3, 4]"),
+                 "wide.h5": (replace("Nbody", (5, 6, 6, 6)), "the shape [5, 6, 6, 6]"), "extents.h5": (replace("Nbody", (4, 6, 6, 7)), "[4, 6, 6, 7]"),
+                 "double.h5": (replace("Hydro", (5, 6, 6, 6), "f8"), "float64"), "holes.h5": (never_written, "were never written"),
+                 "flat.h5": (replace("Hydro", 7), "the shape [7]"), "none.h5": (lambda file: file.pop("Hydro"), "no dataset /Hydro")}
+        for name, (how, _) in cases.items():
+            change(name, how)
+        (self.folder / "cut.h5").write_bytes(whole[:-500])
+        at = whole.rindex(b"OHDR") + 8  # within a dataset's header
+        (self.folder / "header.h5").write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
+        parts = {name: part for name, (_, part) in cases.items()} | {"cut.h5": "truncated", "header.h5": "damaged"}
+        runs = [(name, ranks, verb) for name in parts for ranks in ((1, 2) if name in ("value.h5", "header.h5") else (1,))
+                for verb in (("verify",), ("convert",))]
+        before = self.names()
+        for (name, ranks, verb), done in zip(runs, several(lambda run: data(*run[2], run[0], *(["o"] if run[2][0] == "convert" else []),
+                                                                            "--quiet", ranks=run[1], cwd=self.folder), runs)):
+            with self.subTest(name, ranks=ranks, verb=verb):
+                self.assertSays(done, 3, name, parts[name])
+        self.assertEqual(self.names(), before, "nothing half-made is left")
+
+    def test_values_that_are_not_finite_are_not_converted(self):
+        self.nbody[6, 4, 5, 3] = np.inf
+        np.save(self.folder / "x_data.npy", self.nbody)
+        for ranks in (1, 3):
+            self.assertSays(self.convert("x_data.npy,x_label.npy", "x.h5", ranks=ranks), 3, "x_data.npy", "[6, 4, 5, 3]")
+        self.assertFalse((self.folder / "x.h5").exists())
+
     def test_one_file_into_a_named_dataset(self):
         np.save(self.folder / "d.npy", self.nbody[..., :1].astype("f8"))
         np.save(self.folder / "u.npy", np.arange(4 * 3 * 2 * 2, dtype="u1").reshape(4, 3, 2, 2))
@@ -245,6 +299,24 @@ class Convert(Case):
             with self.subTest(words, ranks=ranks):
                 self.assertSays(done, code, *parts)
         self.assertFalse([name for name in self.names() if name.startswith((".", "o.h5"))], "nothing half-made is left")
+
+
+class Libraries(Case):
+    def test_no_library_of_a_fabric_comes_and_goes(self):
+        """UCX has a thread of its own. Where there is no device for it, it would be loaded, asked and unloaded at every start."""
+        if any(pathlib.Path("/sys/class").glob("infiniband/*")):
+            self.skipTest("there is a fabric here")
+        self.assertCode(data("make", "mnist", "m", "--train", 2, "--test", 2, "--quiet", cwd=self.folder), 0)
+        for ranks in (1, 2):
+            log = self.folder / f"loads{ranks}"
+            env = cli.environment(LD_DEBUG="files", LD_DEBUG_OUTPUT=str(log))
+            self.assertCode(data("verify", "m", "--quiet", ranks=ranks, cwd=self.folder, env=env), 0)
+            loads = [line for file in self.folder.glob(f"{log.name}.*") for line in file.read_text(errors="replace").splitlines()]
+            started = [line for line in loads if "calling init:" in line]
+            self.assertTrue(any("libc.so" in line for line in started))
+            self.assertFalse([line for line in started if "libucs" in line or "libpsm2" in line], f"{ranks} rank(s)")
+            if ranks == 1:
+                self.assertFalse([line for line in started if "mca_" in line], "MPI is not started for a process alone")
 
 
 class Images(Case):

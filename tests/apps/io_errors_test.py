@@ -49,6 +49,22 @@ class Options(Case):
         self.assertEqual(self.names(), [])
 
 
+class TooManyProcesses(Case):
+    def test_workers_that_cannot_be_are_refused_before_the_work(self):
+        """Not after thousands of them were started."""
+        few_pipes = ["bash", "-c", 'ulimit -n 256; exec "$@"', "bash"]
+        for ranks in (1, 2):
+            for rung in ("process-pool", "process-queue", "all"):
+                result = io("--strategy", rung, "--workers", 5000000, ranks=ranks, cwd=self.folder)
+                self.assertSays(result, 5, "--workers 5000000 are more", "use fewer --workers")
+            result = cli.run(*few_pipes, *(() if ranks == 1 else cli.mpirun_words(ranks)), cli.BIN / "ranklab", "io", "--output", "none",
+                             "--strategy", "process-queue", "--workers", 900, cwd=self.folder)
+            self.assertSays(result, 5, "--workers 900 are more", "ulimit -n")
+        result = io("--strategy", "process-queue", "--workers", 500, "--size", 50000, "-n", 1, cwd=self.folder)
+        self.assertSays(result, 2, "--workers 500 of process-queue need", "GB of memory")
+        self.assertEqual(self.names(), [])
+
+
 class Places(Case):
     def everywhere(self, directory, code, *parts, rungs=("binary", "text-loop", "process-queue", "mpi-scatter",
                                                          "hdf5-serial", "hdf5-parallel-collective"), extra=(), ranks=RANKS):

@@ -54,8 +54,24 @@ class Ladder(Case):
                     check = run["tables"]["verification"]
                     self.assertEqual(check["result"], ["passed"], run["config"]["strategy"])
                     self.assertIn(f"{files * size * size} elements", check["detail"][0])
+                    self.check_readers(run, ranks)
                     self.assertEqual(measured(run, "wrong_elements")["max"], 0)
                 self.assertFalse((self.folder / f"out{ranks}").exists(), "what was written is still there")
+
+    def check_readers(self, run, ranks):
+        """By whom it was read back stands in the verdict and in io_reads, rung by rung, and is so."""
+        rung = run["config"]["strategy"]
+        words, order = "read by other ranks of the same node", "other ranks'"
+        if ranks == 1:
+            words = "read back by the rank " + ("whose worker processes" if rung.startswith("process") else "that") + " wrote them"
+            order = "own"
+        elif rung == "hdf5-parallel-collective":
+            words, order = "read by ranks that wrote them together", "written together"
+        self.assertTrue(run["tables"]["verification"]["detail"][0].endswith(words), run["tables"]["verification"]["detail"])
+        passes = dict(zip(column(run, "io_reads", "pass"), column(run, "io_reads", "order")))
+        self.assertEqual(passes["check" if ranks > 1 else "read 1"], order, rung)
+        if ranks > 1 and rung not in PARALLEL:
+            self.assertEqual(passes["read 1"], "shared out", f"{rung}: rank 0 wrote what all read")
 
     def test_no_files_at_all(self):
         for ranks in (1, 3):
@@ -74,10 +90,69 @@ class Ladder(Case):
             self.assertAlmostEqual(ladder["speedup"][i], ladder["job_time_s"][0] / ladder["job_time_s"][i], delta=1e-9)
             self.assertEqual(ladder["ranks"][i], 2 if rung in PARALLEL else 1, rung)
             self.assertGreater(ladder["percent_of_ceiling"][i], 0, rung)
+            self.check_ceiling(ladder, i, runs[i]["tables"]["ceilings"], result.stdout)
             if i > 0:
                 self.assertAlmostEqual(ladder["over_previous"][i], ladder["job_time_s"][i - 1] / ladder["job_time_s"][i],
                                        delta=1e-9)
         self.assertRegex(result.stdout, r"(?m)^ladder$")
+
+    def check_ceiling(self, ladder, i, ceilings, text):
+        """A share above 105 % is said to be of a ceiling that does not bind, with the reason, in every table; no other is."""
+        for percent, mark in zip(ceilings["percent"], ceilings["mark"]):
+            self.assertEqual(percent > 105, "a ceiling that does not bind, since" in mark)
+        nearest = ceilings["ceiling_s"].index(max(ceilings["ceiling_s"]))
+        binds = ceilings["percent"][nearest] <= 105
+        self.assertEqual([word for word in ceilings["binds"] if word], ["yes" if binds else "does not bind"])
+        self.assertEqual(ladder["ceiling"][i], ceilings["ceiling"][nearest] + ("" if binds else " (does not bind)"))
+        self.assertEqual(binds, "does not bind, since" not in ladder["mark"][i])
+        if not binds:
+            self.assertIn(ceilings["mark"][nearest], text, "below the table")
+
+    def test_a_rung_is_held_against_its_slowest_writer(self):
+        """The pool's workers wait for each other: their phases add up. Those of the queue write at once: the longest counts."""
+        file = self.folder / "writers.h5"
+        self.assertCode(ranklab("io", "--strategy", "process-pool,process-queue", "--workers", 3, "-n", 12, "-s", 50, "-i", 1,
+                                "--ceilings", "on", "--order", "sequential", "--output", file, "--directory", self.folder / "out"), 0)
+        for run in runs_of(file)[:-1]:
+            with self.subTest(rung=run["config"]["strategy"]):
+                total = dict(zip(column(run, "io_phases", "phase"), column(run, "io_phases", "total_s")))
+                rung_s = dict(zip(column(run, "ceilings", "ceiling"), column(run, "ceilings", "rung_s")))
+                writing, creating = rung_s["raw write()"], rung_s["file creation"]
+                if run["config"]["strategy"] == "process-pool":
+                    self.assertAlmostEqual(writing, total["write"], delta=1e-9)
+                    self.assertAlmostEqual(creating, total["open"] + total["close"], delta=1e-9)
+                else:
+                    self.assertGreaterEqual(writing, total["write"] / 3 - 1e-9)
+                    self.assertLessEqual(writing, total["write"] + 1e-9)
+
+    def test_whoever_asks_for_chunks_does_not_read_them(self):
+        for ranks in (1, 2, 3, 4):
+            file = self.folder / f"dynamic{ranks}.h5"
+            result = ranklab("io", "--strategy", "mpi-send", "--dynamic", "-n", 9, "-s", 8, "--ceilings", "off", "--output", file,
+                             "--directory", self.folder / "out", ranks=ranks)
+            self.assertCode(result, 0)
+            with self.subTest(ranks=ranks):
+                self.check_readers(runs_of(file)[0], ranks)
+
+    def test_reordered_reading_is_by_others_where_it_is_timed(self):
+        for rung in ("binary", "process-queue", "mpi-send"):
+            for ranks, order in ((1, "own"), (3, "other ranks'")):
+                file = self.folder / f"{rung}{ranks}.h5"
+                result = ranklab("io", "--strategy", rung, "-C", "-n", 7, "-s", 8, "--ceilings", "off", "--output", file,
+                                 "--directory", self.folder / "out", ranks=ranks)
+                with self.subTest(rung=rung, ranks=ranks):
+                    self.assertCode(result, 0)
+                    run = runs_of(file)[0]
+                    self.assertEqual((column(run, "io_reads", "pass"), column(run, "io_reads", "order")), (["read 1"], [order]))
+
+    def test_what_an_earlier_run_wrote_is_not_said_to_be_read_by_others(self):
+        common = ("--strategy", "binary", "-n", 5, "-s", 8, "--directory", self.folder / "out")
+        self.assertCode(io(*common, "-k"), 0)
+        for ranks in (1, 2):
+            result = io(*common, "--read-only", ranks=ranks)
+            self.assertCode(result, 0)
+            self.assertIn("written by an earlier run", result.stdout)
+            self.assertNotIn("read by other ranks", result.stdout)
 
     def test_sweeps(self):
         file = self.folder / "sweep.h5"

@@ -2,7 +2,12 @@
 // what the kernel gives, to the bit; and "collective" really was.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <numeric>
@@ -16,8 +21,24 @@
 #include "mpi/shared_folder.hpp"
 #include "thrown_sentence.hpp"
 
+namespace {
+
+std::atomic<int> fsync_calls{0};
+
+}  // namespace
+
+/// In place of the C library's, for this program and all libraries in it: each call is counted.
+extern "C" int fsync(int descriptor) {
+    ++fsync_calls;
+    return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
+
 namespace ranklab::io {
 namespace {
+
+int fsyncs() {
+    return fsync_calls.load();
+}
 
 using ranklab::testing::SharedFolder;
 using ranklab::testing::world;
@@ -149,6 +170,37 @@ TEST_P(Hdf5Rungs, HonourTheirSettings) {
             expect_written(entry(), job);
         }
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / ".data.h5.tmp"));
+}
+
+// What --fsync costs is in its phase, once: a second one in close() would be counted as closing.
+TEST_P(Hdf5Rungs, SyncOnceAndInItsPhase) {
+    for (const bool fsync : {false, true})
+        for (const bool latest_format : {false, true}) {
+            SCOPED_TRACE(fmt::format("fsync {} latest format {}", fsync, latest_format));
+            Job job = this->job(3, 20);
+            job.fsync = fsync;
+            job.rename = latest_format;
+            job.hdf5.latest_format = latest_format;
+            const auto alone = world().split(world().rank(), 0);
+            const auto entry = this->entry();
+            const bool works = entry.parallel || world().rank() == 0;
+            base::IoTimes times;
+            const int before = fsyncs();
+            if (works) {
+                const auto strategy =
+                    entry.make(job, {entry.parallel ? world() : *alone, times, [](std::int64_t) {}});
+                strategy->open();
+                strategy->write();
+                strategy->close();
+            }
+            const int wanted = works && fsync ? 1 : 0;
+            EXPECT_EQ(fsyncs() - before, wanted);
+            EXPECT_EQ(times.of(base::IoPhase::fsync).calls, wanted);
+            if (wanted == 1) {
+                EXPECT_GT(times.last_close_s(), 0) << "the bandwidth's end";
+            }
+            world().barrier();
+        }
 }
 
 TEST_P(Hdf5Rungs, KeepToTheAlignment) {

@@ -14,6 +14,8 @@
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
 #include "data/formats/npy.hpp"
+#include "data/formats/volume_form.hpp"
+#include "data/formats/volume_scan.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/pace.hpp"
 #include "data/make/slab_writer.hpp"
@@ -131,13 +133,17 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
     const std::int64_t plane = channels * input.shape[2] * input.shape[3];
     std::vector<float> read;
     std::vector<float> turned;
+    VolumeScan found;
     for_each_piece(control, input.shape, progress, [&](base::Share planes) {
         read.resize(static_cast<std::size_t>(planes.count * plane));
         turned.resize(read.size());
         comm::together(control, [&] { npy->read(static_cast<std::uint64_t>(planes.first * plane), read); });
+        found.add(planes.first * plane, read);
         channels_first(read, channels, turned);
         out.write(0, channels, planes, turned);
     });
+    found.gather(control);
+    comm::together(control, [&] { judge_npy(input.path, found, npy->header().shape); });
     return out.checksum();
 }
 
@@ -151,67 +157,87 @@ void store_checksums(const fs::path& path, const std::vector<Input>& inputs,
 }
 
 struct Source {
-    const char* dataset;
+    VolumeWanted wanted;
     const char* suffix;
     hdf5::VolumeShape shape{};
 };
 
-void check_source(const hdf5::Group& root, const fs::path& path, Source& source) {
-    if (!root.has(source.dataset))
-        throw base::DataError(fmt::format("{} has no dataset /{}", path.string(), source.dataset));
-    const auto volume = hdf5::Volume::open(root, source.dataset);
-    const auto& shape = volume.info().shape;
-    if (shape.size() != 4 || volume.info().type != "float32")
-        throw base::DataError(
-            fmt::format("{}: /{} is no float32 volume [C, D, H, W]", path.string(), source.dataset));
-    std::copy(shape.begin(), shape.end(), source.shape.begin());
-}
-
-hdf5::File open_hdf5(const fs::path& path) {
-    if (!hdf5::is_hdf5(path))
-        throw base::DataError(
-            fmt::format("{} is missing or no HDF5 file; copy or make it again", path.string()));
-    try {
-        return hdf5::File::open_to_read(path);
-    } catch (const base::Hdf5Error& error) {
-        throw base::DataError(fmt::format("{} is truncated or damaged ({}); copy or make it again",
-                                          path.string(), error.what()));
+// The checks of `data verify`, but for the cube: npy volumes of any extents are taken, and given back.
+void check_sources(const fs::path& path, std::span<Source> sources) {
+    const auto file = open_volume_file(path);
+    std::vector<hdf5::Volume> volumes;
+    for (auto& source : sources) {
+        volumes.push_back(open_volume(path, file, source.wanted, false));
+        const auto& shape = volumes.back().info().shape;
+        std::copy(shape.begin(), shape.end(), source.shape.begin());
     }
+    check_extents(path, volumes.front(), volumes.back());
 }
 
 std::vector<std::int64_t> npy_shape(const hdf5::VolumeShape& s) {
     return {s[1], s[2], s[3], s[0]};
 }
 
-void copy_out(comm::Communicator& control, const fs::path& path, const Source& source, OutputFile& out,
-              base::ProgressSink& progress) {
-    std::optional<hdf5::File> file;
-    std::optional<hdf5::Volume> volume;
-    const std::string header = base::npy_header("<f4", npy_shape(source.shape));
-    comm::together(control, [&] {
-        file.emplace(open_hdf5(path));
-        volume.emplace(hdf5::Volume::open(file->root(), source.dataset));
-        if (control.rank() == 0) out.write(0, std::as_bytes(std::span(header)));
-    });
-    const std::int64_t plane = source.shape[0] * source.shape[2] * source.shape[3];
-    std::vector<float> read;
-    std::vector<float> turned;
-    for_each_piece(control, source.shape, progress, [&](base::Share planes) {
-        read.resize(static_cast<std::size_t>(planes.count * plane));
-        turned.resize(read.size());
-        comm::together(control, [&] {
-            if (planes.count == 0) return;
-            volume->read({.first_channel = 0,
-                          .channels = source.shape[0],
-                          .first_plane = planes.first,
-                          .planes = planes.count},
-                         read);
-            channels_last(read, source.shape[0], turned);
-            out.write(header.size() + static_cast<std::uint64_t>(planes.first * plane) * 4,
-                      std::as_bytes(std::span(turned)));
+// One dataset into an npy file, all of whose values are looked at on the way.
+class Export {
+  public:
+    Export(comm::Communicator& control, const fs::path& path, const Source& source, OutputFile& out)
+        : control_(control), path_(path), source_(source), out_(out), header_(base::npy_header("<f4", npy_shape(source.shape))) {
+        comm::together(control_, [&] {
+            file_.emplace(open_volume_file(path_));
+            volume_.emplace(open_volume(path_, *file_, source_.wanted, false));
+            stored_ = stored_sum(path_, *volume_);
+            if (control_.rank() == 0) out_.write(0, std::as_bytes(std::span(header_)));
         });
-    });
-}
+    }
+
+    void copy(base::ProgressSink& progress) {
+        for_each_piece(control_, source_.shape, progress, [&](base::Share planes) {
+            comm::together(control_, [&] {
+                if (planes.count > 0) copy_planes(planes);
+            });
+        });
+        found_.gather(control_);
+        comm::together(control_, [&] {
+            judge_volume(path_, source_.wanted.name, found_, {source_.shape.begin(), source_.shape.end()},
+                         stored_);
+        });
+    }
+
+  private:
+    void copy_planes(base::Share planes) {
+        const auto& [channels, depth, height, width] = source_.shape;
+        const std::int64_t part = planes.count * height * width;
+        read_.resize(static_cast<std::size_t>(channels * part));
+        turned_.resize(read_.size());
+        reading_values(path_, source_.wanted.name, [&] {
+            volume_->read({.first_channel = 0,
+                           .channels = channels,
+                           .first_plane = planes.first,
+                           .planes = planes.count},
+                          read_);
+        });
+        for (std::int64_t c = 0; c < channels; ++c)
+            found_.add((c * depth + planes.first) * height * width,
+                       std::span(read_).subspan(static_cast<std::size_t>(c * part),
+                                                static_cast<std::size_t>(part)));
+        channels_last(read_, channels, turned_);
+        out_.write(header_.size() + static_cast<std::uint64_t>(planes.first * height * width * channels) * 4,
+                   std::as_bytes(std::span(turned_)));
+    }
+
+    comm::Communicator& control_;
+    const fs::path& path_;
+    const Source& source_;
+    OutputFile& out_;
+    std::string header_;
+    std::optional<hdf5::File> file_;
+    std::optional<hdf5::Volume> volume_;
+    std::optional<std::uint64_t> stored_;
+    VolumeScan found_;
+    std::vector<float> read_;
+    std::vector<float> turned_;
+};
 
 }  // namespace
 
@@ -247,11 +273,8 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
 std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
                                    base::ProgressSink& progress) {
     const fs::path& input = spec.inputs.front();
-    std::array sources{Source{"Nbody", "_data.npy"}, Source{"Hydro", "_label.npy"}};
-    comm::together(control, [&] {
-        const auto file = open_hdf5(input);
-        for (auto& source : sources) check_source(file.root(), input, source);
-    });
+    std::array sources{Source{kVolumesWanted[0], "_data.npy"}, Source{kVolumesWanted[1], "_label.npy"}};
+    comm::together(control, [&] { check_sources(input, sources); });
     std::vector<Converted> report;
     std::vector<std::unique_ptr<OutputFile>> outputs;
     for (const auto& source : sources) {
@@ -260,8 +283,8 @@ std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpe
         std::uint64_t bytes = 4;
         for (const std::int64_t extent : shape) bytes *= static_cast<std::uint64_t>(extent);
         outputs.push_back(std::make_unique<OutputFile>(control, target, spec.force, bytes));
-        copy_out(control, input, source, *outputs.back(), progress);
-        report.push_back({fmt::format("{}:/{}", input.string(), source.dataset), target, shape});
+        Export(control, input, source, *outputs.back()).copy(progress);
+        report.push_back({fmt::format("{}:/{}", input.string(), source.wanted.name), target, shape});
     }
     for (const auto& output : outputs) output->commit();
     progress.finish();

@@ -17,13 +17,17 @@ class Hdf5ParallelCollective final : public Hdf5Rung {
                    {.strategy = "hdf5-parallel-collective", .parallel = true, .collective_opening = true}) {}
 
     void write() override {
-        // A record that is larger than a rank may hold goes by rows in either layout.
-        if (single() && records_at_once() > 0) {
-            write_planes();
-        } else {
+        if (goes_by_rows(job())) {
             for (std::int64_t id = 0; id < job().files; ++id) write_rows(id);
+        } else {
+            write_planes();
         }
         close_dataset();
+    }
+
+    /// A record that is larger than a rank may hold goes by rows in either layout.
+    static bool goes_by_rows(const Job& job) {
+        return job.hdf5.layout == Layout::files || records_at_once(job) == 0;
     }
 
   private:
@@ -34,11 +38,11 @@ class Hdf5ParallelCollective final : public Hdf5Rung {
     std::int64_t longest_share(std::int64_t total) const {
         return base::share_of(total, 0, place().ranks.world_size()).count;
     }
-    std::int64_t records_at_once() const { return kMostBytesAtOnce / hdf5_bytes(job().size); }
+    static std::int64_t records_at_once(const Job& job) { return kMostBytesAtOnce / hdf5_bytes(job.size); }
 
     void write_planes() {
         const base::Share mine = share(job().files);
-        const std::int64_t step = records_at_once();
+        const std::int64_t step = records_at_once(job());
         for (std::int64_t done = 0; done < longest_share(job().files); done += step) {
             const auto begin = base::IoTimes::Clock::now();
             const std::int64_t records = std::clamp<std::int64_t>(mine.count - done, 0, step);
@@ -69,6 +73,7 @@ StrategyEntry hdf5_parallel_collective_entry() {
             .parallel = true,
             .needs_mpi = true,
             .shared_file = true,
+            .by_rows = Hdf5ParallelCollective::goes_by_rows,
             .extension = ".h5",
             .bytes_per_record = hdf5_bytes,
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {

@@ -24,6 +24,7 @@ class MpiSend final : public FileRung {
         }
     }
     std::vector<results::Table> tables() const override { return {chunk_table(handed_)}; }
+    std::optional<std::vector<Share>> written() const override { return written_; }
 
   private:
     bool is_root() const { return place().ranks.rank() == 0; }
@@ -34,9 +35,19 @@ class MpiSend final : public FileRung {
         const Grid grid(job().size);
         RecordWriter writer(job(), Encoding::npy, place().times);
         Values values;
+        written_.clear();
         for (Share chunk = next(); chunk.count > 0; chunk = next()) {
+            note(chunk);
             for (std::int64_t id = chunk.first; id < chunk.end(); ++id) produce(id, grid, writer, values);
         }
+    }
+
+    /// Chunks in a row are one part.
+    void note(const Share& chunk) {
+        if (!written_.empty() && written_.back().end() == chunk.first)
+            written_.back().count += chunk.count;
+        else
+            written_.push_back(chunk);
     }
 
     void write_share(Share share) {
@@ -92,6 +103,7 @@ class MpiSend final : public FileRung {
     }
 
     std::vector<Handed> handed_;
+    std::vector<Share> written_;  // by this rank
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 class ProcessPool final : public ProcessRung {
   public:
-    ProcessPool(const Job& job, const Place& place) : ProcessRung(job, place, WorkerKind::pool) {}
+    ProcessPool(const Job& job, const Place& place) : ProcessRung(job, place, WorkerKind::pool, job.async) {}
 
   private:
     void hand_out(WorkerProcesses& workers) override {
@@ -66,6 +66,7 @@ StrategyEntry process_pool_entry() {
     return {.name = "process-pool",
             .summary = "worker processes, each task brings its grids (--workers, --async), npy files",
             .processes = true,
+            .writers_at_once = [](const Job& job) { return job.async ? job.workers : 1; },
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {

@@ -7,7 +7,7 @@ namespace {
 
 class ProcessQueue final : public ProcessRung {
   public:
-    ProcessQueue(const Job& job, const Place& place) : ProcessRung(job, place, WorkerKind::queue) {}
+    ProcessQueue(const Job& job, const Place& place) : ProcessRung(job, place, WorkerKind::queue, true) {}
 
   private:
     void hand_out(WorkerProcesses& workers) override {
@@ -54,6 +54,7 @@ StrategyEntry process_queue_entry() {
     return {.name = "process-queue",
             .summary = "worker processes that take ids from one queue (--workers), npy files",
             .processes = true,
+            .writers_at_once = [](const Job& job) { return job.workers; },
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {

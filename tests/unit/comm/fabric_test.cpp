@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -38,6 +39,16 @@ TEST(Fabric, OtherNodesMayHaveOne) {
 TEST(Fabric, WhatTheUserSaysStands) {
     EXPECT_FALSE(may_skip({{"OMPI_MCA_pml", "ucx"}}));
     EXPECT_FALSE(may_skip({{"OMPI_MCA_mtl", "psm2"}}));
+}
+
+// ^cm alone would call in the UCX that a distribution has left out by its file of parameters.
+TEST(Fabric, UcxIsLeftOutWithCm) {
+    if (!may_skip({}, fabric_device_here())) GTEST_SKIP() << "there is a fabric here";
+    for (const char* name : {"OMPI_MCA_pml", "OMPI_MCA_mtl", "OMPI_MCA_mca_base_param_files",
+                             "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID", "PMI_RANK", "PMIX_RANK"})
+        ::unsetenv(name);
+    skip_cm_without_fabric();
+    EXPECT_STREQ(std::getenv("OMPI_MCA_pml"), "^cm,ucx");
 }
 
 }  // namespace

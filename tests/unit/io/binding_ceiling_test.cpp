@@ -1,9 +1,12 @@
 #include "io/binding_ceiling.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace ranklab::io {
 namespace {
+
+using ::testing::HasSubstr;
 
 // 1000 bytes/s of memory, 100 to own files, 50 to a shared one, 10 files/s.
 const Ceilings kCeilings{{2000, 2}, {300, 3}, {100, 2}, {10, 1}};
@@ -51,9 +54,23 @@ TEST(BindingCeiling, EachKindByItself) {
     EXPECT_FALSE(share_of_ceiling(CeilingKind::write_shared, kCeilings, rung));
 }
 
-TEST(BindingCeiling, FasterThanTheCeilingsRunIsNotHidden) {
-    EXPECT_DOUBLE_EQ(
-        binding_ceiling(kCeilings, {.records = 1, .bytes = 800, .write_s = 4, .create_s = 1})->percent, 200);
+TEST(BindingCeiling, AShareAbove105PerCentIsMarkedWithItsReason) {
+    const auto share = [](double write_s, int writers, int measured) {
+        return *binding_ceiling(kCeilings, {.records = 1,
+                                            .bytes = 800,
+                                            .write_s = write_s,
+                                            .create_s = 1,
+                                            .writers = writers,
+                                            .measured = measured});
+    };
+    EXPECT_DOUBLE_EQ(share(4, 1, 1).percent, 200) << "it is not hidden";
+    EXPECT_THAT(share(4, 1, 1).mark, HasSubstr("200.0 % of raw write(): a ceiling that does not bind, since"));
+    EXPECT_THAT(share(4, 1, 1).mark, HasSubstr("the one measurement"));
+    EXPECT_THAT(share(4, 1, 7).mark, HasSubstr("any of the 7 measurements"));
+    EXPECT_THAT(share(4, 2, 7).mark, HasSubstr("the rung's 2 writers make their numbers in between"));
+    EXPECT_EQ(share(8 / 1.04, 1, 1).mark, "") << "104 %: the noise of two measurements";
+    EXPECT_NE(share(8 / 1.06, 1, 1).mark, "");
+    EXPECT_EQ(share(10, 2, 1).mark, "");
 }
 
 TEST(BindingCeiling, WhatIsNotKnownBindsNothing) {

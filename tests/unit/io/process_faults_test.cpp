@@ -165,7 +165,7 @@ TEST_P(ProcessFaults, AWorkerThatClosesItsPipeAndStays) {
 
 TEST_P(ProcessFaults, GarbageOnThePipe) {
     for (const char* garbage :
-         {"x", "RIO", "hello, this is a worker of another kind", "RIO1\\001\\0\\0\\0AAAAAAAA"}) {
+         {"x", "RIO", "hello, this is a worker of another kind", "RIO2\\001\\0\\0\\0AAAAAAAA"}) {
         SCOPED_TRACE(garbage);
         // A few bytes that could begin a message are no answer until the worker ends.
         const std::string then = std::string(garbage) == "RIO" ? "" : "; exec cat <&3 >/dev/null";

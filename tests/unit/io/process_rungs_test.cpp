@@ -139,6 +139,26 @@ TEST_P(ProcessRungs, TheTableCountsTasksAndTimesOfEachWorker) {
     EXPECT_NEAR(busy_s[0] + busy_s[1], run.times.records().total_s, 1e-9);
 }
 
+// Where one works after the other their times add up; where they work at once the slowest counts.
+TEST_P(ProcessRungs, SayWhatEachOfThoseTookThatWriteAtOnce) {
+    using base::IoPhase;
+    ProcessRungRun run(GetParam().strategy, 9, 30, 3);
+    use(run);
+    run.all();
+    const bool at_once = run.job.async || run.name == "process-queue";
+    const auto writers = run.rung->writers();
+    ASSERT_EQ(writers.size(), at_once ? 3U : 0U);
+    double calls = 0;
+    double seconds = 0;
+    for (const auto& one : writers) {
+        calls += one.of(IoPhase::write).calls;
+        seconds += one.of(IoPhase::write).total_s;
+    }
+    if (!at_once) return;
+    EXPECT_EQ(calls, 9);
+    EXPECT_NEAR(seconds, run.times.of(IoPhase::write).total_s, 1e-9);
+}
+
 TEST_P(ProcessRungs, CanBeOpenedAgain) {
     ProcessRungRun run(GetParam().strategy, 4, 10, 2);
     use(run);

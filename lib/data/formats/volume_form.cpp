@@ -1,0 +1,112 @@
+#include "data/formats/volume_form.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.hpp"
+#include "data/formats/volume_scan.hpp"
+
+namespace ranklab::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& file, const std::string& what) {
+    throw base::DataError(fmt::format("{}: {}", file.string(), what));
+}
+
+// To the library a damaged file is a call that fails.
+template <class Work>
+auto of_a_damaged_file(const fs::path& file, const Work& work) {
+    try {
+        return work();
+    } catch (const base::Hdf5Error& error) {
+        fail(file, fmt::format("it is truncated or damaged ({}); copy or make it again", error.what()));
+    }
+}
+
+// A hostile header may claim any size: what it claims must be in the file.
+void check_stored(const fs::path& file, const hdf5::Volume& volume, const char* name) {
+    constexpr double kBestCompression = 1100;  // deflate's own bound is 1032
+    const auto& info = volume.info();
+    double bytes = 4;
+    for (const std::int64_t extent : info.shape) bytes *= static_cast<double>(extent);
+    const double stored = static_cast<double>(info.stored_bytes) * (info.filtered ? kBestCompression : 1);
+    std::error_code unknown;
+    const bool in_file = info.stored_bytes <= fs::file_size(file, unknown) && !unknown;
+    if (stored >= bytes && in_file) return;
+    fail(file,
+         fmt::format(
+             "/{} should hold {:.0f} bytes and the file stores {}: parts of it were never written; make "
+             "it again",
+             name, bytes, info.stored_bytes));
+}
+
+void check_shape(const fs::path& file, const hdf5::Volume& volume, const VolumeWanted& wanted, bool cube) {
+    const auto& shape = volume.info().shape;
+    const bool good = shape.size() == 4 && shape[0] == wanted.channels &&
+                      std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n > 0; }) &&
+                      (!cube || (shape[1] == shape[2] && shape[1] == shape[3]));
+    if (!good)
+        fail(file, fmt::format("/{} has the shape {}, not [{}, {}]", wanted.name, shape_text(shape),
+                               wanted.channels, cube ? "L, L, L" : "D, H, W"));
+}
+
+}  // namespace
+
+hdf5::File open_volume_file(const fs::path& file) {
+    if (!hdf5::is_hdf5(file))
+        fail(file, "it is missing or no HDF5 file (damaged or foreign); copy or make it again");
+    return of_a_damaged_file(file, [&] { return hdf5::File::open_to_read(file); });
+}
+
+hdf5::Volume open_volume(const fs::path& file, const hdf5::File& opened, const VolumeWanted& wanted,
+                         bool cube) {
+    const auto root = of_a_damaged_file(file, [&] { return opened.root(); });
+    if (!of_a_damaged_file(file, [&] { return root.has(wanted.name); }))
+        fail(file,
+             fmt::format(
+                 "it has no dataset /{}: a cosmology file holds /Nbody [4, L, L, L] and /Hydro [5, L, L, L]",
+                 wanted.name));
+    auto volume = of_a_damaged_file(file, [&] {
+        try {
+            return hdf5::Volume::open(root, wanted.name);
+        } catch (const base::DataError& error) {
+            fail(file, fmt::format("{}; copy or make it again", error.what()));
+        }
+    });
+    check_shape(file, volume, wanted, cube);
+    if (volume.info().type != "float32")
+        fail(file, fmt::format("/{} holds {}, not float32", wanted.name, volume.info().type));
+    check_stored(file, volume, wanted.name);
+    return volume;
+}
+
+void check_extents(const fs::path& file, const hdf5::Volume& first, const hdf5::Volume& other) {
+    const auto& one = first.info().shape;
+    const auto& two = other.info().shape;
+    if (std::equal(one.begin() + 1, one.end(), two.begin() + 1)) return;
+    fail(file, fmt::format("/Nbody has the shape {} and /Hydro {}; they do not belong together",
+                           shape_text(one), shape_text(two)));
+}
+
+std::optional<std::uint64_t> stored_sum(const fs::path& file, const hdf5::Volume& volume) {
+    constexpr const char* kName = "checksum_sum64";
+    return of_a_damaged_file(file, [&]() -> std::optional<std::uint64_t> {
+        if (!volume.object().has_attribute(kName)) return std::nullopt;
+        return std::bit_cast<std::uint64_t>(volume.object().int_attribute(kName));
+    });
+}
+
+void reading_values(const fs::path& file, const char* name, const std::function<void()>& read) {
+    try {
+        read();
+    } catch (const base::Hdf5Error& error) {
+        fail(file,
+             fmt::format("/{} cannot be read ({}); make or copy the file again", name, error.what()));
+    }
+}
+
+}  // namespace ranklab::data

@@ -1,0 +1,103 @@
+// Who reads back what a rung has written, with the real rungs: no rank its own where there are others.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "experiments/storage_rung.hpp"
+#include "mpi_world.hpp"
+#include "shared_folder.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using base::Share;
+using ranklab::testing::world;
+
+constexpr std::int64_t kFiles = 23;
+
+class NoProgress final : public base::ProgressSink {
+  public:
+    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
+    void activity(std::string_view) override {}
+    void finish() override {}
+};
+
+StorageOptions options_of(const std::string& strategy, const std::filesystem::path& folder) {
+    StorageOptions options;
+    for (const auto& entry : io::strategies())
+        if (entry.name == strategy) options.strategy = entry;
+    options.job.files = kFiles;
+    options.job.size = 4;
+    options.job.directory = folder;
+    options.ranks = world().world_size();
+    return options;
+}
+
+std::set<std::int64_t> ids_of(const std::vector<Share>& shares) {
+    std::set<std::int64_t> ids;
+    for (const Share& share : shares)
+        for (std::int64_t id = share.first; id < share.end(); ++id) ids.insert(id);
+    return ids;
+}
+
+/// What this rank wrote of it.
+std::set<std::int64_t> written_by_me(const StorageRung& rung, const StorageOptions& options) {
+    if (const auto written = rung.strategy().written()) return ids_of(*written);
+    const int writers = options.strategy.parallel ? options.ranks : 1;
+    if (world().rank() >= writers) return {};
+    return ids_of({base::share_of(kFiles, world().rank(), writers)});
+}
+
+void expect_read_by_others(const StorageOptions& options) {
+    NoProgress progress;
+    StorageRung rung(options, world(), progress);
+    rung.write();
+    const ReadPlan plan = rung.readers().check();
+    auto all = static_cast<double>(plan.count());
+    world().allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::sum);
+    EXPECT_EQ(all, kFiles) << "each is read once";
+    const auto mine = written_by_me(rung, options);
+    for (const std::int64_t id : ids_of(plan.records))
+        EXPECT_EQ(mine.count(id), world().world_size() == 1 ? 1U : 0U) << "record " << id;
+    EXPECT_EQ(plan.who, world().world_size() == 1 ? WhoReads::writers : WhoReads::others);
+    const ReadTrial trial = rung.read(plan, true);
+    EXPECT_EQ(trial.wrong, 0) << trial.first_wrong;
+    EXPECT_EQ(trial.records, plan.count());
+    rung.remove();
+}
+
+TEST(StorageReaders, NoRankReadsWhatItWrote) {
+    const ranklab::testing::SharedFolder folder;
+    for (const char* strategy :
+         {"text-loop", "text-vectorized", "binary", "mpi-send", "mpi-scatter", "hdf5-serial",
+          "hdf5-parallel-independent"}) {
+        SCOPED_TRACE(strategy);
+        expect_read_by_others(options_of(strategy, folder.path()));
+    }
+}
+
+TEST(StorageReaders, NorOfChunksThatWentToWhoeverAsked) {
+    const ranklab::testing::SharedFolder folder;
+    for (const std::int64_t chunk : {1, 3, 100}) {
+        SCOPED_TRACE(chunk);
+        auto options = options_of("mpi-send", folder.path());
+        options.job.dynamic = true;
+        options.job.chunk_files = chunk;
+        expect_read_by_others(options);
+    }
+}
+
+// Every rank writes rows of every record: nobody else is left to read it.
+TEST(StorageReaders, OfRecordsThatAllWroteTogetherItIsSaidSo) {
+    const ranklab::testing::SharedFolder folder;
+    const auto options = options_of("hdf5-parallel-collective", folder.path());
+    NoProgress progress;
+    StorageRung rung(options, world(), progress);
+    rung.write();
+    EXPECT_EQ(rung.readers().check().who,
+              world().world_size() == 1 ? WhoReads::writers : WhoReads::together);
+    rung.remove();
+}
+
+}  // namespace
+}  // namespace ranklab::experiments
