@@ -22,12 +22,12 @@ void describe_common(options::Schema& schema) {
         .text("label", "TEXT", "", "a name to find the run by")
         .integer("warmup", 0, std::nullopt,
                  "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
-        .integer("seed", 0, "1", "of all that is random: weights, order, dropout")
-        .integer("threads", 1, std::nullopt,
+        .integer("seed", {0, options::kWholeNumbers}, "1", "of all that is random: weights, order, dropout")
+        .integer("threads", {1, 4096}, std::nullopt,
                  "compute threads per rank (default: the cores of the rank's cpuset)")
         .real("time-limit", 0.001, std::nullopt,
               "seconds after which the work ends early, with exit code 6 (7: --target-ci had its least)")
-        .integer("expect-ranks", 1, std::nullopt,
+        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
         .flag("dry-run", "print the effective configuration and do no work")

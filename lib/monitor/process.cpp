@@ -16,6 +16,11 @@ std::int64_t peak_rss_bytes() {
     return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
+std::int64_t memory_bytes() {
+    const auto pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? static_cast<std::int64_t>(pages) * sysconf(_SC_PAGE_SIZE) : 0;
+}
+
 int thread_count() {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);) {

@@ -8,6 +8,9 @@ namespace ranklab::monitor {
 /// Highest resident set so far, in bytes (getrusage's ru_maxrss, what sacct calls MaxRSS).
 std::int64_t peak_rss_bytes();
 
+/// Of the host, in bytes; 0 if unknown.
+std::int64_t memory_bytes();
+
 /// Threads of this process now (/proc/self/status); 0 if unknown.
 int thread_count();
 
