@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 
 #include "app/version.hpp"
 #include "comm/launcher.hpp"
+#include "monitor/process.hpp"
 
 namespace ranklab::app {
 
@@ -64,6 +68,21 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
 
 bool speaks_for_job() {
     return comm::read_launcher().rank.value_or(0) == 0;
+}
+
+void leave_speaking_to_rank_0(base::ExitCode code) {
+    if (speaks_for_job()) return;
+    sleep(2);
+    std::_Exit(static_cast<int>(code));
+}
+
+void require_address_space_once(std::uint64_t more_bytes) {
+    try {
+        monitor::require_address_space(more_bytes);
+    } catch (const base::Error& error) {
+        leave_speaking_to_rank_0(error.code());
+        throw;
+    }
 }
 
 }  // namespace ranklab::app

@@ -307,9 +307,9 @@ bool TrainingLoop::late_on_any() {
 
 void TrainingLoop::report_progress(std::int64_t step, double loss) {
     const double seconds = seconds_since(start_);
-    const double samples =
-        static_cast<double>(setup_.options.local_batch * setup_.options.accumulate *
-                            setup_.control.world_size() * (step + 1 - setup_.schedule.first));
+    const double samples = static_cast<double>(setup_.options.local_batch) *
+                           static_cast<double>(setup_.options.accumulate * setup_.control.world_size()) *
+                           static_cast<double>(step + 1 - setup_.schedule.first);
     const std::int64_t total =
         record_.convergence.wanted()
             ? std::min(setup_.schedule.total, setup_.schedule.warmup + record_.convergence.next())

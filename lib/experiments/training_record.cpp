@@ -219,10 +219,10 @@ std::string how_far(const TrainingRecord& record) {
 
 }  // namespace
 
-void mark_stopped(results::Run& run, int signal, const std::string& how_far) {
+void mark_stopped(results::Run& run, int signal, const std::string& what_is_there) {
     if (signal == 0) return;
     run.warnings.insert(run.warnings.begin(),
-                        fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), how_far));
+                        fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), what_is_there));
     if (run.valid) run.exit_code = 128 + signal;
 }
 
@@ -252,7 +252,9 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     add_statistics(run);
     mark_stopped(run, record.end.signal,
                  fmt::format("{}: the numbers are of what was done{}", how_far(record),
-                             record.end.has_checkpoint ? ", and --resume goes on from there" : ""));
+                             record.end.has_checkpoint && record.end.missing.empty()
+                                 ? ", and --resume goes on from there"
+                                 : ""));
 }
 
 }  // namespace ranklab::experiments

@@ -35,13 +35,13 @@ inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>:
 
 /// What an option takes: `least` alone, or {least, most}.
 struct WholeRange {
-    WholeRange(std::int64_t least, std::int64_t most = kMostWhole)  // NOLINT(google-explicit-constructor)
-        : least(least), most(most) {}
+    WholeRange(std::int64_t from, std::int64_t to = kMostWhole)  // NOLINT(google-explicit-constructor)
+        : least(from), most(to) {}
     std::int64_t least, most;
 };
 struct RealRange {
-    RealRange(double least, double most = kMostReal)  // NOLINT(google-explicit-constructor)
-        : least(least), most(most) {}
+    RealRange(double from, double to = kMostReal)  // NOLINT(google-explicit-constructor)
+        : least(from), most(to) {}
     double least, most;
 };
 
