@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 
 #include "app/version.hpp"
 #include "comm/launcher.hpp"
+#include "monitor/process.hpp"
 
 namespace ranklab::app {
 
@@ -22,12 +26,12 @@ void describe_common(options::Schema& schema) {
         .text("label", "TEXT", "", "a name to find the run by")
         .integer("warmup", 0, std::nullopt,
                  "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
-        .integer("seed", 0, "1", "of all that is random: weights, order, dropout")
-        .integer("threads", 1, std::nullopt,
+        .integer("seed", {0, options::kWholeNumbers}, "1", "of all that is random: weights, order, dropout")
+        .integer("threads", {1, 4096}, std::nullopt,
                  "compute threads per rank (default: the cores of the rank's cpuset)")
         .real("time-limit", 0.001, std::nullopt,
               "seconds after which the work ends early, with exit code 6 (7: --target-ci had its least)")
-        .integer("expect-ranks", 1, std::nullopt,
+        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
         .flag("dry-run", "print the effective configuration and do no work")
@@ -64,6 +68,21 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
 
 bool speaks_for_job() {
     return comm::read_launcher().rank.value_or(0) == 0;
+}
+
+void leave_speaking_to_rank_0(base::ExitCode code) {
+    if (speaks_for_job()) return;
+    sleep(2);
+    std::_Exit(static_cast<int>(code));
+}
+
+void require_address_space_once(std::uint64_t more_bytes) {
+    try {
+        monitor::require_address_space(more_bytes);
+    } catch (const base::Error& error) {
+        leave_speaking_to_rank_0(error.code());
+        throw;
+    }
 }
 
 }  // namespace ranklab::app

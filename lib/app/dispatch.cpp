@@ -47,13 +47,9 @@ void print_help() {
         "  ranklab report results/ranklab.h5\n");
 }
 
-// Started once per rank, a slip should be said once. The others wait a moment, since the launcher kills rank
-// 0 as soon as one of them has left with an error.
-void leave_speaking_to_rank_0() {
-    if (speaks_for_job()) return;
-    sleep(2);
-    std::_Exit(static_cast<int>(base::ExitCode::usage));
-}
+// Below these the loader itself fails, and LibTorch before main().
+constexpr std::uint64_t kAddressSpace = std::uint64_t{192} << 20U;
+constexpr std::uint64_t kAddressSpaceOfTraining = std::uint64_t{1} << 30U;
 
 [[noreturn]] void replace_by(const std::string& name, char** argv) {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / ("ranklab-" + name);
@@ -62,6 +58,7 @@ void leave_speaking_to_rank_0() {
             "{} is not there: this build was made without it (train needs LibTorch: RANKLAB_WITH_TORCH)",
             program.string()));
     }
+    require_address_space_once(name == "train" ? kAddressSpaceOfTraining : kAddressSpace);
     execv(program.c_str(), argv);
     throw base::EnvironmentError(
         fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
@@ -85,7 +82,7 @@ int dispatch(int argc, char** argv) {
             if (word == command.name) replace_by(word, argv + 1);
             names.emplace_back(command.name);
         }
-        leave_speaking_to_rank_0();
+        leave_speaking_to_rank_0(base::ExitCode::usage);
         const auto near = base::nearest(word, names);
         throw base::OptionError(
             fmt::format("unknown command '{}'{}", word,

@@ -63,9 +63,9 @@ int examine(Session& session, const options::Options& options) {
 int run_doctor(int argc, char** argv) {
     options::Schema schema;
     schema.section("Options")
-        .integer("threads", 1, std::nullopt,
+        .integer("threads", {1, 4096}, std::nullopt,
                  "threads per rank that the job will use (default: the cores of the cpuset)")
-        .integer("expect-ranks", 1, std::nullopt, "how many ranks the job should have");
+        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt, "how many ranks the job should have");
     describe_help(schema);
     const auto nothing_early = [](const options::Options&) { return false; };
     return run_mpi_program(argc, argv, schema, kText, nothing_early, examine);

@@ -26,7 +26,7 @@ void describe_tool(options::Schema& schema) {
     schema.section("Common")
         .text("config", "FILE", std::nullopt,
               "INI file of these options (key = value); the command line wins over it")
-        .integer("expect-ranks", 1, std::nullopt,
+        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
         .flag("dry-run", "print the effective configuration and do no work")

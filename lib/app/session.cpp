@@ -10,6 +10,7 @@
 
 #include "app/version.hpp"
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -24,25 +25,15 @@ namespace {
 // Older ones take no more than 32 MiB here.
 constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
 
-// A library's what() may be a page of backtrace: its first line is the sentence.
-std::string first_line(const std::string& text) {
-    return text.substr(0, text.find('\n'));
-}
-
 int code_of_current_exception() {
     try {
         throw;
     } catch (const comm::PeerError& error) {
         return static_cast<int>(error.code());  // the rank that failed has said why
-    } catch (const base::Error& error) {
-        base::log::error(error.what());
-        return static_cast<int>(error.code());
-    } catch (const std::bad_alloc&) {
-        base::log::error("out of memory: use a smaller --batch-size, or fewer ranks per node");
-        return static_cast<int>(base::ExitCode::environment);
     } catch (const std::exception& error) {
-        base::log::error(fmt::format("internal error: {}", first_line(error.what())));
-        return static_cast<int>(base::ExitCode::internal);
+        const auto failure = base::describe_failure(error);
+        base::log::error(failure.sentence);
+        return static_cast<int>(failure.code);
     }
 }
 

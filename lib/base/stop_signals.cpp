@@ -4,10 +4,12 @@ namespace ranklab::base {
 namespace {
 
 volatile std::sig_atomic_t signal_received = 0;  // a handler can reach nothing else
+int holders = 0;
 
 }  // namespace
 
 StopSignals::StopSignals() {
+    if (holders++ > 0) return;
     signal_received = 0;
     struct sigaction action {};
     action.sa_handler = [](int signal) { signal_received = signal; };
@@ -17,12 +19,17 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
+    if (--holders > 0) return;
     sigaction(SIGINT, &before_int_, nullptr);
     sigaction(SIGTERM, &before_term_, nullptr);
 }
 
 int StopSignals::received() {
     return signal_received;
+}
+
+std::string StopSignals::name_of(int signal) {
+    return signal == SIGINT ? "Ctrl-C (SIGINT)" : "SIGTERM";
 }
 
 }  // namespace ranklab::base

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <csignal>
+#include <string>
 
 namespace ranklab::base {
 
 /// From construction to destruction SIGINT and SIGTERM do not end the process: received() tells of them. A
-/// second one ends it, as without this. One at a time in a process.
+/// second one ends it, as without this. One inside of another changes nothing: the outermost counts. Of one
+/// thread.
 class StopSignals {
   public:
     StopSignals();
@@ -18,6 +20,8 @@ class StopSignals {
 
     /// The signal's number; 0 so far.
     static int received();
+    /// "SIGTERM", "Ctrl-C (SIGINT)".
+    static std::string name_of(int signal);
 
   private:
     struct sigaction before_int_ {};

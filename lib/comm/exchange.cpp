@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/failure.hpp"
 #include "base/motion.hpp"
 
 namespace ranklab::comm {
@@ -60,8 +61,8 @@ Outcome outcome_of(const std::function<void()>& work) {
     try {
         work();
         return {};
-    } catch (const base::Error& error) {
-        return {std::current_exception(), static_cast<int>(error.code())};
+    } catch (const std::exception& error) {
+        return {std::current_exception(), static_cast<int>(base::describe_failure(error).code)};
     } catch (...) {
         return {std::current_exception(), static_cast<int>(base::ExitCode::internal)};
     }

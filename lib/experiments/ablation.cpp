@@ -113,11 +113,12 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
     std::vector<std::string> name;
     std::vector<std::int64_t> count, steps;
     std::vector<double> mean, deviation, step_s;
+    const bool one_rank = trials.front().seconds.size() == 1;
     for (std::size_t k = 0; k < kTrialNames.size(); ++k) {
         const auto some = of_kind(trials, static_cast<Trial>(k));
         if (some.empty()) {
-            run.warnings.push_back(
-                fmt::format("ablation: no {} trials, since one rank sends nothing", kTrialNames[k]));
+            run.warnings.push_back(fmt::format("ablation: no {} trials, since {} sends nothing",
+                                               kTrialNames[k], one_rank ? "one rank" : "--sync none"));
             continue;
         }
         run.measurements.push_back(throughput(some, kTrialNames[k]));

@@ -50,8 +50,8 @@ std::vector<Part> waterfall(const std::vector<TrialTimes>& trials);
 /// "compute limits: 97.1 % of the step ...".
 std::string what_limits(const std::vector<Part>& parts);
 
-/// Adds throughput_*_samples_per_s and the tables `ablation` and `waterfall`, and a warning where a trial was
-/// not made.
+/// Adds throughput_*_samples_per_s and the tables `ablation` and `waterfall`, and a warning where a kind of
+/// trial was not made. Of at least one round.
 void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
 
 /// The trials in benchy's JSON. EnvironmentError where `path` cannot be written.

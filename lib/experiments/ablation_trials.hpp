@@ -15,9 +15,11 @@ struct AblationPlan {
     std::uint64_t seed = 1;   ///< of the order within a round
 };
 
-/// Rounds of all kinds of trials, each round in another order, the same on all ranks. At the end the ranks'
-/// parameters are equal, if they were. Collective.
-std::vector<TrialTimes> make_trials(TrainingSteps& steps, nn::Model& model, const AblationPlan& plan,
-                                    comm::Communicator& control, base::ProgressSink& progress);
+/// Rounds of all kinds of trials, each round in another order, the same on all ranks. Where a rank is told to
+/// stop, the rounds that were whole by then. At the end the ranks' training states are equal, if they were.
+/// Collective.
+std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& plan,
+                                    comm::Communicator& control, base::ProgressSink& progress,
+                                    StopPoll& stop);
 
 }  // namespace ranklab::experiments

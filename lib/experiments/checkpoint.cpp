@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/checkpoint_settings.hpp"
@@ -14,12 +13,13 @@ namespace {
 
 // Parameters, and twice as much for the optimizer: no optimizer of ours keeps more. A generator's state is 5
 // KiB.
-std::uint64_t expected_bytes(const nn::Model& model, int ranks) {
+std::uint64_t expected_bytes(const nn::Model& model, int ranks, bool own_buffers) {
     constexpr std::uint64_t kPerRank = 8192;
     constexpr std::uint64_t kRest = 1U << 17U;
     std::uint64_t bytes = 0;
     for (const auto& parameter : model.parameters()) bytes += 3 * parameter.nbytes();
-    for (const auto& buffer : model.buffers()) bytes += buffer.nbytes();
+    const std::uint64_t copies = own_buffers ? 1 + static_cast<std::uint64_t>(ranks) : 1;
+    for (const auto& buffer : model.buffers()) bytes += copies * buffer.nbytes();
     return bytes + kPerRank * static_cast<std::uint64_t>(ranks) + kRest;
 }
 
@@ -39,8 +39,10 @@ std::optional<Bytes> broadcast_bytes(comm::Communicator& control, std::optional<
 
 Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model)
     : control_(control), file_(plan.folder), every_(plan.every), settings_(plan.settings) {
+    if (plan.own_buffers) keep(own_buffers(model));
     comm::together(control_, [&] {
-        if (control_.rank() == 0) file_.prepare(expected_bytes(model, control_.world_size()));
+        if (control_.rank() == 0)
+            file_.prepare(expected_bytes(model, control_.world_size(), plan.own_buffers));
     });
     find(plan.resume, plan.settings);
 }
@@ -123,8 +125,10 @@ void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model, train::O
     } catch (const base::Error& error) {
         reason = error.what();
         if (error.code() == base::ExitCode::internal) failure_code_ = static_cast<int>(error.code());
-    } catch (const std::bad_alloc&) {
-        reason = "out of memory; use fewer ranks per node";
+    } catch (const std::exception& error) {
+        const auto failure = base::describe_failure(error);
+        reason = failure.sentence;
+        failure_code_ = static_cast<int>(failure.code);
     }
     failures_.push_back(
         fmt::format("the checkpoint after step {} was not written: {}", checkpoint.completed_steps, reason));

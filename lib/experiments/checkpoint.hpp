@@ -19,6 +19,7 @@ class Checkpoints {
         std::string folder;
         bool resume = false;
         std::int64_t every = 0;       ///< steps; 0: at each epoch's end
+        bool own_buffers = false;     ///< each rank's are kept, not rank 0's alone
         CheckpointSettings settings;  ///< that have to agree; the same on all ranks
     };
 

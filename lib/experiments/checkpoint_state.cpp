@@ -134,6 +134,36 @@ RankState torch_cpu_generator() {
     return generator_state("torch_cpu_generator", at::detail::getDefaultCPUGenerator());
 }
 
+RankState own_buffers(const nn::Model& model) {
+    const auto buffers = model.buffers();
+    const auto save = [buffers] {
+        std::string bytes;
+        for (const auto& buffer : buffers) {
+            const torch::Tensor dense = buffer.detach().cpu().contiguous();
+            bytes.append(static_cast<const char*>(dense.const_data_ptr()), dense.nbytes());
+        }
+        return bytes;
+    };
+    const auto load = [buffers](const std::string& bytes) {
+        std::size_t wanted = 0;
+        for (const auto& buffer : buffers) wanted += buffer.nbytes();
+        if (bytes.size() != wanted)
+            throw base::DataError(
+                fmt::format("the checkpoint has {} bytes of a rank's buffers, and this model "
+                            "{}; it is another model's",
+                            bytes.size(), wanted));
+        const torch::NoGradGuard no_gradients;
+        const char* next = bytes.data();
+        for (auto buffer : buffers) {
+            torch::Tensor values = torch::empty(buffer.sizes(), buffer.options().device(torch::kCPU));
+            if (values.nbytes() > 0) std::memcpy(values.mutable_data_ptr(), next, values.nbytes());
+            next += values.nbytes();
+            buffer.copy_(values);
+        }
+    };
+    return {"buffers", save, load};
+}
+
 void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer) {
     checkpoint.parameters = arrays_of(model.named_parameters());
     checkpoint.buffers = arrays_of(model.named_buffers());

@@ -51,7 +51,7 @@ class MakeCosmology final : public Verb {
             .integer("chunk", 0, "0",
                      "edge of a chunk, which holds all channels of a cube: 16 to 64; 0 for one contiguous "
                      "array, as published")
-            .integer("seed", 0, "1", "of the white noise that all fields come from")
+            .integer("seed", {0, options::kWholeNumbers}, "1", "of the white noise that all fields come from")
             .flag("force", "replace what is there already");
         schema.section("Fields")
             .choice("spectrum", {"cdm-like", "power-law"}, "cdm-like", "the power spectrum of the density")

@@ -33,21 +33,23 @@ void settle_io_only(options::Options& options) {
 
 void describe_input(options::Schema& schema) {
     schema.section("How samples are read")
-        .integer("train-samples", 1, std::nullopt,
+        .integer("train-samples", {1, kMostSamples}, std::nullopt,
                  "samples of an epoch (default: all there are; for volumes, as many crops as fill them 16 "
                  "times)")
-        .integer("validation-samples", 1, std::nullopt, "samples of an evaluation (default: likewise)")
+        .integer("validation-samples", {1, kMostSamples}, std::nullopt,
+                 "samples of an evaluation (default: likewise)")
         .choice("input", {"real", "synthetic", "io-only"}, "real",
                 "synthetic: the first batch, again and again; io-only: batches are made, nothing is computed")
-        .integer("workers", 0, std::nullopt,
+        .integer("workers", {0, kMostThreads}, std::nullopt,
                  "threads that read, decode and augment ahead; 0: the training thread does (default: the "
                  "model's document's)")
-        .integer("prefetch", 1, "2", "batches made ahead, at most")
-        .integer("image-size", 1, std::nullopt,
+        .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
+        .integer("image-size", {1, 16384}, std::nullopt,
                  "height and width that images are resized to (default: the model's, 224 for resnets)")
         .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
                 "lowmem: crops from the disk; inmem: the whole file in memory")
-        .integer("crop-edge", 1, std::nullopt, "edge of the crops of volumes (default: the model's, 64)")
+        .integer("crop-edge", {1, 2048}, std::nullopt,
+                 "edge of the crops of volumes (default: the model's, 64)")
         .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
         .flag("rotate-vectors", "turn the velocities' components with it (the original does not)");
 }
@@ -77,7 +79,7 @@ void describe_ablation(options::Schema& schema) {
         .flag("ablation",
               "instead of a run: trials of --steps steps (20) each of input alone, without input, without "
               "communication, without either, and of all of it, in turns")
-        .integer("repetitions", 1, std::nullopt,
+        .integer("repetitions", {1, 10000}, std::nullopt,
                  "this many trainings, each from the same start and a run of its own, in turns (--order); of "
                  "--ablation: trials of each kind (default: 3)")
         .text("benchy-json", "FILE", std::nullopt, "of --ablation: the trials as benchy's JSON");

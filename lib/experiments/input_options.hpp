@@ -10,6 +10,12 @@
 
 namespace ranklab::experiments {
 
+/// More of these no machine runs, and none of them is a limit that a user meets: beyond it there is a slip of
+/// the keyboard, and bytes or threads that a system would fail at without a sentence.
+inline constexpr std::int64_t kMostThreads = 4096;
+inline constexpr std::int64_t kMostSamples = 200'000'000;  // torch.randperm's way of drawing ends at 2^32/20
+inline constexpr std::int64_t kMostBatch = 1'000'000'000;
+
 /// real: as read. synthetic: the first batch, again and again. io_only: batches are made, nothing is
 /// computed.
 enum class Input { real, synthetic, io_only };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/error.hpp"
 
 namespace ranklab::experiments {
@@ -10,6 +12,9 @@ namespace {
 void settle_default(options::Options& options, const std::string& name, const std::string& value) {
     if (!options.has(name)) options.resolve(name, value);
 }
+
+// What fp32 holds is 3e38.
+constexpr double kHighestRate = 1e30;
 
 std::string number(double value) {
     return fmt::format("{:.6g}", value);
@@ -84,7 +89,7 @@ std::string lr_text(const options::Options& options, const train::LrSettings& se
                                : falls                 ? settings.total_steps
                                                        : 0;
     if (steps > 0 && settings.shape != train::LrShape::step) {
-        const auto range = train::lr_range(train::LrSchedule(settings), steps, steps);
+        const auto range = train::lr_range(train::LrSchedule(settings), steps);
         return fmt::format("{} at the first step, {} at most, {} at step {}", number(range.first),
                            number(range.highest), number(range.last), steps);
     }
@@ -99,6 +104,18 @@ std::string lr_text(const options::Options& options, const train::LrSettings& se
     if (schedule.warmup_steps() == 0) return number(schedule.initial()) + then;
     return fmt::format("{} at the first step, {} from step {} on{}", number(schedule.rate(0, 0)),
                        number(schedule.initial()), schedule.warmup_steps(), then);
+}
+
+void check_rates(const train::LrSettings& settings, std::int64_t last_step, std::int64_t last_epoch) {
+    const train::LrSchedule schedule(settings);
+    for (const std::int64_t epoch : {std::int64_t{0}, last_epoch}) {
+        const double rate = schedule.rate(last_step, epoch);
+        if (std::isfinite(rate) && rate <= kHighestRate) continue;
+        throw base::OptionError(fmt::format(
+            "the learning rate of epoch {} would be {}, which no parameter can take; give a smaller "
+            "--lr, or with --lr-schedule step a smaller --gamma",
+            epoch + 1, number(rate)));
+    }
 }
 
 std::string lr_warning(const train::LrSettings& settings, std::int64_t run_steps) {

@@ -33,6 +33,9 @@ void settle_lr_total(options::Options& options, train::LrSettings& settings, std
 /// For a person's eye, before the run: first and highest rate, and the last one where the steps are known.
 std::string lr_text(const options::Options& options, const train::LrSettings& settings);
 
+/// OptionError where a rate of the run is no number that a parameter can be changed by.
+void check_rates(const train::LrSettings& settings, std::int64_t last_step, std::int64_t last_epoch);
+
 /// A sentence where the run ends before the rate has risen; else empty.
 std::string lr_warning(const train::LrSettings& settings, std::int64_t run_steps);
 

@@ -94,8 +94,7 @@ void StorageRung::beat() {
 
 void StorageRung::stop_if_asked() const {
     if (const int signal = base::StopSignals::received(); signal != 0)
-        throw base::Interrupted(
-            fmt::format("stopped by {}", signal == SIGINT ? "Ctrl-C (SIGINT)" : "SIGTERM"), signal);
+        throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
 }
 
 WriteTrial StorageRung::write_timed() {

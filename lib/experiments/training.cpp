@@ -12,6 +12,9 @@
 #include <numeric>
 #include <thread>
 
+#include "base/stop_signals.hpp"
+#include "base/text.hpp"
+#include "base/thread_trial.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/batch_sweep.hpp"
@@ -19,10 +22,12 @@
 #include "experiments/checkpoint_settings.hpp"
 #include "experiments/made_for.hpp"
 #include "experiments/parameter_file.hpp"
+#include "experiments/stop_poll.hpp"
 #include "experiments/training_loop.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
 #include "monitor/host.hpp"
+#include "monitor/process.hpp"
 #include "nn/outline.hpp"
 
 namespace ranklab::experiments {
@@ -129,13 +134,51 @@ std::unique_ptr<Checkpoints> make_checkpoints(const options::Options& all, const
                                               comm::Communicator& control, const nn::Model& model,
                                               std::int64_t samples) {
     if (options.checkpoint.empty()) return nullptr;
+    const bool own_buffers =
+        control.world_size() > 1 && !options.broadcast_buffers && !model.buffers().empty();
     const CheckpointSettings facts{{"ranks", fmt::format("{}", control.world_size())},
                                    {"training samples", fmt::format("{}", samples)}};
     return std::make_unique<Checkpoints>(Checkpoints::Plan{.folder = options.checkpoint,
                                                            .resume = options.resume,
                                                            .every = options.checkpoint_every,
+                                                           .own_buffers = own_buffers,
                                                            .settings = settings_of_numbers(all, facts)},
                                          control, model);
+}
+
+// A step's samples, as they are computed with, and the batches made ahead, of a byte an element at least.
+void check_memory(const TrainingOptions& options) {
+    const auto sample = static_cast<double>(memory_of(options).sample_bytes);
+    const auto batch = static_cast<double>(options.local_batch);
+    const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
+    const double needed = batch * sample * (1 + ahead / sizeof(float));
+    const auto there = static_cast<double>(monitor::memory_bytes());
+    if (there == 0 || needed <= there) return;
+    throw base::EnvironmentError(fmt::format(
+        "{} samples a step and {:.0f} batches of them need {} for inputs and targets alone, and this "
+        "host has {}; use a smaller --batch-size{}",
+        options.local_batch, ahead, base::human_bytes(needed), base::human_bytes(there),
+        ahead > 1 ? ", or a smaller --prefetch" : ""));
+}
+
+int compute_threads(const TrainingOptions& options) {
+    return options.threads > 0 ? options.threads : std::max(1, monitor::cores_in(monitor::cpuset()));
+}
+
+// Before libraries start them in the midst of the work: libgomp then ends the process. All ranks at once,
+// since those of a node share its limits.
+void check_threads(const TrainingOptions& options, comm::Communicator& control) {
+    const auto wanted = static_cast<std::size_t>(compute_threads(options) + options.input.workers) +
+                        static_cast<std::size_t>(options.replicas);
+    const base::ThreadTrial trial(wanted);
+    comm::together(control, [&] {
+        if (trial.started() == wanted) return;
+        throw base::EnvironmentError(fmt::format(
+            "{} threads are needed ({} to compute, {} --workers{}), and the system starts {} of them; "
+            "use fewer, or raise its limits (ulimit -u, ulimit -v)",
+            wanted, compute_threads(options), options.input.workers,
+            options.replicas > 0 ? fmt::format(", {} --replicas", options.replicas) : "", trial.started()));
+    });
 }
 
 void add_context(results::Run& run, const data::DataSet& data, const nn::Model& model) {
@@ -230,19 +273,37 @@ std::vector<results::Table> Training::compare(const std::vector<results::Run>& r
 }
 
 results::Run Training::run(const Surroundings& around) {
+    const base::StopSignals signals;
+    auto run = run_once(around);
+    // Of several runs in one command the others are not begun, also where this one was whole by then.
+    StopPoll stop(around.control);
+    stop.ask();
+    stopped_by_ = stop.signal();
+    return run;
+}
+
+results::Run Training::run_once(const Surroundings& around) {
     comm::Communicator& control = around.control;
+    comm::together(control, [&] {
+        if (stopped_by_ != 0)
+            throw base::Interrupted(fmt::format("stopped by {}: the runs that were left are not made",
+                                                base::StopSignals::name_of(stopped_by_)),
+                                    stopped_by_);
+    });
     auto options = settle_training(around.options, control.world_size());
     comm::together(control, [&] {
         if (control.rank() == 0) check_made_for(around.options, control.world_size(), memory_of(options));
+        check_memory(options);
     });
+    check_threads(options, control);
     const ComputeDevice device(options.speed, control);
-    at::set_num_threads(options.threads > 0 ? options.threads
-                                            : std::max(1, monitor::cores_in(monitor::cpuset())));
+    at::set_num_threads(compute_threads(options));
 
     around.progress.activity("reading data");
     const auto source = entry_of(data::sources(), options.data);
     const auto data = source.open(data_request(options), control);
 
+    stop_if_asked(control, "before the first step; nothing was measured");
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.backend).make(control);
     const auto make_prepared = [&] {
@@ -266,6 +327,10 @@ results::Run Training::run(const Surroundings& around) {
     auto schedule = make_schedule(around.options, options,
                                   (sampler.steps_per_epoch() + options.accumulate - 1) / options.accumulate);
     settle_lr_total(around.options, options.rate, data.train->size(), schedule.total);
+    comm::together(control, [&] {
+        if (control.rank() == 0)
+            check_rates(options.rate, schedule.total - 1, schedule.epoch_of(schedule.total - 1));
+    });
     const std::string rate_warning = lr_warning(options.rate, schedule.total);
     const auto checkpoints = make_checkpoints(around.options, options, control, *model, data.train->size());
     comm::together(control, [&] {
@@ -302,8 +367,11 @@ results::Run Training::run(const Surroundings& around) {
     around.progress.activity("gathering timings");
     if (options.ablation.on) {
         fill_verdicts(run, verdicts);
-        if (run.valid) add_ablation(run, trials);
-        if (run.valid && control.rank() == 0 && !options.ablation.benchy_json.empty())
+        const bool has_trials = run.valid && !trials.empty();
+        if (has_trials) add_ablation(run, trials);
+        mark_stopped(run, loop.stop_signal(),
+                     "among the trials: the numbers are of the rounds that were whole");
+        if (has_trials && control.rank() == 0 && !options.ablation.benchy_json.empty())
             write_benchy_json(options.ablation.benchy_json, trials);
         around.progress.finish();
         return run;

@@ -18,7 +18,14 @@ class Training final : public Experiment {
     std::vector<Variant> variants(const options::Options& options) const override;
     std::string line_of(const results::Run& run) const override;
     std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
+    /// Stopped by SIGTERM or Ctrl-C on any rank: the run of what was done by then, marked; before its first
+    /// step, and for runs that come after in the same command, base::Interrupted.
     results::Run run(const Surroundings& surroundings) override;
+
+  private:
+    results::Run run_once(const Surroundings& surroundings);
+
+    int stopped_by_ = 0;
 };
 
 }  // namespace ranklab::experiments

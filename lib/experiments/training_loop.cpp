@@ -15,9 +15,6 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-// Between steps the ranks agree every so often on whether to go on: often enough that a NaN ends the job
-// soon, seldom enough that it costs nothing. It stands outside the timed steps.
-constexpr std::int64_t kStepsBetweenChecks = 25;
 // Stamps beyond these are not kept: the tables of a long run are of its beginning.
 constexpr std::size_t kMostStamps = 100000;
 
@@ -38,6 +35,8 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       steps_(setup, model, sampler),
       rates_(setup.options.rate),
       updates_(setup.schedule.first),
+      stop_(setup.control),
+      equality_(model, setup.control, setup.data_plane),
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
@@ -53,25 +52,29 @@ bool TrainingLoop::begin() {
     train::agree_on_parameters(train::trained_parameters(model_), setup_.control);
     train::broadcast_parameters(model_, setup_.control);
     restore();
-    compare_parameters("at the start");
+    // Rank 0's were broadcast; a checkpoint may hold each rank's own buffers.
+    const bool own_buffers = setup_.schedule.first > 0 && !setup_.options.broadcast_buffers;
+    equality_.compare("at the start", own_buffers ? Compared::parameters : Compared::parameters_and_buffers);
+    stop_if_asked(setup_.control, "before the first step; nothing was measured");
     model_.train();
     if (setup_.options.input.kind == Input::io_only) {
         gate_ = {"first gradient is the plain sum", "not verified", "--input io-only computes nothing"};
-        return differing_.empty();
+        return equality_.holds();
     }
     setup_.progress.activity("checking the first gradient");
     gate_ = steps_.check_first_gradient(setup_.schedule.epoch_of(setup_.schedule.first));
-    return gate_.result != "failed" && differing_.empty();
+    return gate_.result != "failed" && equality_.holds();
 }
 
 std::vector<Verdict> TrainingLoop::ablate(std::vector<TrialTimes>& trials) {
     if (!begin()) return verdicts();
-    trials = make_trials(steps_, model_,
+    trials = make_trials(steps_,
                          {.steps = setup_.options.steps,
                           .trials = setup_.options.ablation.trials,
                           .seed = setup_.options.seed},
-                         setup_.control, setup_.progress);
-    if (steps_.keeps_ranks_equal()) compare_parameters("at the end");
+                         setup_.control, setup_.progress, stop_);
+    record_.end.signal = stop_.signal();
+    if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     return {equality_verdict(), gate_};
 }
 
@@ -83,13 +86,13 @@ std::vector<Verdict> TrainingLoop::run() {
     for (std::int64_t step = setup_.schedule.first; step < setup_.schedule.total; ++step) {
         setup_.progress.activity("training");
         do_step(step);
-        const bool last = step + 1 == setup_.schedule.total;
-        const bool goes_on = check_between_steps(step) && !last;
-        if (!goes_on || setup_.schedule.ends_epoch(step)) finish_epoch(step);
-        if (!goes_on || checkpoint_due(step)) save_checkpoint(step);
-        if (!goes_on) break;
+        const bool last = !check_between_steps(step);
+        // First what a job that is killed in the evaluation would lose.
+        if (last || checkpoint_due(step) || evaluation_due(step, last)) save_checkpoint(step);
+        if (last || setup_.schedule.ends_epoch(step)) finish_epoch(step, last);
+        if (last || stop_signal() != 0 || record_.end.at_time_limit) break;
     }
-    if (steps_.keeps_ranks_equal()) compare_parameters("at the end");
+    if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
     return verdicts();
 }
@@ -113,9 +116,12 @@ void TrainingLoop::restore() {
 }
 
 void TrainingLoop::probe_overlap() {
-    if (setup_.options.overlap_steps == 0 || record_.hit_time_limit) return;
+    if (setup_.options.overlap_steps == 0 || record_.end.at_time_limit || stop_signal() != 0) return;
     setup_.progress.activity("steps with and without communication, for the overlap");
-    record_.probe = experiments::probe_overlap(steps_, setup_.control, setup_.options.overlap_steps);
+    record_.probe = experiments::probe_overlap(steps_, setup_.control, setup_.options.overlap_steps, stop_);
+    if (stop_.signal() == 0) return;
+    record_.end.signal = stop_.signal();
+    record_.end.missing = "the overlap was measured";
 }
 
 void TrainingLoop::start_epoch(std::int64_t epoch) {
@@ -127,11 +133,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
     learning_rate_ = rates_.rate(updates_, setup_.schedule.epoch_of(step));
     steps_.optimizer().set_lr(learning_rate_);
-    const bool begins = in_epoch == 0 || step == setup_.schedule.first;
-    if (begins) {
-        epoch_start_ = measure::Clock::now();
-        start_epoch(setup_.schedule.epoch_of(step));
-    }
+    if (in_epoch == 0 || step == setup_.schedule.first) start_epoch(setup_.schedule.epoch_of(step));
     const auto counts = steps_.make(step);
     if (counts.updated) ++updates_;
 
@@ -140,7 +142,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     note_step(counts);
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();
     if (setup_.options.check_parameters == "step" && steps_.keeps_ranks_equal())
-        compare_parameters(fmt::format("after step {}", step + 1));
+        equality_.compare(fmt::format("after step {}", step + 1));
     report_progress(step, counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
 }
 
@@ -158,6 +160,7 @@ void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
         add_times(row, steps_.replicas()->times(), &train::ReplicaTimes::backward);
     }
     record_.notes.push(row);
+    epoch_.time_s += steps_.recorder().last_step().step;
     epoch_.steps += 1;
     epoch_.samples += counts.unrepeated;
     epoch_.loss_sum += counts.loss_sum;
@@ -172,27 +175,32 @@ void TrainingLoop::note_reductions() {
         record_.facts = steps_.facts();  // the buckets were rebuilt
 }
 
-// True to go on. All ranks come to the same answer.
+// True to go on. All ranks come to the same answer. Outside the timed steps; how often: StopPoll.
 bool TrainingLoop::check_between_steps(std::int64_t step) {
-    const bool due = (step + 1) % kStepsBetweenChecks == 0 || setup_.schedule.ends_epoch(step) ||
-                     step + 1 == setup_.schedule.total || checkpoint_due(step) ||
-                     record_.convergence.due(counted(step));
-    if (!due) return differing_.empty();
-    const bool late = setup_.options.time_limit > 0 && seconds_since(start_) > setup_.options.time_limit;
-    std::int64_t facts[] = {first_bad_step_, late ? 0 : 1};
-    setup_.control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
-    if (facts[0] != kNever) {
+    stop_.unit_done();
+    const bool due = stop_.due() || ends_at(step) || setup_.schedule.ends_epoch(step) ||
+                     checkpoint_due(step) || record_.convergence.due(counted(step));
+    if (!due) return equality_.holds();
+    std::int64_t first_bad = first_bad_step_;
+    setup_.control.allreduce(comm::view(std::span(&first_bad, 1)), comm::ReduceOp::min);
+    if (first_bad != kNever) {
         const auto bad = comm::gather_values(setup_.control, static_cast<double>(first_bad_step_));
         const auto rank = std::min_element(bad.begin(), bad.end()) - bad.begin();
         bad_loss_ = fmt::format(
             "the loss is not a number from step {} on (first on rank {}); lower --lr, or check the data",
-            facts[0] + 1, rank);
+            first_bad + 1, rank);
         return false;
     }
-    const bool late_on_any = facts[1] == 0;
-    if (record_.convergence.wanted()) enough_ = enough_steps(late_on_any, step);
-    record_.hit_time_limit = late_on_any && !enough_ && step + 1 < setup_.schedule.total;
-    return !record_.hit_time_limit && !enough_ && differing_.empty();
+    late_ = late_on_any();
+    if (record_.convergence.wanted()) enough_ = enough_steps(late_, step);
+    const bool by_plan = ends_at(step) || enough_;
+    if (stop_.ask() && !by_plan) record_.end.signal = stop_.signal();
+    record_.end.at_time_limit = late_ && !by_plan && stop_signal() == 0;
+    return !record_.end.at_time_limit && !by_plan && stop_signal() == 0 && equality_.holds();
+}
+
+bool TrainingLoop::ends_at(std::int64_t step) const {
+    return step + 1 == setup_.schedule.total;
 }
 
 std::int64_t TrainingLoop::counted(std::int64_t step) const {
@@ -220,13 +228,20 @@ void TrainingLoop::look_at_convergence(std::int64_t now) {
     record_.convergence.look(setup_.control, since);
 }
 
-void TrainingLoop::finish_epoch(std::int64_t step) {
-    epoch_.time_s = seconds_since(epoch_start_);
-    const bool last = step + 1 == setup_.schedule.total || record_.hit_time_limit || enough_;
-    const bool wanted = setup_.options.evaluate == "epoch" || (setup_.options.evaluate == "end" && last);
-    // A run that failed its checks has no accuracy.
-    if (wanted && bad_loss_.empty() && differing_.empty()) evaluate_epoch(epoch_);
+void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
+    const bool as_planned = !evaluation_due(step, last) || evaluate_epoch(epoch_);
     record_.epochs.push_back(epoch_);
+    if (as_planned) return;
+    record_.end.signal = stop_.signal();
+    record_.end.at_time_limit = stop_signal() == 0 && !enough_;
+    if (ends_at(step) || enough_) record_.end.missing = "the evaluation was made";
+}
+
+// A run that failed its checks has no accuracy.
+bool TrainingLoop::evaluation_due(std::int64_t step, bool last) const {
+    if (!bad_loss_.empty() || !equality_.holds()) return false;
+    const auto& when = setup_.options.evaluate;
+    return when == "epoch" ? last || setup_.schedule.ends_epoch(step) : when == "end" && last;
 }
 
 bool TrainingLoop::checkpoint_due(std::int64_t step) const {
@@ -239,46 +254,62 @@ void TrainingLoop::save_checkpoint(std::int64_t step) {
     if (setup_.checkpoints == nullptr || !bad_loss_.empty()) return;
     setup_.progress.activity("writing a checkpoint");
     const auto start = measure::Clock::now();
-    if (steps_.keeps_ranks_equal()) compare_parameters(fmt::format("after step {}", step + 1));
-    if (!differing_.empty()) return;
-    if (setup_.checkpoints->save(step + 1, model_, steps_.optimizer()))
-        record_.checkpoint_times.push_back(seconds_since(start));
-    epoch_start_ += measure::Clock::now() - start;  // an epoch's time is that of its steps
+    if (steps_.keeps_ranks_equal()) equality_.compare(fmt::format("after step {}", step + 1));
+    if (!equality_.holds()) return;
+    if (!setup_.checkpoints->save(step + 1, model_, steps_.optimizer())) return;
+    record_.checkpoint_times.push_back(seconds_since(start));
+    record_.end.has_checkpoint = true;
 }
 
-void TrainingLoop::evaluate_epoch(EpochRow& row) {
+// False where it was not made, or not to its end: no evaluation once the time limit is over or a rank was
+// told to stop.
+bool TrainingLoop::evaluate_epoch(EpochRow& row) {
+    if (late_ || stop_.signal() != 0) return false;
     setup_.progress.activity("evaluating the test samples");
     steps_.broadcast_buffers();
     const auto& test = *setup_.data.test;
-    const auto part = data::part_of(test.size(), setup_.control.rank(), setup_.control.world_size());
-    const auto mine = train::evaluate(model_, test, part,
-                                      {.workers = setup_.options.input.workers,
-                                       .prefetch = setup_.options.input.prefetch,
-                                       .batch = setup_.options.evaluation_batch,
-                                       .allocate = {}},
-                                      steps_.converter());
+    const auto ranks = setup_.control.world_size();
+    const std::int64_t batch = setup_.options.evaluation_batch;
+    const std::int64_t largest_part = (test.size() + ranks - 1) / ranks;
+    stop_.restart();
+    const auto mine = train::evaluate(
+        model_, test, data::part_of(test.size(), setup_.control.rank(), ranks),
+        {.workers = setup_.options.input.workers,
+         .prefetch = setup_.options.input.prefetch,
+         .batch = batch,
+         .allocate = {}},
+        steps_.converter(), [this] { return evaluation_goes_on(); }, (largest_part + batch - 1) / batch);
+    stop_.restart();
+    if (late_ || stop_.signal() != 0) return false;
     double sums[] = {mine.loss, static_cast<double>(mine.correct), static_cast<double>(mine.count)};
     setup_.control.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
     row.evaluated = true;
     row.validation_loss = sums[0] / sums[2];
     if (test.layout().target.element == data::Element::i64) row.validation_accuracy = sums[1] / sums[2];
     evaluated_samples_ = static_cast<std::int64_t>(sums[2]);
+    return true;
 }
 
-void TrainingLoop::compare_parameters(const std::string& when) {
-    ++comparisons_;
-    const auto hash = static_cast<std::int64_t>(train::parameter_hash(model_));
-    std::int64_t extremes[] = {hash,
-                               ~hash};  // the minimum of the complement is the complement of the maximum
-    setup_.control.allreduce(comm::view(std::span(extremes)), comm::ReduceOp::min);
-    if (extremes[0] != ~extremes[1] && differing_.empty()) differing_ = when;
+// Asked after each batch.
+bool TrainingLoop::evaluation_goes_on() {
+    stop_.unit_done();
+    if (!stop_.due()) return true;
+    late_ = late_on_any();
+    return !stop_.ask() && !late_;
+}
+
+bool TrainingLoop::late_on_any() {
+    if (setup_.options.time_limit <= 0) return false;
+    std::int64_t late = seconds_since(start_) > setup_.options.time_limit ? 1 : 0;
+    setup_.control.allreduce(comm::view(std::span(&late, 1)), comm::ReduceOp::max);
+    return late == 1;
 }
 
 void TrainingLoop::report_progress(std::int64_t step, double loss) {
     const double seconds = seconds_since(start_);
-    const double samples =
-        static_cast<double>(setup_.options.local_batch * setup_.options.accumulate *
-                            setup_.control.world_size() * (step + 1 - setup_.schedule.first));
+    const double samples = static_cast<double>(setup_.options.local_batch) *
+                           static_cast<double>(setup_.options.accumulate * setup_.control.world_size()) *
+                           static_cast<double>(step + 1 - setup_.schedule.first);
     const std::int64_t total =
         record_.convergence.wanted()
             ? std::min(setup_.schedule.total, setup_.schedule.warmup + record_.convergence.next())
@@ -288,16 +319,8 @@ void TrainingLoop::report_progress(std::int64_t step, double loss) {
 }
 
 Verdict TrainingLoop::equality_verdict() const {
-    const std::string check = "parameters equal on all ranks";
-    if (setup_.control.world_size() == 1) return {check, "not verified", "there is one rank"};
-    if (!differing_.empty()) {
-        return {check, "failed",
-                fmt::format("they differ {}; the MPI library's allreduce or a node's memory may be at fault",
-                            differing_)};
-    }
-    if (!steps_.keeps_ranks_equal())
-        return {check, "not verified", "equal at the start; sync none lets ranks drift apart"};
-    return {check, "passed", fmt::format("bit by bit, {} times", comparisons_)};
+    return equality_.verdict(
+        steps_.keeps_ranks_equal() ? "" : "equal at the start; sync none lets ranks drift apart");
 }
 
 Verdict TrainingLoop::loss_verdict() const {
@@ -310,7 +333,10 @@ Verdict TrainingLoop::loss_verdict() const {
 
 Verdict TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
-    if (evaluated_samples_ < 0) return {check, "not verified", "no evaluation was made"};
+    const char* const why = late_                 ? ": the time limit had come"
+                            : stop_.signal() != 0 ? ": the run was stopped"
+                                                  : "";
+    if (evaluated_samples_ < 0) return {check, "not verified", fmt::format("no evaluation was made{}", why)};
     const bool right = evaluated_samples_ == setup_.data.test->size();
     return {
         check, right ? "passed" : "failed",

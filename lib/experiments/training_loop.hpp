@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "experiments/ablation_trials.hpp"
+#include "experiments/rank_equality.hpp"
+#include "experiments/stop_poll.hpp"
 #include "experiments/training_record.hpp"
 #include "experiments/training_steps.hpp"
 #include "train/lr_schedule.hpp"
@@ -17,11 +19,14 @@ class TrainingLoop {
 
     /// The gate, then all steps, or until a check ends them. Collective. Returns what was verified.
     std::vector<Verdict> run();
-    /// Instead of run(): the gate, then the trials of an ablation. Collective.
+    /// Instead of run(): the gate, then the trials of an ablation; where a rank was told to stop, those of
+    /// whole rounds. Collective.
     std::vector<Verdict> ablate(std::vector<TrialTimes>& trials);
     /// After a run that went well, as its last: the parameters are of no use afterwards. Collective.
     void probe_overlap();
     const TrainingRecord& record() const { return record_; }
+    /// That ended it early, agreed between the ranks; 0: none.
+    int stop_signal() const { return record_.end.signal; }
     /// Of a run that is not its process's first: the time since the process began is not its own.
     void leave_out_time_to_first_step() { record_.time_to_first_step_s = stats::kNone; }
     /// nullptr but in mode dp.
@@ -37,14 +42,17 @@ class TrainingLoop {
     void note_step(const TrainingSteps::Counts& counts);
     void note_reductions();
     bool check_between_steps(std::int64_t step);
+    bool ends_at(std::int64_t step) const;
+    bool evaluation_due(std::int64_t step, bool last) const;
+    bool late_on_any();
     std::int64_t counted(std::int64_t step) const;
     void look_at_convergence(std::int64_t now);
     bool enough_steps(bool late, std::int64_t step);
-    void finish_epoch(std::int64_t step);
+    void finish_epoch(std::int64_t step, bool last);
     bool checkpoint_due(std::int64_t step) const;
     void save_checkpoint(std::int64_t step);
-    void evaluate_epoch(EpochRow& row);
-    void compare_parameters(const std::string& when);
+    bool evaluate_epoch(EpochRow& row);
+    bool evaluation_goes_on();
     void report_progress(std::int64_t step, double loss);
     Verdict equality_verdict() const;
     Verdict loss_verdict() const;
@@ -61,13 +69,13 @@ class TrainingLoop {
     std::int64_t updates_;      // optimizer steps made, in earlier runs too: the schedule's clock
     double learning_rate_ = 0;  // of the step under way
     measure::Clock::time_point start_;
-    measure::Clock::time_point epoch_start_;
+    StopPoll stop_;
+    RankEquality equality_;
+    bool late_ = false;    // the time limit is over, on all ranks
     bool enough_ = false;  // of --target-ci, or of the time that it had
     std::int64_t first_bad_step_;
-    std::int64_t comparisons_ = 0;
     std::int64_t evaluated_samples_ = -1;
-    std::string differing_;  // where parameters first differed
-    std::string bad_loss_;   // where the loss first was not a number
+    std::string bad_loss_;  // where the loss first was not a number
 };
 
 }  // namespace ranklab::experiments

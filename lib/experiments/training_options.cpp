@@ -28,16 +28,18 @@ void describe_work(options::Schema& schema) {
         .choice("data", names_of(data::sources()), std::nullopt, "the data set (default: the model's own)")
         .text("data-dir", "DIR", std::nullopt,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
-        .integer("width", 1, "1", "divides the channels inside the model: small tests of the same depth")
+        .integer("width", {1, 65536}, "1",
+                 "divides the channels inside the model: small tests of the same depth")
         .choice("full-scale", {"on", "off"}, "on", "of unet3d: with the innermost layer, down to one voxel")
         .real("lambda-rho", 0, "0", "of unet3d: weight of the density term of the loss")
-        .integer("batch-size", 1, std::nullopt,
+        .integer("batch-size", {1, kMostBatch}, std::nullopt,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
-        .integer("global-batch-size", 1, std::nullopt,
+        .integer("global-batch-size", {1, kMostBatch}, std::nullopt,
                  "samples of all ranks per step, instead of --batch-size")
-        .integer("made-for-ranks", 1, std::nullopt,
+        .integer("made-for-ranks", {1, kMostBatch}, std::nullopt,
                  "of configurations: with fewer ranks, --accumulate or --batch-size has to be said")
-        .integer("epochs", 1, std::nullopt, "whole passes over the training samples (default: 1)")
+        .integer("epochs", {1, 1'000'000'000}, std::nullopt,
+                 "whole passes over the training samples (default: 1)")
         .integer("steps", 1, std::nullopt,
                  "counted steps, instead of --epochs; the warm-up comes before them");
     describe_target(schema, "--steps");
@@ -58,7 +60,7 @@ void describe_way(options::Schema& schema) {
         .choice("mode", {"single", "dp", "ddp"}, std::nullopt,
                 "dp: replicas in the threads of one rank, as torch.nn.DataParallel (default: single at one "
                 "rank, ddp above)")
-        .integer("replicas", 1, std::nullopt,
+        .integer("replicas", {1, kMostThreads}, std::nullopt,
                  "of --mode dp; they share the rank's batch and its threads (default: 2)")
         .text(
             "sync", base::join(names_of(train::gradient_syncs()), "|") + "[,NAME]", std::nullopt,
@@ -66,7 +68,8 @@ void describe_way(options::Schema& schema) {
             "of each")
         .choice("backend", names_of(comm::backends()), std::nullopt,
                 "what carries the gradients (default: nccl between GPUs, else mpi)")
-        .real("bucket-cap-mb", 0.001, "25", "MiB of gradients in a bucket (the first: 1, if that is less)")
+        .real("bucket-cap-mb", {0.001, 1e6}, "25",
+              "MiB of gradients in a bucket (the first: 1, if that is less)")
         .choice(
             "progress", {"none", "poll", "thread"}, std::nullopt,
             "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in between "
@@ -75,10 +78,11 @@ void describe_way(options::Schema& schema) {
                 "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
                 "background between hosts, blocking within one)")
         .choice("compress", {"none", "fp16", "bf16"}, "none", "what gradients are rounded to for the way")
-        .integer("accumulate", 1, "1", "micro-batches a step: gradients are summed over ranks with the last")
+        .integer("accumulate", {1, 100'000}, "1",
+                 "micro-batches a step: gradients are summed over ranks with the last")
         .flag("no-broadcast-buffers",
               "leave BatchNorm's running statistics to each rank, instead of rank 0's before each forward")
-        .integer("overlap-steps", 0, std::nullopt,
+        .integer("overlap-steps", {0, 1'000'000}, std::nullopt,
                  "pairs of steps with and without communication after the run, for the overlap "
                  "(default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 below 20 steps)")
         .text("inject-delay", "RANK:PHASE:MS", std::nullopt,
@@ -86,7 +90,7 @@ void describe_way(options::Schema& schema) {
     schema.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, "epoch",
                 "epoch: after each epoch, and where a run of --steps ends; end: once")
-        .integer("eval-batch-size", 1, std::nullopt,
+        .integer("eval-batch-size", {1, kMostBatch}, std::nullopt,
                  "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
         .choice("check-parameters", {"step", "end"}, "end",
                 "when the parameters of all ranks are compared, bit by bit")
@@ -166,6 +170,7 @@ void settle_batch(options::Options& options, int world_size) {
         const auto model = entry_of(nn::models(), options.text("model"));
         options.resolve_default("batch-size", fmt::format("{}", model.defaults.batch_size));
         options.resolve("global-batch-size", fmt::format("{}", options.integer("batch-size") * parts));
+        options.check("global-batch-size");
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/phase.hpp"
+#include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/measuring.hpp"
 #include "experiments/series_measurements.hpp"
@@ -206,19 +207,31 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
                            {"validation_accuracy", accuracy}}});
 }
 
+std::string how_far(const TrainingRecord& record) {
+    if (!record.end.missing.empty())
+        return fmt::format("after all {} steps, before {}",
+                           record.schedule.first + static_cast<std::int64_t>(record.steps.rows()),
+                           record.end.missing);
+    return fmt::format(
+        "after {} of {} steps", record.schedule.first + static_cast<std::int64_t>(record.steps.rows()),
+        record.convergence.wanted() ? record.schedule.warmup + record.least_steps : record.schedule.total);
+}
+
 }  // namespace
+
+void mark_stopped(results::Run& run, int signal, const std::string& what_is_there) {
+    if (signal == 0) return;
+    run.warnings.insert(run.warnings.begin(),
+                        fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), what_is_there));
+    if (run.valid) run.exit_code = 128 + signal;
+}
 
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
               const std::string& host, comm::Communicator& control) {
     fill_verdicts(run, verdicts);
-    if (run.valid && record.hit_time_limit) {
+    if (run.valid && record.end.at_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
-        run.warnings.insert(
-            run.warnings.begin(),
-            fmt::format("the time limit ended the run after {} of {} steps",
-                        record.schedule.first + static_cast<std::int64_t>(record.steps.rows()),
-                        record.convergence.wanted() ? record.schedule.warmup + record.least_steps
-                                                    : record.schedule.total));
+        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far(record));
     }
     add_convergence(run, record.convergence, "steps", record.least_steps);
     const auto notes = measure::gather_spools(control, record.notes);
@@ -237,6 +250,11 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
         if (!trouble.empty()) run.warnings.push_back(trouble);
     run.measurements.push_back(per_rank("threads", "1", Kind::count, control, monitor::thread_count()));
     add_statistics(run);
+    mark_stopped(run, record.end.signal,
+                 fmt::format("{}: the numbers are of what was done{}", how_far(record),
+                             record.end.has_checkpoint && record.end.missing.empty()
+                                 ? ", and --resume goes on from there"
+                                 : ""));
 }
 
 }  // namespace ranklab::experiments

@@ -22,13 +22,21 @@ struct EpochRow {
     std::int64_t epoch = 0;    ///< from 1, as the original counts
     std::int64_t steps = 0;    ///< that ran; fewer than steps_per_epoch is a subset
     std::int64_t samples = 0;  ///< true count of all ranks
-    double time_s = 0;         ///< wall time of its steps on this rank, without the evaluation
+    double time_s = 0;         ///< the sum of its steps' times on this rank: nothing between them is in it
     double lr = 0;             ///< at its first step
     double loss_sum = 0;       ///< of its steps, on this rank
     double global_count = 0;   ///< what all ranks' sums are divided by
     bool evaluated = false;
     double validation_loss = 0;
     double validation_accuracy = stats::kNone;  ///< of models that tell classes
+};
+
+/// How far a run came that ended before its plan did.
+struct EarlyEnd {
+    bool at_time_limit = false;
+    int signal = 0;       ///< SIGTERM, SIGINT: somebody asked for it
+    std::string missing;  ///< after the last step, as "the evaluation was made"; "": steps are
+    bool has_checkpoint = false;
 };
 
 /// Columns of TrainingRecord::notes.
@@ -58,7 +66,7 @@ struct TrainingRecord {
     OverlapProbe probe;
     std::vector<double> checkpoint_times;  ///< seconds of each that was written, on this rank
     double time_to_first_step_s = 0;       ///< NaN: not to be told
-    bool hit_time_limit = false;           ///< before all planned work was done
+    EarlyEnd end;                          ///< of a run that did not come to its own
     measure::Convergence convergence;      ///< of --target-ci
     std::int64_t least_steps = 0;          ///< that it was to count
     bool computes = true;                  ///< false: batches were made, and nothing else
@@ -68,5 +76,9 @@ struct TrainingRecord {
 /// `host` is this rank's.
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
               const std::string& host, comm::Communicator& control);
+
+/// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"), and the
+/// exit code is 128 + the signal, where no check failed. Nothing where none was received.
+void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
 
 }  // namespace ranklab::experiments

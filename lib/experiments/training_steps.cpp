@@ -8,6 +8,7 @@
 
 #include "base/motion.hpp"
 #include "monitor/host.hpp"
+#include "train/equal_state.hpp"
 #include "train/gradient_gate.hpp"
 #include "train/graph_trainer.hpp"
 #include "train/torch_cuda.hpp"
@@ -38,6 +39,12 @@ std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup, 
         setup.options.broadcast_buffers && setup.control.world_size() > 1 && keeps_ranks_equal;
     return wanted && !model.buffers().empty() ? std::make_unique<train::BufferSync>(model, data_plane)
                                               : nullptr;
+}
+
+// A micro-batch's share of the samples that the step's gradient is the mean of. The step's other
+// micro-batches may be smaller, and an epoch's last step may have fewer of them.
+double share_of(std::int64_t samples, std::int64_t all) {
+    return all == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(all);
 }
 
 }  // namespace
@@ -135,23 +142,20 @@ train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes
     return convert_(*batch);
 }
 
-// Without synchronisation a rank trains alone: its own mean is the loss.
-double TrainingSteps::weight_of(std::int64_t samples, std::int64_t global) const {
-    const bool alone = setup_.control.world_size() > 1 && !keeps_ranks_equal_;
-    const std::int64_t divisor = alone ? samples * setup_.options.accumulate : global;
-    return divisor == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(divisor);
-}
-
 TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
     const std::int64_t epoch_begin = step / setup_.schedule.steps_per_epoch * sampler_.steps_per_epoch();
     const std::int64_t first = first_batch_of(step) - epoch_begin;
     const std::int64_t end = first_batch_of(step + 1) - epoch_begin;
     recorder_.begin_step();
     Counts counts;
+    std::int64_t own = 0;
     for (std::int64_t micro = first; micro < end; ++micro) {
         counts.global += sampler_.global_count(micro);
         counts.unrepeated += sampler_.true_count(micro);
+        own += sampler_.local_count(micro);
     }
+    // Without synchronisation a rank trains alone: the mean over its own samples is the loss.
+    const std::int64_t of = trains_alone() ? own : counts.global;
     data::ReadTimes reading;
     std::vector<std::pair<torch::Tensor, std::int64_t>> losses;
     for (std::int64_t micro = first; micro < end; ++micro) {
@@ -160,8 +164,8 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
             counts.local += tensors.count();
             continue;
         }
-        const double weight = weight_of(tensors.count(), counts.global);
-        losses.emplace_back(stepper_->accumulate(tensors, weight, micro + 1 == end), tensors.count());
+        losses.emplace_back(stepper_->accumulate(tensors, share_of(tensors.count(), of), micro + 1 == end),
+                            tensors.count());
     }
     if (input_ != Input::io_only) counts.updated = stepper_->update();
     const base::Waiting waiting(!setup_.device.is_cpu());  // for the device, which may wait for other ranks
@@ -195,11 +199,10 @@ train::TensorBatch TrainingSteps::first_batch(std::int64_t epoch) {
 
 Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     const std::string check = "first gradient is the plain sum";
-    if (!keeps_ranks_equal_ && setup_.control.world_size() > 1)
-        return {check, "not verified", "sync none sums nothing"};
+    if (trains_alone()) return {check, "not verified", "sync none sums nothing"};
     const auto& speed = setup_.options.speed;
     const auto gate = train::check_first_gradient(
-        model_, *sync_, batch, weight_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
+        model_, *sync_, batch, share_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
         setup_.control,
         std::max(train::gradient_bound(speed.parameter_type(), setup_.options.compression),
                  train::rounding_bound(speed.precision, setup_.device.type())));
@@ -215,6 +218,10 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
 Verdict TrainingSteps::check_replicas(const train::TensorBatch& batch) {
     const auto result = train::check_replicas(*replicas_, batch, setup_.options.speed.precision);
     return {"replicas make one model's gradient", result.passed ? "passed" : "failed", result.detail};
+}
+
+void TrainingSteps::make_ranks_equal() {
+    if (keeps_ranks_equal_) train::take_state_of_rank_0(model_, *optimizer_, scaler_.get(), setup_.control);
 }
 
 void TrainingSteps::broadcast_buffers() {
@@ -242,7 +249,8 @@ CommunicationFacts TrainingSteps::facts() const {
     return facts;
 }
 
-OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs) {
+OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs,
+                           StopPoll& stop) {
     OverlapProbe probe;
     steps.plan(0, 2 * (pairs + 1));
     std::int64_t step = 0;
@@ -255,7 +263,7 @@ OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, st
     };
     constexpr auto kBackward = static_cast<std::size_t>(base::Phase::backward);
     // The first pair warms up. Pairs in turns, so that a machine that slows down slows both.
-    for (std::int64_t i = 0; i <= pairs; ++i) {
+    for (std::int64_t i = 0; i <= pairs && !stop.ask(); ++i) {
         for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
             const auto times = timed(silent);
             if (i == 0) continue;
@@ -264,6 +272,7 @@ OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, st
             if (!silent) probe.reductions.push_back(steps.reductions());
         }
     }
+    steps.make_ranks_equal();
     return probe;
 }
 

@@ -14,6 +14,7 @@
 #include "experiments/checkpoint.hpp"
 #include "experiments/communication.hpp"
 #include "experiments/delayed_phases.hpp"
+#include "experiments/stop_poll.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_record.hpp"
 #include "measure/device_phases.hpp"
@@ -44,8 +45,8 @@ class TrainingSteps {
     TrainingSteps(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler);
 
     struct Counts {
-        double loss_sum = 0;  ///< this rank's mean losses x their samples
-        std::int64_t local = 0;
+        double loss_sum = 0;          ///< this rank's mean losses x their samples
+        std::int64_t local = 0;       ///< of this rank
         std::int64_t global = 0;      ///< of all ranks: the divisor of the mean
         std::int64_t unrepeated = 0;  ///< of all ranks: what samples/s counts
         bool updated = false;         ///< the optimizer's step was made: gradients were finite
@@ -78,6 +79,8 @@ class TrainingSteps {
     /// nullptr but in mode dp.
     train::DataParallel* replicas() const { return replicas_; }
 
+    /// Rank 0's training state on all ranks, where they are kept equal: after steps without communication.
+    void make_ranks_equal();
     /// While on, steps compute the same and communicate nothing. All ranks switch together.
     void silence(bool on) { data_plane_.silence(on); }
     /// Of the last step.
@@ -92,7 +95,7 @@ class TrainingSteps {
     std::int64_t first_batch_of(std::int64_t step) const;
     train::TensorBatch first_batch(std::int64_t epoch);
     train::TensorBatch next_input(std::int64_t micro, data::ReadTimes& reading);
-    double weight_of(std::int64_t samples, std::int64_t global) const;
+    bool trains_alone() const { return setup_.control.world_size() > 1 && !keeps_ranks_equal_; }
     Verdict check_sum(const train::TensorBatch& batch);
     Verdict check_replicas(const train::TensorBatch& batch);
 
@@ -117,8 +120,9 @@ class TrainingSteps {
     data::ReadTimes last_reading_;
 };
 
-/// Pairs of steps with and without communication. Afterwards the parameters are of no use: without
-/// communication the ranks drift apart. Collective.
-OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs);
+/// Pairs of steps with and without communication, fewer where a rank was told to stop. Without communication
+/// the ranks drift apart; at the end they are equal again, but the model is not that of the run. Collective.
+OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs,
+                           StopPoll& stop);
 
 }  // namespace ranklab::experiments

@@ -8,6 +8,13 @@ namespace ranklab::monitor {
 /// Highest resident set so far, in bytes (getrusage's ru_maxrss, what sacct calls MaxRSS).
 std::int64_t peak_rss_bytes();
 
+/// Of the host, in bytes; 0 if unknown.
+std::int64_t memory_bytes();
+
+/// EnvironmentError where the limit of the address space (ulimit -v) leaves less than `more_bytes` beside
+/// what is mapped: libraries that meet it in their midst end the process by signals or in their own words.
+void require_address_space(std::uint64_t more_bytes);
+
 /// Threads of this process now (/proc/self/status); 0 if unknown.
 int thread_count();
 

@@ -66,37 +66,53 @@ bool parse_number(const std::string& text, T& value) {
     return true;
 }
 
+// "" or the end of a sentence about an option that is to be from minimum to maximum.
+std::string upper_bound(const Option& option) {
+    if (option.maximum >= static_cast<double>(kWholeNumbers)) return "";
+    return fmt::format(" and at most {}", option.type == Type::real ? fmt::format("{}", option.maximum)
+                                                                    : fmt::format("{:.0f}", option.maximum));
+}
+
+bool within(const Option& option, double number) {
+    return number >= option.minimum && number <= option.maximum;
+}
+
+void check_choice(const Option& option, const std::string& value, const std::string& source) {
+    if (std::find(option.choices.begin(), option.choices.end(), value) != option.choices.end()) return;
+    const auto near = base::nearest(value, option.choices);
+    throw base::OptionError(fmt::format("{} cannot be '{}'; it is one of {}{}", source, value,
+                                        base::join(option.choices, ", "),
+                                        near ? fmt::format(" (did you mean {}?)", *near) : ""));
+}
+
+void check_integer(const Option& option, const std::string& value, const std::string& source) {
+    std::int64_t number = 0;
+    if (parse_number(value, number) && within(option, static_cast<double>(number))) return;
+    throw base::OptionError(fmt::format("{} must be a whole number of at least {:.0f}{}, not '{}'", source,
+                                        option.minimum, upper_bound(option), base::printable(value, 60)));
+}
+
+void check_real(const Option& option, const std::string& value, const std::string& source) {
+    double number = 0;
+    if (parse_number(value, number) && within(option, number)) return;
+    throw base::OptionError(fmt::format("{} must be a number of at least {}{}, not '{}'", source,
+                                        option.minimum, upper_bound(option), base::printable(value, 60)));
+}
+
+void check_bytes(const Option& option, const std::string& value, const std::string& source) {
+    const auto number = parse_bytes(value);
+    if (number && within(option, static_cast<double>(*number))) return;
+    throw base::OptionError(
+        fmt::format("{} must be a number of bytes of at least {:.0f}, such as 4096, 64K, 1MiB or "
+                    "10MB (K M G T are powers of 1024), not '{}'",
+                    source, option.minimum, base::printable(value, 60)));
+}
+
 void check_value(const Option& option, const std::string& value, const std::string& source) {
-    if (option.type == Type::choice &&
-        std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end()) {
-        const auto near = base::nearest(value, option.choices);
-        throw base::OptionError(fmt::format("{} cannot be '{}'; it is one of {}{}", source, value,
-                                            base::join(option.choices, ", "),
-                                            near ? fmt::format(" (did you mean {}?)", *near) : ""));
-    }
-    if (option.type == Type::integer) {
-        std::int64_t number = 0;
-        if (!parse_number(value, number) || static_cast<double>(number) < option.minimum) {
-            throw base::OptionError(fmt::format("{} must be a whole number of at least {:.0f}, not '{}'",
-                                                source, option.minimum, value));
-        }
-    }
-    if (option.type == Type::real) {
-        double number = 0;
-        if (!parse_number(value, number) || number < option.minimum) {
-            throw base::OptionError(
-                fmt::format("{} must be a number of at least {}, not '{}'", source, option.minimum, value));
-        }
-    }
-    if (option.type == Type::bytes) {
-        const auto number = parse_bytes(value);
-        if (!number || static_cast<double>(*number) < option.minimum) {
-            throw base::OptionError(
-                fmt::format("{} must be a number of bytes of at least {:.0f}, such as 4096, 64K, 1MiB or "
-                            "10MB (K M G T are powers of 1024), not '{}'",
-                            source, option.minimum, value));
-        }
-    }
+    if (option.type == Type::choice) check_choice(option, value, source);
+    if (option.type == Type::integer) check_integer(option, value, source);
+    if (option.type == Type::real) check_real(option, value, source);
+    if (option.type == Type::bytes) check_bytes(option, value, source);
 }
 
 // Boost's exceptions as sentences of ours.
@@ -249,6 +265,10 @@ void Options::prefer_one_of(const std::string& one, const std::string& other) {
 void Options::resolve(const std::string& name, std::string value) {
     if (schema_.find(name) == nullptr) throw base::Error(fmt::format("internal: no option '{}'", name));
     resolved_[name] = std::move(value);
+}
+
+void Options::check(const std::string& name) const {
+    check_value(*schema_.find(name), text(name), "--" + name);
 }
 
 void Options::choose(const std::string& name, const std::string& value) {

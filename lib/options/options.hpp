@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,9 +21,28 @@ struct Option {
     Type type = Type::text;
     std::optional<std::string> fallback;  ///< none: unset unless the user or resolve() sets it
     std::vector<std::string> choices;
-    double minimum = 0;  ///< of integer, real and bytes
+    double minimum = 0;                                        ///< of integer, real and bytes
+    double maximum = std::numeric_limits<double>::infinity();  ///< of the same
     std::string section;
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
+};
+
+/// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds, products of
+/// two) would no longer be a number. An option that means them says so: `{1, kWholeNumbers}`.
+inline constexpr std::int64_t kMostWhole = 1'000'000'000'000;
+inline constexpr double kMostReal = 1e15;
+inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>::max();
+
+/// What an option takes: `least` alone, or {least, most}.
+struct WholeRange {
+    WholeRange(std::int64_t from, std::int64_t to = kMostWhole)  // NOLINT(google-explicit-constructor)
+        : least(from), most(to) {}
+    std::int64_t least, most;
+};
+struct RealRange {
+    RealRange(double from, double to = kMostReal)  // NOLINT(google-explicit-constructor)
+        : least(from), most(to) {}
+    double least, most;
 };
 
 /// What a program accepts. The verbs add one option each to the section last named.
@@ -35,9 +55,9 @@ class Schema {
     Schema& texts(std::string name, std::string placeholder, std::string help);
     Schema& choice(std::string name, std::vector<std::string> choices, std::optional<std::string> fallback,
                    std::string help);
-    Schema& integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback,
+    Schema& integer(std::string name, WholeRange range, std::optional<std::string> fallback,
                     std::string help);
-    Schema& real(std::string name, double minimum, std::optional<std::string> fallback, std::string help);
+    Schema& real(std::string name, RealRange range, std::optional<std::string> fallback, std::string help);
     /// A number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB MB GB TB are
     /// 10^3, 10^6, ...
     Schema& bytes(std::string name, std::uint64_t minimum, std::optional<std::string> fallback,
@@ -95,6 +115,9 @@ class Options {
     void resolve_default(const std::string& name, std::string value) {
         if (!is_set(name)) resolve(name, std::move(value));
     }
+
+    /// Of a resolved value: OptionError where the user could not have said it.
+    void check(const std::string& name) const;
 
     /// As if the command line said it, for one run of several. OptionError for an impossible value.
     void choose(const std::string& name, const std::string& value);

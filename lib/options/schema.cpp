@@ -55,7 +55,7 @@ Schema& Schema::choice(std::string name, std::vector<std::string> choices,
                 .section = {}});
 }
 
-Schema& Schema::integer(std::string name, std::int64_t minimum, std::optional<std::string> fallback,
+Schema& Schema::integer(std::string name, WholeRange range, std::optional<std::string> fallback,
                         std::string help) {
     return add({.name = std::move(name),
                 .placeholder = "N",
@@ -63,11 +63,12 @@ Schema& Schema::integer(std::string name, std::int64_t minimum, std::optional<st
                 .type = Type::integer,
                 .fallback = std::move(fallback),
                 .choices = {},
-                .minimum = static_cast<double>(minimum),
+                .minimum = static_cast<double>(range.least),
+                .maximum = static_cast<double>(range.most),
                 .section = {}});
 }
 
-Schema& Schema::real(std::string name, double minimum, std::optional<std::string> fallback,
+Schema& Schema::real(std::string name, RealRange range, std::optional<std::string> fallback,
                      std::string help) {
     return add({.name = std::move(name),
                 .placeholder = "X",
@@ -75,7 +76,8 @@ Schema& Schema::real(std::string name, double minimum, std::optional<std::string
                 .type = Type::real,
                 .fallback = std::move(fallback),
                 .choices = {},
-                .minimum = minimum,
+                .minimum = range.least,
+                .maximum = range.most,
                 .section = {}});
 }
 

@@ -102,11 +102,14 @@ double LrSchedule::rate(std::int64_t made, std::int64_t epoch) const {
     return cosine(after, total - static_cast<double>(warmup_));
 }
 
-LrRange lr_range(const LrSchedule& schedule, std::int64_t steps, std::int64_t steps_per_epoch) {
-    LrRange range{.first = schedule.rate(0, 0)};
-    for (std::int64_t made = 0; made < steps; ++made) {
-        range.last = schedule.rate(made, made / steps_per_epoch);
-        range.highest = std::max(range.highest, range.last);
+LrRange lr_range(const LrSchedule& schedule, std::int64_t steps) {
+    // Ramp and cosines turn at these steps alone, however many there are between.
+    const std::int64_t warmup = schedule.warmup_steps();
+    const std::int64_t total = schedule.total_steps();
+    LrRange range{.first = schedule.rate(0, 0), .highest = 0, .last = schedule.rate(steps - 1, 0)};
+    for (const std::int64_t made :
+         {std::int64_t{0}, warmup - 1, warmup, total - 1, total + warmup - 1, steps - 1}) {
+        if (made >= 0 && made < steps) range.highest = std::max(range.highest, schedule.rate(made, 0));
     }
     return range;
 }

@@ -50,6 +50,7 @@ class LrSchedule {
     double initial() const { return initial_; }
     /// 0 where the published condition (scaled, and a global batch above the base) does not hold.
     std::int64_t warmup_steps() const { return warmup_; }
+    std::int64_t total_steps() const { return settings_.total_steps; }
 
   private:
     double cosine(double numerator, double denominator) const;
@@ -59,11 +60,12 @@ class LrSchedule {
     std::int64_t warmup_;
 };
 
-/// What a schedule's rates are over `steps` steps: for a person's eye, before the run.
+/// What a schedule's rates are over `steps` steps, of a shape without epochs: for a person's eye, before the
+/// run.
 struct LrRange {
     double first = 0, highest = 0, last = 0;
 };
-LrRange lr_range(const LrSchedule& schedule, std::int64_t steps, std::int64_t steps_per_epoch);
+LrRange lr_range(const LrSchedule& schedule, std::int64_t steps);
 
 /// StepLR(step_size = 1, gamma): base * gamma^epoch.
 double step_lr(double base, double gamma, std::int64_t epoch);

@@ -20,6 +20,14 @@ std::vector<data::Draw> validation_draws(data::Part part, std::int64_t b, std::i
     return draws;
 }
 
+void add_batch(EvaluationSums& sums, nn::Model& model, const TensorBatch& tensors) {
+    const torch::Tensor output = model.forward(tensors.input);
+    sums.loss += model.loss(output, tensors.targets).item<double>() * static_cast<double>(tensors.count());
+    if (tensors.targets.dim() == 1)
+        sums.correct += output.argmax(1).eq(tensors.targets).sum().item<std::int64_t>();
+    sums.count += tensors.count();
+}
+
 }  // namespace
 
 using base::Phase;
@@ -95,7 +103,8 @@ std::vector<std::string> trained_parameter_names(const nn::Model& model) {
 }
 
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, data::Part part,
-                        const data::Loader::Config& config, const InputConverter& convert) {
+                        const data::Loader::Config& config, const InputConverter& convert,
+                        const std::function<bool()>& goes_on, std::int64_t turns) {
     const torch::NoGradGuard no_gradients;
     model.eval();
     EvaluationSums sums;
@@ -104,28 +113,27 @@ EvaluationSums evaluate(nn::Model& model, const data::Source& source, data::Part
     data::Loader loader(source, fitting);
     const std::int64_t batches = (part.size() + config.batch - 1) / config.batch;
     loader.start([&](std::int64_t b) { return validation_draws(part, b, config.batch); }, 0, batches);
-    for (std::int64_t b = 0; b < batches; ++b) {
-        const TensorBatch tensors = convert(loader.next());
-        const torch::Tensor output = model.forward(tensors.input);
-        sums.loss +=
-            model.loss(output, tensors.targets).item<double>() * static_cast<double>(tensors.count());
-        if (tensors.targets.dim() == 1)
-            sums.correct += output.argmax(1).eq(tensors.targets).sum().item<std::int64_t>();
-        sums.count += tensors.count();
+    for (std::int64_t b = 0; b < std::max(batches, turns); ++b) {
+        if (b < batches) add_batch(sums, model, convert(loader.next()));
+        if (goes_on && b < turns && !goes_on()) break;
     }
     model.train();
     return sums;
 }
 
-std::uint64_t parameter_hash(const nn::Model& model) {
+std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     const auto add = [&hash](const torch::Tensor& tensor) {
         const torch::Tensor dense = tensor.detach().cpu().contiguous();
         const auto* bytes = static_cast<const unsigned char*>(dense.const_data_ptr());
         for (std::size_t i = 0; i < dense.nbytes(); ++i) hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
     };
-    for (const auto& parameter : model.parameters()) add(parameter);
+    for (const auto& tensor : tensors) add(tensor);
     return hash;
+}
+
+std::uint64_t parameter_hash(const nn::Model& model) {
+    return hash_of(model.parameters());
 }
 
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {

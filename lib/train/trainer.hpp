@@ -1,6 +1,7 @@
 // One training step, with its phases marked.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,11 +54,15 @@ struct EvaluationSums {
 };
 
 /// The test pass (dropout off, no gradients) over samples [begin, end) of `source`, in batches as `config`
-/// says.
+/// says. `goes_on`, if given, is asked after each of `turns` batches, also of those beyond the part's own (as
+/// many on all ranks, so that they can ask each other); false ends it, and the sums are then of no use.
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, data::Part part,
-                        const data::Loader::Config& config, const InputConverter& convert);
+                        const data::Loader::Config& config, const InputConverter& convert,
+                        const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);
 
-/// 64 bits over the bytes of all parameters (FNV-1a): equal models have equal hashes.
+/// 64 bits over the tensors' bytes in their order (FNV-1a), whatever their strides and device.
+std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
+/// Of all parameters: equal models have equal hashes.
 std::uint64_t parameter_hash(const nn::Model& model);
 
 /// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal shapes, types

@@ -2,9 +2,11 @@
 dies; and a sentence for every checkpoint that cannot be gone on with."""
 
 import json
+import os
 import pathlib
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -151,6 +153,172 @@ class SameLossesTest(CheckpointCase):
         whole, right, swapped = (self.last(name).losses for name in ("whole.h5", "right.h5", "swapped.h5"))
         self.assertEqual(right.tobytes(), whole[3:].tobytes())
         self.assertNotEqual(swapped.tobytes(), whole[3:].tobytes())
+
+
+class OwnBuffersTest(CheckpointCase):
+    """BatchNorm's running statistics: rank 0's for all, or with --no-broadcast-buffers each rank's own."""
+
+    MODELS = {"bn-cnn": (), "resnet18": ("--width", 32, "--image-size", 32, "--data", "synthetic")}
+
+    def check(self, ranks, model, *flags):
+        words = ["--model", model, "--data", "synthetic", *self.MODELS[model], "--batch-size", 4, "--train-samples", 16 * ranks, "--validation-samples", 10,
+                 "--warmup", 0, "--evaluate", "epoch", *flags]
+        folder = "-".join((model, str(ranks), *flags)).replace("--", "")
+
+        def part(name, *more):
+            self.go(*words, "--save-parameters", f"{folder}/{name}.p.h5", *more, ranks=ranks, output=f"{folder}/{name}.h5", timeout=240)
+
+        (self.folder / folder).mkdir()
+        part("whole", "--epochs", 2)
+        for length in (("--steps", 3), ("--epochs", 2)):
+            part("parts", *length, "--checkpoint", f"{folder}/c", "--resume")
+        (whole,), parts = stored_runs(self.folder / folder / "whole.h5"), stored_runs(self.folder / folder / "parts.h5")
+        self.assertEqual(np.concatenate([run.losses for run in parts]).tobytes(), whole.losses.tobytes())
+        self.assertEqual(parts[-1].samples["validation_loss"].tobytes(), whole.samples["validation_loss"].tobytes(), "the buffers are in it")
+        self.assertEqual(parameters(self.folder / folder / "parts.p.h5"), parameters(self.folder / folder / "whole.p.h5"))
+        with h5py.File(self.folder / folder / "c" / FILE) as file:
+            own = [file[f"ranks/{rank}/buffers"][()].tobytes() if flags else None for rank in range(ranks)]
+            self.assertEqual("buffers" in file["ranks/0"], bool(flags))
+        return own
+
+    def test_each_ranks_own_go_on(self):
+        own = self.check(2, "bn-cnn", "--no-broadcast-buffers")
+        self.assertNotEqual(own[0], own[1], "equal ones would show nothing")
+        self.check(3, "bn-cnn", "--no-broadcast-buffers")
+        self.check(2, "resnet18", "--no-broadcast-buffers")
+
+    def test_rank_0s_go_on(self):
+        self.check(2, "bn-cnn")
+        self.check(3, "resnet18")
+
+    def test_another_number_of_bytes_is_refused(self):
+        words = ("--model", "bn-cnn", "--batch-size", 4, "--no-broadcast-buffers", "--checkpoint", "c")
+        self.go(*words, "--steps", 3, "--warmup", 0, ranks=2)
+        image = self.folder / "image.h5"
+        image.write_bytes(unwrap((self.folder / "c" / FILE).read_bytes()))
+        with h5py.File(image, "r+") as file:
+            values = file["ranks/1/buffers"][()]
+            del file["ranks/1/buffers"]
+            file["ranks/1"].create_dataset("buffers", data=values[:-1])
+        (self.folder / "c" / FILE).write_bytes(wrap(image.read_bytes()))
+        result = self.go(*words, "--steps", 9, "--warmup", 0, "--resume", ranks=2, code=3, output="none")
+        self.assertIn("bytes of a rank's buffers", result.stderr)
+
+
+class StoppedTest(CheckpointCase):
+    """SIGTERM and Ctrl-C, on whichever rank, wherever the run is: a sentence, the run of what was done, and a checkpoint."""
+
+    ENDLESS = ("--steps", 100000000, "--warmup", 0, "--batch-size", 8)
+
+    def begin(self, *words, ranks=1, output="r.h5"):
+        command = [cli.RANKLAB, "train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--output", output, *words]
+        return self.start(*(command if ranks == 1 else [*cli.mpirun_words(ranks), *command]))
+
+    def pids(self, job, ranks):
+        """{rank: pid}, once all have begun."""
+        if ranks == 1:
+            return {0: job.process.pid}
+        return job.wait_until(lambda: (lambda found: found if len(found) == ranks else None)(job.ranks()), 60)
+
+    def has_saved(self, step=1, folder="c"):
+        path = self.folder / folder / FILE
+        return lambda: path.exists() and completed(path) >= step
+
+    def stop(self, job, pid, number=signal.SIGTERM, parts=("stopped by SIGTERM",)):
+        os.kill(pid, number)
+        result = job.finish(120)
+        self.assertCode(result, 128 + number)
+        said = [line for line in result.said if "stopped by" in line]
+        self.assertEqual(len(said), 1, str(result))
+        for part in parts:
+            self.assertIn(part, said[0])
+        return result
+
+    def test_between_steps(self):
+        for ranks, rank, number in ((1, 0, signal.SIGTERM), (2, 1, signal.SIGTERM), (3, 0, signal.SIGINT)):
+            with self.subTest(ranks=ranks, rank=rank):
+                folder, output = f"c{ranks}", f"r{ranks}.h5"
+                words = ("--evaluate", "off", "--checkpoint", folder, "--resume")
+                job = self.begin(*self.ENDLESS, *words, "--checkpoint-every", 40, ranks=ranks, output=output)
+                pid = self.pids(job, ranks)[rank]
+                job.wait_until(self.has_saved(40, folder), 60)
+                self.stop(job, pid, number, ("of 100000000 steps", "--resume goes on from there"))
+                run = self.last(output)
+                done = completed(self.folder / folder / FILE)
+                self.assertEqual((run.exit_code, len(run.losses)), (128 + number, done))
+                self.assertIn(f"after {done} of", run.warnings[0])
+                self.go("--steps", done + 5, "--warmup", 0, "--batch-size", 8, *words, ranks=ranks, output=output)
+                self.go("--steps", done + 5, "--warmup", 0, "--batch-size", 8, ranks=ranks, output=f"whole{ranks}.h5")
+                self.assertEqual(self.last(output).losses.tobytes(), self.last(f"whole{ranks}.h5").losses[done:].tobytes())
+
+    def test_in_the_evaluation_before_which_the_work_is_saved(self):
+        """Test samples one by one, for minutes: the checkpoint is there before, and nobody waits for its end."""
+        words = ("--model", "mnist-cnn", "--train-samples", 16, "--validation-samples", 400000, "--eval-batch-size", 1, "--batch-size", 4, "--epochs", 9,
+                 "--warmup", 0, "--checkpoint", "c")
+        for ranks in (1, 2):
+            for every in ((), ("--checkpoint-every", 1000)):
+                with self.subTest(ranks=ranks, every=every):
+                    shutil.rmtree(self.folder / "c", ignore_errors=True)
+                    steps = 16 // 4 // ranks
+                    job = self.begin(*words, *every, ranks=ranks)
+                    pid = self.pids(job, ranks)[ranks - 1]
+                    job.wait_until(self.has_saved(steps), 60)
+                    self.stop(job, pid, parts=(f"after {steps} of {9 * steps} steps",))
+                    run = self.last()
+                    self.assertEqual((len(run.losses), len(run.samples["validation_loss"])), (steps, 0))
+                    self.assertEqual(run.epochs["steps"].tolist(), [steps])
+
+    def test_while_the_overlap_is_measured(self):
+        job = self.begin("--steps", 30, "--warmup", 0, "--batch-size", 8, "--evaluate", "off", "--overlap-steps", 1000000, "--checkpoint", "c", ranks=2)
+        pid = self.pids(job, 2)[0]
+        job.wait_until(self.has_saved(30), 60)
+        self.stop(job, pid, parts=("after all 30 steps, before the overlap was measured",))
+        self.assertEqual(len(self.last().losses), 30)
+
+    def compute_for(self, job, pid, seconds):
+        """Until that process has used so much of a processor: however slow the machine is, it trains by then."""
+        ticks = os.sysconf("SC_CLK_TCK")
+        used = lambda: sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) / ticks
+        job.wait_until(lambda: used() > seconds, 120)
+
+    def test_among_the_trials_of_an_ablation(self):
+        job = self.begin("--ablation", "--steps", 3, "--repetitions", 10000, "--batch-size", 8, ranks=2)
+        pids = self.pids(job, 2)
+        self.compute_for(job, pids[1], 6)
+        self.stop(job, pids[1], parts=("among the trials", "rounds that were whole"))
+        self.assertEqual(self.last_raw("tables")["ablation"]["steps"].tolist(), [3] * 5)
+
+    def last_raw(self, group):
+        with h5py.File(self.folder / "r.h5") as file:
+            return {name: data[()] for name, data in list(file["runs"].values())[-1][group].items()}
+
+    def test_of_several_runs_the_others_are_not_begun(self):
+        job = self.begin(*self.ENDLESS, "--evaluate", "off", "--repetitions", 3)
+        self.compute_for(job, job.process.pid, 6)
+        os.kill(job.process.pid, signal.SIGTERM)
+        result = job.finish(120)
+        self.assertCode(result, 143)
+        self.assertIn("the runs that were left are not made", result.stderr)
+        (run,) = stored_runs(self.folder / "r.h5")
+        self.assertEqual(run.exit_code, 143)
+
+    def test_long_steps_are_asked_after_each(self):
+        """Not after 25 of them: with steps of 0.4 s a limit of 1 s is seen after the third at the latest."""
+        for ranks in (1, 2):
+            result = self.go("--steps", 1000, "--warmup", 0, "--inject-delay", f"{ranks - 1}:forward:400", "--time-limit", 1, ranks=ranks, code=6)
+            self.assertLessEqual(len(self.last().losses), 4, str(result))
+
+    def test_no_evaluation_once_the_time_limit_is_hit(self):
+        for validation, words in ((2000, ("--steps", 100000000)), (400000, ("--model", "mnist-cnn", "--eval-batch-size", 1, "--steps", 3))):
+            shutil.rmtree(self.folder / "c", ignore_errors=True)
+            self.go("--warmup", 0, "--evaluate", "epoch", "--validation-samples", validation, "--time-limit", 2, "--checkpoint", "c", *words, ranks=2, code=6)
+            run = self.last()
+            self.assertIn("the time limit", run.warnings[0])
+            self.assertEqual(len(run.losses), completed(self.folder / "c" / FILE))
+            verdicts = {row["check"].decode(): row["detail"].decode() for row in self.last_raw("tables")["verification"]}
+            if len(run.samples["validation_loss"]) == 0:
+                self.assertEqual(verdicts["test samples counted once"], "no evaluation was made: the time limit had come")
+        self.assertIn("after all 3 steps, before the evaluation was made", run.warnings[0])
 
 
 class RecordTest(CheckpointCase):

@@ -106,13 +106,17 @@ class Disagreement(Case):
 class WrongSums(Case):
     """A sum that comes out wrong must not become a number in a table."""
 
-    def lying(self, count, rank=None):
+    def lying(self, count, rank=None, only=None):
         library = self.folder / "liblying.so"
         if not library.exists():
             source = cli.SOURCE / "tests" / "apps" / "lying_mpi.c"
             subprocess.run([MPICC, "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
         changes = {"LD_PRELOAD": str(library), "LYING_MPI_COUNT": str(count)}
-        return cli.environment(**changes, **({} if rank is None else {"LYING_MPI_RANK": str(rank)}))
+        if rank is not None:
+            changes["LYING_MPI_RANK"] = str(rank)
+        if only is not None:
+            changes["LYING_MPI_ONLY"] = str(only)
+        return cli.environment(**changes)
 
     def refuse(self, env, part, *words):
         output = self.folder / "r.h5"
@@ -138,7 +142,26 @@ class WrongSums(Case):
     def test_a_sum_that_differs_between_ranks_is_caught(self):
         # Bucketed, blocking, in one bucket of 7,850: as the reference's, so both are wrong alike on rank 1, and the parameters drift apart.
         run = self.refuse(self.lying(7850, rank=1), "differ", "--sync", "flat")
-        self.assertEqual(run.verification["parameters equal on all ranks"][0], "failed")
+        result, detail = run.verification["parameters equal on all ranks"]
+        self.assertEqual(result, "failed")
+        self.assertIn("on rank 1 from rank 0's", detail)
+        self.assertRegex(detail, "a second sum, of known numbers, came out wrong on rank 1: the allreduce of --backend mpi")
+
+    def test_nobody_is_accused_without_a_second_proof(self):
+        """One wrong sum, the third (after the reference's and the strategy's first), and none when it is looked into."""
+        run = self.refuse(self.lying(7850, rank=1, only=3), "differ", "--sync", "flat", "--check-parameters", "step")
+        detail = run.verification["parameters equal on all ranks"][1]
+        self.assertIn("they differ after step 1: 'linear.weight', the first that does, on rank 1 from rank 0's", detail)
+        self.assertIn("right on all ranks, so what made them differ is not known", detail)
+        self.assertNotIn("fault", detail)
+
+    def test_what_is_compared_is_said(self):
+        for words, buffers in ((("--model", "bn-cnn"), "; buffers once, where rank 0's were handed to all"), ((), "")):
+            output = self.folder / "b.h5"
+            output.unlink(missing_ok=True)
+            self.assertCode(train("--steps", 3, "--evaluate", "off", "--batch-size", 4, "--output", output, *words, ranks=2, cwd=self.folder), 0)
+            (run,) = stored_runs(output)
+            self.assertEqual(run.verification["parameters equal on all ranks"], ("passed", "bit by bit, 2 times" + buffers))
 
     def test_without_the_lie_it_passes(self):
         result = train("--steps", 5, "--evaluate", "off", "--output", "none", "--sync", "per-parameter", ranks=2, cwd=self.folder, env=self.lying(123456789))

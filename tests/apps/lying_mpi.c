@@ -5,10 +5,12 @@
 
 static void spoil(void *buffer, int count, MPI_Datatype type) {
     const char *wanted = getenv("LYING_MPI_COUNT"); /* only sums of this many elements */
+    static int sums = 0;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (wanted == NULL || count != atoi(wanted) || buffer == NULL) return;
     if (getenv("LYING_MPI_RANK") != NULL && rank != atoi(getenv("LYING_MPI_RANK"))) return;
+    if (getenv("LYING_MPI_ONLY") != NULL && ++sums != atoi(getenv("LYING_MPI_ONLY"))) return; /* that one alone */
     if (type == MPI_FLOAT) ((float *)buffer)[count / 2] += 0.25F;
     if (type == MPI_DOUBLE) ((double *)buffer)[count / 2] += 0.25;
 }

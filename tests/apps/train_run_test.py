@@ -479,6 +479,28 @@ class MathematicsTest(RunCase):
         _, run = self.run_and_read(*self.data(), "--sync", "none", "--batch-size", 4, "--steps", 6, ranks=2)
         self.assertEqual(run.verification["parameters equal on all ranks"][0], "not verified")
 
+    def test_an_epochs_time_is_that_of_its_steps(self):
+        """Nothing between the steps is in it, such as comparing the parameters after each."""
+        _, run = self.run_and_read("--model", "mnist-cnn", *self.data(), "--batch-size", 8, "--epochs", 2, "--warmup", 3, "--check-parameters", "step",
+                                   ranks=2)
+        steps = np.concatenate([run.warmup["step_time_s"], run.samples["step_time_s"]])
+        per_epoch = run.tables["epochs"]["steps_per_epoch"][0]
+        for epoch, time_s in enumerate(run.samples["epoch_time_s"]):
+            np.testing.assert_allclose(time_s, steps[epoch * per_epoch:(epoch + 1) * per_epoch].sum(axis=0), rtol=1e-9, atol=0)
+
+    def test_a_rank_that_trains_alone_takes_the_mean_of_its_own_samples(self):
+        """20 samples a rank: five micro-batches of 4, of which an epoch's last step of two has one, as a batch of 8 has 4 left."""
+        def trained(name, *words):
+            self.run_and_read(*self.data(40, 4), "--sync", "none", "--shuffle", "off", "--precision", "fp64", "--optimizer", "sgd", "--lr", 0.3,
+                              "--epochs", 1, "--warmup", 0, "--evaluate", "off", "--save-parameters", self.folder / name, *words, ranks=2)
+            with h5py.File(self.folder / name) as file:
+                return {parameter: data[()] for parameter, data in file.items()}
+
+        micro = trained("micro.h5", "--batch-size", 4, "--accumulate", 2)
+        whole = trained("whole.h5", "--batch-size", 8)
+        for name, values in whole.items():
+            np.testing.assert_allclose(micro[name], values, rtol=1e-9, atol=1e-12)
+
     def test_exact_sharding_takes_every_sample_once(self):
         """With a learning rate of 0 the weighted mean over an epoch is the loss of all 131 samples, however they are dealt."""
         def epoch_loss(sharding, ranks):

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "data/dataset.hpp"
 #include "data/sampler.hpp"
 #include "mpi_world.hpp"
+#include "train/equal_state.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::train {
@@ -253,6 +255,44 @@ TEST(BroadcastParameters, GivesAllRanksThoseOfRankZero) {
     }
     broadcast_parameters(*replica.model, world());
     EXPECT_EQ(parameter_hash(*replica.model), original);
+}
+
+// SGD's momentum is made at the first step, and a scaler may have skipped it on one rank alone: there is then
+// more state here than there.
+TEST(TakeStateOfRank0, EqualisesTheOptimizerAndTheScalerWhateverEachRankHas) {
+    for (const auto& entry : optimizers()) {
+        for (int with_state = 0; with_state < 2; ++with_state) {
+            Replica replica({.dtype = torch::kFloat});
+            const auto parameters = replica.model->parameters();
+            const auto optimizer = entry.make(parameters, {.lr = 0.1, .momentum = 0.9});
+            GradScaler scaler;
+            // Rank 0 makes no step in the first round, and one in the second, where the others make none.
+            const bool steps = (world().rank() == 0) == (with_state == 1);
+            for (auto& parameter : parameters)
+                parameter.mutable_grad() =
+                    torch::full_like(parameter, steps ? 1.0 : std::numeric_limits<double>::infinity());
+            scaler.step(parameters, *optimizer);
+            take_state_of_rank_0(*replica.model, *optimizer, &scaler, world());
+            expect_equal_bits(*replica.model, entry.name);
+            EXPECT_EQ(scaler.skipped(), with_state == 1 ? 0 : 1) << entry.name;
+            std::vector<torch::Tensor> state;
+            for (const auto& kind : optimizer->state()) {
+                for (const auto& tensor : kind.tensors) {
+                    if (tensor.defined()) state.push_back(tensor);
+                }
+            }
+            const auto sizes = comm::gather_values(world(), static_cast<double>(state.size()));
+            const auto hashes = comm::gather_values(world(), static_cast<double>(hash_of(state) >> 12U));
+            for (std::size_t rank = 1; rank < sizes.size(); ++rank) {
+                EXPECT_EQ(sizes[rank], sizes[0]) << entry.name;
+                EXPECT_EQ(hashes[rank], hashes[0]) << entry.name;
+            }
+            // And they go on as one.
+            for (auto& parameter : parameters) parameter.mutable_grad() = torch::ones_like(parameter);
+            scaler.step(parameters, *optimizer);
+            expect_equal_bits(*replica.model, entry.name + " a step later");
+        }
+    }
 }
 
 // The comparison itself: it must see a single bit on a single rank.

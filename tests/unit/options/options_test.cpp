@@ -56,6 +56,31 @@ TEST(Options, NoAbbreviationIsGuessed) {
     EXPECT_THAT(refusal({"--out", "x"}), HasSubstr("unknown option --out"));
 }
 
+TEST(Options, NumbersAreOfARange) {
+    Schema schema;
+    schema.section("A")
+        .integer("few", {1, 8}, "1", "")
+        .real("share", {0, 1}, "0", "")
+        .integer("any", 0, "0", "");
+    schema.integer("seed", {0, kWholeNumbers}, "0", "").real("x", -10, "0", "");
+    const auto said = [&](const std::string& word) {
+        return tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {word}); });
+    };
+    EXPECT_EQ(Options::parse(schema, {"--few=8"}).integer("few"), 8);
+    EXPECT_EQ(said("--few=9"), "--few must be a whole number of at least 1 and at most 8, not '9'");
+    EXPECT_EQ(said("--share=1.5"), "--share must be a number of at least 0 and at most 1, not '1.5'");
+    // Beyond what anybody means, where nothing else is said.
+    EXPECT_THAT(said("--any=9000000000000000000"), HasSubstr("at most 1000000000000,"));
+    EXPECT_THAT(said("--x=1e300"), HasSubstr("at most 1e+15,"));
+    EXPECT_EQ(Options::parse(schema, {"--seed=9223372036854775807"}).integer("seed"), kWholeNumbers);
+    EXPECT_EQ(said("--seed=9223372036854775808"),
+              "--seed must be a whole number of at least 0, not '9223372036854775808'");
+    // A resolved value is held to the same.
+    auto options = Options::parse(schema, {});
+    options.resolve("few", "9");
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { options.check("few"); }), HasSubstr("--few"));
+}
+
 TEST(Options, SomeAreTakenSeveralTimes) {
     Schema schema;
     schema.section("s").texts("where", "CONDITION", "some");

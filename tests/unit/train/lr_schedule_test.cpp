@@ -191,10 +191,35 @@ TEST(LrSchedule, ConstantAndStepAreScaledAndWarmUpToo) {
 
 TEST(LrSchedule, ItsRangeIsThatOfTheRun) {
     const LrSchedule schedule(settings_of(kPublished[0], LrShape::cosine_published));
-    const auto range = lr_range(schedule, kPublished[0].steps, 114);
+    const auto range = lr_range(schedule, kPublished[0].steps);
     EXPECT_DOUBLE_EQ(range.first, schedule.rate(0, 0));
     EXPECT_DOUBLE_EQ(range.highest, schedule.initial());
     EXPECT_DOUBLE_EQ(range.last, schedule.rate(kPublished[0].steps - 1, 0));
+}
+
+TEST(LrSchedule, ItsRangeIsThatOfEveryStep) {
+    for (const auto shape : {LrShape::none, LrShape::cosine, LrShape::cosine_published}) {
+        for (const double end : {0.0, 0.01, 3.0}) {
+            for (const std::int64_t steps : {1, 7, 40, 41, 60, 130}) {
+                const LrSettings settings{.shape = shape,
+                                          .scaling = LrScaling::linear,
+                                          .lr = 0.5,
+                                          .end_lr = end,
+                                          .global_batch = 4,
+                                          .base_batch = 2,
+                                          .warmup_steps = 11,
+                                          .total_steps = 50};
+                const LrSchedule schedule(settings);
+                double highest = 0;
+                for (std::int64_t made = 0; made < steps; ++made)
+                    highest = std::max(highest, schedule.rate(made, 0));
+                EXPECT_DOUBLE_EQ(lr_range(schedule, steps).highest, highest) << steps << " steps to " << end;
+            }
+        }
+    }
+    // Of as many steps as there can be, without a walk through them.
+    const LrSchedule endless({.shape = LrShape::cosine, .lr = 1, .total_steps = std::int64_t{1} << 50});
+    EXPECT_DOUBLE_EQ(lr_range(endless, std::int64_t{1} << 50).highest, 1);
 }
 
 TEST(LrSchedule, RefusesACosineOverNoSteps) {

@@ -1,0 +1,57 @@
+// SIGTERM and Ctrl-C reach whichever ranks they reach: the ranks ask each other, so that all stop at the same
+// place.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "comm/communicator.hpp"
+
+namespace ranklab::experiments {
+
+/// Asks between units of work (steps, batches), of which all ranks make equally many, and outside of what is
+/// timed: after the first unit, then after every kMostUnits, or more often where they are long, so that a
+/// quarter of a second passes in between, or one unit.
+class StopPoll {
+  public:
+    static constexpr std::int64_t kMostUnits = 25;
+
+    explicit StopPoll(comm::Communicator& control) : control_(control), last_asked_(Clock::now()) {}
+
+    void unit_done() { ++done_; }
+    /// Whether the ranks ask now; the same on all ranks.
+    bool due() const { return done_ >= next_; }
+    /// Collective. True where any rank was told to stop: the same on all ranks, and for good.
+    bool ask();
+    /// After a unit: the three together.
+    bool asked() {
+        unit_done();
+        return due() ? ask() : signal_ != 0;
+    }
+    /// Units of another length come now: the ranks ask after the first of them.
+    void restart() {
+        last_asked_ = Clock::now();
+        last_ = done_;
+        next_ = done_ + 1;
+    }
+
+    /// What the ranks agreed on: the signal's number, 0: go on.
+    int signal() const { return signal_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    comm::Communicator& control_;
+    Clock::time_point last_asked_;
+    std::int64_t done_ = 0;
+    std::int64_t last_ = 0;
+    std::int64_t next_ = 1;
+    int signal_ = 0;
+};
+
+/// Collective, before there is anything to keep: base::Interrupted ("stopped by SIGTERM `where`") on the
+/// lowest rank that was told to stop, comm::PeerError on the others.
+void stop_if_asked(comm::Communicator& control, const std::string& where);
+
+}  // namespace ranklab::experiments

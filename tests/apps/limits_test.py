@@ -1,0 +1,71 @@
+"""What the system does not give (address space, threads) and numbers that nobody means: one sentence and the right code, before the work."""
+
+import ranklab_cli as cli
+from ranklab_cli import Case, needs_train, train
+
+
+@needs_train
+class AddressSpaceTest(Case):
+    """`ulimit -v`, which loaders, LibTorch and Open MPI answer with words, backtraces and signals of their own."""
+
+    WORDS = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--evaluate", "off", "--output", "none", "--steps", 3)
+
+    def limited(self, mebibytes, *words, ranks=1, program=cli.RANKLAB):
+        shell = ("bash", "-c", f'ulimit -v {mebibytes * 1024}; exec "$@"', "bash", program)
+        launcher = () if ranks == 1 else cli.mpirun_words(ranks)
+        return cli.run(*launcher, *shell, *words, cwd=self.folder, timeout=120)
+
+    def setUp(self):
+        super().setUp()
+        if self.limited(64 << 10, *self.WORDS).code != 0:
+            self.skipTest("this build does not run with a limit of the address space at all (a sanitizer's shadow)")
+
+    def test_too_little_is_said_before_anything_is_loaded(self):
+        for ranks in (1, 2):
+            for mebibytes in (250, 400, 500, 650, 900):
+                with self.subTest(ranks=ranks, mebibytes=mebibytes):
+                    self.assertSays(self.limited(mebibytes, *self.WORDS, ranks=ranks), 5, f"limited to {mebibytes} MiB", "ulimit -v")
+
+    def test_other_programs_of_mpi_too(self):
+        self.assertSays(self.limited(300, "io", "--strategy", "binary", "--output", "none"), 5, "ulimit -v")
+        self.assertSays(self.limited(800, *self.WORDS[1:], program=cli.BIN / "ranklab-train"), 5, "ulimit -v")
+
+    def test_memory_that_is_missing_later(self):
+        for ranks in (1, 2):
+            result = self.limited(1300, *self.WORDS, "--batch-size", 400000, "--train-samples", 400000 * ranks, ranks=ranks)
+            self.assertSays(result, 5, "out of memory", "--batch-size", "ulimit -v")
+
+    def test_threads_that_have_no_room(self):
+        words = tuple(word for word in self.WORDS if word not in ("--threads", 1))
+        for option in (("--threads", 1000), ("--threads", 1, "--workers", 1000), ("--threads", 1, "--mode", "dp", "--replicas", 1000)):
+            self.assertSays(self.limited(3000, *words, *option), 5, "threads are needed", "ulimit -u")
+
+
+@needs_train
+class NumbersTest(Case):
+    def test_what_nobody_means(self):
+        cases = [("--lr", "1e300"), ("--lr", "1e39"), ("--threads", 5000), ("--workers", 5000), ("--mode=dp", "--replicas=5000"), ("--steps", "9e18"),
+                 ("--steps", "9000000000000000000"), ("--epochs", "9223372036854775807"), ("--batch-size", "9000000000000000000"),
+                 ("--bucket-cap-mb", "1e300"), ("--accumulate", "9000000000000000000"), ("--prefetch", "5000000000"), ("--width", "9000000000000000000"),
+                 ("--time-limit", "inf"), ("--warmup", "9000000000000000000"), ("--seed", "-1"), ("--seed", "9223372036854775808")]
+        for words in cases:
+            with self.subTest(words=words):
+                given = {str(word).split("=")[0] for word in words}
+                steps = () if given & {"--steps", "--epochs"} else ("--steps", 3)
+                result = train(*words, *steps, "--evaluate", "off", "--output", "none", "--dry-run", cwd=self.folder)
+                self.assertSays(result, 2, str(words[-1]).split("=")[0] if "=" in str(words[-1]) else words[0])
+
+    def test_two_ranks_say_it_once(self):
+        for words, part in ((("--lr", "1e300"), "--lr"), (("--batch-size", 1000000000), "--batch-size"),
+                            (("--lr-schedule", "step", "--gamma", "1e10", "--epochs", 100000), "--gamma")):
+            result = train(*words, "--evaluate", "off", "--output", "none", ranks=2, cwd=self.folder)
+            self.assertSays(result, 5 if part == "--batch-size" else 2, part)
+
+    def test_a_cosine_over_very_many_steps_is_not_walked_through(self):
+        result = train("--steps", 1000000000000, "--lr-schedule", "cosine", "--dry-run", "--output", "none", cwd=self.folder, timeout=60)
+        self.assertCode(result, 0)
+        self.assertIn("at step 1000000000010", result.stdout)
+
+
+if __name__ == "__main__":
+    cli.main()

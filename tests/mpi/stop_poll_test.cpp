@@ -1,0 +1,104 @@
+// A signal reaches some ranks: all stop at the same place.
+#include "experiments/stop_poll.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/stop_signals.hpp"
+#include "mpi_world.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using ranklab::testing::world;
+
+constexpr std::int64_t kUnits = 200;
+
+/// Units made until the poll says stop; `strike` is called before each.
+template <class Strike>
+std::int64_t units_until_stop(StopPoll& poll, Strike strike) {
+    std::int64_t made = 0;
+    while (made < kUnits) {
+        strike(made);
+        ++made;
+        if (poll.asked()) break;
+    }
+    return made;
+}
+
+void expect_same_on_all(std::int64_t value, const std::string& what) {
+    std::int64_t ends[] = {value, -value};
+    world().allreduce(comm::view(std::span(ends)), comm::ReduceOp::min);
+    EXPECT_EQ(ends[0], -ends[1]) << what;
+}
+
+TEST(StopPoll, GoesOnWhereNobodyWasTold) {
+    const base::StopSignals signals;
+    StopPoll poll(world());
+    EXPECT_EQ(units_until_stop(poll, [](std::int64_t) {}), kUnits);
+    EXPECT_EQ(poll.signal(), 0);
+}
+
+TEST(StopPoll, StopsAllAtOnePlaceWhicheverRankWasTold) {
+    for (const int number : {SIGTERM, SIGINT}) {
+        for (int told = 0; told < world().world_size(); ++told) {
+            const base::StopSignals signals;
+            StopPoll poll(world());
+            const auto made = units_until_stop(poll, [&](std::int64_t unit) {
+                if (unit == 60 && world().rank() == told) std::raise(number);
+            });
+            EXPECT_GT(made, 60);
+            EXPECT_LE(made, 61 + StopPoll::kMostUnits);
+            expect_same_on_all(made, "units");
+            EXPECT_EQ(poll.signal(), number);
+            EXPECT_TRUE(poll.asked()) << "for good";
+        }
+    }
+}
+
+TEST(StopPoll, AsksAfterEachLongUnit) {
+    const base::StopSignals signals;
+    StopPoll poll(world());
+    const bool slow = world().rank() == 0;  // the slowest rank decides
+    for (int unit = 0; unit < 3; ++unit) {
+        if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(260));
+        poll.unit_done();
+        EXPECT_TRUE(poll.due()) << "after unit " << unit;
+        expect_same_on_all(poll.due() ? 1 : 0, "due");
+        EXPECT_FALSE(poll.ask());
+    }
+}
+
+TEST(StopIfAsked, SaysItOnOneRank) {
+    const base::StopSignals signals;
+    stop_if_asked(world(), "before anything was done");
+    if (world().rank() == world().world_size() - 1) std::raise(SIGTERM);
+    std::string sentence;
+    int code = 0;
+    try {
+        stop_if_asked(world(), "before anything was done");
+    } catch (const base::Error& error) {
+        sentence = error.what();
+        code = static_cast<int>(error.code());
+    }
+    EXPECT_EQ(code, 128 + SIGTERM);
+    const bool told = world().rank() == world().world_size() - 1;
+    EXPECT_EQ(sentence == "stopped by SIGTERM before anything was done", told) << sentence;
+}
+
+TEST(StopSignals, OneInsideOfAnotherForgetsNothing) {
+    const base::StopSignals outer;
+    std::raise(SIGTERM);
+    {
+        const base::StopSignals inner;
+        EXPECT_EQ(base::StopSignals::received(), SIGTERM);
+    }
+    EXPECT_EQ(base::StopSignals::received(), SIGTERM);
+}
+
+}  // namespace
+}  // namespace ranklab::experiments
