@@ -13,7 +13,7 @@
 namespace ranklab::fuzz {
 
 struct Limits {
-    double cpu_s = 10;  ///< of one mutant; six times as long by the clock, for what waits
+    double cpu_s = 10;  ///< CPU time of one mutant, and time in which it waits and does nothing
     std::size_t bytes = std::size_t{2} << 30U;  ///< resident
     std::size_t batch = 200;                    ///< mutants that a child makes one after the other
 };

@@ -45,12 +45,16 @@ Slot* shared_slot() {
     return new (memory) Slot;
 }
 
-// In kB, of /proc/PID/status; 0 where it cannot be told.
-std::size_t status_kb(const std::string& process, const std::string& key) {
+// The first word behind that key in /proc/PID/status; "?" where there is none.
+std::string status_word(const std::string& process, const std::string& key) {
     std::ifstream file("/proc/" + process + "/status");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with(key + ":")) return std::strtoull(line.c_str() + key.size() + 1, nullptr, 10);
-    return 0;
+    for (std::string word; file >> word; file.ignore(1000, '\n'))
+        if (word == key + ":") return file >> word ? word : "?";
+    return "?";
+}
+
+std::size_t status_kb(const std::string& process, const std::string& key) {
+    return std::strtoull(status_word(process, key).c_str(), nullptr, 10);
 }
 
 // The high-water mark begins anew.
@@ -147,11 +151,18 @@ void Worker::report(std::size_t number, const std::vector<Failure>& failures) {
     }
 }
 
-std::optional<Failure> Worker::outlived() const {
-    const double cpu = static_cast<double>(cpu_ns_of(child_) - slot_->cpu_ns) / 1e9;
-    const double wall = static_cast<double>(now_ns(CLOCK_MONOTONIC) - slot_->started_ns) / 1e9;
-    if (cpu > limits_.cpu_s || wall > 6 * limits_.cpu_s)
-        return Failure{"hang", slot_->command, fmt::format("{:.1f} s of CPU, {:.1f} s in all", cpu, wall)};
+// A process that waits for what does not come uses no CPU and is not ready to; one that others crowd out is.
+std::optional<Failure> Worker::outlived() {
+    const long long now = now_ns(CLOCK_MONOTONIC);
+    const long long cpu = cpu_ns_of(child_);
+    const char state = status_word(std::to_string(child_), "State").front();
+    if (cpu != cpu_seen_ns_ || state == 'R' || slot_->started_ns > moved_at_ns_) moved_at_ns_ = now;
+    cpu_seen_ns_ = cpu;
+    const double used = static_cast<double>(cpu - slot_->cpu_ns) / 1e9;
+    const double waited = static_cast<double>(now - moved_at_ns_) / 1e9;
+    if (used > limits_.cpu_s || waited > limits_.cpu_s)
+        return Failure{"hang", slot_->command,
+                       fmt::format("{:.1f} s of CPU, then {:.1f} s still", used, waited)};
     const std::size_t resident = status_kb(std::to_string(child_), "VmRSS") * 1024;
     if (resident > 2 * limits_.bytes)
         return Failure{"memory", slot_->command, fmt::format("{} MiB and growing", resident >> 20U)};

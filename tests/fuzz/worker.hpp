@@ -32,7 +32,7 @@ class Worker {
     void work(std::size_t first, std::uint32_t edits);
     void attempt(std::size_t number, std::uint32_t edits, Judge& judge);
     void report(std::size_t number, const std::vector<Failure>& failures);
-    std::optional<Failure> outlived() const;
+    std::optional<Failure> outlived();
     void collect(Tally& tally);
     void bury(Tally& tally, int status, const std::optional<Failure>& killed_for);
 
@@ -45,6 +45,8 @@ class Worker {
     base::Descriptor said_;  // failures that the child outlived
     std::size_t end_ = 0;
     pid_t child_ = 0;
+    long long cpu_seen_ns_ = 0;  // of the child, when it was last seen to have got on
+    long long moved_at_ns_ = 0;
 };
 
 }  // namespace ranklab::fuzz
