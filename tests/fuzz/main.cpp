@@ -11,6 +11,7 @@
 #include <exception>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <stdexcept>
 #include <thread>
 
@@ -70,8 +71,7 @@ Asked asked_of(const std::vector<std::string>& words) {
 std::string alike(const Failure& failure) {
     std::string text = failure.kind + " " + failure.detail;
     text = text.substr(0, text.find("\n    #4 "));
-    for (char& c : text)
-        if (std::string_view("0123456789abcdef").find(c) != std::string_view::npos) c = '.';
+    text = std::regex_replace(text, std::regex("0x[0-9a-f]+|[0-9]+"), ".");
     return text.substr(0, 300);
 }
 

@@ -26,7 +26,7 @@ TEST(Log, QuotesNothingThatATerminalWouldObey) {
                    "2J' here"),
               "no '?2J' here\n")
         << "the one-byte form of ESC [";
-    EXPECT_EQ(said(std::string("no '\0\xff' here", 11)), "no '?\xEF\xBF\xBD' here\n");
+    EXPECT_EQ(said(std::string("no '\0\xff' here", 12)), "no '?\xEF\xBF\xBD' here\n");
 }
 
 }  // namespace
