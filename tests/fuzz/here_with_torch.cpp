@@ -1,0 +1,12 @@
+#include "experiments/training.hpp"
+#include "fuzz/grammar.hpp"
+
+namespace ranklab::fuzz {
+
+std::vector<std::unique_ptr<experiments::Experiment>> experiments_here() {
+    std::vector<std::unique_ptr<experiments::Experiment>> all;
+    all.push_back(std::make_unique<experiments::Training>());
+    return all;
+}
+
+}  // namespace ranklab::fuzz
