@@ -44,6 +44,8 @@ void initialise();
 
 /// Throws DataError unless `bytes` is an amount that a file of this size may plausibly hold: a damaged
 /// or hostile header must not make us allocate without bound.
+void check_claim(hid_t object, unsigned long long bytes, std::string_view what);
+/// The same for what is about to be held in memory: all that is taken out of one file together is bounded.
 void check_size(hid_t object, unsigned long long bytes, std::string_view what);
 
 Id fixed_text_type(std::size_t size);
