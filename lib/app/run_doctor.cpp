@@ -29,7 +29,7 @@ void print_ranks(const std::vector<monitor::Placement>& placements) {
 
 void print_facts() {
     for (const auto& fact : collect_context("none")) {
-        if (!fact.value.empty()) fmt::print("# {}.{}: {}\n", fact.section, fact.key, fact.value);
+        if (!fact.value.empty()) fmt::print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     }
 }
 

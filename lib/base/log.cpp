@@ -4,6 +4,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/text.hpp"
+
 namespace ranklab::base::log {
 namespace {
 
@@ -25,7 +27,8 @@ spdlog::logger& logger() {
 
 void write(std::string_view severity, std::string_view message) {
     const std::string_view gap = tag().empty() ? "" : ": ";
-    logger().info("{}{}{}{}", severity, tag(), gap, message);
+    // Sentences name files and values of others.
+    logger().info("{}{}{}{}", severity, tag(), gap, one_line(message));
 }
 
 }  // namespace

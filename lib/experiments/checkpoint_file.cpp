@@ -98,8 +98,7 @@ Parts checked_parts(std::span<const std::byte> bytes) {
 
 void write_arrays(const hdf5::Group& group, const std::vector<NamedArray>& arrays, IndexWriter& index) {
     index.number(static_cast<std::int64_t>(arrays.size()));
-    for (const auto& array : arrays)
-        index.array(array, hdf5::write_typed(group, array.name, array.values));
+    for (const auto& array : arrays) index.array(array, hdf5::write_typed(group, array.name, array.values));
 }
 
 void write_sets(const hdf5::Group& group, const std::vector<ArraySet>& sets, IndexWriter& index) {

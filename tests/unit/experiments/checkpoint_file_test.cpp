@@ -1,9 +1,9 @@
 // A checkpoint's file. What goes into it is in checkpoint_test.cpp; whole runs are in
 // tests/apps/checkpoint_test.py.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -12,6 +12,7 @@
 #include "experiments/checkpoint_file.hpp"
 #include "experiments/checkpoint_index.hpp"
 #include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -111,6 +112,127 @@ TEST(CheckpointBytes, ANegativeNumberOfStepsIsDamage) {
         wrong.completed_steps = steps;
         EXPECT_THROW(decode(encode(wrong)), base::DataError);
     }
+}
+
+constexpr std::size_t kHeader = 512;
+
+/// The file of these two parts, with the checksum that they have: docs/checkpoint.md, written down again.
+Bytes sealed(const Bytes& data, const Bytes& index, const std::string& schema = "schema 2: ") {
+    Bytes rest = data;
+    rest.insert(rest.end(), index.begin(), index.end());
+    const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(rest.data()), rest.size());
+    std::string header = fmt::format(
+        "ranklab checkpoint\n{}HDF5 from byte 512 on: {} bytes, then an index: {} bytes, crc32 {:08x}\n",
+        schema, data.size(), index.size(), crc);
+    header.resize(kHeader, '\0');
+    const auto* begin = reinterpret_cast<const std::byte*>(header.data());
+    rest.insert(rest.begin(), begin, begin + header.size());
+    return rest;
+}
+
+/// What encode() put into the file of small_checkpoint().
+struct Taken {
+    Bytes data, index;
+};
+Taken take_apart(const Bytes& bytes) {
+    const std::string header(reinterpret_cast<const char*>(bytes.data()), kHeader);
+    const auto data = std::stoul(header.substr(header.find(" on: ") + 5));
+    const auto begin = bytes.begin() + kHeader;
+    const auto middle = begin + static_cast<std::ptrdiff_t>(data);
+    return {{begin, middle}, {middle, bytes.end()}};
+}
+
+TEST(CheckpointBytes, NeedNothingOfHdf5) {
+    const Bytes good = encode(small_checkpoint());
+    const auto [data, index] = take_apart(good);
+    EXPECT_EQ(sealed(data, index), good);
+    // Whatever stands around the arrays: it is for other programs.
+    Bytes other = data;
+    std::fill_n(other.begin(), 48, std::byte{0xff});
+    EXPECT_EQ(decode(sealed(other, index)).settings, small_checkpoint().settings);
+}
+
+// A right checksum says nothing about who made it.
+TEST(CheckpointBytes, AnyIndexIsReadOrRefused) {
+    const auto [data, index] = take_apart(encode(small_checkpoint()));
+    std::mt19937 random(7);
+    int refused = 0;
+    for (int i = 0; i < 20000; ++i) {
+        Bytes changed = index;
+        for (std::uint32_t changes = 1 + random() % 3; changes > 0; --changes) {
+            const std::size_t at = random() % changed.size();
+            switch (random() % 4) {
+                case 0:
+                    changed[at] = static_cast<std::byte>(random());
+                    break;
+                case 1:
+                    changed[at] ^= std::byte{0x80};
+                    break;
+                case 2:
+                    changed.resize(at + 1);
+                    break;
+                default:
+                    changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(at), 8, std::byte{0xff});
+            }
+        }
+        try {
+            decode(sealed(data, changed));
+        } catch (const base::DataError&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(refused, 10000);
+}
+
+template <class Fill>
+std::string refusal_of(const Bytes& data, Fill fill) {
+    IndexWriter index;
+    index.number(1);  // step
+    index.number(0);  // settings
+    fill(index);
+    for (int i = 0; i < 3; ++i) index.number(0);
+    return tests::thrown_sentence<base::DataError>([&] { decode(sealed(data, index.bytes())); });
+}
+
+NamedArray claim(std::vector<std::int64_t> shape) {
+    return {"x", {Element::f64, std::move(shape), {}}};
+}
+
+TEST(CheckpointBytes, ArraysThatCannotBeAreRefused) {
+    const Bytes data(1000);
+    const auto one = [&](const std::vector<std::int64_t>& shape, std::uint64_t offset) {
+        return refusal_of(data, [&](IndexWriter& index) {
+            index.number(1);
+            index.array(claim(shape), offset);
+        });
+    };
+    const std::int64_t most = std::int64_t{1} << 62U;
+    EXPECT_NE(one({126}, 0).find("larger than the file"), std::string::npos);
+    EXPECT_NE(one({most, most, most}, 0).find("larger than the file"), std::string::npos);
+    EXPECT_NE(one({-1, -1}, 0).find("negative"), std::string::npos);
+    EXPECT_NE(one({2}, 985).find("beyond the end"), std::string::npos);
+    EXPECT_NE(one({2}, ~std::uint64_t{0}).find("beyond the end"), std::string::npos);
+    EXPECT_NE(one(std::vector<std::int64_t>(9, 1), 0).find("too many dimensions"), std::string::npos);
+    const auto many = refusal_of(data, [&](IndexWriter& index) {
+        index.number(1000000);
+        for (int i = 0; i < 3; ++i) index.array(claim({50}), 0);
+    });
+    EXPECT_NE(many.find("more arrays than the file has room for"), std::string::npos) << many;
+    const auto left = refusal_of(data, [](IndexWriter& index) {
+        for (int i = 0; i < 2; ++i) index.number(0);
+    });
+    EXPECT_NE(left.find("behind its end"), std::string::npos) << left;
+}
+
+TEST(CheckpointBytes, OfAnotherSchemaSaySo) {
+    const auto [data, index] = take_apart(encode(small_checkpoint()));
+    const auto said = [&](const std::string& schema) {
+        return tests::thrown_sentence<base::DataError>([&] { decode(sealed(data, index, schema)); });
+    };
+    EXPECT_NE(said("").find("schema 1, and this ranklab reads 2"), std::string::npos)
+        << "the first had no word";
+    EXPECT_NE(said("schema 3: ").find("schema 3, and this ranklab reads 2"), std::string::npos);
+    EXPECT_NE(said("something ").find("damaged"), std::string::npos);
 }
 
 TEST(CheckpointFile, KeepsOneWholeFile) {

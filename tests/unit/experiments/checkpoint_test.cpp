@@ -1,21 +1,17 @@
-// A checkpoint's file and what goes into it. Whole runs are in tests/apps/checkpoint_test.py.
+// What goes into a checkpoint. Its file is in checkpoint_file_test.cpp; whole runs are in
+// tests/apps/checkpoint_test.py.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
-
-#include <fstream>
-#include <iterator>
 
 #include "base/error.hpp"
 #include "experiments/checkpoint_file.hpp"
 #include "experiments/checkpoint_settings.hpp"
 #include "experiments/checkpoint_state.hpp"
-#include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-using hdf5::Element;
 using tests::thrown_sentence;
 
 TEST(CheckpointSettings, EveryDifferenceIsNamedWithBothValues) {
@@ -83,8 +79,8 @@ TEST(CheckpointState, BuffersComeBackInPlace) {
     };
     Buffered before;
     before.count.fill_(9);
-    Checkpoint checkpoint = small_checkpoint();
-    checkpoint.optimizer.clear();
+    Checkpoint checkpoint;
+    checkpoint.completed_steps = 12;
     put_training(checkpoint, before, *optimizer_of(before));
     Buffered after;
     const auto* place = after.mean.const_data_ptr();
