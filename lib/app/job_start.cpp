@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 

@@ -11,6 +11,7 @@
 #include "app/session.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/selection.hpp"
 #include "report/text.hpp"

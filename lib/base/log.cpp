@@ -4,7 +4,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "base/text.hpp"
+#include "base/one_line.hpp"
 
 namespace ranklab::base::log {
 namespace {

@@ -48,21 +48,6 @@ std::size_t utf8_length(std::string_view text) {
     return length;
 }
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-// Whether a terminal does something at this letter instead of showing it.
-bool steers(std::string_view letter) {
-    const auto first = static_cast<unsigned char>(letter.front());
-    if (letter.size() == 1) return first < 0x20 || first == 0x7F;
-    if (letter.size() == 2) return letter < "\xC2\xA0";  // C1: U+0080 to U+009F
-    const auto within = [&](std::string_view low, std::string_view high) {
-        return letter >= low && letter <= high;
-    };
-    return letter.size() == 3 && (within("\xE2\x80\x8E", "\xE2\x80\x8F") ||  // U+200E, U+200F
-                                  within("\xE2\x80\xA8", "\xE2\x80\xAE") ||  // U+2028 to U+202E
-                                  within("\xE2\x81\xA6", "\xE2\x81\xA9"));   // U+2066 to U+2069
-}
-
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
@@ -107,21 +92,11 @@ std::string printable(std::string_view text, std::size_t most) {
     return text.size() > most ? shown + "..." : shown;
 }
 
-std::string one_line(std::string_view text) {
-    std::string line;
-    while (!text.empty()) {
-        const std::string_view letter = text.substr(0, std::max<std::size_t>(utf8_length(text), 1));
-        line += utf8_length(text) == 0 ? kReplacement : steers(letter) ? " " : letter;
-        text.remove_prefix(letter.size());
-    }
-    return line;
-}
-
 std::string valid_utf8(std::string_view text) {
     std::string valid;
     while (!text.empty()) {
         const std::size_t bytes = utf8_length(text);
-        valid += bytes > 0 ? text.substr(0, bytes) : kReplacement;
+        valid += bytes > 0 ? text.substr(0, bytes) : std::string_view("\xEF\xBF\xBD");
         text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return valid;

@@ -21,11 +21,6 @@ std::string trim(std::string_view text);
 /// short with "...".
 std::string printable(std::string_view text, std::size_t most);
 
-/// For foreign text on a terminal: one line, whose letters stay and which cannot steer the terminal or turn
-/// the line around. A control character (C0, C1, DEL) or a mark of direction becomes a blank, a byte that is
-/// no part of UTF-8 U+FFFD.
-std::string one_line(std::string_view text);
-
 /// Each byte that is no part of well-formed UTF-8 (Unicode, table 3-7) becomes U+FFFD.
 std::string valid_utf8(std::string_view text);
 

@@ -98,15 +98,27 @@ void initialise() {
     static_cast<void>(done);
 }
 
-void check_claim(hid_t object, unsigned long long bytes, std::string_view what) {
-    constexpr unsigned long long kMost = 4ULL << 30U;
+[[noreturn]] static void refuse_claim(unsigned long long bytes, std::string_view what) {
+    throw base::DataError(
+        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+}
+
+void check_possible(hid_t object, unsigned long long bytes, std::string_view what) {
     constexpr unsigned long long kBestCompression = 1100;  // deflate's own bound is 1032
     const Id file = own(H5Iget_file_id(object), "H5Iget_file_id", what);
     hsize_t file_size = 0;
     check(H5Fget_filesize(file.get(), &file_size), "H5Fget_filesize", what);
-    if (bytes <= kMost && bytes / kBestCompression <= file_size) return;
-    throw base::DataError(
-        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+    if (bytes / kBestCompression > file_size) refuse_claim(bytes, what);
+}
+
+void check_claim(hid_t object, unsigned long long bytes, std::string_view what) {
+    constexpr unsigned long long kMost = 4ULL << 30U;
+    if (bytes > kMost) refuse_claim(bytes, what);
+    check_possible(object, bytes, what);
+}
+
+void check_held(hid_t object, unsigned long long bytes, std::string_view what) {
+    if (const ReadState* file = read_state_of(object, what)) file->hold(bytes, what);
 }
 
 void check_size(hid_t object, unsigned long long bytes, std::string_view what) {

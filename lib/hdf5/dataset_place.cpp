@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/dataset_layout.hpp"
 #include "hdf5/inside.hpp"
 #include "hdf5/library_mutex.hpp"
 
@@ -26,6 +27,7 @@ std::vector<std::int64_t> shape_of(const Object& dataset) {
         throw base::DataError(fmt::format("{} is no array of one to {} dimensions", what, kMostDimensions));
     std::vector<hsize_t> shape(static_cast<std::size_t>(dimensions));
     check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
+    check_possible(dataset.id(), bytes_of(shape, 1), what);
     return {shape.begin(), shape.end()};
 }
 

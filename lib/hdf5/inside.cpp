@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/error.hpp"
+#include "hdf5/dataset_layout.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -42,11 +44,24 @@ hid_t link_access() {
         why));
 }
 
+// A chunk is held whole, however little of it is wanted.
+void check_chunk(hid_t dataset, const Id& properties, const std::string& what) {
+    std::array<hsize_t, H5S_MAX_RANK> chunk{};
+    const int dimensions =
+        check(H5Pget_chunk(properties.get(), H5S_MAX_RANK, chunk.data()), "H5Pget_chunk", what);
+    const Id type = own(H5Dget_type(dataset), "H5Dget_type", what);
+    check_held(
+        dataset,
+        bytes_of(std::span(chunk).first(static_cast<std::size_t>(dimensions)), H5Tget_size(type.get())),
+        what);
+}
+
 // Whose storage is in the file, and in a form that the library reads without loading programs.
 void check_storage(hid_t dataset, const std::string& what) {
     const Id properties = own(H5Dget_create_plist(dataset), "H5Dget_create_plist", what);
-    if (check(H5Pget_layout(properties.get()), "H5Pget_layout", what) == H5D_VIRTUAL)
-        refuse(what, "is a virtual dataset, a view of other datasets");
+    const H5D_layout_t layout = check(H5Pget_layout(properties.get()), "H5Pget_layout", what);
+    if (layout == H5D_VIRTUAL) refuse(what, "is a virtual dataset, a view of other datasets");
+    if (layout == H5D_CHUNKED) check_chunk(dataset, properties, what);
     if (check(H5Pget_external_count(properties.get()), "H5Pget_external_count", what) > 0)
         refuse(what, "keeps its numbers in another file (external storage)");
     const int filters = check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what);

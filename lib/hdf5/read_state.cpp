@@ -64,11 +64,18 @@ ReadState::ReadState(hid_t file, const std::string& path)
     if (::fstat(descriptor_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-void ReadState::take(std::uint64_t bytes, std::string_view what) {
-    const std::uint64_t most = std::max(kAlwaysTaken, kOftenTaken * size_);
-    if (bytes > most - taken_)
+std::uint64_t ReadState::most() const {
+    return std::max(kAlwaysTaken, kOftenTaken * size_);
+}
+
+void ReadState::hold(std::uint64_t bytes, std::string_view what) const {
+    if (bytes > most() - taken_)
         throw base::DataError(
             fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+}
+
+void ReadState::take(std::uint64_t bytes, std::string_view what) {
+    hold(bytes, what);
     taken_ += bytes;
 }
 

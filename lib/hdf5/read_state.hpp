@@ -28,12 +28,12 @@ class ReadState {
     /// Counts `bytes` that are about to be held in memory. DataError where they are more than a file of this
     /// size may plausibly hold: a small file must not fill the memory, be it by one claim or by many.
     void take(std::uint64_t bytes, std::string_view what);
+    /// The same for what is given back soon.
+    void hold(std::uint64_t bytes, std::string_view what) const;
 
     /// The text, taken from the file without the library, which would follow damaged sizes out of its
     /// memory. DataError where the global heap is not as the HDF5 File Format Specification (III.E) has it.
     std::string text(const TextReference& reference, std::string_view what);
-
-    std::uint64_t file_size() const { return size_; }
 
   private:
     struct Item {
@@ -42,6 +42,7 @@ class ReadState {
     };
     using Heap = std::unordered_map<std::uint32_t, Item>;
 
+    std::uint64_t most() const;
     const Heap& heap_at(std::uint64_t address);
     std::string bytes_at(std::uint64_t offset, std::uint64_t size) const;
     Heap looked_over(std::uint64_t start, const std::string& heap) const;

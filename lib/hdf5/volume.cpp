@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/dataset_layout.hpp"
 #include "hdf5/dataset_place.hpp"
 #include "hdf5/inside.hpp"
 
@@ -21,7 +22,9 @@ std::vector<std::int64_t> shape_of(hid_t dataset, const std::string& what) {
         throw base::DataError(fmt::format("{} is no array of up to {} dimensions", what, kMostDimensions));
     std::array<hsize_t, kMostDimensions> extents{};
     check(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), "H5Sget_simple_extent_dims", what);
-    return {extents.begin(), extents.begin() + dimensions};
+    const std::span shape = std::span(extents).first(static_cast<std::size_t>(dimensions));
+    check_possible(dataset, bytes_of(shape, 1), what);
+    return {shape.begin(), shape.end()};
 }
 
 std::string type_of(hid_t dataset, const std::string& what) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/one_line.hpp"
 
 namespace ranklab::report {
 namespace {

@@ -14,6 +14,12 @@ std::string dump(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// A reader takes so much and no more (json_reader.hpp); no text that says something is longer.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t kMost = std::size_t{256} << 10U;
+    return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
 // JSON's grammar decides what is a number: "nan", "inf", "0x10" and "" are none.
 Json number_or_null(const std::string& text) {
     if (text.find_first_not_of("0123456789+-.eE") != std::string::npos) return nullptr;
@@ -29,18 +35,21 @@ std::string text_of(const Json& value) {
 
 std::string config_to_json(const std::vector<Setting>& config) {
     Json json = Json::object();
-    for (const auto& [key, value, number] : config) json[key] = number ? number_or_null(value) : Json(value);
+    for (const auto& [key, value, number] : config)
+        json[key] = number ? number_or_null(value) : Json(shortened(value));
     return dump(json);
 }
 
 std::string context_to_json(const std::vector<Fact>& context) {
     Json json = Json::object();
-    for (const auto& [section, key, value] : context) json[section][key] = value;
+    for (const auto& [section, key, value] : context) json[section][key] = shortened(value);
     return dump(json);
 }
 
 std::string warnings_to_json(const std::vector<std::string>& warnings) {
-    return dump(Json(warnings));
+    Json json = Json::array();
+    for (const auto& warning : warnings) json.push_back(shortened(warning));
+    return dump(json);
 }
 
 std::vector<Setting> config_from_json(const std::string& text) {

@@ -20,22 +20,6 @@ TEST(Nearest, FindsTheSlipOfTheFingers) {
     EXPECT_EQ(nearest("sync", names), "sync");
 }
 
-TEST(OneLine, KeepsLettersAndNothingThatSteers) {
-    EXPECT_EQ(one_line("größer 🚀 é"), "größer 🚀 é");
-    EXPECT_EQ(one_line("a\x1b[31mb\nc\rd\x7f"), "a [31mb c d ");
-    EXPECT_EQ(one_line("a\xC2\x9B"
-                       "31m\xC2\xA0"),
-              "a 31m\xC2\xA0")
-        << "C1, and the first letter behind it";
-    EXPECT_EQ(one_line("a\x9B"
-                       "31m"),
-              "a\xEF\xBF\xBD"
-              "31m")
-        << "a bare byte of C1";
-    EXPECT_EQ(one_line("a\u202Eb\u2066c\u2028d\u200Fe\u2010"), "a b c d e\u2010");
-    EXPECT_EQ(one_line(""), "");
-}
-
 TEST(Nearest, LeavesWhatIsFarAway) {
     EXPECT_EQ(nearest("bandwidth", {"steps", "sync"}), std::nullopt);
     EXPECT_EQ(nearest("steps", {}), std::nullopt);

@@ -187,6 +187,30 @@ TEST_F(HostileVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
                 HasSubstr("became shorter"));
 }
 
+// Edges whose product is none that a number of 64 bits holds, too.
+TEST_F(HostileVolumes, ClaimsThatNoFileHolds) {
+    for (const hsize_t edge : {hsize_t{1} << 20U, hsize_t{1} << 21U, hsize_t{1} << 31U, hsize_t{1} << 62U}) {
+        const auto path = folder_ / "v.h5";
+        {
+            const VolumeWriter writer(path);
+            for (const char* name : {"Nbody", "Hydro"}) {
+                const std::vector<hsize_t> shape{4, edge, edge, edge};
+                const hid_t space = H5Screate_simple(4, std::vector<hsize_t>{4, 12, 12, 12}.data(),
+                                                     std::vector<hsize_t>(4, H5S_UNLIMITED).data());
+                const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+                H5Pset_chunk(properties, 4, std::vector<hsize_t>{4, 12, 12, 12}.data());
+                const hid_t dataset = H5Dcreate2(writer.id(), name, H5T_IEEE_F32LE, space, H5P_DEFAULT,
+                                                 properties, H5P_DEFAULT);
+                H5Dset_extent(dataset, shape.data());
+                H5Dclose(dataset);
+                H5Pclose(properties);
+                H5Sclose(space);
+            }
+        }
+        EXPECT_THAT(refused(path), HasSubstr("more than its file can hold")) << edge;
+    }
+}
+
 TEST_F(HostileVolumes, CropsLargerThanTheVolume) {
     VolumeWriter(folder_ / "v.h5").add_both(kEdge);
     const auto file = std::make_shared<const VolumeFile>(folder_ / "v.h5", VolumeAccess::automatic);

@@ -84,6 +84,15 @@ TEST(Json, OfManyValuesIsReadInOnePassAndOfTooManyRefused) {
                  base::DataError);
 }
 
+TEST(Json, OfALongTextIsOneThatAReaderTakes) {
+    const std::string text(100 << 20, 'x');
+    const auto warnings = warnings_from_json(warnings_to_json({text, "short"}));
+    ASSERT_EQ(warnings.size(), 2U);
+    EXPECT_LT(warnings[0].size(), std::size_t{1} << 20U);
+    EXPECT_TRUE(warnings[0].ends_with("x..."));
+    EXPECT_EQ(warnings[1], "short");
+}
+
 TEST(ConfigJson, OfTwoValuesOfOneKeyTheLaterCounts) {
     const auto config = config_from_json(R"({"a":1,"b":true,"a":"x"})");
     ASSERT_EQ(config.size(), 2U);
