@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 
@@ -50,7 +51,7 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
 }
 
 void print_settings(const std::vector<results::Setting>& settings) {
-    for (const auto& setting : settings) fmt::print("# {}: {}\n", setting.key, setting.value);
+    for (const auto& setting : settings) fmt::print("# {}: {}\n", setting.key, base::one_line(setting.value));
 }
 
 }  // namespace ranklab::app

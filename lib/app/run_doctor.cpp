@@ -6,6 +6,7 @@
 #include "app/mpi_program.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::app {
@@ -29,7 +30,8 @@ void print_ranks(const std::vector<monitor::Placement>& placements) {
 
 void print_facts() {
     for (const auto& fact : collect_context("none")) {
-        if (!fact.value.empty()) fmt::print("# {}.{}: {}\n", fact.section, fact.key, fact.value);
+        if (!fact.value.empty())
+            fmt::print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     }
 }
 

@@ -11,6 +11,7 @@
 #include "app/session.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/selection.hpp"
 #include "report/text.hpp"
@@ -91,10 +92,10 @@ std::string check(const Options& options) {
     file_of(options, "check");
     for (const auto& file : options.positional()) {
         const auto found = results::inspect(file);
-        print(fmt::format("{}: {} runs, {} datasets, {}, {} damaged\n", file, found.runs, found.datasets,
-                          size_text(found.bytes), found.damaged.size()));
+        print(fmt::format("{}: {} runs, {} datasets, {}, {} damaged\n", base::one_line(file), found.runs,
+                          found.datasets, size_text(found.bytes), found.damaged.size()));
         for (const auto& [id, what] : found.damaged)
-            print(fmt::format("damaged {}: {}\n", base::printable(id, 60), what));
+            print(fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));
         if (!found.damaged.empty())
             throw base::DataError(
                 fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
@@ -112,12 +113,15 @@ std::string merge(const Options& options) {
             "B.h5");
     std::string text;
     for (const auto& merged : results::merge(files.front(), {files.begin() + 1, files.end()})) {
-        text += fmt::format("{}: {} runs added, {} there already, {} renamed\n", merged.file.string(),
-                            merged.added, merged.known, merged.renamed.size());
+        text += fmt::format("{}: {} runs added, {} there already, {} renamed\n",
+                            base::one_line(merged.file.string()), merged.added, merged.known,
+                            merged.renamed.size());
         for (const auto& [old_id, new_id] : merged.renamed)
-            text += fmt::format("renamed {} to {}: another run has that id\n", old_id, new_id);
+            text += fmt::format("renamed {} to {}: another run has that id\n", base::one_line(old_id),
+                                base::one_line(new_id));
     }
-    return text + fmt::format("{}: {} runs\n", files.front(), ResultFile(files.front()).runs().size());
+    return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
+                              ResultFile(files.front()).runs().size());
 }
 
 std::string export_some(const Options& options) {

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/error.hpp"
+#include "experiments/checkpoint_index.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_mutex.hpp"
 #include "hdf5/table.hpp"
@@ -21,18 +24,24 @@ namespace {
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
-constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kSchema = 2;
 constexpr const char* kSchemaName = "ranklab_checkpoint_schema";
 constexpr const char* kOption = "--checkpoint";
 // HDF5 looks for its signature at 0, 512, 1024 ...: what stands before is the user's ("user block").
 constexpr std::size_t kHeader = 512;
 constexpr std::string_view kFirstLine = "ranklab checkpoint\n";
 
-// The checksum stands outside of HDF5, which does not survive every damage to its own structures.
-std::string header_of(std::span<const std::byte> image) {
-    const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(image.data()), image.size());
-    std::string header = fmt::format("{}HDF5 from byte {} on: {} bytes, crc32 {:08x}\n", kFirstLine, kHeader,
-                                     image.size(), crc);
+// The lengths of what follows the header, one behind the other.
+struct Parts {
+    std::size_t image = 0;
+    std::size_t index = 0;
+};
+
+std::string header_of(std::span<const std::byte> rest, const Parts& parts) {
+    const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(rest.data()), rest.size());
+    std::string header =
+        fmt::format("{}schema {}: HDF5 from byte {} on: {} bytes, then an index: {} bytes, crc32 {:08x}\n",
+                    kFirstLine, kSchema, kHeader, parts.image, parts.index, crc);
     header.resize(kHeader, '\0');
     return header;
 }
@@ -50,79 +59,91 @@ std::vector<std::byte> next_bytes(std::ifstream& file, const fs::path& path, std
     return bytes;
 }
 
-void check_header(std::span<const std::byte> bytes) {
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+// The number behind `word`; nothing where there is none.
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view word) {
+    const std::size_t at = text.find(word);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::uint64_t number = 0;
+    const char* begin = text.data() + at + word.size();
+    const auto result = std::from_chars(begin, text.data() + text.size(), number);
+    if (result.ptr == begin || result.ec != std::errc{}) return std::nullopt;
+    return number;
+}
+
+void check_schema(std::string_view header) {
+    // The first one had no word for it, and kept what it knows in HDF5 alone.
+    const auto schema = header.find("\nHDF5 from byte ") != std::string_view::npos
+                            ? std::optional<std::uint64_t>(1)
+                            : number_after(header, "\nschema ");
+    if (!schema || schema == static_cast<std::uint64_t>(kSchema)) return;
+    throw base::DataError(
+        fmt::format("the checkpoint has schema {}, and this ranklab reads {}; use the version that wrote it, "
+                    "or begin anew",
+                    *schema, kSchema));
+}
+
+Parts checked_parts(std::span<const std::byte> bytes) {
     if (!begins_as_ours(bytes))
         throw base::DataError("this is no checkpoint of ranklab; name another folder");
-    if (text.size() < kHeader || text.substr(0, kHeader) != header_of(bytes.subspan(kHeader)))
-        throw base::DataError("the checkpoint is damaged or cut short; restore it, or begin anew");
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string_view header = text.substr(0, kHeader);
+    check_schema(header);
+    const Parts parts{number_after(header, " on: ").value_or(0), number_after(header, "index: ").value_or(0)};
+    const std::size_t rest = bytes.size() - header.size();
+    const bool whole = header.size() == kHeader && parts.image <= rest && parts.index == rest - parts.image &&
+                       header == header_of(bytes.subspan(kHeader), parts);
+    if (!whole) throw base::DataError("the checkpoint is damaged or cut short; restore it, or begin anew");
+    return parts;
 }
 
-void write_arrays(const hdf5::Group& group, const std::vector<NamedArray>& arrays) {
-    for (const auto& array : arrays) hdf5::write_typed(group, array.name, array.values);
+void write_arrays(const hdf5::Group& group, const std::vector<NamedArray>& arrays, IndexWriter& index) {
+    index.number(static_cast<std::int64_t>(arrays.size()));
+    for (const auto& array : arrays) index.array(array, hdf5::write_typed(group, array.name, array.values));
 }
 
-void write_sets(const hdf5::Group& group, const std::vector<ArraySet>& sets) {
-    for (const auto& set : sets) write_arrays(group.create_large_group(set.name), set.arrays);
+void write_sets(const hdf5::Group& group, const std::vector<ArraySet>& sets, IndexWriter& index) {
+    index.number(static_cast<std::int64_t>(sets.size()));
+    for (const auto& set : sets) {
+        index.text(set.name);
+        write_arrays(group.create_large_group(set.name), set.arrays, index);
+    }
 }
 
-void write_settings(const hdf5::Group& root, const CheckpointSettings& settings) {
+void write_settings(const hdf5::Group& root, const CheckpointSettings& settings, IndexWriter& index) {
     Texts names;
     Texts values;
+    index.number(static_cast<std::int64_t>(settings.size()));
     for (const auto& [name, value] : settings) {
+        index.text(name);
+        index.text(value);
         names.push_back(name);
         values.push_back(value);
     }
     hdf5::write_table(root, "settings", {{"name", names}, {"value", values}});
 }
 
-std::vector<NamedArray> read_arrays(const hdf5::Group& group) {
+std::vector<NamedArray> read_arrays(IndexReader& index) {
     std::vector<NamedArray> arrays;
-    for (const auto& name : group.members()) arrays.push_back({name, hdf5::read_typed(group, name)});
+    for (std::int64_t left = index.number(); left > 0; --left) arrays.push_back(index.array());
     return arrays;
 }
 
-std::vector<ArraySet> read_sets(const hdf5::Group& group) {
+std::vector<ArraySet> read_sets(IndexReader& index) {
     std::vector<ArraySet> sets;
-    for (const auto& name : group.members()) sets.push_back({name, read_arrays(group.open_group(name))});
+    for (std::int64_t left = index.number(); left > 0; --left) {
+        std::string name = index.text();
+        sets.push_back({std::move(name), read_arrays(index)});
+    }
     return sets;
 }
 
-CheckpointSettings read_settings(const hdf5::Group& root) {
-    const auto columns = hdf5::read_table(root, "settings");
-    const auto* names = columns.size() == 2 ? std::get_if<Texts>(&columns[0].values) : nullptr;
-    const auto* values = columns.size() == 2 ? std::get_if<Texts>(&columns[1].values) : nullptr;
-    if (names == nullptr || values == nullptr)
-        throw base::DataError("its table of settings does not have names and values");
+CheckpointSettings read_settings(IndexReader& index) {
     CheckpointSettings settings;
-    for (std::size_t i = 0; i < names->size(); ++i) settings.emplace_back((*names)[i], (*values)[i]);
+    for (std::int64_t left = index.number(); left > 0; --left) {
+        std::string name = index.text();
+        settings.emplace_back(std::move(name), index.text());
+    }
     return settings;
-}
-
-void check_schema(const hdf5::Group& root) {
-    if (!root.has_attribute(kSchemaName))
-        throw base::DataError(fmt::format("the attribute {} is missing: this is no checkpoint", kSchemaName));
-    const std::int64_t schema = root.int_attribute(kSchemaName);
-    if (schema == kSchema) return;
-    throw base::DataError(
-        fmt::format("the checkpoint has schema {}, and this ranklab reads {}; use the version that wrote it, "
-                    "or begin anew",
-                    schema, kSchema));
-}
-
-Checkpoint read_contents(const hdf5::Group& root) {
-    check_schema(root);
-    Checkpoint checkpoint;
-    checkpoint.completed_steps = root.int_attribute("completed_steps");
-    if (checkpoint.completed_steps < 1)
-        throw base::DataError(fmt::format("{} completed steps cannot be: the checkpoint is damaged",
-                                          checkpoint.completed_steps));
-    checkpoint.settings = read_settings(root);
-    checkpoint.parameters = read_arrays(root.open_group("parameters"));
-    checkpoint.buffers = read_arrays(root.open_group("buffers"));
-    checkpoint.optimizer = read_sets(root.open_group("optimizer"));
-    checkpoint.ranks = read_sets(root.open_group("ranks"));
-    return checkpoint;
 }
 
 [[noreturn]] void refuse(const char* call, const fs::path& path, int error) {
@@ -135,31 +156,41 @@ std::vector<std::byte> encode(const Checkpoint& checkpoint) {
     const std::lock_guard lock(hdf5::library_mutex());  // loader threads may read volumes through it
     hdf5::File file = hdf5::File::create_in_memory();
     const hdf5::Group root = file.root();
+    IndexWriter index;
     root.set_int(kSchemaName, kSchema);
     root.set_int("completed_steps", checkpoint.completed_steps);
-    write_settings(root, checkpoint.settings);
-    write_arrays(root.create_large_group("parameters"), checkpoint.parameters);
-    write_arrays(root.create_large_group("buffers"), checkpoint.buffers);
-    write_sets(root.create_large_group("optimizer"), checkpoint.optimizer);
-    write_sets(root.create_large_group("ranks"), checkpoint.ranks);
+    index.number(checkpoint.completed_steps);
+    write_settings(root, checkpoint.settings, index);
+    write_arrays(root.create_large_group("parameters"), checkpoint.parameters, index);
+    write_arrays(root.create_large_group("buffers"), checkpoint.buffers, index);
+    write_sets(root.create_large_group("optimizer"), checkpoint.optimizer, index);
+    write_sets(root.create_large_group("ranks"), checkpoint.ranks, index);
     std::vector<std::byte> bytes = file.image();
     file.close();
-    const std::string header = header_of(bytes);
+    const Parts parts{bytes.size(), index.bytes().size()};
+    bytes.insert(bytes.end(), index.bytes().begin(), index.bytes().end());
+    const std::string header = header_of(bytes, parts);
     const auto* begin = reinterpret_cast<const std::byte*>(header.data());
     bytes.insert(bytes.begin(), begin, begin + header.size());
     return bytes;
 }
 
 Checkpoint decode(std::span<const std::byte> bytes) {
-    check_header(bytes);
-    const std::lock_guard lock(hdf5::library_mutex());
-    try {
-        const hdf5::File file = hdf5::File::open_image(bytes.subspan(kHeader));
-        return read_contents(file.root());
-    } catch (const base::Hdf5Error& error) {
-        throw base::DataError(
-            fmt::format("the checkpoint is not as one of schema {} should be ({})", kSchema, error.what()));
-    }
+    const Parts parts = checked_parts(bytes);
+    const auto rest = bytes.subspan(kHeader);
+    IndexReader index(rest.subspan(parts.image), rest.first(parts.image));
+    Checkpoint checkpoint;
+    checkpoint.completed_steps = index.number();
+    if (checkpoint.completed_steps < 1)
+        throw base::DataError(fmt::format("{} completed steps cannot be: the checkpoint is damaged",
+                                          checkpoint.completed_steps));
+    checkpoint.settings = read_settings(index);
+    checkpoint.parameters = read_arrays(index);
+    checkpoint.buffers = read_arrays(index);
+    checkpoint.optimizer = read_sets(index);
+    checkpoint.ranks = read_sets(index);
+    index.finish();
+    return checkpoint;
 }
 
 CheckpointFile::CheckpointFile(const fs::path& folder) : path_(folder / "checkpoint.h5") {}

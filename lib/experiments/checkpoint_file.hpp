@@ -36,11 +36,11 @@ struct Checkpoint {
     std::vector<ArraySet> ranks;      ///< one set per rank: its random generators, as bytes
 };
 
-/// The file's bytes: a header with a checksum, then HDF5.
+/// The file's bytes: a header with a checksum, then HDF5 for others to read, then the index that we read.
 std::vector<std::byte> encode(const Checkpoint& checkpoint);
 
-/// DataError unless the bytes are a whole, undamaged checkpoint of this schema; they are not looked into
-/// before their checksum is right.
+/// DataError unless the bytes are a whole, undamaged checkpoint of this schema. HDF5 does not come to see
+/// them: whoever can make a checksum can make a file that it does not survive (docs/adr/0015).
 Checkpoint decode(std::span<const std::byte> bytes);
 
 /// FOLDER/checkpoint.h5 has one writer at a time and is whole at every moment: each new one is written beside

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/dataset_layout.hpp"
+#include "hdf5/inside.hpp"
 #include "hdf5/library_mutex.hpp"
 
 namespace ranklab::hdf5 {
@@ -72,7 +73,7 @@ void check_rows(const std::string& path, std::size_t values, std::size_t columns
 
 Object open_dataset(const Group& group, const std::string& name) {
     const std::string path = fmt::format("{}/{}", group.path(), name);
-    return {own(H5Dopen2(group.id(), name.c_str(), H5P_DEFAULT), "H5Dopen2", path), path};
+    return {open_dataset_inside(group.id(), name, path), path};
 }
 
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
@@ -109,7 +110,7 @@ Object ArrayWriter::finish() {
 Array array_shape(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const std::vector<hsize_t> shape = numeric_shape(dataset);
-    check_size(dataset.id(), bytes_of(shape, sizeof(double)), dataset.path());
+    check_claim(dataset.id(), bytes_of(shape, sizeof(double)), dataset.path());
     return {{}, shape[0], shape.size() == 2 ? shape[1] : 1};
 }
 
@@ -119,8 +120,8 @@ ArrayReader::ArrayReader(const Group& group, const std::string& name)
     const Array shape = array_shape(group, name);
     rows_ = shape.rows;
     columns_ = shape.columns;
-    dataset_ = std::make_unique<Object>(
-        own(H5Dopen2(file_.get(), path_.c_str(), H5P_DEFAULT), "H5Dopen2", path_), path_);
+    check_size(group.id(), rows_ * columns_ * sizeof(double), path_);  // what is unpacked costs time, too
+    dataset_ = std::make_unique<Object>(open_dataset_inside(file_.get(), path_, path_), path_);
 }
 
 void ArrayReader::read(std::size_t first, std::span<double> to) const {

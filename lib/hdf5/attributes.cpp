@@ -6,6 +6,8 @@
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/object.hpp"
+#include "hdf5/read_state.hpp"
+#include "hdf5/texts.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -41,15 +43,6 @@ Opened open(const Object& object, const std::string& name, std::initializer_list
     if (!fits || H5Sget_simple_extent_npoints(space.get()) != 1)
         throw base::DataError(fmt::format("{} is not of the type that the schema gives it", what));
     return {std::move(attribute), std::move(type)};
-}
-
-std::string read_variable(const Opened& opened, const std::string& what) {
-    char* text = nullptr;
-    // In the file's own type, since the library converts between character sets of equal name only.
-    check(H5Aread(opened.attribute.get(), opened.type.get(), static_cast<void*>(&text)), "H5Aread", what);
-    std::string value = text == nullptr ? "" : text;
-    H5free_memory(text);
-    return value;
 }
 
 std::string read_fixed(const Opened& opened, const std::string& what) {
@@ -97,8 +90,9 @@ double Object::double_attribute(const std::string& name) const {
 
 std::string Object::text_attribute(const std::string& name) const {
     const Opened opened = open(*this, name, {H5T_STRING});
-    const bool variable = check(H5Tis_variable_str(opened.type.get()), "H5Tis_variable_str", path()) > 0;
-    return variable ? read_variable(opened, what_of(*this, name)) : read_fixed(opened, what_of(*this, name));
+    const std::string what = what_of(*this, name);
+    if (!is_variable_text(opened.type.get())) return read_fixed(opened, what);
+    return attribute_texts(opened.attribute.get(), opened.type.get(), 1, what).front();
 }
 
 }  // namespace ranklab::hdf5

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "hdf5/read_state.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -90,20 +91,39 @@ void initialise() {
         check(H5dont_atexit(), "H5dont_atexit", "the library");
         check(H5open(), "H5open", "the library");
         check(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "H5Eset_auto2", "the library");
+        // A file may ask for a filter by number, and HDF5_PLUGIN_PATH says where: programs of others.
+        check(H5PLset_loading_state(0), "H5PLset_loading_state", "the library");
         return true;
     }();
     static_cast<void>(done);
 }
 
-void check_size(hid_t object, unsigned long long bytes, std::string_view what) {
-    constexpr unsigned long long kMost = 4ULL << 30U;
+[[noreturn]] static void refuse_claim(unsigned long long bytes, std::string_view what) {
+    throw base::DataError(
+        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+}
+
+void check_possible(hid_t object, unsigned long long bytes, std::string_view what) {
     constexpr unsigned long long kBestCompression = 1100;  // deflate's own bound is 1032
     const Id file = own(H5Iget_file_id(object), "H5Iget_file_id", what);
     hsize_t file_size = 0;
     check(H5Fget_filesize(file.get(), &file_size), "H5Fget_filesize", what);
-    if (bytes <= kMost && bytes / kBestCompression <= file_size) return;
-    throw base::DataError(
-        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+    if (bytes / kBestCompression > file_size) refuse_claim(bytes, what);
+}
+
+void check_claim(hid_t object, unsigned long long bytes, std::string_view what) {
+    constexpr unsigned long long kMost = 4ULL << 30U;
+    if (bytes > kMost) refuse_claim(bytes, what);
+    check_possible(object, bytes, what);
+}
+
+void check_held(hid_t object, unsigned long long bytes, std::string_view what) {
+    if (const ReadState* file = read_state_of(object, what)) file->hold(bytes, what);
+}
+
+void check_size(hid_t object, unsigned long long bytes, std::string_view what) {
+    check_claim(object, bytes, what);
+    if (ReadState* file = read_state_of(object, what)) file->take(bytes, what);
 }
 
 Id fixed_text_type(std::size_t size) {

@@ -44,6 +44,12 @@ void initialise();
 
 /// Throws DataError unless `bytes` is an amount that a file of this size may plausibly hold: a damaged
 /// or hostile header must not make us allocate without bound.
+void check_claim(hid_t object, unsigned long long bytes, std::string_view what);
+/// The same for what is read piece by piece, so that only the file's size bounds it.
+void check_possible(hid_t object, unsigned long long bytes, std::string_view what);
+/// The same for what is held in memory for a while.
+void check_held(hid_t object, unsigned long long bytes, std::string_view what);
+/// The same for what is about to be kept in memory: all that is taken out of one file together is bounded.
 void check_size(hid_t object, unsigned long long bytes, std::string_view what);
 
 Id fixed_text_type(std::size_t size);

@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/inside.hpp"
+#include "hdf5/texts.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
 
-constexpr int kDeepest = 16;  // a damaged file may have a group within itself
+constexpr int kDeepest = 16;
 
 herr_t add_attribute(hid_t, const char* name, const H5A_info_t*, void* names) noexcept {
     try {
@@ -41,14 +44,21 @@ class Writer {
     void number(unsigned long long value) { contents_.bytes += fmt::format("{};", value); }
     void not_comparable() { contents_.comparable = false; }
     void dataset() { ++contents_.datasets; }
+    // Each group once: one that is found again lies within itself, or has many names.
+    void visit(const Group& group) {
+        H5O_info_t info{};
+        check(H5Oget_info2(group.id(), &info, H5O_INFO_BASIC), "H5Oget_info2", group.path());
+        if (!groups_.insert(info.addr).second)
+            throw base::DataError(
+                fmt::format("{} has several names (hard links), which ranklab does not make; remove all but "
+                            "one",
+                            group.path()));
+    }
 
   private:
     Contents& contents_;
+    std::set<haddr_t> groups_;
 };
-
-bool is_text(hid_t type) {
-    return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
-}
 
 void describe_type(hid_t type, const std::string& what, Writer& out);
 
@@ -69,10 +79,13 @@ void describe_type(hid_t type, const std::string& what, Writer& out) {
     out.number(static_cast<unsigned>(kind));
     if (kind == H5T_COMPOUND) return describe_members(type, what, out);
     if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) out.not_comparable();
-    if (kind == H5T_STRING && H5Tis_variable_str(type) > 0) {
-        out.not_comparable();
-        return;
-    }
+    // The library would follow these into heaps that nobody has looked over.
+    if (kind == H5T_VLEN || is_variable_text(type))
+        throw base::DataError(fmt::format(
+            "{} holds lists of variable length, or texts of variable length within records, which ranklab "
+            "neither writes nor reads; remove it",
+            what));
+    if (kind == H5T_ARRAY) describe_type(own(H5Tget_super(type), "H5Tget_super", what).get(), what, out);
     out.number(H5Tget_size(type));
     if (kind != H5T_STRING) out.number(static_cast<unsigned>(H5Tget_order(type)));
     if (kind == H5T_INTEGER) out.number(static_cast<unsigned>(H5Tget_sign(type)));
@@ -92,8 +105,7 @@ hsize_t describe_space(hid_t space, const std::string& what, Writer& out) {
 
 // `read(memory)` fills a buffer of `entries` of that type.
 template <class Read>
-void add_values(hid_t object, hid_t type, hid_t space, hsize_t entries, const std::string& what, Read read,
-                Writer& out) {
+void add_values(hid_t object, hid_t type, hsize_t entries, const std::string& what, Read read, Writer& out) {
     const std::size_t size = H5Tget_size(type);
     if (entries == 0 || size == 0) return;
     if (entries > (1ULL << 40U) / size)
@@ -101,14 +113,15 @@ void add_values(hid_t object, hid_t type, hid_t space, hsize_t entries, const st
     check_size(object, entries * size, what);
     std::string bytes(entries * size, '\0');
     read(bytes.data());
-    if (!is_text(type)) return out.text(bytes);
-    const auto* texts = reinterpret_cast<char**>(bytes.data());
-    for (hsize_t i = 0; i < entries; ++i) out.text(texts[i] == nullptr ? "" : texts[i]);
-    check(H5Dvlen_reclaim(type, space, H5P_DEFAULT, bytes.data()), "H5Dvlen_reclaim", what);
+    out.text(bytes);
+}
+
+void add_texts(const std::vector<std::string>& texts, Writer& out) {
+    for (const auto& text : texts) out.text(text);
 }
 
 void describe(hid_t type, const std::string& what, Writer& out) {
-    if (is_text(type)) return out.text("text");
+    if (is_variable_text(type)) return out.text("text");
     describe_type(type, what, out);
 }
 
@@ -120,8 +133,10 @@ void add_attribute(const Object& object, const std::string& name, Writer& out) {
     out.text(name);
     describe(type.get(), what, out);
     const hsize_t entries = describe_space(space.get(), what, out);
+    if (is_variable_text(type.get()))
+        return add_texts(attribute_texts(attribute.get(), type.get(), entries, what), out);
     const auto read = [&](void* to) { check(H5Aread(attribute.get(), type.get(), to), "H5Aread", what); };
-    add_values(attribute.get(), type.get(), space.get(), entries, what, read, out);
+    add_values(attribute.get(), type.get(), entries, what, read, out);
 }
 
 void add_attributes(const Object& object, std::string_view except, Writer& out) {
@@ -135,39 +150,75 @@ void add_dataset(const Object& dataset, Writer& out) {
     out.dataset();
     describe(type.get(), dataset.path(), out);
     const hsize_t entries = describe_space(space.get(), dataset.path(), out);
+    if (is_variable_text(type.get()))
+        return add_texts(dataset_texts(dataset.id(), type.get(), entries, dataset.path()), out);
     const auto read = [&](void* to) {
         check(H5Dread(dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to), "H5Dread",
               dataset.path());
     };
-    add_values(dataset.id(), type.get(), space.get(), entries, dataset.path(), read, out);
+    add_values(dataset.id(), type.get(), entries, dataset.path(), read, out);
+}
+
+void add_group(const Group& group, std::string_view except, int depth, Writer& out);
+
+void add_object(const Group& object, int depth, Writer& out) {
+    switch (H5Iget_type(object.id())) {
+        case H5I_GROUP:
+            return add_group(object, "", depth, out);
+        case H5I_DATASET:
+            add_attributes(object, "", out);
+            return add_dataset(object, out);
+        default:
+            out.not_comparable();
+    }
+}
+
+// Of any kind, groups among them. A soft link would be copied as one, and lead to nothing in its new place.
+Group member_of(const Group& group, const std::string& name) {
+    const std::string path = fmt::format("{}/{}", group.path() == "/" ? "" : group.path(), name);
+    H5L_info_t link{};
+    check(H5Lget_info(group.id(), name.c_str(), &link, H5P_DEFAULT), "H5Lget_info", path);
+    Id id = open_inside(group.id(), name, path);
+    if (link.type != H5L_TYPE_HARD)
+        throw base::DataError(
+            fmt::format("{} is a soft link to another place, which ranklab does not make; "
+                        "put what it leads to in its place (h5copy)",
+                        path));
+    return {std::move(id), path};
 }
 
 void add_group(const Group& group, std::string_view except, int depth, Writer& out) {
     if (depth > kDeepest)
         throw base::DataError(fmt::format("{} is nested too deeply: the file is damaged", group.path()));
+    out.visit(group);
     add_attributes(group, except, out);
     std::vector<std::string> names = group.members();
     std::sort(names.begin(), names.end());
     out.number(names.size());
     for (const auto& name : names) {
         out.text(name);
-        const std::string path = fmt::format("{}/{}", group.path(), name);
-        Id id = own(H5Oopen(group.id(), name.c_str(), H5P_DEFAULT), "H5Oopen", path);
-        const H5I_type_t kind = H5Iget_type(id.get());
-        const Group object(std::move(id), path);
-        if (kind == H5I_GROUP) {
-            add_group(object, "", depth + 1, out);
-        } else if (kind == H5I_DATASET) {
-            add_attributes(object, "", out);
-            add_dataset(object, out);
-        } else {
-            out.not_comparable();
-        }
+        add_object(member_of(group, name), depth + 1, out);
     }
+}
+
+void write_values(const Id& copy, hid_t type, const Id& attribute, hsize_t entries, const std::string& what) {
+    if (is_variable_text(type)) {
+        const auto texts = attribute_texts(attribute.get(), type, entries, what);
+        std::vector<const char*> pointers;
+        for (const auto& text : texts) pointers.push_back(text.c_str());
+        check(H5Awrite(copy.get(), type, static_cast<const void*>(pointers.data())), "H5Awrite", what);
+        return;
+    }
+    std::string values(entries * H5Tget_size(type), '\0');
+    check(H5Aread(attribute.get(), type, values.data()), "H5Aread", what);
+    check(H5Awrite(copy.get(), type, values.data()), "H5Awrite", what);
 }
 
 void copy_attribute(const Object& from, const Object& to, const std::string& name) {
     const std::string what = fmt::format("attribute '{}' of {}", name, from.path());
+    Contents looked_over;
+    Writer out(looked_over);
+    add_attribute(from, name, out);
     const Id attribute = own(H5Aopen(from.id(), name.c_str(), H5P_DEFAULT), "H5Aopen", what);
     const Id type = own(H5Aget_type(attribute.get()), "H5Aget_type", what);
     const Id space = own(H5Aget_space(attribute.get()), "H5Aget_space", what);
@@ -175,13 +226,7 @@ void copy_attribute(const Object& from, const Object& to, const std::string& nam
         check(H5Sget_simple_extent_npoints(space.get()), "H5Sget_simple_extent_npoints", what);
     const Id copy = own(H5Acreate2(to.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
                         "H5Acreate2", what);
-    if (entries == 0) return;
-    const auto bytes = static_cast<std::size_t>(entries) * H5Tget_size(type.get());
-    check_size(from.id(), bytes, what);
-    std::string values(bytes, '\0');
-    check(H5Aread(attribute.get(), type.get(), values.data()), "H5Aread", what);
-    check(H5Awrite(copy.get(), type.get(), values.data()), "H5Awrite", what);
-    check(H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, values.data()), "H5Dvlen_reclaim", what);
+    if (entries > 0) write_values(copy, type.get(), attribute, static_cast<hsize_t>(entries), what);
 }
 
 }  // namespace
@@ -194,6 +239,9 @@ Contents contents_of(const Group& group, std::string_view except) {
 }
 
 void copy_group(const Group& from, const std::string& name, const Group& to, const std::string& new_name) {
+    Contents looked_over;
+    Writer out(looked_over);
+    add_object(member_of(from, name), 0, out);
     check(H5Ocopy(from.id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "H5Ocopy",
           fmt::format("{}/{}", from.path(), name));
 }

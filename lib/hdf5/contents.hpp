@@ -19,7 +19,8 @@ struct Contents {
 /// the group's own attribute of that name. Hdf5Error, DataError where something is damaged.
 Contents contents_of(const Group& group, std::string_view except = "");
 
-/// Copies the group `name` of `from` into `to` as `new_name`, losslessly, also what we know nothing of.
+/// Copies the group `name` of `from` into `to` as `new_name`, losslessly, also what we know nothing of. It is
+/// read as by contents_of before, with the same errors: what cannot be read is not copied either.
 void copy_group(const Group& from, const std::string& name, const Group& to, const std::string& new_name);
 
 /// Copies the attributes that `to` does not have.

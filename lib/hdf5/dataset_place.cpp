@@ -9,6 +9,8 @@
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/dataset_layout.hpp"
+#include "hdf5/inside.hpp"
 #include "hdf5/library_mutex.hpp"
 
 namespace ranklab::hdf5 {
@@ -25,20 +27,12 @@ std::vector<std::int64_t> shape_of(const Object& dataset) {
         throw base::DataError(fmt::format("{} is no array of one to {} dimensions", what, kMostDimensions));
     std::vector<hsize_t> shape(static_cast<std::size_t>(dimensions));
     check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
+    check_possible(dataset.id(), bytes_of(shape, 1), what);
     return {shape.begin(), shape.end()};
 }
 
 bool equal(hid_t a, hid_t b, const std::string& what) {
     return check(H5Tequal(a, b), "H5Tequal", what) > 0;
-}
-
-// An external or soft link may lead into another file.
-bool lies_in_file_of(const Object& dataset, const Group& group) {
-    H5O_info_t mine{};
-    H5O_info_t its{};
-    check(H5Oget_info2(group.id(), &mine, H5O_INFO_BASIC), "H5Oget_info2", group.path());
-    check(H5Oget_info2(dataset.id(), &its, H5O_INFO_BASIC), "H5Oget_info2", dataset.path());
-    return mine.fileno == its.fileno;
 }
 
 // Whether addresses count from a user block's end differs among the library's functions and versions.
@@ -92,12 +86,11 @@ std::string find_chunks(const Object& dataset, const Id& properties, DatasetPlac
     return "";
 }
 
-std::string find(const Object& dataset, const Group& group, DatasetPlace& place) {
+std::string find(const Object& dataset, DatasetPlace& place) {
     const std::string& what = dataset.path();
     const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
     if (!equal(type.get(), H5T_NATIVE_FLOAT, what))
         return "its numbers are not float32 of this machine's byte order";
-    if (!lies_in_file_of(dataset, group)) return "it lies in another file";
     if (has_user_block(dataset)) return "the file has a user block";
     const Id properties = own(H5Dget_create_plist(dataset.id()), "H5Dget_create_plist", what);
     if (check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what) > 0)
@@ -138,7 +131,7 @@ DatasetPlace place_of(const Group& group, const std::string& name) {
     place.chunk = place.shape;
     const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
     place.is_float32 = equal(type.get(), H5T_IEEE_F32LE, what) || equal(type.get(), H5T_IEEE_F32BE, what);
-    place.indirect = find(dataset, group, place);
+    place.indirect = find(dataset, place);
     if (!place.direct()) place.offsets.clear();
     return place;
 }
@@ -150,7 +143,7 @@ Object open_for_boxes(const Group& group, const std::string& name, std::uint64_t
     const Id access = own(H5Pcreate(H5P_DATASET_ACCESS), "H5Pcreate", path);
     check(H5Pset_chunk_cache(access.get(), kSlots, cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT),
           "H5Pset_chunk_cache", path);
-    return {own(H5Dopen2(group.id(), name.c_str(), access.get()), "H5Dopen2", path), path};
+    return {open_dataset_inside(group.id(), name, path, access.get()), path};
 }
 
 void read_box(const Object& dataset, std::span<const std::int64_t> start, std::span<const std::int64_t> count,

@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/read_state.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -40,9 +42,15 @@ void keep_cache_small(const Id& access) {
     check(H5Pset_mdc_config(access.get(), &config), "H5Pset_mdc_config", "file access");
 }
 
+bool is_regular(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored);
+}
+
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) {
+    if (!is_regular(path)) return false;  // a FIFO would be waited for
     initialise();
     return H5Fis_hdf5(path.c_str()) > 0;
 }
@@ -59,10 +67,14 @@ std::string library_version() {
 File::File(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
 
 File File::open_to_read(const std::filesystem::path& path) {
+    if (!is_regular(path))
+        throw base::DataError(fmt::format("{} is missing or no regular file; name another", path.string()));
     const Id access = access_properties();
     keep_cache_small(access);
-    return {own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen", path.string()),
-            path.string()};
+    File file(own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen", path.string()),
+              path.string());
+    file.read_state_ = make_read_state(file.id_.get(), path.string());
+    return file;
 }
 
 File File::open_to_change(const std::filesystem::path& path) {
@@ -95,18 +107,6 @@ std::vector<std::byte> File::image() const {
     std::vector<std::byte> bytes(static_cast<std::size_t>(size));
     check(H5Fget_file_image(id_.get(), bytes.data(), bytes.size()) < 0 ? -1 : 0, "H5Fget_file_image", path_);
     return bytes;
-}
-
-File File::open_image(std::span<const std::byte> image) {
-    const Id access = access_properties();
-    check(H5Pset_fapl_core(access.get(), kGrowBy, false), "H5Pset_fapl_core", "file access");
-    // It is copied, though the parameter is not const.
-    check(H5Pset_file_image(access.get(), const_cast<std::byte*>(image.data()), image.size()),
-          "H5Pset_file_image", "a file in memory");
-    // HDF5 takes two files in memory of one name for the same file.
-    const std::string name = fmt::format("memory at {}", fmt::ptr(static_cast<const void*>(image.data())));
-    return {own(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen", "a file in memory"),
-            "memory"};
 }
 
 Group File::root() const {

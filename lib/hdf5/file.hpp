@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <span>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,14 +12,18 @@
 
 namespace ranklab::hdf5 {
 
-/// Whether the file begins as an HDF5 file does. False where it cannot be read.
+/// Whether the file begins as an HDF5 file does. False where it cannot be read or is no regular file.
 bool is_hdf5(const std::filesystem::path& path);
 
 /// The library's version, "1.10.8".
 std::string library_version();
 
+class ReadState;
+
 class File {
   public:
+    /// Of a file that may be anybody's: nothing in it leads out of it, and no more is taken out of it than it
+    /// can plausibly hold (DataError).
     static File open_to_read(const std::filesystem::path& path);
     static File open_to_change(const std::filesystem::path& path);
     /// Replaces what is there. Written in a form that HDF5 1.8 and newer read.
@@ -29,8 +33,6 @@ class File {
     /// not survive a write that fails.
     static File create_in_memory();
     std::vector<std::byte> image() const;
-    /// Reads such bytes (a copy is kept). Hdf5Error where they are no HDF5 file.
-    static File open_image(std::span<const std::byte> image);
 
     Group root() const;
 
@@ -41,6 +43,7 @@ class File {
   private:
     File(Id id, std::string path);
 
+    std::shared_ptr<ReadState> read_state_;
     Id id_;
     std::string path_;
 };

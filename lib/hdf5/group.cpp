@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
+#include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/inside.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -31,9 +35,18 @@ Group create(const Group& parent, const std::string& name, const Id& properties)
     return {std::move(id), path};
 }
 
-herr_t add_name(hid_t, const char* name, const H5L_info_t*, void* names) noexcept {
+struct Members {
+    std::vector<std::string> names;
+    std::unordered_set<haddr_t> objects;
+    std::string twice;  // the last name of an object that has another
+};
+
+herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* out) noexcept {
     try {
-        static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+        auto& members = *static_cast<Members*>(out);
+        members.names.emplace_back(name);
+        if (link->type == H5L_TYPE_HARD && !members.objects.insert(link->u.address).second)
+            members.twice = name;
         return 0;
     } catch (...) {
         return -1;
@@ -59,7 +72,7 @@ Group Group::create_large_group(const std::string& name) const {
 
 Group Group::open_group(const std::string& name) const {
     const std::string path = child_path(*this, name);
-    return {own(H5Gopen2(id(), name.c_str(), H5P_DEFAULT), "H5Gopen2", path), path};
+    return {open_group_inside(id(), name, path), path};
 }
 
 bool Group::has(const std::string& name) const {
@@ -71,9 +84,15 @@ std::vector<std::string> Group::members() const {
     unsigned order = 0;
     check(H5Pget_link_creation_order(properties.get(), &order), "H5Pget_link_creation_order", path());
     const H5_index_t index = (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-    std::vector<std::string> names;
-    check(H5Literate(id(), index, H5_ITER_INC, nullptr, add_name, &names), "H5Literate", path());
-    return names;
+    Members members;
+    check(H5Literate(id(), index, H5_ITER_INC, nullptr, add_name, &members), "H5Literate", path());
+    if (!members.twice.empty())
+        throw base::DataError(
+            fmt::format("{} is another name of something beside it (a hard link), which would be read once a "
+                        "name; remove "
+                        "that link",
+                        child_path(*this, members.twice)));
+    return std::move(members.names);
 }
 
 }  // namespace ranklab::hdf5

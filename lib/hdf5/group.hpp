@@ -21,7 +21,8 @@ class Group : public Object {
     Group open_group(const std::string& name) const;
 
     bool has(const std::string& name) const;
-    /// Names in the order they were made (by name in a file that does not track that).
+    /// Names in the order they were made (by name in a file that does not track that). DataError where two
+    /// are of one object: a small file could claim to be read without end.
     std::vector<std::string> members() const;
 };
 

@@ -10,6 +10,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/inside.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -43,6 +44,7 @@ Id open_file(const std::string& path) {
         if (errno == ENOENT) damaged(path, "is not there");
         base::throw_errno("stat", path, errno, "--directory");
     }
+    if (!S_ISREG(status.st_mode)) damaged(path, "is no regular file");
     initialise();
     const Id access = own(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate", "file access");
     check(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), "H5Pset_fclose_degree", "file access");
@@ -57,11 +59,15 @@ Id open_file(const std::string& path) {
 RecordSource::RecordSource(const std::filesystem::path& path)
     : path_(path.string()), file_(open_file(path_)) {}
 
+Object RecordSource::open_within(const std::string& within) const try {
+    return {open_dataset_inside(file_.get(), within, path_ + within), within};
+} catch (const base::Hdf5Error& error) {
+    damaged(path_, fmt::format("has no dataset {} ({})", within, error.what()));
+}
+
 Object RecordSource::open(const std::string& name, std::span<const std::int64_t> shape) const {
     const std::string within = "/output/" + name;
-    Id id(H5Dopen2(file_.get(), within.c_str(), H5P_DEFAULT));
-    if (!id) damaged(path_, fmt::format("has no dataset {} ({})", within, library_text()));
-    Object dataset(std::move(id), within);
+    Object dataset = open_within(within);
     const auto found = shape_of(dataset);
     if (!std::equal(found.begin(), found.end(), shape.begin(), shape.end()))
         damaged(path_, fmt::format("has {} as {}, not {}", within, shape_text(found), shape_text(shape)));

@@ -24,6 +24,8 @@ class RecordSource {
     void read_plane(const Object& dataset, std::int64_t index, std::span<double> values) const;
 
   private:
+    Object open_within(const std::string& within) const;
+
     std::string path_;
     Id file_;
 };

@@ -223,7 +223,10 @@ std::vector<Column> read_table(const Group& group, const std::string& name) {
     if (extent.null) return {};
     const auto [members, type] = layout_in_file(dataset);
     const std::size_t stride = record_size(members);
+    // As records, and as columns of texts beside them.
     check_size(dataset.id(), bytes_of(std::array{extent.rows}, stride), dataset.path());
+    check_size(dataset.id(), bytes_of(std::array{extent.rows}, members.size() * sizeof(std::string)),
+               dataset.path());
     std::vector<char> records(extent.rows * stride);
     if (!records.empty())
         check(H5Dread(dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data()), "H5Dread",

@@ -13,7 +13,6 @@ namespace ranklab::hdf5 {
 namespace {
 
 constexpr int kMostDimensions = 8;
-constexpr std::array kElements{Element::u8, Element::i32, Element::i64, Element::f32, Element::f64};
 
 // HDF5's types are globals of the library, not constants.
 hid_t native_type(Element element) {
@@ -30,28 +29,6 @@ hid_t native_type(Element element) {
             return H5T_NATIVE_DOUBLE;
     }
     throw base::Error("internal: an element type that HDF5 files of ours do not have");
-}
-
-// A file made on a machine of the other byte order is not refused: the type in memory counts.
-Element element_of(const Object& dataset) {
-    const std::string& what = dataset.path();
-    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
-    const Id native = own(H5Tget_native_type(type.get(), H5T_DIR_ASCEND), "H5Tget_native_type", what);
-    for (const Element element : kElements) {
-        if (check(H5Tequal(native.get(), native_type(element)), "H5Tequal", what) > 0) return element;
-    }
-    throw base::DataError(fmt::format("{} holds numbers of a type that is not expected here", what));
-}
-
-std::vector<hsize_t> shape_of(const Object& dataset) {
-    const std::string& what = dataset.path();
-    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", what);
-    const int dimensions = check(H5Sget_simple_extent_ndims(space.get()), "H5Sget_simple_extent_ndims", what);
-    if (H5Sget_simple_extent_type(space.get()) == H5S_NULL || dimensions > kMostDimensions)
-        throw base::DataError(fmt::format("{} is no array of up to {} dimensions", what, kMostDimensions));
-    std::vector<hsize_t> shape(static_cast<std::size_t>(dimensions));
-    check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
-    return shape;
 }
 
 Id plain_layout() {
@@ -77,7 +54,7 @@ std::size_t size_of(Element element) {
     throw base::Error("internal: an element type of unknown size");
 }
 
-void write_typed(const Group& group, const std::string& name, const TypedArray& array) {
+std::uint64_t write_typed(const Group& group, const std::string& name, const TypedArray& array) {
     const std::string path = fmt::format("{}/{}", group.path(), name);
     const std::vector<hsize_t> shape(array.shape.begin(), array.shape.end());
     if (shape.size() > kMostDimensions || bytes_of(shape, size_of(array.element)) != array.bytes.size())
@@ -90,25 +67,13 @@ void write_typed(const Group& group, const std::string& name, const TypedArray& 
     const Id dataset = own(H5Dcreate2(group.id(), name.c_str(), native_type(array.element), space.get(),
                                       H5P_DEFAULT, layout.get(), H5P_DEFAULT),
                            "H5Dcreate2", path);
-    if (array.bytes.empty()) return;
+    if (array.bytes.empty()) return 0;
     check(H5Dwrite(dataset.get(), native_type(array.element), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                    array.bytes.data()),
           "H5Dwrite", path);
-}
-
-TypedArray read_typed(const Group& group, const std::string& name) {
-    const Object dataset = open_dataset(group, name);
-    TypedArray array{.element = element_of(dataset), .shape = {}, .bytes = {}};
-    const std::vector<hsize_t> shape = shape_of(dataset);
-    const unsigned long long bytes = bytes_of(shape, size_of(array.element));
-    check_size(dataset.id(), bytes, dataset.path());
-    array.shape.assign(shape.begin(), shape.end());
-    array.bytes.resize(bytes);
-    if (bytes == 0) return array;
-    check(
-        H5Dread(dataset.id(), native_type(array.element), H5S_ALL, H5S_ALL, H5P_DEFAULT, array.bytes.data()),
-        "H5Dread", dataset.path());
-    return array;
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    if (offset == HADDR_UNDEF) fail("H5Dget_offset", path, std::source_location::current());
+    return offset;
 }
 
 }  // namespace ranklab::hdf5

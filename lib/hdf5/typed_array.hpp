@@ -20,11 +20,8 @@ struct TypedArray {
     std::vector<std::byte> bytes;     ///< row-major, in this machine's byte order
 };
 
-/// Stored contiguous and uncompressed: trained numbers are as good as random.
-void write_typed(const Group& group, const std::string& name, const TypedArray& array);
-
-/// DataError for a type that is none of Element's, more than 8 dimensions, or a size that the file cannot
-/// hold.
-TypedArray read_typed(const Group& group, const std::string& name);
+/// Stored contiguous and uncompressed: trained numbers are as good as random. Returns at which byte of the
+/// file they begin (0 where there are none).
+std::uint64_t write_typed(const Group& group, const std::string& name, const TypedArray& array);
 
 }  // namespace ranklab::hdf5

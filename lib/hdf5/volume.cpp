@@ -6,7 +6,9 @@
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/dataset_layout.hpp"
 #include "hdf5/dataset_place.hpp"
+#include "hdf5/inside.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -20,7 +22,9 @@ std::vector<std::int64_t> shape_of(hid_t dataset, const std::string& what) {
         throw base::DataError(fmt::format("{} is no array of up to {} dimensions", what, kMostDimensions));
     std::array<hsize_t, kMostDimensions> extents{};
     check(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), "H5Sget_simple_extent_dims", what);
-    return {extents.begin(), extents.begin() + dimensions};
+    const std::span shape = std::span(extents).first(static_cast<std::size_t>(dimensions));
+    check_possible(dataset, bytes_of(shape, 1), what);
+    return {shape.begin(), shape.end()};
 }
 
 std::string type_of(hid_t dataset, const std::string& what) {
@@ -47,10 +51,7 @@ void read_layout(hid_t dataset, const std::string& what, VolumeInfo& info) {
 
 Volume Volume::open(const Group& group, const std::string& name) {
     const std::string path = group.path() == "/" ? "/" + name : fmt::format("{}/{}", group.path(), name);
-    const Id opened = own(H5Oopen(group.id(), name.c_str(), H5P_DEFAULT), "H5Oopen", path);
-    if (H5Iget_type(opened.get()) != H5I_DATASET)
-        throw base::DataError(fmt::format("{} is no dataset", path));
-    Object object(own(H5Dopen2(group.id(), name.c_str(), H5P_DEFAULT), "H5Dopen2", path), path);
+    Object object(open_dataset_inside(group.id(), name, path), path);
     VolumeInfo info;
     info.shape = shape_of(object.id(), path);
     info.type = type_of(object.id(), path);

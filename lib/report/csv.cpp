@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "report/write_each.hpp"
@@ -17,8 +18,14 @@ constexpr const char* kHead =
     "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
     "rank_reduction\n";
 
+// A spreadsheet takes a text that begins like this for a formula. One apostrophe says that it is a text; a
+// text that has one of its own gets another, so that to drop the first always gives the text back.
+bool needs_apostrophe(const std::string& text) {
+    return !text.empty() && std::string_view("=+-@\t\r\n'").find(text.front()) != std::string_view::npos;
+}
+
 std::string quoted(const std::string& raw) {
-    const std::string field = base::valid_utf8(raw);
+    const std::string field = (needs_apostrophe(raw) ? "'" : "") + base::valid_utf8(raw);
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     std::string text = "\"";
     for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -10,7 +10,9 @@
 namespace ranklab::report {
 
 /// Quoted by RFC 4180 (lines end in \n); numbers read back to the same double; NaN is an empty field.
-/// Bytes of texts that are not UTF-8 become U+FFFD.
+/// Bytes of texts that are not UTF-8 become U+FFFD. A text that a spreadsheet would take for a formula (it
+/// begins with = + - @, a tab or a line's end), or that begins with an apostrophe, has an apostrophe before
+/// it.
 std::string runs_csv(const std::vector<results::Run>& runs);
 
 /// The same of a file's runs, holding one at a time.

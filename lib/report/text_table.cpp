@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/one_line.hpp"
+
 namespace ranklab::report {
 namespace {
 
@@ -26,10 +28,7 @@ void trim_right(std::string& line) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-    std::string clean(text);
-    for (char& c : clean)
-        if (static_cast<unsigned char>(c) < 0x20U || c == 0x7f) c = ' ';
-    return clean;
+    return base::one_line(text);
 }
 
 TextTable::TextTable(std::vector<std::string> heads) {

@@ -27,7 +27,7 @@ struct Source {
     explicit Source(const fs::path& named)
         : path(named),
           resolved(existing(named)),
-          file(open()),
+          file(open_results(resolved)),
           root(file.root()),
           runs(root.open_group("runs")) {}
 
@@ -36,12 +36,6 @@ struct Source {
     hdf5::File file;
     hdf5::Group root;
     hdf5::Group runs;
-
-  private:
-    hdf5::File open() const {
-        if (hdf5::is_hdf5(resolved)) hdf5::check_text_heaps(resolved);
-        return open_results(resolved);
-    }
 };
 
 std::unique_ptr<Source> open_source(const fs::path& path) {
@@ -75,16 +69,24 @@ std::uint64_t room_for(const std::vector<Entry>& entries) {
     return bytes;
 }
 
-// A failure of the system (a full disk) is the new file's; any other the old one's.
+[[noreturn]] void refuse_run(const Entry& entry, const std::string& why) {
+    throw base::DataError(
+        fmt::format("{}: run {} is damaged; `ranklab results export {} --output NEW.h5 --skip-damaged` "
+                    "saves the others ({})",
+                    entry.source->path.string(), entry.id, entry.source->path.string(), why));
+}
+
+// What a reader would refuse is not taken in. A failure of the system (a full disk) is the new file's; any
+// other the old one's.
 void copy_run(const Entry& entry, const hdf5::Group& runs) {
     try {
+        load(entry.source->runs, entry.id, Detail::all);
         hdf5::copy_group(entry.source->runs, entry.id, runs, entry.new_id);
+    } catch (const base::DataError& error) {
+        refuse_run(entry, error.what());
     } catch (const base::Hdf5Error& error) {
         if (std::string_view(error.what()).find("errno = ") != std::string_view::npos) throw;
-        throw base::DataError(
-            fmt::format("{}: run {} is damaged; `ranklab results export {} --output NEW.h5 --skip-damaged` "
-                        "saves the others ({})",
-                        entry.source->path.string(), entry.id, entry.source->path.string(), error.what()));
+        refuse_run(entry, error.what());
     }
     if (entry.new_id != entry.id) runs.open_group(entry.new_id).set_text(kOldId, entry.id);
 }

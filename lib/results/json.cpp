@@ -1,10 +1,9 @@
 #include "results/json.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
-#include "base/error.hpp"
+#include "results/json_reader.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -15,68 +14,70 @@ std::string dump(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// JSON's grammar decides what is a number: "nan", "inf", "0x10" and "" are none.
-Json number_or_null(const std::string& text) {
-    Json number = Json::parse(text, nullptr, false);
-    return number.is_number() ? number : Json(nullptr);
+// A reader takes so much and no more (json_reader.hpp); no text that says something is longer.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t kMost = std::size_t{256} << 10U;
+    return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
-Json parse(const std::string& text, Json::value_t wanted, const char* what) {
-    Json json = Json::parse(text, nullptr, false);
-    if (json.type() != wanted)
-        throw base::DataError(fmt::format("{} is not the JSON that the schema asks for", what));
-    return json;
+// JSON's grammar decides what is a number: "nan", "inf", "0x10" and "" are none.
+Json number_or_null(const std::string& text) {
+    if (text.find_first_not_of("0123456789+-.eE") != std::string::npos) return nullptr;
+    Json number = Json::parse(text, nullptr, false);
+    return number.is_number() ? number : Json(nullptr);
 }
 
 std::string text_of(const Json& value) {
     return value.is_string() ? value.get<std::string>() : dump(value);
 }
 
-Setting to_setting(const std::string& key, const Json& value) {
-    if (value.is_null()) return {key, "nan", true};
-    return {key, text_of(value), value.is_number()};
-}
-
 }  // namespace
 
 std::string config_to_json(const std::vector<Setting>& config) {
     Json json = Json::object();
-    for (const auto& [key, value, number] : config) json[key] = number ? number_or_null(value) : Json(value);
+    for (const auto& [key, value, number] : config)
+        json[key] = number ? number_or_null(value) : Json(shortened(value));
     return dump(json);
 }
 
 std::string context_to_json(const std::vector<Fact>& context) {
     Json json = Json::object();
-    for (const auto& [section, key, value] : context) json[section][key] = value;
+    for (const auto& [section, key, value] : context) json[section][key] = shortened(value);
     return dump(json);
 }
 
 std::string warnings_to_json(const std::vector<std::string>& warnings) {
-    return dump(Json(warnings));
+    Json json = Json::array();
+    for (const auto& warning : warnings) json.push_back(shortened(warning));
+    return dump(json);
 }
 
 std::vector<Setting> config_from_json(const std::string& text) {
     std::vector<Setting> config;
-    const Json json = parse(text, Json::value_t::object, "config_json");
-    for (const auto& [key, value] : json.items()) config.push_back(to_setting(key, value));
+    std::unordered_map<std::string, std::size_t> places;  // of two values with one key the later counts
+    read_json(
+        text, "config_json", JsonShape::values, [&](const std::vector<std::string>& keys, const Json& value) {
+            const auto [place, fresh] = places.emplace(keys[0], config.size());
+            if (fresh) config.emplace_back();
+            config[place->second] = value.is_null() ? Setting{keys[0], "nan", true}
+                                                    : Setting{keys[0], text_of(value), value.is_number()};
+        });
     return config;
 }
 
 std::vector<Fact> context_from_json(const std::string& text) {
     std::vector<Fact> context;
-    const Json json = parse(text, Json::value_t::object, "context_json");
-    for (const auto& [section, facts] : json.items()) {
-        if (!facts.is_object())
-            throw base::DataError(fmt::format("section '{}' of context_json is no object", section));
-        for (const auto& [key, value] : facts.items()) context.push_back({section, key, text_of(value)});
-    }
+    read_json(text, "context_json", JsonShape::sections,
+              [&](const std::vector<std::string>& keys, const Json& value) {
+                  context.push_back({keys[0], keys[1], text_of(value)});
+              });
     return context;
 }
 
 std::vector<std::string> warnings_from_json(const std::string& text) {
     std::vector<std::string> warnings;
-    for (const auto& warning : parse(text, Json::value_t::array, "warnings_json"))
-        warnings.push_back(text_of(warning));
+    read_json(text, "warnings_json", JsonShape::list,
+              [&](const auto&, const Json& value) { warnings.push_back(text_of(value)); });
     return warnings;
 }
 

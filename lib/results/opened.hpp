@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/heap_check.hpp"
 #include "hdf5/library_mutex.hpp"
 #include "results/places.hpp"
 #include "results/store.hpp"
@@ -58,14 +57,10 @@ inline std::filesystem::path existing(const std::filesystem::path& path) {
     return resolved;
 }
 
-/// The same for a file that must be there, and its texts are looked over first.
+/// The same for a file that must be there.
 template <class Read>
 auto reading(const std::filesystem::path& path, Read read) {
-    const std::filesystem::path resolved = existing(path);
-    return opened(resolved, [&](const hdf5::Group& runs) {
-        hdf5::check_text_heaps(resolved);
-        return read(runs);
-    });
+    return opened(existing(path), read);
 }
 
 }  // namespace ranklab::results

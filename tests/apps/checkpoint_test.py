@@ -10,9 +10,9 @@ import signal
 import sys
 import tempfile
 import time
-import zlib
 
 import ranklab_cli as cli
+from checkpoint_files import HEADER, Checkpoint, parts, sealed
 from ranklab_cli import Case, needs_train, train
 
 try:
@@ -22,29 +22,22 @@ except ImportError as error:
     print(f"SKIPPED: {error.name} is not installed for this Python")
     sys.exit(77)
 
-HEADER = 512  # bytes before the HDF5 part
 FILE = "checkpoint.h5"
-
-
-def unwrap(content):
-    return content[HEADER:]
-
-
-def wrap(image):
-    """docs/checkpoint.md, written down a second time."""
-    text = f"ranklab checkpoint\nHDF5 from byte {HEADER} on: {len(image)} bytes, crc32 {zlib.crc32(image):08x}\n"
-    return text.encode().ljust(HEADER, b"\0") + image
 
 
 def completed(path):
     """The step of a checkpoint, after looking whether it is whole."""
     content = path.read_bytes()
-    if wrap(unwrap(content)) != content:
+    if sealed(*parts(content)) != content:
         raise AssertionError(f"{path} is not whole")
-    with h5py.File(path) as file:
+    read = Checkpoint(content)
+    with h5py.File(path) as file:  # says the same to other programs
         for name in file["parameters"]:
-            file["parameters"][name][()]
-        return int(file.attrs["completed_steps"])
+            if file["parameters"][name][()].tobytes() != read.arrays[f"parameters/{name}"].tobytes():
+                raise AssertionError(f"{path}: {name} is not in HDF5 as in the index")
+        if int(file.attrs["completed_steps"]) != read.steps or [tuple(row) for row in file["settings"][()].tolist()] != read.settings:
+            raise AssertionError(f"{path}: HDF5 and the index disagree")
+    return read.steps
 
 
 class Stored:
@@ -140,15 +133,13 @@ class SameLossesTest(CheckpointCase):
         words = ["--model", "mnist-cnn", "--batch-size", 4, "--warmup", 0]
         self.go(*words, "--steps", 6, ranks=2, output="whole.h5")
         self.go(*words, "--steps", 3, "--checkpoint", "c", ranks=2)
-        content = (self.folder / "c" / FILE).read_bytes()
-        (self.folder / "image.h5").write_bytes(unwrap(content))
-        with h5py.File(self.folder / "image.h5", "r+") as file:
-            states = [file[f"ranks/{rank}/torch_cpu_generator"] for rank in (0, 1)]
-            first, second = (state[()] for state in states)
-            self.assertNotEqual(first.tobytes(), second.tobytes())
-            states[0][...], states[1][...] = second, first
+        swapped = Checkpoint((self.folder / "c" / FILE).read_bytes())
+        names = [f"ranks/{rank}/torch_cpu_generator" for rank in (0, 1)]
+        first, second = (swapped.arrays[name] for name in names)
+        self.assertNotEqual(first.tobytes(), second.tobytes())
+        swapped.arrays.update(zip(names, (second, first)))
         self.go(*words, "--steps", 6, "--checkpoint", "c", "--resume", ranks=2, output="right.h5")
-        (self.folder / "c" / FILE).write_bytes(wrap((self.folder / "image.h5").read_bytes()))
+        (self.folder / "c" / FILE).write_bytes(swapped.content())
         self.go(*words, "--steps", 6, "--checkpoint", "c", "--resume", ranks=2, output="swapped.h5")
         whole, right, swapped = (self.last(name).losses for name in ("whole.h5", "right.h5", "swapped.h5"))
         self.assertEqual(right.tobytes(), whole[3:].tobytes())
@@ -441,11 +432,9 @@ class RefusedCheckpointTest(CheckpointCase):
 
     def put_changed(self, change):
         """A checkpoint whose checksum is right and whose contents `change(file)` made wrong."""
-        path = self.folder / "image.h5"
-        path.write_bytes(unwrap(self.good))
-        with h5py.File(path, "r+") as file:
-            change(file)
-        self.put(wrap(path.read_bytes()))
+        checkpoint = Checkpoint(self.good)
+        change(checkpoint)
+        self.put(checkpoint.content())
 
     def test_the_unchanged_one_is_taken(self):
         self.put_changed(lambda file: None)
@@ -464,44 +453,56 @@ class RefusedCheckpointTest(CheckpointCase):
 
     def test_foreign_files(self):
         self.go("--steps", 3, output="results.h5")
-        for content in (b"", b"a diary\n", (self.folder / "results.h5").read_bytes(), unwrap(self.good), bytes(4096)):
+        for content in (b"", b"a diary\n", (self.folder / "results.h5").read_bytes(), self.good[HEADER:], bytes(4096)):
             self.put(content)
             self.refused(3, f"c/{FILE}", "no checkpoint", words=self.RESUME)
-        self.put(wrap(b"not HDF5 at all"))
-        self.refused(3, f"c/{FILE}", "schema 1", words=self.RESUME)
+        self.put(sealed(b"not HDF5 at all", b"and no index"))
+        self.refused(3, f"c/{FILE}", "damaged", words=self.RESUME)
 
     def test_another_schema(self):
-        self.put_changed(lambda file: file.attrs.modify("ranklab_checkpoint_schema", 2))
-        self.refused(3, f"c/{FILE}", "schema 2", words=self.RESUME)
+        for schema, number in (("", 1), ("schema 3: ", 3)):
+            self.put(sealed(*parts(self.good), schema))
+            self.refused(3, f"c/{FILE}", f"schema {number}", "reads 2", words=self.RESUME)
+
+    def test_whatever_hdf5_says_is_not_looked_at(self):
+        """The structures that HDF5 1.10 dies of: each byte that is no array's, made 255, under a right checksum."""
+        data, index = parts(self.good)
+        broken = bytearray(b"\xff" * len(data))
+        read = Checkpoint(self.good)
+        for name, values in read.arrays.items():
+            at = read.offsets[name]
+            broken[at : at + values.nbytes] = values.tobytes()
+        self.put(sealed(bytes(broken), index))
+        self.go("--steps", 9, "--warmup", 0, *self.RESUME)
+        self.assertEqual(len(self.last().losses), 6)
 
     def test_contents_that_do_not_fit(self):
-        def reshape(file, name, shape, dtype="f4"):
-            del file[name]
-            file.create_dataset(name, data=np.zeros(shape, dtype))
+        def put(name, values):
+            return lambda file: file.arrays.__setitem__(name, values)
 
-        name = h5py.File(self.shared / "c" / FILE)["parameters"]
-        first, last = list(name)[0], list(name)[-1]
+        names = [name for name in Checkpoint(self.good).arrays if name.startswith("parameters/")]
+        first, last = names[0], names[-1].split("/")[1]
         generator = "ranks/0/torch_cpu_generator"
+        good = Checkpoint(self.good).arrays
         changes = {
-            "the shape": lambda file: reshape(file, f"parameters/{last}", (3, 3)),
-            "the type": lambda file: reshape(file, f"parameters/{last}", file[f"parameters/{last}"].shape, "f8"),
-            "a text": lambda file: (file.__delitem__(f"parameters/{last}"), file.create_dataset(f"parameters/{last}", data="text")),
-            "one is missing": lambda file: file.__delitem__(f"parameters/{first}"),
-            "one too many": lambda file: file.create_dataset("parameters/zzz", data=np.zeros(3, "f4")),
-            "a buffer": lambda file: file.create_dataset("buffers/zzz", data=np.zeros(3, "f4")),
-            "no parameters": lambda file: file.__delitem__("parameters"),
-            "no settings": lambda file: file.__delitem__("settings"),
-            "a step": lambda file: file.attrs.modify("completed_steps", -3),
-            "optimizer's shape": lambda file: reshape(file, f"optimizer/momentum_buffer/{last}", (2, 2)),
+            "the shape": put(f"parameters/{last}", np.zeros((3, 3), "f4")),
+            "the type": put(f"parameters/{last}", good[f"parameters/{last}"].astype("f8")),
+            "one is missing": lambda file: file.arrays.__delitem__(first),
+            "one too many": put("parameters/zzz", np.zeros(3, "f4")),
+            "a buffer": put("buffers/zzz", np.zeros(3, "f4")),
+            "no parameters": lambda file: [file.arrays.__delitem__(name) for name in names],
+            "no settings": lambda file: file.settings.clear(),
+            "a step": lambda file: setattr(file, "steps", -3),
+            "optimizer's shape": put(f"optimizer/momentum_buffer/{last}", np.zeros((2, 2), "f4")),
             "optimizer's kind": lambda file: file.move("optimizer/momentum_buffer", "optimizer/other"),
             "optimizer's name": lambda file: file.move(f"optimizer/momentum_buffer/{last}", "optimizer/momentum_buffer/other"),
             "no rank": lambda file: file.move("ranks/0", "ranks/1"),
             "no generator": lambda file: file.move(generator, "ranks/0/other"),
-            "a generator more": lambda file: file.copy(generator, "ranks/0/other"),
-            "a generator's size": lambda file: reshape(file, generator, (100,), "u1"),
-            "a generator's bytes": lambda file: file[generator].write_direct(np.full(file[generator].shape, 255, "u1")),
-            "a huge claim": lambda file: (file.__delitem__(f"parameters/{last}"),
-                                          file.create_dataset(f"parameters/{last}", shape=(1 << 40,), dtype="f4", chunks=(1024,))),
+            "a generator more": put("ranks/0/other", good[generator]),
+            "a generator's size": put(generator, np.zeros(100, "u1")),
+            "a generator's bytes": put(generator, np.full(good[generator].shape, 255, "u1")),
+            "a huge claim": lambda file: file.claims.__setitem__(f"parameters/{last}", (1 << 40,)),
+            "a negative claim": lambda file: file.claims.__setitem__(f"parameters/{last}", (-1, -1)),
         }
         for what, change in changes.items():
             with self.subTest(what):
@@ -528,12 +529,7 @@ class RefusedCheckpointTest(CheckpointCase):
                 "--backend", "self", "--checkpoint-every", 2)
 
     def test_a_text_that_is_not_fit_for_a_terminal(self):
-        def change(file):
-            table = file["settings"][()]
-            table["value"][0] = b"\x1b[31m\xff"
-            file["settings"][...] = table
-
-        self.put_changed(change)
+        self.put_changed(lambda file: file.settings.__setitem__(0, (file.settings[0][0], b"\x1b[31m\xff")))
         self.refused(2, "--model", words=self.RESUME)
 
 

@@ -123,7 +123,7 @@ TEST_F(HostileVolumes, PlacesBehindTheEnd) {
     EXPECT_THAT(refused(folder_.write("v.h5", bytes.substr(0, less))), HasSubstr("is truncated"));
 }
 
-TEST_F(HostileVolumes, InAnotherFileAreReadThroughTheLibrary) {
+TEST_F(HostileVolumes, InAnotherFileAreNotFollowed) {
     const auto path = folder_ / "v.h5";
     VolumeWriter(folder_ / "other.h5").add_both(kEdge);
     {
@@ -132,8 +132,7 @@ TEST_F(HostileVolumes, InAnotherFileAreReadThroughTheLibrary) {
             H5Lcreate_external((folder_ / "other.h5").c_str(), name, writer.id(), name, H5P_DEFAULT,
                                H5P_DEFAULT);
     }
-    const VolumeFile file(path, VolumeAccess::automatic);
-    EXPECT_THAT(file.how(), HasSubstr("it lies in another file"));
+    EXPECT_THAT(refused(path), HasSubstr("leads into another file"));
 }
 
 TEST_F(HostileVolumes, NeverWrittenAreReadThroughTheLibrary) {
@@ -186,6 +185,30 @@ TEST_F(HostileVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
     EXPECT_THAT(tests::thrown_sentence<base::DataError>(
                     [&] { source->read({}, input.data(), target.data(), times); }),
                 HasSubstr("became shorter"));
+}
+
+// Edges whose product is none that a number of 64 bits holds, too.
+TEST_F(HostileVolumes, ClaimsThatNoFileHolds) {
+    for (const hsize_t edge : {hsize_t{1} << 20U, hsize_t{1} << 21U, hsize_t{1} << 31U, hsize_t{1} << 62U}) {
+        const auto path = folder_ / "v.h5";
+        {
+            const VolumeWriter writer(path);
+            for (const char* name : {"Nbody", "Hydro"}) {
+                const std::vector<hsize_t> shape{4, edge, edge, edge};
+                const hid_t space = H5Screate_simple(4, std::vector<hsize_t>{4, 12, 12, 12}.data(),
+                                                     std::vector<hsize_t>(4, H5S_UNLIMITED).data());
+                const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+                H5Pset_chunk(properties, 4, std::vector<hsize_t>{4, 12, 12, 12}.data());
+                const hid_t dataset = H5Dcreate2(writer.id(), name, H5T_IEEE_F32LE, space, H5P_DEFAULT,
+                                                 properties, H5P_DEFAULT);
+                H5Dset_extent(dataset, shape.data());
+                H5Dclose(dataset);
+                H5Pclose(properties);
+                H5Sclose(space);
+            }
+        }
+        EXPECT_THAT(refused(path), HasSubstr("more than its file can hold")) << edge;
+    }
 }
 
 TEST_F(HostileVolumes, CropsLargerThanTheVolume) {

@@ -1,166 +1,18 @@
-// A checkpoint's file and what goes into it. Whole runs are in tests/apps/checkpoint_test.py.
+// What goes into a checkpoint. Its file is in checkpoint_file_test.cpp; whole runs are in
+// tests/apps/checkpoint_test.py.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
-
-#include <fstream>
-#include <iterator>
 
 #include "base/error.hpp"
 #include "experiments/checkpoint_file.hpp"
 #include "experiments/checkpoint_settings.hpp"
 #include "experiments/checkpoint_state.hpp"
-#include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-using hdf5::Element;
-using tests::TempFolder;
 using tests::thrown_sentence;
-using Bytes = std::vector<std::byte>;
-
-NamedArray array_of(const std::string& name, Element element, std::vector<std::int64_t> shape) {
-    std::size_t bytes = hdf5::size_of(element);
-    for (const auto extent : shape) bytes *= static_cast<std::size_t>(extent);
-    NamedArray array{name, {element, std::move(shape), Bytes(bytes)}};
-    for (std::size_t i = 0; i < bytes; ++i) array.values.bytes[i] = static_cast<std::byte>(i * 37 + 11);
-    return array;
-}
-
-Checkpoint small_checkpoint() {
-    Checkpoint checkpoint;
-    checkpoint.completed_steps = 12;
-    checkpoint.settings = {{"--model", "m"}, {"--lr", ""}, {"ranks", "2"}};
-    checkpoint.parameters = {array_of("b.weight", Element::f32, {2, 3}),
-                             array_of("a.bias", Element::f64, {4})};
-    checkpoint.buffers = {array_of("batches", Element::i64, {}), array_of("none", Element::i32, {0})};
-    checkpoint.optimizer = {{"momentum", {array_of("b.weight", Element::f32, {2, 3})}}, {"other", {}}};
-    checkpoint.ranks = {{"0", {array_of("generator", Element::u8, {5})}},
-                        {"1", {array_of("generator", Element::u8, {7})}}};
-    return checkpoint;
-}
-
-void expect_equal(const std::vector<NamedArray>& a, const std::vector<NamedArray>& b) {
-    ASSERT_EQ(a.size(), b.size());
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        EXPECT_EQ(a[i].name, b[i].name);
-        EXPECT_EQ(a[i].values.element, b[i].values.element) << a[i].name;
-        EXPECT_EQ(a[i].values.shape, b[i].values.shape) << a[i].name;
-        EXPECT_EQ(a[i].values.bytes, b[i].values.bytes) << a[i].name;
-    }
-}
-
-void expect_equal(const std::vector<ArraySet>& a, const std::vector<ArraySet>& b) {
-    ASSERT_EQ(a.size(), b.size());
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        EXPECT_EQ(a[i].name, b[i].name);
-        expect_equal(a[i].arrays, b[i].arrays);
-    }
-}
-
-Bytes bytes_in(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-    return {begin, begin + text.size()};
-}
-
-TEST(CheckpointBytes, ComeBackInTheirTypesShapesAndOrder) {
-    const Checkpoint before = small_checkpoint();
-    const Checkpoint after = decode(encode(before));
-    EXPECT_EQ(after.completed_steps, before.completed_steps);
-    EXPECT_EQ(after.settings, before.settings);
-    expect_equal(after.parameters, before.parameters);
-    expect_equal(after.buffers, before.buffers);
-    expect_equal(after.optimizer, before.optimizer);
-    expect_equal(after.ranks, before.ranks);
-}
-
-TEST(CheckpointBytes, OfSeveralModelsDoNotMix) {
-    Checkpoint other = small_checkpoint();
-    other.completed_steps = 13;
-    const Bytes first = encode(small_checkpoint());
-    const Bytes second = encode(other);
-    EXPECT_EQ(decode(first).completed_steps, 12);
-    EXPECT_EQ(decode(second).completed_steps, 13);
-    EXPECT_EQ(decode(first).completed_steps, 12);
-}
-
-// HDF5 1.10 does not survive all of this: it must not come to see it.
-TEST(CheckpointBytes, AnyChangedByteIsSeen) {
-    const Bytes good = encode(small_checkpoint());
-    Bytes bytes = good;
-    for (std::size_t i = 0; i < bytes.size(); i += 1 + i / 4096) {
-        bytes[i] ^= std::byte{0x01};
-        EXPECT_THROW(decode(bytes), base::DataError) << "byte " << i;
-        bytes[i] = good[i];
-    }
-    EXPECT_NO_THROW(decode(bytes));
-}
-
-TEST(CheckpointBytes, AnyCutIsSeen) {
-    const Bytes good = encode(small_checkpoint());
-    for (std::size_t size = 0; size < good.size(); size += 101)
-        EXPECT_THROW(decode(std::span(good).first(size)), base::DataError) << size << " bytes";
-    EXPECT_THROW(decode(std::span(good).first(good.size() - 1)), base::DataError);
-}
-
-TEST(CheckpointBytes, ANegativeNumberOfStepsIsDamage) {
-    Checkpoint wrong = small_checkpoint();
-    for (const std::int64_t steps : {0, -5}) {
-        wrong.completed_steps = steps;
-        EXPECT_THROW(decode(encode(wrong)), base::DataError);
-    }
-}
-
-TEST(CheckpointFile, KeepsOneWholeFile) {
-    const TempFolder folder;
-    CheckpointFile file(folder / "a/b");
-    file.prepare(1000);
-    EXPECT_EQ(file.read(), std::nullopt);
-    for (const char fill : {'x', 'y'}) {
-        Checkpoint checkpoint = small_checkpoint();
-        checkpoint.settings.emplace_back("fill", std::string(1, fill));
-        const Bytes bytes = encode(checkpoint);
-        file.write(bytes);
-        EXPECT_EQ(file.read(), bytes);
-        EXPECT_EQ(bytes_in(file.path()), bytes) << "and nothing behind it";
-    }
-    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "a/b"), {}), 1);
-}
-
-TEST(CheckpointFile, SetsAsideOnceWhatWasThere) {
-    const TempFolder folder;
-    CheckpointFile file(folder.path());
-    EXPECT_FALSE(file.set_aside_first()) << "there is nothing yet";
-    file.write(Bytes(10, std::byte{1}));
-    EXPECT_EQ(folder.names(), std::vector<std::string>{"checkpoint.h5"});
-    CheckpointFile again(folder.path());
-    EXPECT_TRUE(again.set_aside_first());
-    again.write(Bytes(10, std::byte{2}));
-    again.write(Bytes(10, std::byte{3}));
-    EXPECT_EQ(bytes_in(folder / "checkpoint.previous.h5"), Bytes(10, std::byte{1}));
-    EXPECT_EQ(again.read(), Bytes(10, std::byte{3}));
-}
-
-TEST(CheckpointFile, ReadsNoMoreOfAForeignFileThanShowsThatItIs) {
-    const TempFolder folder;
-    folder.write("checkpoint.h5", "some other program's");
-    std::filesystem::resize_file(folder / "checkpoint.h5", std::uint64_t{1} << 40U);  // sparse
-    const auto bytes = CheckpointFile(folder.path()).read();
-    ASSERT_TRUE(bytes.has_value());
-    EXPECT_LT(bytes->size(), 10000U);
-    EXPECT_THROW(decode(*bytes), base::DataError);
-}
-
-TEST(CheckpointFile, PrepareRemovesWhatKilledWritersLeft) {
-    const TempFolder folder;
-    folder.write(".checkpoint.h5.0123456789abcdef.tmp", "half");
-    folder.write("other.tmp", "not ours");
-    CheckpointFile(folder.path()).prepare(10);
-    EXPECT_EQ(folder.names(), std::vector<std::string>{"other.tmp"});
-}
 
 TEST(CheckpointSettings, EveryDifferenceIsNamedWithBothValues) {
     const CheckpointSettings now{{"--model", "a"}, {"--lr", "1"}, {"--new", "5"}};
@@ -227,8 +79,8 @@ TEST(CheckpointState, BuffersComeBackInPlace) {
     };
     Buffered before;
     before.count.fill_(9);
-    Checkpoint checkpoint = small_checkpoint();
-    checkpoint.optimizer.clear();
+    Checkpoint checkpoint;
+    checkpoint.completed_steps = 12;
     put_training(checkpoint, before, *optimizer_of(before));
     Buffered after;
     const auto* place = after.mean.const_data_ptr();

@@ -67,6 +67,27 @@ TEST(RunsCsv, LeavesNaNEmpty) {
     EXPECT_EQ(rows[5][9], "");   // train_loss has a NaN sample
 }
 
+// A text that begins with an apostrophe is the rest of it: docs/output_formats.md.
+std::string text_of(const std::string& cell) {
+    return cell.starts_with('\'') ? cell.substr(1) : cell;
+}
+
+TEST(RunsCsv, TextsAreNoFormulas) {
+    StoredRun run = sample_run();
+    run.measurements[0].summary.min = -1.5;
+    for (const char* text : {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'", "'=1", "''x",
+                             "=\"a\"", "a=1", "", " =1"}) {
+        run.label = run.command = run.id = text;
+        run.measurements[0].unit = run.measurements[0].name = run.measurements[0].rank_reduction = text;
+        const auto row = parse(runs_csv({run}))[1];
+        for (const std::size_t column : {0U, 1U, 2U, 5U, 6U, 17U}) {
+            EXPECT_EQ(text_of(row[column]), text) << column;
+            EXPECT_TRUE(row[column].find_first_of("=+-@\t\r\n") != 0) << row[column];
+        }
+        EXPECT_EQ(row[11], "-1.5") << "a number stays one";
+    }
+}
+
 TEST(RunsCsv, QuotesLineBreaks) {
     StoredRun run = sample_run();
     run.label = "two\nlines\r";
