@@ -1,15 +1,20 @@
 #include "app/session.hpp"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include "app/version.hpp"
 #include "base/error.hpp"
+#include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -37,6 +42,10 @@ int code_of_current_exception() {
     } catch (const base::Error& error) {
         base::log::error(error.what());
         return static_cast<int>(error.code());
+    } catch (const std::filesystem::filesystem_error& error) {
+        base::log::error(fmt::format("{} cannot be used: {}; look at its permissions and its links",
+                                     error.path1().string(), error.code().message()));
+        return static_cast<int>(base::ExitCode::environment);
     } catch (const std::bad_alloc&) {
         base::log::error("out of memory: use a smaller --batch-size, or fewer ranks per node");
         return static_cast<int>(base::ExitCode::environment);
@@ -119,9 +128,24 @@ int guarded(const std::function<int()>& work) {
     }
 }
 
+namespace {
+
+// Where the caller has closed one of the standard streams, the next file that is opened would take its place,
+// and what is printed would go into it. What cannot be written to says so to those who write.
+void hold_standard_streams() {
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+        if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+            static_cast<void>(::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+    }
+}
+
+}  // namespace
+
 void prepare_process() {
+    hold_standard_streams();
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
+    base::LastWords::listen_to_signals();
     allocator_settings();
 }
 

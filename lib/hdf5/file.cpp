@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "hdf5/check.hpp"
 
 namespace ranklab::hdf5 {
@@ -43,6 +45,7 @@ void keep_cache_small(const Id& access) {
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) {
+    if (!base::irregular_kind(path).empty()) return false;  // HDF5 would wait for a FIFO's writer
     initialise();
     return H5Fis_hdf5(path.c_str()) > 0;
 }
@@ -59,6 +62,7 @@ std::string library_version() {
 File::File(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
 
 File File::open_to_read(const std::filesystem::path& path) {
+    base::refuse_irregular<base::DataError>(path);
     const Id access = access_properties();
     keep_cache_small(access);
     return {own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen", path.string()),
@@ -66,6 +70,7 @@ File File::open_to_read(const std::filesystem::path& path) {
 }
 
 File File::open_to_change(const std::filesystem::path& path) {
+    base::refuse_irregular<base::DataError>(path);
     const Id access = access_properties();
     return {own(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), "H5Fopen", path.string()), path.string()};
 }
