@@ -10,6 +10,7 @@
 #include "app/version.hpp"
 #include "comm/launcher.hpp"
 #include "monitor/process.hpp"
+#include "results/lock_wait.hpp"
 
 namespace ranklab::app {
 
@@ -33,6 +34,9 @@ void describe_common(options::Schema& schema) {
               "seconds after which the work ends early, with exit code 6 (7: --target-ci had its least)")
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
+        .real("lock-timeout", 0, fmt::format("{:.0f}", results::LockWait::kPatience),
+              "seconds to wait for another job that holds the results file's lock, before the run is left in "
+              "a file of its own")
         .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
         .flag("dry-run", "print the effective configuration and do no work")
         .flag("quiet", "no header, no progress: the summary alone")

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "results/places.hpp"
 
 namespace ranklab::app {
@@ -34,12 +35,10 @@ void refuse_hdf5(const fs::path& path) {
 
 fs::path checked_target(const std::string& path) {
     const fs::path target = results::resolve(path);
-    std::error_code ignored;
-    const auto status = fs::status(target, ignored);
-    if (fs::exists(status) && !fs::is_regular_file(status))
+    if (const auto kind = base::irregular_kind(target); !kind.empty())
         throw base::OptionError(
-            fmt::format("{} is a {}, and a report goes into a file or, without --output, to stdout",
-                        target.string(), fs::is_directory(status) ? "folder" : "device or a pipe"));
+            fmt::format("{} is {}, and a report goes into a file or, without --output, to stdout",
+                        target.string(), kind));
     refuse_hdf5(target);
     results::make_parent_folders(target);
     return target;

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "app/context.hpp"
 #include "app/job_start.hpp"
 #include "app/mpi_program.hpp"
 #include "app/programs.hpp"
+#include "app/run_under_way.hpp"
 #include "app/take_turns.hpp"
 #include "app/terminal.hpp"
 #include "app/version.hpp"
@@ -17,21 +21,14 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "report/text.hpp"
-#include "results/rescue.hpp"
+#include "results/keeper.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
 namespace {
 
 using experiments::Experiment;
-
-struct Job {
-    Session& session;
-    Experiment& experiment;
-    options::Options options;
-    std::string command_line;
-};
+using Clock = std::chrono::steady_clock;
 
 void print_listings(const Experiment& experiment) {
     for (const auto& listing : experiment.listings()) {
@@ -49,65 +46,27 @@ std::uint64_t expected_bytes(const Job& job, int ranks) {
     return steps * static_cast<std::uint64_t>(ranks) * 10 * sizeof(double) + (1U << 18U);
 }
 
+// What earlier jobs could not store, since they were killed.
+void tell_of_left_behind(const std::string& output) {
+    const auto left = results::left_behind(output);
+    if (left.empty()) return;
+    base::log::warn(
+        fmt::format("{} run(s) of jobs that ended before they could store them lie beside {}: `ranklab "
+                    "results merge {} {}` "
+                    "brings them home",
+                    left.size(), output, base::shell_quote({output}), results::pending_pattern(output)));
+}
+
 void prepare_output(Job& job) {
     auto& control = job.session.control();
     comm::together(control, [&] {
         if (control.rank() == 0 && job.options.text("output") != "none") {
             results::ResultFile(job.options.text("output"))
                 .prepare(expected_bytes(job, control.world_size()));
+            tell_of_left_behind(job.options.text("output"));
         }
     });
 }
-
-// Rank 0 stores the run; where the file cannot take it any more, in a rescue file whose path is told.
-void store(const results::Run& run, const std::string& output) {
-    if (output == "none") return;
-    try {
-        results::ResultFile(output).append(run);
-    } catch (base::Error& error) {
-        const auto rescue = results::write_rescue(run);
-        throw base::EnvironmentError(fmt::format(
-            "{}; the run was not lost: it is in {} (ranklab report reads it, `ranklab results merge {} "
-            "{}` brings it home)",
-            error.what(), rescue.string(), output, rescue.string()));
-    }
-}
-
-void complete(results::Run& run, const Job& job, const std::vector<monitor::Placement>& placements,
-              std::int64_t started, std::chrono::steady_clock::time_point start) {
-    run.id = results::make_run_id(started);
-    run.command = job.experiment.command();
-    run.argv = job.command_line;
-    run.label = job.options.text("label");
-    run.started_utc = base::utc_iso(started);
-    run.duration_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    run.version = version();
-    run.git_revision = git_revision();
-    run.config = settings_of(job.options);
-    const auto context = collect_context(job.options.text("output"));
-    run.context.insert(run.context.begin(), context.begin(), context.end());
-    run.hosts = host_rows(placements, job.options.has("device") && job.options.text("device") == "cuda");
-    if (build_type() != "Release")
-        run.warnings.push_back("this is a " + build_type() +
-                               " build: its times are not those of a Release build");
-}
-
-void print_result(const results::Run& run, const std::string& output) {
-    fmt::print("\n{}", report::run_text(run));
-    if (output == "none") {
-        fmt::print("\nNot stored (--output none).\n");
-    } else {
-        fmt::print("\nStored as {} in {}\nNext: ranklab report {} --run {}\n", run.id, output,
-                   base::shell_quote({output}), run.id);
-    }
-    std::fflush(stdout);
-}
-
-// What the launch says, the same for every run of the job.
-struct Launch {
-    std::vector<monitor::Placement> placements;
-    std::vector<std::string> warnings;
-};
 
 Launch check_launch(Job& job) {
     auto& session = job.session;
@@ -162,42 +121,17 @@ void warn_of(const Job& job, const Launch& launch) {
     for (const auto& warning : launch.warnings) base::log::warn(warning);
 }
 
-std::int64_t unix_now() {
-    return std::chrono::duration_cast<std::chrono::seconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
-// `line`: instead of the whole result, where there is one.
-void conclude_run(results::Run& run, const Job& job, const Launch& launch, std::int64_t started,
-                  std::chrono::steady_clock::time_point start,
-                  const std::function<std::string(const results::Run&)>& line_of) {
-    comm::together(job.session.control(), [&] {
-        if (!job.session.is_root()) return;
-        complete(run, job, launch.placements, started, start);
-        store(run, job.options.text("output"));
-        const std::string line = run.valid ? line_of(run) : "";
-        if (line.empty())
-            print_result(run, job.options.text("output"));
-        else
-            fmt::print("{} ({})\n", line, job.options.text("output") == "none" ? "not stored" : run.id);
-        std::fflush(stdout);
-        if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
-    });
-}
-
 std::string no_line(const results::Run&) {
     return "";
 }
 
-results::Run make_run(Job& job, const Launch& launch, std::int64_t started,
-                      std::chrono::steady_clock::time_point start,
+results::Run make_run(Job& job, const Launch& launch, std::int64_t started, Clock::time_point start,
                       const std::function<std::string(const results::Run&)>& line_of, bool first = true) {
     TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
-    const auto watchdog = job.session.watch(progress, job.options.real("stall-timeout"));
-    results::Run run = job.experiment.run({job.session.control(), job.options, progress, first});
-    run.warnings.insert(run.warnings.end(), launch.warnings.begin(), launch.warnings.end());
-    conclude_run(run, job, launch, started, start, line_of);
+    RunUnderWay under_way(job, launch, started, start);
+    const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
+    results::Run run = job.experiment.run(under_way.surroundings(progress, first));
+    under_way.deliver(run, progress, line_of);
     return run;
 }
 
@@ -216,54 +150,75 @@ void drop_samples(results::Run& run) {
     }
 }
 
-std::vector<results::Run> in_turns(Job& job, const std::vector<experiments::Variant>& variants,
-                                   const Launch& launch) {
+// What was made is handed to `runs` as soon as it is there, so that it is of use where a later one fails.
+void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
+              std::vector<results::Run>& runs) {
     TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
-    const auto watchdog = job.session.watch(progress, job.options.real("stall-timeout"));
+    const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
     std::vector<Job> jobs;
     for (const auto& variant : variants) {
         jobs.push_back(job_of(job, variant));
         static_cast<void>(job.experiment.resolve(jobs.back().options, job.session.control().world_size()));
     }
     const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
-    std::vector<results::Run> runs;
+    std::vector<std::unique_ptr<RunUnderWay>> under_way(variants.size());
     bool first = true;
-    take_turns(
-        variants, static_cast<std::uint64_t>(job.options.integer("seed")),
-        [&](std::size_t i) {
-            return job.experiment.begin(
-                {job.session.control(), jobs[i].options, progress, std::exchange(first, false)});
-        },
-        [&](FinishedRun&& finished) {
-            auto& run = runs.emplace_back(std::move(finished.run));
-            run.warnings.insert(run.warnings.end(), launch.warnings.begin(), launch.warnings.end());
-            const auto used = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                std::chrono::duration<double>(finished.used_s));
-            conclude_run(run, jobs[finished.variant], launch, finished.started,
-                         std::chrono::steady_clock::now() - used, line_of);
-            drop_samples(run);
-        });
-    return runs;
+    take_turns(variants, static_cast<std::uint64_t>(job.options.integer("seed")),
+               {.begin =
+                    [&](std::size_t i) {
+                        under_way[i] =
+                            std::make_unique<RunUnderWay>(jobs[i], launch, unix_now(), Clock::now());
+                        return job.experiment.begin(
+                            under_way[i]->surroundings(progress, std::exchange(first, false)));
+                    },
+                .finished = [&](std::size_t i, const results::Run& run) { under_way[i]->keep_whole(run); },
+                .take =
+                    [&](FinishedRun&& finished) {
+                        auto& run = runs.emplace_back(std::move(finished.run));
+                        under_way[finished.variant]->used(finished.used_s);
+                        under_way[finished.variant]->deliver(run, progress, line_of);
+                        drop_samples(run);
+                    }});
 }
 
-std::vector<results::Run> one_after_the_other(Job& job, const std::vector<experiments::Variant>& variants,
-                                              const Launch& launch) {
+void one_after_the_other(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
+                         std::vector<results::Run>& runs) {
     const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
-    std::vector<results::Run> runs;
     for (const auto& variant : variants) {
         Job own = job_of(job, variant);
         static_cast<void>(job.experiment.resolve(own.options, job.session.control().world_size()));
-        runs.push_back(
-            make_run(own, launch, unix_now(), std::chrono::steady_clock::now(), line_of, runs.empty()));
+        runs.push_back(make_run(own, launch, unix_now(), Clock::now(), line_of, runs.empty()));
         drop_samples(runs.back());
     }
-    return runs;
 }
 
-// The runs, then what they came to, as a run of its own. All are settled before the first one begins: what
-// cannot be is said before any work. A run that fails its checks is a result like the others.
+// What the runs came to, as a run of its own.
+results::Run summary_of(const Job& job, const std::vector<results::Run>& runs) {
+    results::Run summary;
+    summary.tables = job.experiment.compare(runs);
+    return summary;
+}
+
+// A run has failed; those before it are stored, and are compared all the same. By rank 0 alone, since the
+// others may be anywhere, and shortly, since they do not wait for long.
+void save_summary(const Job& job, const std::vector<results::Run>& runs, std::size_t planned,
+                  RunUnderWay& under_way) {
+    if (!job.session.is_root() || runs.size() < 2) return;
+    try {
+        auto summary = summary_of(job, runs);
+        RunUnderWay::mark_incomplete(
+            summary,
+            fmt::format("it compares {} of {} runs, since the next one failed", runs.size(), planned));
+        under_way.deliver_alone(summary, no_line);
+    } catch (const std::exception& error) {
+        base::log::error(error.what());  // beside the failure that led here
+    }
+}
+
+// The runs, then what they came to. All are settled before the first one begins: what cannot be is said
+// before any work. A run that fails its checks is a result like the others.
 int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
-                     std::int64_t started, std::chrono::steady_clock::time_point start) {
+                     std::int64_t started, Clock::time_point start) {
     std::vector<results::Setting> shown;
     for (const auto& variant : variants) {
         Job own = job_of(job, variant);
@@ -273,17 +228,25 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);
     const bool turns = job.options.has("order") && job.options.text("order") == "interleaved";
-    const auto runs = turns ? in_turns(job, variants, launch) : one_after_the_other(job, variants, launch);
+    std::vector<results::Run> runs;
+    try {
+        turns ? in_turns(job, variants, launch, runs) : one_after_the_other(job, variants, launch, runs);
+    } catch (...) {
+        constexpr double kShortly = 2;
+        RunUnderWay under_way(job, launch, started, start, kShortly);
+        save_summary(job, runs, variants.size(), under_way);
+        throw;
+    }
     const auto bad =
         std::find_if(runs.begin(), runs.end(), [](const auto& run) { return run.exit_code != 0; });
-    results::Run summary;
-    summary.tables = job.experiment.compare(runs);
-    conclude_run(summary, job, launch, started, start, no_line);
+    auto summary = summary_of(job, runs);
+    TerminalProgress progress(false);
+    RunUnderWay(job, launch, started, start).deliver(summary, progress, no_line);
     return bad == runs.end() ? 0 : bad->exit_code;
 }
 
 int work(Job& job) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     const auto started = unix_now();
     settle_options(job.session, job.options, job.command_line);
     const Launch launch = check_launch(job);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/command_line.hpp"
+#include "app/delivery.hpp"
 #include "app/programs.hpp"
 #include "app/session.hpp"
 #include "app/version.hpp"
@@ -16,6 +17,7 @@
 #include "report/selection.hpp"
 #include "report/text.hpp"
 #include "results/archive.hpp"
+#include "results/keeper.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -75,13 +77,6 @@ std::string size_text(std::uint64_t bytes) {
     return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
 }
 
-void print(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-        throw base::EnvironmentError(
-            "the report could not be written to stdout; is its disk full or the pipe closed?");
-    }
-}
-
 std::string list(const Options& options) {
     const std::string file = file_of(options, "list");
     return report::runs_text(selected(file, report::Selection(options.texts("where"))), file);
@@ -92,10 +87,10 @@ std::string check(const Options& options) {
     file_of(options, "check");
     for (const auto& file : options.positional()) {
         const auto found = results::inspect(file);
-        print(fmt::format("{}: {} runs, {} datasets, {}, {} damaged\n", base::one_line(file), found.runs,
-                          found.datasets, size_text(found.bytes), found.damaged.size()));
+        print_whole(fmt::format("{}: {} runs, {} datasets, {}, {} damaged\n", base::one_line(file),
+                                found.runs, found.datasets, size_text(found.bytes), found.damaged.size()));
         for (const auto& [id, what] : found.damaged)
-            print(fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));
+            print_whole(fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));
         if (!found.damaged.empty())
             throw base::DataError(
                 fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
@@ -105,20 +100,42 @@ std::string check(const Options& options) {
     return "";
 }
 
+results::LockWait wait_of(const Options& options) {
+    return {options.real("lock-timeout"), {}};
+}
+
+// A run that waits to be stored by a job that still works would be there twice.
+void refuse_in_use(const Words& files) {
+    for (const auto& file : files) {
+        if (results::is_pending(file) && results::is_in_use(file))
+            throw base::OptionError(fmt::format(
+                "{} is of a job that still works, and will store it itself; wait until that has ended",
+                file));
+    }
+}
+
 std::string merge(const Options& options) {
     const Words& files = options.positional();
     if (files.size() < 2)
         throw base::OptionError(
             "results merge needs the file to merge into and what to merge: ranklab results merge ALL.h5 A.h5 "
             "B.h5");
+    const Words sources(files.begin() + 1, files.end());
+    refuse_in_use(sources);
     std::string text;
-    for (const auto& merged : results::merge(files.front(), {files.begin() + 1, files.end()})) {
+    for (const auto& merged :
+         results::merge(files.front(), {sources.begin(), sources.end()}, wait_of(options))) {
         text += fmt::format("{}: {} runs added, {} there already, {} renamed\n",
                             base::one_line(merged.file.string()), merged.added, merged.known,
                             merged.renamed.size());
         for (const auto& [old_id, new_id] : merged.renamed)
             text += fmt::format("renamed {} to {}: another run has that id\n", base::one_line(old_id),
                                 base::one_line(new_id));
+    }
+    for (const auto& source : sources) {
+        if (!results::is_pending(source)) continue;
+        results::forget(source);  // it was only to wait
+        text += fmt::format("removed {}: what it held is stored now\n", base::one_line(source));
     }
     return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
                               ResultFile(files.front()).runs().size());
@@ -137,7 +154,7 @@ std::string export_some(const Options& options) {
         throw base::OptionError(fmt::format(
             "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file, file));
     const std::string output = options.text("output");
-    results::export_runs(file, ids, output);
+    results::export_runs(file, ids, output, wait_of(options));
     return fmt::format("{}: {} runs\n", output, ids.size());
 }
 
@@ -164,19 +181,24 @@ std::string prune(const Options& options) {
         text += fmt::format("remove {} {} {}\n", run.id, run.command, base::printable(run.label, 60));
     if (doomed.empty()) return "0 runs to remove\n";
     if (options.flag("dry-run")) return text + fmt::format("{} runs would be removed\n", doomed.size());
-    print(text);
+    print_whole(text);
     if (!options.flag("yes"))
         throw base::OptionError(
             fmt::format("{} runs would go for good; say --yes to remove them", doomed.size()));
     const auto path = std::filesystem::path(file);
     const auto before = std::filesystem::file_size(path);
-    results::remove_runs(path, ids_of(doomed));
+    results::remove_runs(path, ids_of(doomed), wait_of(options));
     return fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(), file, size_text(before),
                        size_text(std::filesystem::file_size(path)));
 }
 
 void files_only(Schema& schema) {
     schema.positional(kMostFiles);
+}
+
+void describe_wait(Schema& schema) {
+    schema.real("lock-timeout", 0, fmt::format("{:.0f}", results::LockWait::kPatience),
+                "seconds to wait for another job that holds the file's lock");
 }
 
 constexpr std::array kVerbs{
@@ -189,8 +211,15 @@ constexpr std::array kVerbs{
     Verb{"merge", "OUT FILE...",
          "Adds the runs of files to OUT: equal ones once, another run of the same id under a new one.",
          "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
+         "  ranklab results merge results/ranklab.h5 results/ranklab.h5.*.pending.h5   # of jobs that were "
+         "killed\n"
          "  ranklab results merge results/ranklab.h5 ranklab-rescue-Ab12Cd/*.h5   # a run that was saved\n",
-         files_only, merge},
+         [](Schema& schema) {
+             files_only(schema);
+             schema.section("Options");
+             describe_wait(schema);
+         },
+         merge},
     Verb{"export", "FILE --output NEW.h5 [--where CONDITION]...",
          "Writes some runs into a file of their own.",
          "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper --where valid=1\n"
@@ -199,6 +228,7 @@ constexpr std::array kVerbs{
              describe_where(schema);
              schema.text("output", "NEW.h5", std::nullopt, "the file to write, which is not there yet")
                  .flag("skip-damaged", "leave out what cannot be read, and take all else");
+             describe_wait(schema);
          },
          export_some},
     Verb{"prune", "FILE --where CONDITION... | --keep-last N [--dry-run | --yes]",
@@ -210,6 +240,7 @@ constexpr std::array kVerbs{
              schema.integer("keep-last", 0, std::nullopt, "keep that many of them, those that started last")
                  .flag("dry-run", "say what would go, and change nothing")
                  .flag("yes", "really remove them");
+             describe_wait(schema);
          },
          prune},
 };
@@ -228,7 +259,7 @@ int run_verb(const Verb& verb, const Words& words) {
     verb.describe(schema);
     const ProgramText text{fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples};
     return run_plain_command(schema, text, words, [&](const Options& options) {
-        print(verb.run(options));
+        print_whole(verb.run(options));
         return 0;
     });
 }

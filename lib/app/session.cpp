@@ -1,9 +1,12 @@
 #include "app/session.hpp"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,6 +14,7 @@
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
+#include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -137,9 +141,24 @@ int guarded(const std::function<int()>& work) {
     }
 }
 
+namespace {
+
+// Where the caller has closed one of the standard streams, the next file that is opened would take its place,
+// and what is printed would go into it. What cannot be written to says so to those who write.
+void hold_standard_streams() {
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+        if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+            static_cast<void>(::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+    }
+}
+
+}  // namespace
+
 void prepare_process() {
+    hold_standard_streams();
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
+    base::LastWords::listen_to_signals();
     allocator_settings();
 }
 

@@ -57,6 +57,10 @@ class Turns {
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
 
+    void tell_of(std::size_t variant, const std::function<void(std::size_t, const results::Run&)>& finished) {
+        if (entries_[variant].done && variant != taken_) finished(variant, entries_[variant].finished.run);
+    }
+
     void note(std::size_t variant, int round, std::size_t place, std::size_t of) {
         Entry& entry = entries_[variant];
         entry.round.push_back(round + 1);
@@ -85,16 +89,15 @@ class Turns {
 
 }  // namespace
 
-void take_turns(const std::vector<Variant>& variants, std::uint64_t seed,
-                const std::function<std::unique_ptr<Work>(std::size_t)>& begin,
-                const std::function<void(FinishedRun&&)>& take) {
+void take_turns(const std::vector<Variant>& variants, std::uint64_t seed, const TurnCalls& calls) {
     Turns turns(variants, seed);
     for (int round = 0; !turns.all_taken(); ++round) {
         const auto order = turns.order_of(round);
         for (std::size_t place = 0; place < order.size(); ++place) {
             turns.note(order[place], round, place, order.size());
-            turns.repeat(order[place], begin);
-            turns.hand_over(take);
+            turns.repeat(order[place], calls.begin);
+            turns.tell_of(order[place], calls.finished);
+            turns.hand_over(calls.take);
         }
     }
 }

@@ -19,13 +19,20 @@ struct FinishedRun {
     double used_s = 0;         ///< in its own turns
 };
 
+struct TurnCalls {
+    /// Before a variant's first repetition.
+    std::function<std::unique_ptr<experiments::Work>(std::size_t variant)> begin;
+    /// Of a run that is done while one before it is not: it is not taken yet.
+    std::function<void(std::size_t variant, const results::Run&)> finished;
+    /// In the order of the variants, as soon as all before are finished.
+    std::function<void(FinishedRun&&)> take;
+};
+
 /// Round after round, each variant that has begun by then (Variant::round) and is not done makes one
 /// repetition. What drifts on the machine then hits all alike, and none always follows the same other one.
-/// `begin` is called before a variant's first repetition, `take` in the order of the variants, as soon as all
-/// before are finished. The order is that of `seed`, the same on all ranks; works end in the reverse order of
+/// The order is that of `seed`, the same on all ranks; works end in the reverse order of
 /// their beginnings, after the last round.
 void take_turns(const std::vector<experiments::Variant>& variants, std::uint64_t seed,
-                const std::function<std::unique_ptr<experiments::Work>(std::size_t variant)>& begin,
-                const std::function<void(FinishedRun&&)>& take);
+                const TurnCalls& calls);
 
 }  // namespace ranklab::app

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <array>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -47,6 +48,10 @@ Failure describe_failure(const std::exception& error) {
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
         dynamic_cast<const std::length_error*>(&error) != nullptr || is_about_memory(error.what()))
         return out_of_memory();
+    if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+        return {fmt::format("{} cannot be used: {}; look at its permissions and its links",
+                            file->path1().string(), file->code().message()),
+                ExitCode::environment};
     const auto* system = dynamic_cast<const std::system_error*>(&error);
     if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again)
         return {fmt::format("a thread could not be started: use fewer --threads or --workers, or raise the "

@@ -20,6 +20,7 @@ namespace detail {
 
 inline std::atomic<std::int64_t> beats{0};
 inline std::atomic<int> at_work{0};
+inline std::atomic<int> unhurried{0};
 
 /// One thread, as the sensor must know it.
 struct ThreadNote {
@@ -80,6 +81,21 @@ class AtWork {
     AtWork& operator=(const AtWork&) = delete;
     AtWork(AtWork&&) = delete;
     AtWork& operator=(AtWork&&) = delete;
+};
+
+/// Work that nothing may end, however long it takes: handing a finished run over, to a lock that others hold
+/// or to somebody who does not read yet. It counts as motion.
+class Unhurried {
+  public:
+    Unhurried() noexcept { detail::unhurried.fetch_add(1, std::memory_order_relaxed); }
+    ~Unhurried() {
+        detail::unhurried.fetch_sub(1, std::memory_order_relaxed);
+        beat();
+    }
+    Unhurried(const Unhurried&) = delete;
+    Unhurried& operator=(const Unhurried&) = delete;
+    Unhurried(Unhurried&&) = delete;
+    Unhurried& operator=(Unhurried&&) = delete;
 };
 
 /// This thread looks at the others, from here to its end: what it does is no work.

@@ -146,7 +146,7 @@ Motion MotionSensor::look() {
     beats_ = now;
     const bool compares = compares_;
     compares_ = !beaten;
-    if (beaten) return Motion::seen;
+    if (beaten || detail::unhurried.load(std::memory_order_relaxed) > 0) return Motion::seen;
     const auto idle = idle_threads();
     Sample sample = take(idle);
     const auto when = std::chrono::steady_clock::now();

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/error.hpp"
+#include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/fabric.hpp"
@@ -50,6 +51,7 @@ MpiEnvironment::~MpiEnvironment() {
 }
 
 void MpiEnvironment::abort(int exit_code) {
+    base::LastWords::say();  // nobody comes to it afterwards
     if (running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);  // no MPI, or a library that returns from MPI_Abort all the same
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "monitor/host.hpp"
 
 namespace ranklab::data {
@@ -26,7 +27,7 @@ namespace {
 }  // namespace
 
 FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access) : path_(path) {
-    file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    file_ = base::open_regular<base::DataError>(path, O_RDONLY).release();
     if (file_ < 0) fail(path, "opened");
     struct stat info {};
     if (::fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {

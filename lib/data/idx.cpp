@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "base/unique_handle.hpp"
 
@@ -30,6 +31,7 @@ struct GzTraits {
 class IdxReader {
   public:
     explicit IdxReader(const fs::path& path) : path_(path) {
+        base::refuse_irregular<base::DataError>(path);
         if (!fs::exists(path)) fail("does not exist; check --data-dir");
         if (!fs::is_regular_file(path)) fail("is not a file; check --data-dir");
         file_ = base::unique_handle<GzTraits>(gzopen(path.c_str(), "rb"));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "hdf5/dataset_place.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_mutex.hpp"
@@ -18,7 +19,8 @@ constexpr const char* kWanted = "a volume file has /Nbody [4, L, L, L] and /Hydr
 
 // Closes under the library's lock, as all use of it is where workers may use it too.
 std::shared_ptr<hdf5::File> open_hdf5(const std::filesystem::path& path) {
-    if (!std::filesystem::is_regular_file(path))
+    base::refuse_irregular<base::DataError>(path);
+    if (!std::filesystem::exists(path))
         throw base::DataError(
             fmt::format("there is no file {}; `ranklab data make cosmology` makes one", path.string()));
     const std::lock_guard lock(hdf5::library_mutex());

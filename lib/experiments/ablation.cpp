@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "experiments/measurements.hpp"
 
 namespace ranklab::experiments {
@@ -174,10 +174,8 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
             section["trial_time"].push_back(t.longest());
         }
     }
-    std::ofstream file(path);
-    file << json.dump(1) << '\n';
-    file.close();
-    if (!file)
+    const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file || !base::write_whole(file, json.dump(1) + '\n'))
         throw base::EnvironmentError(fmt::format(
             "cannot write the ablation's JSON to '{}'; give --benchy-json a place to write", path));
 }

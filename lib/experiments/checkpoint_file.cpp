@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "experiments/checkpoint_index.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_mutex.hpp"
@@ -199,14 +200,15 @@ void CheckpointFile::prepare(std::uint64_t expected_bytes) const {
     std::error_code error;
     fs::create_directories(path_.parent_path(), error);
     if (error) refuse("mkdir", path_.parent_path(), error.value());
-    if (fs::exists(path_, error) && !fs::is_regular_file(path_, error))
+    if (const auto kind = base::irregular_kind(path_); !kind.empty())
         throw base::OptionError(
-            fmt::format("{} is not a file; name another folder with {}", path_.string(), kOption));
+            fmt::format("{} is {}, not a file; name another folder with {}", path_.string(), kind, kOption));
     results::remove_leftovers(path_);
     results::StagedFile(path_, kOption).reserve(expected_bytes);
 }
 
 std::optional<std::vector<std::byte>> CheckpointFile::read() const {
+    base::refuse_irregular<base::DataError>(path_);
     std::error_code error;
     const auto size = fs::file_size(path_, error);
     if (error == std::errc::no_such_file_or_directory) return std::nullopt;

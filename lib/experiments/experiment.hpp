@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,6 +22,11 @@ struct Surroundings {
     options::Options& options;    ///< the same on all ranks
     base::ProgressSink& progress;
     bool first = true;  ///< of the runs that this process makes: its start is part of it
+    /// Secures what is measured so far (ADR 0011): it lies on the disk, marked as incomplete, until run()
+    /// has returned and the whole run is stored in its place. Each call replaces what was kept before. Not
+    /// collective: rank 0's copy counts, others may call it too. Costs some file writes with fsync, so call
+    /// it outside of what is timed, and where work repeats by a KeepPace. Never throws. Empty: keeps nothing.
+    std::function<void(const results::Run& so_far)> keep = {};
 };
 
 /// One catalogue, for --list.

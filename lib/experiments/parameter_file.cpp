@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <span>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/unique_handle.hpp"
+#include "base/regular_file.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_mutex.hpp"
@@ -19,12 +18,6 @@ namespace ranklab::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct StreamTraits {
-    using type = std::FILE*;
-    static constexpr type empty = nullptr;
-    static void close(type stream) noexcept { std::fclose(stream); }
-};
 
 std::vector<std::byte> image_of(const nn::Model& model) {
     const std::lock_guard lock(hdf5::library_mutex());
@@ -42,10 +35,9 @@ std::vector<std::byte> image_of(const nn::Model& model) {
 
 // Leaves no temporary file behind when it throws.
 void write_bytes(const std::string& path, const fs::path& temporary, const std::vector<std::byte>& bytes) {
-    base::unique_handle<StreamTraits> stream(std::fopen(temporary.c_str(), "wb"));
-    const bool written = stream && std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size() &&
-                         std::fflush(stream.get()) == 0;
-    if (written) return;
+    const auto file =
+        base::open_regular<base::OptionError>(temporary, O_WRONLY | O_CREAT | O_TRUNC, base::Links::refuse);
+    if (file && base::write_whole(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return;
     const int reason = errno;
     std::error_code ignored;
     fs::remove(temporary, ignored);
@@ -62,13 +54,13 @@ fs::path temporary_for(const std::string& path) {
 
 void check_parameter_file(const std::string& path, const nn::Model& model) {
     const fs::path folder = fs::absolute(path).parent_path();
-    if (!fs::is_directory(folder)) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) {
         throw base::OptionError(fmt::format(
             "--save-parameters {}: the folder {} does not exist; make it first", path, folder.string()));
     }
-    if (fs::exists(path) && !fs::is_regular_file(path)) {
-        throw base::OptionError(fmt::format("--save-parameters {} is not a file; name one", path));
-    }
+    if (const auto kind = base::irregular_kind(path); !kind.empty())
+        throw base::OptionError(fmt::format("--save-parameters {} is {}; name a file", path, kind));
     write_bytes(path, temporary_for(path), image_of(model));
     fs::remove(temporary_for(path));
 }

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/keep_pace.hpp"
 #include "experiments/storage_folder.hpp"
 #include "experiments/storage_ladder.hpp"
 #include "experiments/storage_options.hpp"
@@ -52,6 +53,8 @@ class Repetitions {
         if (!options_.keep) rung_.remove();
         return std::move(record_);
     }
+    /// What is measured by now.
+    const StorageRecord& so_far() const { return record_; }
     void remove() { rung_.remove(); }
     int participants() const { return rung_.participants(); }
 
@@ -201,27 +204,31 @@ class StorageWork final : public Work {
   public:
     StorageWork(const StorageOptions& options, const Surroundings& surroundings)
         : options_(options),
-          control_(surroundings.control),
+          surroundings_(surroundings),
           folder_(surroundings.control, options_),
           repetitions_(options_, surroundings) {}
     bool repeat() override {
         const base::StopSignals stop;
-        return repetitions_.make();
+        const bool goes_on = repetitions_.make();
+        if (goes_on) pace_.keep_if_due(surroundings_, [this] { return run_of(repetitions_.so_far()); });
+        return goes_on;
     }
     // Otherwise all variants' files would lie there at once.
     void rest() override {
         if (options_.write && !options_.keep) repetitions_.remove();
     }
-    results::Run finish() override {
-        const StorageRecord record = repetitions_.finish();
+    results::Run finish() override { return run_of(repetitions_.finish()); }
+
+  private:
+    results::Run run_of(const StorageRecord& record) const {
         results::Run run;
-        fill_storage_run(run, record, options_, repetitions_.participants(), control_);
+        fill_storage_run(run, record, options_, repetitions_.participants(), surroundings_.control);
         return run;
     }
 
-  private:
     StorageOptions options_;
-    comm::Communicator& control_;
+    Surroundings surroundings_;
+    KeepPace pace_;
     StorageFolder folder_;
     Repetitions repetitions_;
 };

@@ -359,9 +359,15 @@ results::Run Training::run_once(const Surroundings& around) {
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
     if (loop.scaler() != nullptr) add_scaler(run, *loop.scaler());
-    if (saves) save_parameters(run, options.save_parameters, *model);
     const bool failed =
         std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });
+    const bool more_to_come = options.overlap_steps > 0 || !options.save_parameters.empty();
+    if (around.keep && more_to_come && !failed && !options.ablation.on) {
+        results::Run so_far = run;  // the steps are made: what follows must not lose them
+        fill_run(so_far, loop.record(), verdicts, monitor::host_name(), control);
+        around.keep(so_far);
+    }
+    if (saves) save_parameters(run, options.save_parameters, *model);
     if (!failed && !options.ablation.on) loop.probe_overlap();
 
     around.progress.activity("gathering timings");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/read_state.hpp"
 
@@ -42,15 +43,10 @@ void keep_cache_small(const Id& access) {
     check(H5Pset_mdc_config(access.get(), &config), "H5Pset_mdc_config", "file access");
 }
 
-bool is_regular(const std::filesystem::path& path) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(path, ignored);
-}
-
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) {
-    if (!is_regular(path)) return false;  // a FIFO would be waited for
+    if (!base::irregular_kind(path).empty()) return false;  // HDF5 would wait for a FIFO's writer
     initialise();
     return H5Fis_hdf5(path.c_str()) > 0;
 }
@@ -67,8 +63,7 @@ std::string library_version() {
 File::File(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
 
 File File::open_to_read(const std::filesystem::path& path) {
-    if (!is_regular(path))
-        throw base::DataError(fmt::format("{} is missing or no regular file; name another", path.string()));
+    base::refuse_irregular<base::DataError>(path);
     const Id access = access_properties();
     keep_cache_small(access);
     File file(own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen", path.string()),
@@ -78,6 +73,7 @@ File File::open_to_read(const std::filesystem::path& path) {
 }
 
 File File::open_to_change(const std::filesystem::path& path) {
+    base::refuse_irregular<base::DataError>(path);
     const Id access = access_properties();
     return {own(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), "H5Fopen", path.string()), path.string()};
 }

@@ -9,6 +9,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/inside.hpp"
 
@@ -44,7 +45,7 @@ Id open_file(const std::string& path) {
         if (errno == ENOENT) damaged(path, "is not there");
         base::throw_errno("stat", path, errno, "--directory");
     }
-    if (!S_ISREG(status.st_mode)) damaged(path, "is no regular file");
+    base::refuse_irregular<base::DataError>(path);
     initialise();
     const Id access = own(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate", "file access");
     check(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), "H5Pset_fclose_degree", "file access");

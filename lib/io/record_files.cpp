@@ -15,6 +15,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/npy_header.hpp"
+#include "base/regular_file.hpp"
 #include "io/savetxt.hpp"
 
 namespace ranklab::io {
@@ -174,10 +175,11 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
     struct stat status {};
     {
         const auto mark = times_.phase(IoPhase::open);
-        file = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        file = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         if (!file && errno == ENOENT) damaged(path, "is not there");
         if (!file || ::fstat(file.get(), &status) != 0) base::throw_errno("open", path, errno, kOption);
     }
+    if (!S_ISREG(status.st_mode)) damaged(path, "is " + base::irregular_kind(path) + ", not a file");
     const auto there = static_cast<std::size_t>(status.st_size);
     const std::size_t wanted = header_.size() + values.size_bytes();
     const std::size_t longest = values.size() * (kLongestValue + 1);

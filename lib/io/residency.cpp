@@ -51,7 +51,7 @@ struct OpenFile {
 
 OpenFile open_to_read(const fs::path& file) {
     OpenFile opened;
-    opened.descriptor = base::Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    opened.descriptor = base::Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!opened.descriptor || ::fstat(opened.descriptor.get(), &opened.status) != 0)
         base::throw_errno("open", file, errno, kOption);
     return opened;

@@ -6,9 +6,10 @@
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "options/boost_names.hpp"
 #include "options/byte_size.hpp"
@@ -21,6 +22,23 @@ using Texts = std::vector<std::string>;
 
 // Between the values of an option that was given several times: ASCII's unit separator.
 constexpr char kBetweenTexts = '\x1f';
+
+std::string config_text(const std::string& path) {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+    const auto file = base::open_regular<base::OptionError>(path, O_RDONLY);
+    std::string text;
+    if (!file || !base::read_up_to(file, kMostBytes + 1, text) || text.empty())
+        throw base::OptionError(
+            fmt::format("cannot read the config file '{}' (or it is empty); --config takes an INI file "
+                        "such as configs/mnist/serial.ini",
+                        path));
+    if (text.size() > kMostBytes)
+        throw base::OptionError(
+            fmt::format("the config file '{}' has more than 1 MiB, so it is none; name an INI file such as "
+                        "configs/mnist/serial.ini",
+                        path));
+    return text;
+}
 
 po::options_description boost_description(const Schema& schema) {
     po::options_description list;
@@ -181,13 +199,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
 }
 
 void Options::read_config(const std::string& path) {
-    std::ifstream file(path);
-    if (!file || file.peek() == std::ifstream::traits_type::eof()) {
-        throw base::OptionError(
-            fmt::format("cannot read the config file '{}' (or it is empty); --config takes an INI file "
-                        "such as configs/mnist/serial.ini",
-                        path));
-    }
+    std::istringstream file(config_text(path));
     const auto description = boost_description(schema_);
     po::variables_map values;
     try {

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::report {
@@ -60,10 +60,8 @@ std::string gnuplot_tail(const std::string& script) {
 }
 
 void write_plot_file(const fs::path& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file)
+    const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file || !base::write_whole(file, text))
         throw base::EnvironmentError(
             fmt::format("cannot write '{}'; is its folder writable, and is there room?", path.string()));
 }

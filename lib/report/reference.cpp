@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "report/values.hpp"
 
@@ -80,10 +80,9 @@ std::string fault_of(const std::vector<std::string>& cells, Reference& row) {
 }
 
 std::string content_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text(kMostBytes, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
+    std::string text;
+    const auto file = base::open_regular<base::DataError>(path, O_RDONLY);
+    if (!file || !base::read_up_to(file, kMostBytes, text)) throw base::DataError("it cannot be read");
     return text;
 }
 

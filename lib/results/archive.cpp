@@ -206,12 +206,12 @@ Inspection inspect(const fs::path& file) {
     });
 }
 
-std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& files) {
+std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& files, const LockWait& wait) {
     const std::lock_guard lock(hdf5::library_mutex());
     std::vector<std::unique_ptr<Source>> sources;
     for (const auto& file : files) sources.push_back(open_source(file));
     std::vector<Merged> merged;
-    replace(out, [&](const Staging& staging) {
+    const auto fill = [&](const Staging& staging) {
         merged.clear();
         Collection runs;
         std::unique_ptr<Source> base;
@@ -222,33 +222,37 @@ std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& file
         }
         for (const auto& source : sources) merged.push_back(runs.add(*source));
         write_entries(staging.staged, base.get(), runs.by_start());
-    });
+    };
+    replace(out, fill, wait);
     return merged;
 }
 
-void export_runs(const fs::path& file, const std::set<std::string>& ids, const fs::path& out) {
+void export_runs(const fs::path& file, const std::set<std::string>& ids, const fs::path& out,
+                 const LockWait& wait) {
     const std::lock_guard lock(hdf5::library_mutex());
     const auto source = open_source(file);
-    replace(out, [&](const Staging& staging) {
+    const auto fill = [&](const Staging& staging) {
         if (!staging.fresh)
             throw base::OptionError(fmt::format(
                 "{} is there already; name another, or use `ranklab results merge`", out.string()));
         auto entries = entries_of(*source);
         std::erase_if(entries, [&](const Entry& entry) { return !ids.contains(entry.id); });
         write_entries(staging.staged, nullptr, entries);
-    });
+    };
+    replace(out, fill, wait);
 }
 
-void remove_runs(const fs::path& file, const std::set<std::string>& ids) {
+void remove_runs(const fs::path& file, const std::set<std::string>& ids, const LockWait& wait) {
     const std::lock_guard lock(hdf5::library_mutex());
     existing(file);
-    replace(file, [&](const Staging& staging) {
+    const auto fill = [&](const Staging& staging) {
         const auto source = open_source(staging.target);
         auto entries = entries_of(*source);
         std::erase_if(entries, [&](const Entry& entry) { return ids.contains(entry.id); });
         staging.staged.copy_permissions();
         write_entries(staging.staged, source.get(), entries);
-    });
+    };
+    replace(file, fill, wait);
 }
 
 }  // namespace ranklab::results

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "results/lock_wait.hpp"
+
 namespace ranklab::results {
 
 /// A run that cannot be read, and what HDF5 or the schema says.
@@ -43,13 +45,15 @@ struct Merged {
 /// there already is the same run if all its contents are equal, and stored once; if not, it gets a new id,
 /// which follows from its contents (so that merging again finds it), and its old one as the attribute
 /// merged_from_id. Any error leaves `out` as it was.
-std::vector<Merged> merge(const std::filesystem::path& out, const std::vector<std::filesystem::path>& files);
+std::vector<Merged> merge(const std::filesystem::path& out, const std::vector<std::filesystem::path>& files,
+                          const LockWait& wait = {});
 
 /// Writes those runs of `file` into `out`, in their order. OptionError where `out` exists.
 void export_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
-                 const std::filesystem::path& out);
+                 const std::filesystem::path& out, const LockWait& wait = {});
 
 /// Takes those runs out of the file and gives their room back.
-void remove_runs(const std::filesystem::path& file, const std::set<std::string>& ids);
+void remove_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
+                 const LockWait& wait = {});
 
 }  // namespace ranklab::results

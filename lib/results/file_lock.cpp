@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <chrono>
-#include <thread>
+#include <utility>
 
-#include "base/log.hpp"
+#include "base/error.hpp"
+#include "base/regular_file.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -22,9 +22,10 @@ fs::path lock_path(const fs::path& results_file) {
 
 // For writing, because NFS turns flock into a byte-range lock, which asks for that.
 Descriptor open_lock_file(const fs::path& path) {
-    Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (!descriptor) throw_errno("open", path, errno);
-    return descriptor;
+    auto opened = base::try_open_regular(path, O_RDWR | O_CREAT, base::Links::refuse);
+    if (!opened.kind.empty()) throw base::EnvironmentError(lock_sentence(path, opened.kind));
+    if (!opened.file) throw_errno("open", path, opened.error);
+    return std::move(opened.file);
 }
 
 enum class Answer { ours, others, no_locks };
@@ -38,17 +39,14 @@ Answer try_lock(const Descriptor& descriptor, int operation) {
     return Answer::ours;
 }
 
-void wait_for_lock(const Descriptor& descriptor, const fs::path& path) {
-    constexpr auto kPatience = std::chrono::seconds(2);
-    constexpr auto kPause = std::chrono::milliseconds(10);
-    const auto start = std::chrono::steady_clock::now();
+void wait_for_lock(const Descriptor& descriptor, const fs::path& path, Waiting& waiting) {
+    const auto holder = [&] {
+        const std::string name = flock_holder(descriptor.get());
+        return name.empty() ? std::string("another job") : name;
+    };
     while (try_lock(descriptor, LOCK_EX | LOCK_NB) == Answer::others) {
-        if (std::chrono::steady_clock::now() - start >= kPatience) {
-            base::log::info(fmt::format("waiting for another job that holds {}", path.string()));
-            try_lock(descriptor, LOCK_EX);
-            return;
-        }
-        std::this_thread::sleep_for(kPause);
+        waiting.look(path, holder);
+        waiting.pause();
     }
 }
 
@@ -56,25 +54,26 @@ void wait_for_lock(const Descriptor& descriptor, const fs::path& path) {
 bool still_there(const Descriptor& descriptor, const fs::path& path) {
     struct stat ours {};
     struct stat theirs {};
-    return ::fstat(descriptor.get(), &ours) == 0 && ::stat(path.c_str(), &theirs) == 0 &&
+    return ::fstat(descriptor.get(), &ours) == 0 && ::lstat(path.c_str(), &theirs) == 0 &&
            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-Descriptor locked(const fs::path& path) {
+Descriptor locked(const fs::path& path, Waiting& waiting) {
     for (;;) {
         Descriptor descriptor = open_lock_file(path);
-        wait_for_lock(descriptor, path);
+        wait_for_lock(descriptor, path, waiting);
         if (still_there(descriptor, path)) return descriptor;
     }
 }
 
 }  // namespace
 
-FileLock::FileLock(const fs::path& results_file)
-    : flock_(locked(lock_path(results_file))), owner_(results_file) {}
+FileLock::FileLock(const fs::path& results_file, Waiting& waiting)
+    : flock_(locked(lock_path(results_file), waiting)), owner_(results_file, waiting) {}
 
 void FileLock::check_possible(const fs::path& results_file) {
     open_lock_file(lock_path(results_file));
+    OwnerLock::check_possible(results_file);
 }
 
 }  // namespace ranklab::results

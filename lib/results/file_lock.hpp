@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "results/lock_wait.hpp"
 #include "results/owner_lock.hpp"
 #include "results/places.hpp"
 
@@ -14,9 +15,9 @@ namespace ranklab::results {
 
 class FileLock {
   public:
-    /// Waits until the lock is ours; after 2 s a line on the log says so. EnvironmentError where the
-    /// lock files cannot be made.
-    explicit FileLock(const std::filesystem::path& results_file);
+    /// Waits until the lock is ours, as `waiting` says. EnvironmentError where the lock files cannot be made,
+    /// or are no regular files: a link in their place is not followed, a FIFO not waited for.
+    FileLock(const std::filesystem::path& results_file, Waiting& waiting);
 
     /// Ask before the file is replaced: false where others took us for dead and the lock is lost.
     bool still_ours() const { return owner_.still_ours(); }

@@ -11,10 +11,11 @@
 #include <cstdio>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <system_error>
 
+#include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/regular_file.hpp"
 #include "results/staged_file.hpp"
 
 namespace ranklab::results {
@@ -42,15 +43,20 @@ std::string read_text(const Descriptor& file) {
 }
 
 // nullopt: there is none. It is opened, since NFS asks its server again on open, not on stat. One that we may
-// not read is known by its time alone.
+// not read is known by its time alone. A link is not followed: a lock is never one, and where it leads to
+// nothing, it would seem to be free and could not be taken.
 std::optional<Seen> look(const fs::path& path) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const auto opened = base::try_open_regular(path, O_RDONLY, base::Links::refuse);
+    if (!opened.kind.empty()) throw base::EnvironmentError(lock_sentence(path, opened.kind));
     struct stat status {};
-    if ((file ? ::fstat(file.get(), &status) : ::stat(path.c_str(), &status)) != 0) {
-        if (errno == ENOENT || errno == ESTALE) return std::nullopt;
-        throw_errno("stat", path, errno);
+    const bool there = opened.file ? ::fstat(opened.file.get(), &status) == 0
+                                   : opened.error == EACCES && ::lstat(path.c_str(), &status) == 0;
+    if (!there) {
+        const int error = opened.file || opened.error == EACCES ? errno : opened.error;
+        if (error == ENOENT || error == ESTALE) return std::nullopt;
+        throw_errno("open", path, error);
     }
-    return Seen{status.st_ino, status.st_mtim, file ? read_text(file) : ""};
+    return Seen{status.st_ino, status.st_mtim, opened.file ? read_text(opened.file) : ""};
 }
 
 // Follows one lock file while somebody waits for it.
@@ -69,22 +75,16 @@ class Watch {
         return Clock::now() - since_ >= stale_;
     }
 
-    // Once, after 2 s.
-    void complain(const Seen& now, const fs::path& path) {
-        if (complained_ || Clock::now() - begin_ < std::chrono::seconds(2)) return;
-        complained_ = true;
-        const auto owner = Owner::parse(now.text);
-        base::log::info(fmt::format("waiting for {}, which holds {}", owner ? owner->name() : "another job",
-                                    path.string()));
-    }
-
   private:
     std::chrono::milliseconds stale_;
     std::optional<Seen> last_;
     Clock::time_point since_ = Clock::now();
-    Clock::time_point begin_ = Clock::now();
-    bool complained_ = false;
 };
+
+std::string holder_of(const Seen& seen) {
+    const auto owner = Owner::parse(seen.text);
+    return owner ? owner->name() : "another job";
+}
 
 // Takes the abandoned lock away. Of several who try, one renames it; who finds that he has renamed a newer
 // one (he was slow, and it was taken meanwhile) gives it back, and should that fail, its owner sees that the
@@ -106,12 +106,6 @@ void remove_abandoned(const fs::path& path, const Seen& abandoned, const fs::pat
     ::unlink(aside.c_str());
 }
 
-// Not all at once, and not in step.
-void pause() {
-    thread_local std::mt19937 random{std::random_device{}()};
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution<int>(3, 20)(random)));
-}
-
 // A full disk shows here first: the sentence names the results file, whose user knows of no lock.
 void write_owner(const Descriptor& file, const std::string& text, const fs::path& made,
                  const fs::path& target) {
@@ -122,24 +116,27 @@ void write_owner(const Descriptor& file, const std::string& text, const fs::path
     throw_errno("write", target, error);
 }
 
+fs::path owner_path(const fs::path& results_file) {
+    return results_file.string() + ".owner.lock";
+}
+
 Descriptor create(const fs::path& path) {
     return Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
 }
 
 }  // namespace
 
-OwnerLock::OwnerLock(const fs::path& results_file, Pace pace)
-    : target_(results_file), path_(results_file.string() + ".owner.lock"), text_(Owner::self().text()) {
+OwnerLock::OwnerLock(const fs::path& results_file, Waiting& waiting, Pace pace)
+    : target_(results_file), path_(owner_path(results_file)), text_(Owner::self().text()) {
     Watch watch(pace.stale);
     while (!try_take()) {
         const auto seen = look(path_);
-        if (!seen) continue;
-        if (watch.abandoned(*seen)) {
+        if (seen && watch.abandoned(*seen)) {
             remove_abandoned(path_, *seen, target_);
             continue;
         }
-        watch.complain(*seen, path_);
-        pause();
+        waiting.look(path_, [&] { return seen ? holder_of(*seen) : std::string("another job"); });
+        if (seen) waiting.pause();
     }
     try {
         heart_ = std::jthread([this, pace](const std::stop_token& stop) { beat(stop, pace.beat); });
@@ -154,6 +151,10 @@ OwnerLock::~OwnerLock() {
         if (still_ours()) ::unlink(path_.c_str());
     } catch (...) {  // the folder is gone: so is the lock
     }
+}
+
+void OwnerLock::check_possible(const fs::path& results_file) {
+    static_cast<void>(look(owner_path(results_file)));
 }
 
 bool OwnerLock::still_ours() const {
@@ -201,6 +202,11 @@ void OwnerLock::beat(const std::stop_token& stop, std::chrono::milliseconds paus
     std::unique_lock lock(mutex);
     while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }))
         static_cast<void>(::futimens(descriptor_.get(), nullptr));  // a lock that is lost shows elsewhere
+}
+
+std::string lock_sentence(const fs::path& lock, const std::string& kind) {
+    return fmt::format("{} is {}, where the lock of the results file must be a regular file; remove it",
+                       lock.string(), kind);
 }
 
 }  // namespace ranklab::results

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "results/lock_wait.hpp"
 #include "results/owner.hpp"
 #include "results/places.hpp"
 
@@ -24,14 +25,18 @@ class OwnerLock {
         std::chrono::milliseconds stale{30000};
     };
 
-    /// Waits until the lock is ours; after 2 s a line on the log names who holds it.
-    explicit OwnerLock(const std::filesystem::path& results_file) : OwnerLock(results_file, Pace{}) {}
-    OwnerLock(const std::filesystem::path& results_file, Pace pace);
+    /// Waits until the lock is ours, as `waiting` says.
+    OwnerLock(const std::filesystem::path& results_file, Waiting& waiting)
+        : OwnerLock(results_file, waiting, Pace{}) {}
+    OwnerLock(const std::filesystem::path& results_file, Waiting& waiting, Pace pace);
     ~OwnerLock();
     OwnerLock(const OwnerLock&) = delete;
     OwnerLock& operator=(const OwnerLock&) = delete;
     OwnerLock(OwnerLock&&) = delete;
     OwnerLock& operator=(OwnerLock&&) = delete;
+
+    /// EnvironmentError where something else than such a lock bears its name.
+    static void check_possible(const std::filesystem::path& results_file);
 
     /// False where somebody took us for dead (the process was stopped, or its network, for longer than
     /// `stale`) and removed the lock.
@@ -49,5 +54,8 @@ class OwnerLock {
     Descriptor descriptor_;
     std::jthread heart_;  // last: it uses the others
 };
+
+/// Of something that lies where a lock file must: "x.lock is a FIFO (named pipe)...".
+std::string lock_sentence(const std::filesystem::path& lock, const std::string& kind);
 
 }  // namespace ranklab::results

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -43,8 +44,8 @@ bool regular_file_exists(const fs::path& resolved) {
     }
     if (S_ISREG(status.st_mode)) return true;
     throw base::OptionError(
-        fmt::format("{} is a {}, not a results file: name a file, such as results/ranklab.h5",
-                    resolved.string(), S_ISDIR(status.st_mode) ? "folder" : "device or a pipe"));
+        fmt::format("{} is {}, not a results file: name a file, such as results/ranklab.h5",
+                    resolved.string(), base::irregular_kind(resolved)));
 }
 
 void make_parent_folders(const fs::path& resolved) {

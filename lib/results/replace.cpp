@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "results/file_lock.hpp"
 
 namespace ranklab::results {
@@ -23,7 +24,7 @@ struct Version {
     timespec time{};
 
     explicit Version(const fs::path& path) {
-        const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        const Descriptor file = base::try_open_regular(path, O_RDONLY).file;
         struct stat status {};
         if (!file || ::fstat(file.get(), &status) != 0) return;
         device = status.st_dev;
@@ -48,8 +49,8 @@ int system_error_in(std::string_view text) {
 }
 
 // True when the file is replaced; false when another was faster.
-bool replace_once(const fs::path& target, const std::function<void(const Staging&)>& fill) {
-    const FileLock lock(target);
+bool replace_once(const fs::path& target, const std::function<void(const Staging&)>& fill, Waiting& waiting) {
+    const FileLock lock(target, waiting);
     remove_leftovers(target);
     const bool fresh = !regular_file_exists(target);
     if (!fresh) check_not_write_protected(target);
@@ -70,13 +71,14 @@ bool replace_once(const fs::path& target, const std::function<void(const Staging
 
 }  // namespace
 
-void replace(const fs::path& path, const std::function<void(const Staging&)>& fill) {
+void replace(const fs::path& path, const std::function<void(const Staging&)>& fill, const LockWait& wait) {
     constexpr int kMostTries = 10;
     const fs::path target = resolve(path);
     static_cast<void>(regular_file_exists(target));  // no lock beside a device or a folder
     make_parent_folders(target);
+    Waiting waiting(wait);
     for (int tries = 0; tries < kMostTries; ++tries) {
-        if (replace_once(target, fill)) return;
+        if (replace_once(target, fill, waiting)) return;
     }
     throw base::EnvironmentError(
         fmt::format("{} was changed by others {} times while its next version was written; is its lock "

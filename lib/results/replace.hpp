@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "results/lock_wait.hpp"
 #include "results/staged_file.hpp"
 
 namespace ranklab::results {
@@ -16,6 +17,7 @@ struct Staging {
     StagedFile& staged;
     bool fresh;
 };
-void replace(const std::filesystem::path& path, const std::function<void(const Staging&)>& fill);
+void replace(const std::filesystem::path& path, const std::function<void(const Staging&)>& fill,
+             const LockWait& wait = {});
 
 }  // namespace ranklab::results

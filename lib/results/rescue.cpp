@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "results/result_file.hpp"
+#include "results/alone.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -34,12 +34,11 @@ std::optional<fs::path> write_below(const fs::path& place, const Run& run) {
     fs::path file = fs::path(folder) / (run.id + ".h5");
     std::error_code ignored;
     try {
-        ResultFile(file).append(run);
-    } catch (const base::EnvironmentError&) {
+        write_alone(file, run);
+    } catch (const base::Error&) {
         fs::remove_all(folder, ignored);
         return std::nullopt;
     }
-    fs::remove(file.string() + ".lock", ignored);
     return file;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_mutex.hpp"
+#include "results/alone.hpp"
 #include "results/file_lock.hpp"
 #include "results/opened.hpp"
 #include "results/places.hpp"
@@ -53,19 +54,27 @@ void ResultFile::prepare(std::uint64_t expected_bytes) const {
     make_parent_folders(target);
     FileLock::check_possible(target);
     const std::uint64_t room = expected_bytes + stored_bytes_at_most({});
-    check_free_space(target, size + room);
-    StagedFile(target).reserve(room);  // also shows whether the folder lets us make files
+    check_free_space(target, size + 2 * room);  // it lies there alone too, until it is stored (pending.hpp)
+    StagedFile(target).reserve(room);           // also shows whether the folder lets us make files
 }
 
-void ResultFile::append(const Run& run) const {
-    replace(path_, [&](const Staging& staging) {
+void ResultFile::append(const Run& run, const LockWait& wait) const {
+    const auto fill = [&](const Staging& staging) {
         if (!staging.fresh) {
             check_existing(staging.target);
             staging.staged.copy_target();
         }
         write_run(staging.staged, staging.fresh, run);
         check_stored(staging.staged.path(), run.id);
-    });
+    };
+    replace(path_, fill, wait);
+}
+
+void write_alone(const fs::path& path, const Run& run) {
+    StagedFile staged(path);
+    write_run(staged, true, run);
+    check_stored(staged.path(), run.id);
+    staged.commit();
 }
 
 std::vector<RunHeader> ResultFile::runs() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "results/lock_wait.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::results {
@@ -41,8 +42,8 @@ class ResultFile {
     void prepare(std::uint64_t expected_bytes) const;
 
     /// Stores the run, creating the file if need be. When this returns, the run is on the disk.
-    /// Waits for other writers (a line on the log after 2 s). The id must be new to the file.
-    void append(const Run& run) const;
+    /// Waits for other writers as `wait` says. The id must be new to the file.
+    void append(const Run& run, const LockWait& wait = {}) const;
 
     /// In the order stored.
     std::vector<RunHeader> runs() const;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::data {
@@ -24,6 +25,7 @@ constexpr std::int64_t kCoarseClasses = 20;
 }
 
 std::int64_t records_of(const fs::path& file) {
+    base::refuse_irregular<base::DataError>(file);
     if (!fs::exists(file)) fail(file, "does not exist; check --data-dir");
     if (!fs::is_regular_file(file)) fail(file, "is not a file; check --data-dir");
     const auto bytes = static_cast<std::int64_t>(fs::file_size(file));

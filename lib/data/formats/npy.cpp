@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::data {
@@ -199,7 +200,7 @@ NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name)
 
 NpyFile::NpyFile(const fs::path& path) : path_(path) {
     const std::string name = path.string();
-    descriptor_ = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    descriptor_ = base::open_regular<base::DataError>(path, O_RDONLY);
     if (!descriptor_) {
         throw base::DataError(errno == ENOENT ? fmt::format("{} does not exist; check the name", name)
                                               : fmt::format("{} cannot be opened: {}; check its permissions",

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/cifar100.hpp"
@@ -33,6 +34,7 @@ std::string first_bytes(const fs::path& file) {
 
 // The name first: a damaged file of that name is damaged, not of another kind.
 std::string kind_of(const fs::path& file) {
+    base::refuse_irregular<base::DataError>(file);
     if (!fs::exists(file))
         throw base::DataError(fmt::format("{} does not exist; check the name", file.string()));
     if (!fs::is_regular_file(file)) throw base::DataError(fmt::format("{} is not a file", file.string()));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "comm/exchange.hpp"
 #include "results/places.hpp"
 
@@ -42,7 +43,7 @@ void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
     if (target.filename().empty() || kind == fs::file_type::directory)
         throw base::OptionError(fmt::format("'{}' is a folder; name a file in it", target.string()));
     if (kind != fs::file_type::not_found && kind != fs::file_type::regular && kind != fs::file_type::none)
-        throw base::OptionError(fmt::format("{} is a device or a pipe; name a file", target.string()));
+        base::refuse_irregular<base::OptionError>(target);
     if (kind == fs::file_type::regular && !force)
         throw base::OptionError(
             fmt::format("{} is there already; --force replaces it, or give another name", target.string()));

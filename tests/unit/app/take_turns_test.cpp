@@ -38,17 +38,23 @@ class Noted final : public Work {
 struct Outcome {
     std::vector<std::string> log;
     std::vector<FinishedRun> runs;
+    std::vector<std::size_t> kept;  // finished before those in front of them
 };
 
 Outcome make(const std::vector<Variant>& variants, const std::vector<int>& repetitions, std::uint64_t seed) {
     Outcome outcome;
-    take_turns(
-        variants, seed,
-        [&](std::size_t i) {
-            outcome.log.push_back("begin " + std::to_string(i));
-            return std::make_unique<Noted>(i, repetitions[i], outcome.log);
-        },
-        [&](FinishedRun&& run) { outcome.runs.push_back(std::move(run)); });
+    take_turns(variants, seed,
+               {.begin =
+                    [&](std::size_t i) {
+                        outcome.log.push_back("begin " + std::to_string(i));
+                        return std::make_unique<Noted>(i, repetitions[i], outcome.log);
+                    },
+                .finished =
+                    [&](std::size_t i, const results::Run& run) {
+                        EXPECT_EQ(run.id, std::to_string(i));
+                        outcome.kept.push_back(i);
+                    },
+                .take = [&](FinishedRun&& run) { outcome.runs.push_back(std::move(run)); }});
     return outcome;
 }
 

@@ -45,6 +45,11 @@ bool answer_for(long system_call, unsigned error) {
            ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
+class OwnerLockTest : public testing::Test {
+  protected:
+    Waiting waiting{LockWait{}};
+};
+
 std::string owner_file(const fs::path& target) {
     return target.string() + ".owner.lock";
 }
@@ -154,33 +159,33 @@ TEST(OwnerText, OfAProcessThatEndedIsDead) {
     EXPECT_EQ(owner.state(), Owner::State::dead);
 }
 
-TEST(OwnerLock, OfADeadProcessIsTakenAtOnce) {
+TEST_F(OwnerLockTest, OfADeadProcessIsTakenAtOnce) {
     const TempFolder folder;
     Owner dead = Owner::self();
     dead.start = "1";
     leave_lock_of(folder / "x", dead);
-    const OwnerLock lock(folder / "x", {50ms, 10min});
+    const OwnerLock lock(folder / "x", waiting, {50ms, 10min});
     EXPECT_TRUE(lock.still_ours());
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(OwnerLock, OfASilentHostIsTakenWhenItIsStale) {
+TEST_F(OwnerLockTest, OfASilentHostIsTakenWhenItIsStale) {
     const TempFolder folder;
     leave_lock_of(folder / "x", on_another_host());
     const auto start = std::chrono::steady_clock::now();
-    const OwnerLock lock(folder / "x", kFast);
+    const OwnerLock lock(folder / "x", waiting, kFast);
     EXPECT_GE(std::chrono::steady_clock::now() - start, kFast.stale);
     EXPECT_TRUE(lock.still_ours());
 }
 
-TEST(OwnerLock, WithoutAnOwnerIsTakenWhenItIsStale) {
+TEST_F(OwnerLockTest, WithoutAnOwnerIsTakenWhenItIsStale) {
     const TempFolder folder;
     write_bytes(owner_file(folder / "x"), "");
-    EXPECT_TRUE(OwnerLock(folder / "x", kFast).still_ours());
+    EXPECT_TRUE(OwnerLock(folder / "x", waiting, kFast).still_ours());
 }
 
 // The holder beats; it says that it is elsewhere, so that nothing but the beats speaks for it.
-TEST(OwnerLock, OfAHostThatBeatsIsLeftAlone) {
+TEST_F(OwnerLockTest, OfAHostThatBeatsIsLeftAlone) {
     const TempFolder folder;
     const fs::path path = owner_file(folder / "x");
     leave_lock_of(folder / "x", on_another_host());
@@ -196,24 +201,24 @@ TEST(OwnerLock, OfAHostThatBeatsIsLeftAlone) {
         fs::remove(path);
     });
     const auto start = std::chrono::steady_clock::now();
-    const OwnerLock lock(folder / "x", kFast);
+    const OwnerLock lock(folder / "x", waiting, kFast);
     EXPECT_GE(std::chrono::steady_clock::now() - start, 3 * kFast.stale);
 }
 
-TEST(OwnerLock, BeatsWhileItIsHeld) {
+TEST_F(OwnerLockTest, BeatsWhileItIsHeld) {
     const TempFolder folder;
-    const OwnerLock lock(folder / "x", kFast);
+    const OwnerLock lock(folder / "x", waiting, kFast);
     const auto first = fs::last_write_time(owner_file(folder / "x"));
     for (int i = 0; i < 500 && fs::last_write_time(owner_file(folder / "x")) == first; ++i)
         std::this_thread::sleep_for(20ms);
     EXPECT_GT(fs::last_write_time(owner_file(folder / "x")), first);
 }
 
-TEST(OwnerLock, ThatOthersTookIsSeenAsLostAndLeftToThem) {
+TEST_F(OwnerLockTest, ThatOthersTookIsSeenAsLostAndLeftToThem) {
     const TempFolder folder;
     const std::string theirs = on_another_host().text();
     {
-        const OwnerLock lock(folder / "x");
+        const OwnerLock lock(folder / "x", waiting);
         EXPECT_TRUE(lock.still_ours());
         fs::remove(owner_file(folder / "x"));
         EXPECT_FALSE(lock.still_ours());
@@ -239,7 +244,7 @@ void count_up(const TempFolder& folder, int process) {
 }
 
 // Many come upon dead locks at the same time, and nothing else keeps them apart.
-TEST(OwnerLock, DeadOnesAreBrokenAndNoChangeIsLost) {
+TEST_F(OwnerLockTest, DeadOnesAreBrokenAndNoChangeIsLost) {
     const TempFolder folder;
     constexpr int kProcesses = 8;
     constexpr int kRounds = 25;

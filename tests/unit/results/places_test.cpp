@@ -106,10 +106,11 @@ TEST(RemoveLeftovers, TakesOnlyItsOwn) {
 
 TEST(FileLock, SurvivesTheLockFilesBeingTidiedAway) {
     const TempFolder folder;
-    const FileLock first(folder / "x");
+    Waiting waiting(LockWait{});
+    const FileLock first(folder / "x", waiting);
     fs::remove(folder / "x.lock");
     fs::remove(folder / "x.owner.lock");
-    const FileLock second(folder / "x");  // would wait for ever on the old ones
+    const FileLock second(folder / "x", waiting);  // would wait for ever on the old ones
     EXPECT_TRUE(fs::exists(folder / "x.lock"));
     EXPECT_TRUE(second.still_ours());
     EXPECT_FALSE(first.still_ours());

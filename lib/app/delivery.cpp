@@ -1,0 +1,159 @@
+#include "app/delivery.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/stop_signals.hpp"
+#include "base/text.hpp"
+#include "results/keeper.hpp"
+
+namespace ranklab::app {
+namespace {
+
+// nullptr where it went well.
+std::exception_ptr attempt(const std::function<void()>& step) {
+    try {
+        step();
+        return nullptr;
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+std::string sentence_of(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::bad_alloc&) {
+        return "out of memory";
+    } catch (const std::exception& error) {
+        return error.what();
+    } catch (...) {
+        return "something that is no error was thrown";
+    }
+}
+
+// A user's wish to stop stays one; all else is that the surroundings did not take the run.
+[[noreturn]] void rethrow_with(const std::exception_ptr& failure, const std::string& place) {
+    const std::string sentence = fmt::format("{}; {}", sentence_of(failure), place);
+    try {
+        std::rethrow_exception(failure);
+    } catch (const base::Interrupted& stopped) {
+        throw base::Interrupted(sentence, stopped.signal());
+    } catch (...) {
+        throw base::EnvironmentError(sentence);
+    }
+}
+
+std::string signal_name(int signal) {
+    return signal == SIGINT ? "Ctrl-C (SIGINT)" : "SIGTERM";
+}
+
+DeliveryWays real_ways(const std::string& output) {
+    const auto keeper = std::make_shared<results::Keeper>(output);
+    return {[keeper](const results::Run& run) { return keeper->secure(run); },
+            [keeper](const results::Run& run, const results::LockWait& wait) { keeper->store(run, wait); },
+            print_whole};
+}
+
+}  // namespace
+
+Delivery::Delivery(const std::string& output, double lock_timeout_s)
+    : Delivery(real_ways(output), output, lock_timeout_s) {}
+
+Delivery::Delivery(DeliveryWays ways, std::string output, double lock_timeout_s)
+    : ways_(std::move(ways)), output_(std::move(output)), patience_s_(lock_timeout_s) {}
+
+Delivery::~Delivery() {
+    if (!place_.empty()) static_cast<void>(attempt([&] { base::log::error(place_sentence()); }));
+}
+
+std::string Delivery::place_sentence() const {
+    return fmt::format(
+        "the run was not lost: it is in {} (ranklab report reads it, `ranklab results merge {} {}` brings it "
+        "home)",
+        place_.string(), base::shell_quote({output_}), base::shell_quote({place_.string()}));
+}
+
+void Delivery::secure(const results::Run& run) {
+    if (output_ == "none") return;
+    place_ = ways_.secure(run);
+    words_.set(place_sentence());
+}
+
+void Delivery::keep(const results::Run& so_far) noexcept {
+    const auto failure = attempt([&] { secure(so_far); });
+    if (failure)
+        static_cast<void>(attempt([&] {
+            base::log::warn("what was measured so far could not be secured: " + sentence_of(failure));
+        }));
+}
+
+void Delivery::store(const results::Run& run) {
+    if (output_ == "none") return;
+    ways_.store(run, {patience_s_, [&] {
+                          if (signal_ == 0) signal_ = base::StopSignals::received();
+                          if (signal_ != 0)
+                              throw base::Interrupted(
+                                  fmt::format("stopped by {} while the results file's lock was waited for",
+                                              signal_name(signal_)),
+                                  signal_);
+                      }});
+}
+
+// A signal waits until what was begun is done: only between two steps, or while one waits, it is heard.
+std::exception_ptr Delivery::undisturbed(const std::function<void()>& step) {
+    const base::StopSignals stop;
+    auto failure = attempt(step);
+    if (signal_ == 0) signal_ = base::StopSignals::received();
+    return failure;
+}
+
+// The numbers are nowhere but in this process, or alone on the disk: says so, in one sentence.
+void Delivery::throw_unstored(const std::exception_ptr& failure, const results::Run& run,
+                              std::exception_ptr unsecured) {
+    if (unsecured) unsecured = undisturbed([&] { secure(run); });  // there may be room by now
+    std::string place = place_.empty() ? "" : place_sentence();
+    if (unsecured)
+        place = fmt::format("nor could it be saved alone: {}{}", sentence_of(unsecured),
+                            place.empty() ? "" : "; of what was kept before: " + place);
+    forget();
+    rethrow_with(failure, place);
+}
+
+void Delivery::forget() {
+    place_.clear();
+    words_.set("");
+}
+
+void Delivery::deliver(const results::Run& run, const std::string& answer, const std::string& epilogue) {
+    const auto unsecured = undisturbed([&] { secure(run); });
+    // A reader who does not read may stop us here: a signal then ends the process with its last words.
+    auto unprinted = attempt([&] { ways_.print(answer); });
+    const auto unstored = undisturbed([&] { store(run); });
+    if (unstored) throw_unstored(unstored, run, unsecured);
+    forget();
+    if (!unprinted) unprinted = attempt([&] { ways_.print(epilogue); });
+    const std::string stored = output_ == "none"
+                                   ? "it was not to be stored"
+                                   : fmt::format("the run is stored as {} in {}", run.id, output_);
+    if (unprinted) rethrow_with(unprinted, stored);
+    if (signal_ != 0)
+        throw base::Interrupted(fmt::format("stopped by {}; {}", signal_name(signal_), stored), signal_);
+}
+
+void print_whole(const std::string& text) {
+    std::clearerr(stdout);  // of an earlier line that did not matter
+    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+    throw base::EnvironmentError(
+        "the report could not be written to stdout; is its disk full or the pipe closed?");
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,66 @@
+// The one owner of a finished run: from the moment rank 0 has its numbers it is on the disk, printed, and
+// then in the shared file, or a sentence says where it lies (docs/adr/0011-a-finished-run-has-an-owner.md).
+#pragma once
+
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "base/last_words.hpp"
+#include "results/lock_wait.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::app {
+
+/// The steps, each of which may fail in any way. Tests put others in their place.
+struct DeliveryWays {
+    /// Has the run alone on the disk, and says where.
+    std::function<std::filesystem::path(const results::Run&)> secure;
+    /// Has it in the shared file, and what was secured removed.
+    std::function<void(const results::Run&, const results::LockWait&)> store;
+    std::function<void(const std::string&)> print;
+};
+
+class Delivery {
+  public:
+    /// `output`: the shared file, or "none".
+    Delivery(const std::string& output, double lock_timeout_s);
+    Delivery(DeliveryWays ways, std::string output, double lock_timeout_s);
+    /// Says where a run lies that was kept and not delivered: the work has failed meanwhile.
+    ~Delivery();
+    Delivery(const Delivery&) = delete;
+    Delivery& operator=(const Delivery&) = delete;
+    Delivery(Delivery&&) = delete;
+    Delivery& operator=(Delivery&&) = delete;
+
+    /// Secures a run that is not finished; the caller has marked it. A failure is a line on the log.
+    void keep(const results::Run& so_far) noexcept;
+
+    /// Secures, prints `answer`, stores, prints `epilogue`: each is tried, whatever became of those before.
+    /// Throws when all is done: EnvironmentError where the run is not in the shared file (with the place
+    /// where it is) or the answer could not be printed; Interrupted where SIGINT or SIGTERM came (they end
+    /// the waiting, never the writing).
+    void deliver(const results::Run& run, const std::string& answer, const std::string& epilogue);
+
+  private:
+    std::string place_sentence() const;
+    void secure(const results::Run& run);
+    void store(const results::Run& run);
+    std::exception_ptr undisturbed(const std::function<void()>& step);
+    [[noreturn]] void throw_unstored(const std::exception_ptr& failure, const results::Run& run,
+                                     std::exception_ptr unsecured);
+    void forget();
+
+    DeliveryWays ways_;
+    std::string output_;
+    double patience_s_;
+    std::filesystem::path place_;  // of what is secured; "" where nothing is, or it is stored
+    base::LastWords words_;
+    int signal_ = 0;  // that came during a delivery
+};
+
+/// Onto stdout, whole; EnvironmentError where it does not take it.
+void print_whole(const std::string& text);
+
+}  // namespace ranklab::app

@@ -1,0 +1,129 @@
+#include "app/run_under_way.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "app/context.hpp"
+#include "app/version.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/motion.hpp"
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "report/text.hpp"
+
+namespace ranklab::app {
+namespace {
+
+std::string epilogue_of(const results::Run& run, const std::string& output) {
+    if (output == "none") return "\nNot stored (--output none).\n";
+    return fmt::format("\nStored as {} in {}\nNext: ranklab report {} --run {}\n", run.id, output,
+                       base::shell_quote({output}), run.id);
+}
+
+}  // namespace
+
+std::int64_t unix_now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+RunUnderWay::RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start,
+                         double lock_timeout_s)
+    : job_(std::move(job)),
+      launch_(launch),
+      id_(results::make_run_id(started)),
+      started_(started),
+      start_(start),
+      delivery_(job_.options.text("output"), lock_timeout_s) {}
+
+experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress, bool first) {
+    experiments::Surroundings around{job_.session.control(), job_.options, progress, first, {}};
+    if (job_.options.text("output") != "none")
+        around.keep = [this](const results::Run& so_far) { keep(so_far); };
+    return around;
+}
+
+void RunUnderWay::keep(results::Run so_far) {
+    if (!job_.session.is_root()) return;
+    mark_incomplete(so_far,
+                    fmt::format("it is what was measured until {}, kept in case that the job would not "
+                                "come to its end",
+                                base::utc_iso(unix_now())));
+    keep_whole(std::move(so_far));
+}
+
+void RunUnderWay::keep_whole(results::Run run) {
+    if (!job_.session.is_root()) return;
+    complete(run);
+    delivery_.keep(run);
+}
+
+void RunUnderWay::mark_incomplete(results::Run& run, const std::string& why) {
+    run.valid = false;
+    run.exit_code = static_cast<int>(base::ExitCode::environment);
+    run.warnings.insert(run.warnings.begin(), "the run is NOT COMPLETE: " + why);
+}
+
+void RunUnderWay::used(double seconds) {
+    start_ =
+        Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const LineOf& line_of) {
+    const bool root = job_.session.is_root();
+    progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
+    comm::together_politely(
+        job_.session.control(),
+        [&] {
+            if (!root) return;
+            const base::Unhurried unhurried;  // nothing may end the job before the run is delivered
+            deliver_alone(run, line_of);
+        },
+        [] {});
+}
+
+void RunUnderWay::deliver_alone(results::Run& run, const LineOf& line_of) {
+    complete(run);
+    const std::string& output = job_.options.text("output");
+    const std::string line = run.valid ? line_of(run) : "";
+    if (line.empty())
+        delivery_.deliver(run, fmt::format("\n{}", report::run_text(run)), epilogue_of(run, output));
+    else
+        delivery_.deliver(run, fmt::format("{} ({})\n", line, output == "none" ? "not stored" : run.id), "");
+    if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
+}
+
+void RunUnderWay::complete(results::Run& run) const {
+    run.id = id_;
+    run.command = job_.experiment.command();
+    run.argv = job_.command_line;
+    run.label = job_.options.text("label");
+    run.started_utc = base::utc_iso(started_);
+    run.duration_s = std::chrono::duration<double>(Clock::now() - start_).count();
+    run.version = version();
+    run.git_revision = git_revision();
+    run.config = settings_of(job_.options);
+    run.hosts = host_rows(launch_.placements,
+                          job_.options.has("device") && job_.options.text("device") == "cuda");
+    run.warnings.insert(run.warnings.end(), launch_.warnings.begin(), launch_.warnings.end());
+    if (build_type() != "Release")
+        run.warnings.push_back("this is a " + build_type() +
+                               " build: its times are not those of a Release build");
+    add_context(run);
+}
+
+// That the machine does not tell of itself is no reason to lose what was measured on it.
+void RunUnderWay::add_context(results::Run& run) const {
+    try {
+        const auto context = collect_context(job_.options.text("output"));
+        run.context.insert(run.context.begin(), context.begin(), context.end());
+    } catch (const std::exception& error) {
+        run.warnings.push_back(fmt::format("the run's surroundings could not be recorded: {}", error.what()));
+    }
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,75 @@
+// One run of a program's job, from its beginning until it is delivered.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/delivery.hpp"
+#include "app/session.hpp"
+#include "app/terminal.hpp"
+#include "experiments/experiment.hpp"
+#include "monitor/placement.hpp"
+
+namespace ranklab::app {
+
+struct Job {
+    Session& session;
+    experiments::Experiment& experiment;
+    options::Options options;
+    std::string command_line;
+};
+
+// What the launch says, the same for every run of the job.
+struct Launch {
+    std::vector<monitor::Placement> placements;
+    std::vector<std::string> warnings;
+};
+
+std::int64_t unix_now();
+
+class RunUnderWay {
+  public:
+    using Clock = std::chrono::steady_clock;
+    /// A run on one line, where that is enough; "": it is shown whole.
+    using LineOf = std::function<std::string(const results::Run&)>;
+
+    RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start)
+        : RunUnderWay(job, launch, started, start, job.options.real("lock-timeout")) {}
+    RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start,
+                double lock_timeout_s);
+
+    /// What the experiment is given: it outlives the work.
+    experiments::Surroundings surroundings(base::ProgressSink& progress, bool first);
+
+    /// Secures what is measured so far, on rank 0.
+    void keep(results::Run so_far);
+    /// Secures a run that is finished and has to wait for its turn.
+    void keep_whole(results::Run run);
+
+    /// Of its time since the start, so much was its own.
+    void used(double seconds);
+
+    /// Collective: rank 0 delivers, the others wait for it, for as long as that takes.
+    void deliver(results::Run& run, TerminalProgress& progress, const LineOf& line_of);
+    /// The same without the other ranks, who may not be there any more: on rank 0.
+    void deliver_alone(results::Run& run, const LineOf& line_of);
+
+    /// As of a job that was lost.
+    static void mark_incomplete(results::Run& run, const std::string& why);
+
+  private:
+    void complete(results::Run& run) const;
+    void add_context(results::Run& run) const;
+
+    Job job_;
+    const Launch& launch_;
+    std::string id_;
+    std::int64_t started_;
+    Clock::time_point start_;
+    Delivery delivery_;
+};
+
+}  // namespace ranklab::app

@@ -1,0 +1,14 @@
+// Private to this room: a run as the only one of a file.
+#pragma once
+
+#include <filesystem>
+
+#include "results/run.hpp"
+
+namespace ranklab::results {
+
+/// Writes a results file that holds this run and nothing else, in place of one that may be there; on the disk
+/// when this returns. Takes no lock: the name must be the caller's own. Errors as of ResultFile::append.
+void write_alone(const std::filesystem::path& path, const Run& run);
+
+}  // namespace ranklab::results

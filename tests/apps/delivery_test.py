@@ -1,0 +1,244 @@
+"""A finished run is stored, or lies in a file whose path is printed; its answer is printed in any case: with the results
+file locked by others, without a reader, ended by a signal, at one rank and several."""
+
+import fcntl
+import os
+import re
+import signal
+import time
+
+import ranklab_cli as cli
+from ranklab_cli import Case, ranklab
+
+(h5py,) = cli.modules("h5py")
+
+ANSWER = "write_MiBps"  # of the table that `io` prints
+ENDED_BY_SIGTERM = (-signal.SIGTERM, 128 + signal.SIGTERM)  # between two repetitions, and within one
+SMALL = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--output", "r.h5")
+
+
+def command(*words, ranks=1):
+    words = (cli.RANKLAB, *words)
+    return words if ranks == 1 else (*cli.mpirun_words(ranks), *words)
+
+
+class DeliveryCase(Case):
+    def hold_lock(self):
+        """The results file's lock, as another job's process would hold it."""
+        self.lock = open(self.folder / "r.h5.lock", "w")
+        self.addCleanup(self.lock.close)
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+
+    def drop_lock(self):
+        self.lock.close()
+
+    def runs_in(self, path):
+        with h5py.File(path) as file:
+            return {name: dict(group.attrs) for name, group in file["runs"].items()}
+
+    def stored(self):
+        return self.runs_in(self.folder / "r.h5") if (self.folder / "r.h5").exists() else {}
+
+    def pending(self):
+        return sorted(self.folder.glob("r.h5.*.pending.h5"))
+
+    def assertRescued(self, result):
+        """The one run is alone on the disk, its path and what to do are printed; that is done here."""
+        told = re.search(r"it is in (\S+\.h5) \(ranklab report reads it, `ranklab (results merge \S+ \S+)` brings", result.stderr)
+        self.assertIsNotNone(told, str(result))
+        self.assertEqual(len(self.runs_in(told.group(1))), 1)
+        self.assertIn(ANSWER, ranklab("report", told.group(1)).stdout)
+        before = len(self.stored())
+        merged = ranklab(*told.group(2).split(), cwd=self.folder)
+        self.assertCode(merged, 0)
+        self.assertIn("removed ", merged.stdout)
+        self.assertEqual(len(self.stored()), before + 1)
+        self.assertEqual(self.pending(), [])
+
+
+class LockTest(DeliveryCase):
+    def test_a_lock_that_others_keep(self):
+        for ranks in (1, 2, 3):
+            with self.subTest(ranks=ranks):
+                self.hold_lock()
+                job = self.start(*command(*SMALL, "--lock-timeout", 1, "--stall-timeout", 1, ranks=ranks))
+                result = job.finish()
+                self.drop_lock()
+                self.assertCode(result, 5)
+                self.assertIn(ANSWER, result.stdout)
+                self.assertNotIn("Stored as", result.stdout)
+                self.assertRegex(result.stderr, rf"waiting for process {os.getpid()} \(\S+\), which holds \S+r\.h5\.lock")
+                self.assertRescued(result)
+
+    def test_a_lock_that_is_held_for_longer_than_the_stall_time(self):
+        """It says whom it waits for, and stores when they are done: nobody ends the job."""
+        for ranks in (1, 3):
+            with self.subTest(ranks=ranks):
+                before = len(self.stored())
+                self.hold_lock()
+                job = self.start(*command(*SMALL, "--stall-timeout", 1, ranks=ranks))
+                job.wait_for_stderr("waiting for process")
+                time.sleep(3)  # three stall times
+                self.assertIsNone(job.process.poll())
+                self.drop_lock()
+                result = job.finish()
+                self.assertCode(result, 0)
+                self.assertIn("Stored as", result.stdout)
+                self.assertEqual(len(self.stored()), before + 1)
+                self.assertEqual(self.pending(), [])
+
+    def test_results_commands_do_not_wait_for_ever_either(self):
+        self.assertCode(ranklab(*SMALL, cwd=self.folder), 0)
+        self.hold_lock()
+        for words in (("merge", "r.h5", "r.h5"), ("prune", "r.h5", "--keep-last", 0, "--yes")):
+            result = ranklab("results", *words, "--lock-timeout", 0.2, cwd=self.folder)
+            self.assertCode(result, 5)
+            self.assertIn("holds", result.stderr)
+
+
+class SignalTest(DeliveryCase):
+    def wait_at_lock(self, ranks=1):
+        self.hold_lock()
+        job = self.start(*command(*SMALL, ranks=ranks))
+        job.wait_for_stderr("waiting for process")
+        return job
+
+    def test_sigterm_while_the_lock_is_waited_for(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=number):
+                job = self.wait_at_lock()
+                os.kill(job.process.pid, number)
+                result = job.finish()
+                self.assertCode(result, 128 + number)
+                self.assertIn(ANSWER, result.stdout)
+                self.drop_lock()
+                self.assertRescued(result)
+
+    def test_sigterm_to_the_launcher(self):
+        job = self.wait_at_lock(ranks=2)
+        os.kill(job.process.pid, signal.SIGTERM)
+        result = job.finish()
+        self.assertNotEqual(result.code, 0)
+        self.assertIn(ANSWER, result.stdout)
+        self.drop_lock()
+        self.assertRescued(result)
+
+    def test_kill_9_leaves_a_file_that_the_next_run_names(self):
+        job = self.wait_at_lock()
+        os.kill(job.process.pid, signal.SIGKILL)
+        self.assertIn(ANSWER, job.finish().stdout)
+        self.drop_lock()
+        (left,) = self.pending()
+        self.assertEqual(len(self.runs_in(left)), 1)
+        following = ranklab(*SMALL, cwd=self.folder)
+        self.assertCode(following, 0)
+        told = re.search(r"warning: .*1 run\(s\) of jobs that ended .*`ranklab (results merge .*)` brings", following.stderr)
+        self.assertIsNotNone(told, str(following))
+        merged = cli.run("sh", "-c", f"exec {cli.RANKLAB} {told.group(1)}", cwd=self.folder)  # a shell: it is a pattern
+        self.assertCode(merged, 0)
+        self.assertEqual(len(self.stored()), 2)
+        self.assertEqual(self.pending(), [])
+        self.assertNotIn("warning", ranklab(*SMALL, cwd=self.folder).stderr)
+
+    def test_a_run_that_waits_is_not_merged_by_others(self):
+        job = self.wait_at_lock()
+        (place,) = self.pending()
+        result = ranklab("results", "merge", "other.h5", place, cwd=self.folder)
+        self.assertSays(result, 2, place.name, "still works")
+        os.kill(job.process.pid, signal.SIGKILL)
+        job.finish()
+
+
+class StdoutTest(DeliveryCase):
+    def check(self, redirection):
+        result = cli.run("bash", "-c", f'"$0" "$@" {redirection}; exit ${{PIPESTATUS[0]}}', cli.RANKLAB, *SMALL, cwd=self.folder)
+        self.assertCode(result, 5)
+        self.assertRegex(result.stderr, r"stdout; .*; the run is stored as \S+ in r\.h5")
+        self.assertEqual(self.pending(), [])
+
+    def test_it_is_stored_though_the_answer_cannot_be_printed(self):
+        for number, redirection in enumerate((">/dev/full", ">&-", "| true", "| head -c 10 >/dev/null"), 1):
+            with self.subTest(redirection=redirection):
+                self.check(redirection)
+                self.assertEqual(len(self.stored()), number)
+
+    def test_without_any_stream_the_file_is_a_results_file(self):
+        """What is printed must not go into the file that took a stream's number."""
+        result = cli.run("bash", "-c", '"$0" "$@" <&- >&- 2>&-', cli.RANKLAB, *SMALL, cwd=self.folder)
+        self.assertCode(result, 5)
+        self.assertCode(ranklab("results", "check", "r.h5", cwd=self.folder), 0)
+        self.assertEqual(len(self.stored()), 1)
+
+
+class KeptTest(DeliveryCase):
+    """A long run secures what it has while it works."""
+
+    LONG = ("io", "--files", 2, "--size", 4, "--output", "r.h5", "--repetitions", 10000000, "--ceilings", "off")
+
+    def long_run(self, *words, ranks=1, count=1):
+        job = self.start(*command(*self.LONG, *words, ranks=ranks))
+        job.wait_until(lambda: len(self.pending()) >= count, 60)
+        return job
+
+    def assertPartial(self, path):
+        (attributes,) = self.runs_in(path).values()
+        self.assertEqual(attributes["valid"], 0)
+        self.assertIn("NOT COMPLETE", str(attributes["warnings_json"]))
+        with h5py.File(path) as file:
+            (run,) = file["runs"].values()
+            self.assertGreater(run["samples/job_time_s"].shape[0], 1)
+
+    def test_kill_9(self):
+        job = self.long_run("--strategy", "binary")
+        os.kill(job.process.pid, signal.SIGKILL)
+        job.finish()
+        (place,) = self.pending()
+        self.assertPartial(place)
+
+    def test_sigterm(self):
+        job = self.long_run("--strategy", "binary")
+        os.kill(job.process.pid, signal.SIGTERM)
+        result = job.finish()
+        self.assertIn(result.code, ENDED_BY_SIGTERM)
+        (place,) = self.pending()
+        self.assertPartial(place)
+        self.assertIn(f"it is in {place}", result.stderr)
+
+    def test_a_rank_that_is_killed(self):
+        job = self.long_run("--strategy", "binary", ranks=2)
+        os.kill(job.ranks()[1], signal.SIGKILL)
+        result = job.finish()
+        self.assertNotEqual(result.code, 0)
+        (place,) = self.pending()
+        self.assertPartial(place)
+        self.assertIn(f"it is in {place}", result.stderr)
+
+    def test_runs_that_take_turns(self):
+        job = self.long_run("--strategy", "text-loop,binary", "--order", "interleaved", count=2)
+        os.kill(job.process.pid, signal.SIGTERM)
+        result = job.finish()
+        self.assertIn(result.code, ENDED_BY_SIGTERM)
+        places = self.pending()
+        self.assertEqual(len(places), 2)
+        for place in places:
+            self.assertPartial(place)
+            self.assertIn(f"it is in {place}", result.stderr)
+
+
+class FailingVariantTest(DeliveryCase):
+    def test_the_runs_before_it_are_compared_all_the_same(self):
+        """The third rung finds a folder where its file must be."""
+        blocker = self.folder / "output" / "hdf5-serial" / "data.h5"
+        blocker.mkdir(parents=True)
+        (blocker / "in").write_text("the way")
+        result = ranklab(*SMALL[:2], "text-vectorized,binary,hdf5-serial", *SMALL[3:], cwd=self.folder)
+        self.assertNotEqual(result.code, 0)
+        stored = self.stored().values()
+        self.assertEqual(len(stored), 3, str(result))
+        (summary,) = [run for run in stored if run["valid"] == 0]
+        self.assertIn("2 of 3 runs", str(summary["warnings_json"]))
+        self.assertIn("over_previous", result.stdout)
+
+
+if __name__ == "__main__":
+    cli.main()
