@@ -126,6 +126,7 @@ void Lifeline::join(int rank, Socket socket) {
     auto& peer = peers_[static_cast<std::size_t>(rank)];
     if (peer.socket || peer.left) return;  // it has come before
     keep_alive(socket.get());
+    peer.unheard = 0;
     if (add(events_.get(), socket.get(), static_cast<std::uint32_t>(rank))) peer.socket = std::move(socket);
 }
 
@@ -204,7 +205,7 @@ Motion Lifeline::heard() {
     others_ = Motion::none;
     for (std::size_t i = rank_ == 0 ? 1 : 0; i < peers_.size(); ++i) {
         Peer& peer = peers_[i];
-        const bool known = peer.left || (peer.socket && peer.told);
+        const bool known = peer.left || (peer.socket && (peer.told || peer.unheard >= kNotesMissed));
         others_ = base::livelier(others_, known ? peer.best : Motion::unknown);
         peer.best = Motion::none;
     }

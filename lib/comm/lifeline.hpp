@@ -56,7 +56,7 @@ class Lifeline {
     Lifeline& operator=(Lifeline&&) = delete;
 
     /// The liveliest motion that others told of since the last call; unknown while one of them is not
-    /// connected, or has told nothing yet.
+    /// connected, or has just come and told nothing yet.
     base::Motion heard();
     /// Tells the others of this rank's motion; rank 0 passes on what it heard() last. To be called about as
     /// often on all ranks.

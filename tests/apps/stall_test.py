@@ -148,7 +148,7 @@ class StoppedRank(Case):
         for strategy in ("hdf5-parallel-collective", "hdf5-parallel-independent", "mpi-scatter", "mpi-send"):
             with self.subTest(strategy=strategy):
                 place = self.folder / strategy
-                self.stop(("io", "--strategy", strategy, "-n", 20000, "--size", 64, "--layout", "single", "--directory", place),
+                self.stop(("io", "--strategy", strategy, "-n", 3000, "--size", 64, "--layout", "single", "--directory", place),
                           lambda job: len(job.ranks()) == 2 and any(place.glob("data*")))
 
     def test_a_worker_process(self):
@@ -161,7 +161,7 @@ class StoppedRank(Case):
     def test_before_any_work(self):
         """As soon as the ranks know each other, whatever they are at."""
         started = lambda job: len(job.ranks()) == 2 and b"# ranks" in os.pread(job._stdout.fileno(), 1 << 20, 0)
-        self.stop(("io", "--strategy", "mpi-scatter", "-n", 100000, "--size", 64), started, stopped=0)
+        self.stop(("io", "--strategy", "hdf5-parallel-collective", "-n", 100000, "--size", 64), started, stopped=0)
 
     def has_two_ranks(self, job):
         return len(job.ranks()) > 1 and b"# parameters" in os.pread(job._stdout.fileno(), 1 << 20, 0)
