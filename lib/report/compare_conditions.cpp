@@ -30,6 +30,7 @@ constexpr std::array kNeverSettings{
     Why{"data-dir", "a path; the numbers of samples are compared"},
     Why{"time-limit", "a run that reached it is left out"},
     Why{"stall-timeout", "ends what hangs"},
+    Why{"lock-timeout", "how long storing may wait, when all is measured"},
     Why{"order", "which of several runs has its turn when"},
     Why{"expect-ranks", "a guard; the ranks that took part are compared"},
     Why{"made-for-ranks", "a guard; the ranks that took part are compared"},

@@ -10,10 +10,10 @@ namespace {
 
 // Of these a number does not depend; a run that differs in them alone is a repetition.
 const std::set<std::string> kNoFactors{
-    "label",        "output",          "config",    "seed",        "quiet",          "stall-timeout",
-    "expect-ranks", "resume",          "directory", "checkpoint",  "target-ci",      "time-limit",
-    "benchy-json",  "save-parameters", "data-dir",  "repetitions", "made-for-ranks", "keep",
-    "profile",      "tensorboard",     "order"};
+    "label",        "output",       "config",          "seed",      "quiet",       "stall-timeout",
+    "lock-timeout", "expect-ranks", "resume",          "directory", "checkpoint",  "target-ci",
+    "time-limit",   "benchy-json",  "save-parameters", "data-dir",  "repetitions", "made-for-ranks",
+    "keep",         "profile",      "tensorboard",     "order"};
 
 constexpr std::array kFacts{"host.cpu",       "host.governor",      "host.logical_cpus", "libraries.mpi",
                             "libraries.hdf5", "libraries.libtorch", "build.type",        "build.compiler"};

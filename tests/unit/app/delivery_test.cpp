@@ -159,7 +159,7 @@ TEST_P(FaultAt, KeepingAPartIsNoReasonToStop) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FaultAt, testing::ValuesIn(kFaults),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& one) { return std::string(one.param.name); });
 
 // The same with the real steps, in a process that something happens to at one of them.
 struct Happening {
@@ -351,10 +351,10 @@ INSTANTIATE_TEST_SUITE_P(Steps, RealAt,
                                                           Happening{"odd", [] { throw 7; }}),
                                           testing::Values("secure", "print", "store", "confirm"),
                                           testing::Bool()),
-                         [](const auto& info) {
-                             return fmt::format("{}_{}_{}", std::get<0>(info.param).name,
-                                                std::get<2>(info.param) ? "after" : "before",
-                                                std::get<1>(info.param));
+                         [](const auto& one) {
+                             return fmt::format("{}_{}_{}", std::get<0>(one.param).name,
+                                                std::get<2>(one.param) ? "after" : "before",
+                                                std::get<1>(one.param));
                          });
 
 }  // namespace

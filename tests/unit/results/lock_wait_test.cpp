@@ -182,9 +182,9 @@ INSTANTIATE_TEST_SUITE_P(
                         Kind{"folder", "a folder", [](const fs::path& p) { fs::create_directory(p); }},
                         Kind{"socket", "a socket", make_socket}),
         testing::Values(".lock", ".owner.lock")),
-    [](const auto& info) {
-        return std::string(std::get<0>(info.param).name) +
-               (std::string_view(std::get<1>(info.param)) == ".lock" ? "_flock" : "_owner");
+    [](const auto& one) {
+        return std::string(std::get<0>(one.param).name) +
+               (std::string_view(std::get<1>(one.param)) == ".lock" ? "_flock" : "_owner");
     });
 
 }  // namespace
