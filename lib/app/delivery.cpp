@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -92,7 +93,13 @@ void Delivery::secure(const results::Run& run, bool whole) {
 }
 
 void Delivery::keep(const results::Run& so_far) noexcept {
-    const auto failure = attempt([&] { secure(so_far, false); });
+    const auto failure = attempt([&] {
+        const auto before = place_;
+        secure(so_far, false);
+        if (place_ != before)  // said once, before it is needed
+            base::log::info(fmt::format("what is measured so far is kept in {} until the run is stored",
+                                        place_.string()));
+    });
     if (failure)
         static_cast<void>(attempt([&] {
             base::log::warn("what was measured so far could not be secured: " + sentence_of(failure));
@@ -101,9 +108,15 @@ void Delivery::keep(const results::Run& so_far) noexcept {
 
 void Delivery::store(const results::Run& run) {
     if (output_ == "none") return;
+    using Clock = std::chrono::steady_clock;
+    auto tell_at = Clock::now() + std::chrono::milliseconds(500);
     ways_.store(run, {patience_s_, [&] {
                           if (signal_ == 0) signal_ = base::StopSignals::received();
                           if (signal_ != 0) throw_stopped();
+                          if (place_.empty() || Clock::now() < tell_at) return;
+                          tell_at = Clock::time_point::max();
+                          // Of a job that the launcher ends no more words may come through.
+                          base::log::info(fmt::format("the run is in {} meanwhile", place_.string()));
                       }});
 }
 

@@ -168,7 +168,7 @@ struct Happening {
 };
 
 void limit_file_sizes() {
-    const rlimit none{1024, 1024};
+    const rlimit none{4096, 4096};  // what is said has room, a run has not
     ::setrlimit(RLIMIT_FSIZE, &none);
 }
 
@@ -239,6 +239,7 @@ class Real : public testing::Test {
             ::setenv("TMPDIR", temporary.path().c_str(), 1);
             static_cast<void>(std::freopen((folder / "out").c_str(), "w", stdout));
             static_cast<void>(std::freopen((folder / "err").c_str(), "w", stderr));
+            ::setvbuf(stderr, nullptr, _IONBF, 0);  // the child ends without flushing
             ::signal(SIGXFSZ, SIG_IGN);
             base::LastWords::listen_to_signals();
             return body();
