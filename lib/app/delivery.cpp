@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -72,24 +73,33 @@ Delivery::Delivery(DeliveryWays ways, std::string output, double lock_timeout_s)
     : ways_(std::move(ways)), output_(std::move(output)), patience_s_(lock_timeout_s) {}
 
 Delivery::~Delivery() {
-    if (!place_.empty()) static_cast<void>(attempt([&] { base::log::error(place_sentence()); }));
+    if (!place_.empty()) base::LastWords::say();
 }
 
 std::string Delivery::place_sentence() const {
     return fmt::format(
-        "the run was not lost: it is in {} (ranklab report reads it, `ranklab results merge {} {}` brings it "
+        "{} not lost: it is in {} (ranklab report reads it, `ranklab results merge {} {}` brings it "
         "home)",
-        place_.string(), base::shell_quote({output_}), base::shell_quote({place_.string()}));
+        whole_ ? "the run was" : "what was measured before is", place_.string(), base::shell_quote({output_}),
+        base::shell_quote({place_.string()}));
 }
 
-void Delivery::secure(const results::Run& run) {
+void Delivery::secure(const results::Run& run, bool whole) {
     if (output_ == "none") return;
     place_ = ways_.secure(run);
-    words_.set(place_sentence());
+    whole_ = whole;
+    const std::string who = base::log::where();
+    words_.set((who.empty() ? "" : who + ": ") + place_sentence());
 }
 
 void Delivery::keep(const results::Run& so_far) noexcept {
-    const auto failure = attempt([&] { secure(so_far); });
+    const auto failure = attempt([&] {
+        const auto before = place_;
+        secure(so_far, false);
+        if (place_ != before)  // said once, before it is needed
+            base::log::info(fmt::format("what is measured so far is kept in {} until the run is stored",
+                                        place_.string()));
+    });
     if (failure)
         static_cast<void>(attempt([&] {
             base::log::warn("what was measured so far could not be secured: " + sentence_of(failure));
@@ -98,14 +108,24 @@ void Delivery::keep(const results::Run& so_far) noexcept {
 
 void Delivery::store(const results::Run& run) {
     if (output_ == "none") return;
+    using Clock = std::chrono::steady_clock;
+    auto tell_at = Clock::now() + std::chrono::milliseconds(500);
     ways_.store(run, {patience_s_, [&] {
                           if (signal_ == 0) signal_ = base::StopSignals::received();
-                          if (signal_ != 0)
-                              throw base::Interrupted(
-                                  fmt::format("stopped by {} while the results file's lock was waited for",
-                                              signal_name(signal_)),
-                                  signal_);
+                          if (signal_ != 0) throw_stopped();
+                          if (place_.empty() || Clock::now() < tell_at) return;
+                          tell_at = Clock::time_point::max();
+                          // Of a job that the launcher ends no more words may come through.
+                          base::log::info(fmt::format("the run is in {} meanwhile", place_.string()));
                       }});
+}
+
+// The place is said at once: a launcher that ends its job does not wait until all ranks have agreed.
+void Delivery::throw_stopped() const {
+    base::LastWords::say();
+    throw base::Interrupted(
+        fmt::format("stopped by {} while the results file's lock was waited for", signal_name(signal_)),
+        signal_);
 }
 
 // A signal waits until what was begun is done: only between two steps, or while one waits, it is heard.
@@ -119,7 +139,7 @@ std::exception_ptr Delivery::undisturbed(const std::function<void()>& step) {
 // The numbers are nowhere but in this process, or alone on the disk: says so, in one sentence.
 void Delivery::throw_unstored(const std::exception_ptr& failure, const results::Run& run,
                               std::exception_ptr unsecured) {
-    if (unsecured) unsecured = undisturbed([&] { secure(run); });  // there may be room by now
+    if (unsecured) unsecured = undisturbed([&] { secure(run, true); });  // there may be room by now
     std::string place = place_.empty() ? "" : place_sentence();
     if (unsecured)
         place = fmt::format("nor could it be saved alone: {}{}", sentence_of(unsecured),
@@ -134,7 +154,7 @@ void Delivery::forget() {
 }
 
 void Delivery::deliver(const results::Run& run, const std::string& answer, const std::string& epilogue) {
-    const auto unsecured = undisturbed([&] { secure(run); });
+    const auto unsecured = undisturbed([&] { secure(run, true); });
     // A reader who does not read may stop us here: a signal then ends the process with its last words.
     auto unprinted = attempt([&] { ways_.print(answer); });
     const auto unstored = undisturbed([&] { store(run); });

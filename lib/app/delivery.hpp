@@ -45,17 +45,19 @@ class Delivery {
 
   private:
     std::string place_sentence() const;
-    void secure(const results::Run& run);
+    void secure(const results::Run& run, bool whole);
     void store(const results::Run& run);
     std::exception_ptr undisturbed(const std::function<void()>& step);
     [[noreturn]] void throw_unstored(const std::exception_ptr& failure, const results::Run& run,
                                      std::exception_ptr unsecured);
+    [[noreturn]] void throw_stopped() const;
     void forget();
 
     DeliveryWays ways_;
     std::string output_;
     double patience_s_;
     std::filesystem::path place_;  // of what is secured; "" where nothing is, or it is stored
+    bool whole_ = false;           // that, or a part
     base::LastWords words_;
     int signal_ = 0;  // that came during a delivery
 };

@@ -101,7 +101,7 @@ std::string check(const Options& options) {
 }
 
 results::LockWait wait_of(const Options& options) {
-    return {options.real("lock-timeout"), {}};
+    return {.patience_s = options.real("lock-timeout")};
 }
 
 // A run that waits to be stored by a job that still works would be there twice.

@@ -10,6 +10,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/last_words.hpp"
 #include "base/share.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
@@ -93,8 +94,11 @@ void StorageRung::beat() {
 }
 
 void StorageRung::stop_if_asked() const {
-    if (const int signal = base::StopSignals::received(); signal != 0)
-        throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
+    const int signal = base::StopSignals::received();
+    if (signal == 0) return;
+    base::LastWords::say();  // at once: a launcher that ends its job does not wait until the ranks have
+                             // agreed
+    throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
 }
 
 WriteTrial StorageRung::write_timed() {

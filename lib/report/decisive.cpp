@@ -34,6 +34,7 @@ constexpr std::array kUnimportant{
     Unimportant{"directory", kAll, "a path; its file system is compared"},
     Unimportant{"time-limit", kAll, "a run that reached it is left out, or marked"},
     Unimportant{"stall-timeout", kAll, "ends what hangs"},
+    Unimportant{"lock-timeout", kAll, "where the run is stored"},
     Unimportant{"order", kAll, "which of several runs has its turn when"},
     Unimportant{"made-for-ranks", kAll, "a guard; the ranks that took part are compared"},
     Unimportant{"expect-ranks", kAll, "a guard; the ranks that took part are compared"},

@@ -20,8 +20,8 @@ from ranklab_cli import Case, ranklab
 KILLS = int(os.environ.get("RANKLAB_DELIVERY_KILLS", "25"))
 DISKS = int(os.environ.get("RANKLAB_FULL_DISKS", "15"))
 SEED = int(os.environ.get("RANKLAB_SEED", "7"))
-IO = ("io", "--strategy", "binary", "--files", "1", "--size", "2", "--quiet")
-ANSWER = "write_MiBps"
+IO = ("--strategy", "binary", "--files", "1", "--size", "2", "--quiet")
+ANSWER = "job_time_s"
 
 
 def labels_in(path):

@@ -12,7 +12,7 @@ from ranklab_cli import Case, ranklab
 
 (h5py,) = cli.modules("h5py")
 
-ANSWER = "write_MiBps"  # of the table that `io` prints
+ANSWER = "job_time_s"  # of the table that `io` prints
 ENDED_BY_SIGTERM = (-signal.SIGTERM, 128 + signal.SIGTERM)  # between two repetitions, and within one
 SMALL = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--output", "r.h5")
 
@@ -44,12 +44,15 @@ class DeliveryCase(Case):
 
     def assertRescued(self, result):
         """The one run is alone on the disk, its path and what to do are printed; that is done here."""
-        told = re.search(r"it is in (\S+\.h5) \(ranklab report reads it, `ranklab (results merge \S+ \S+)` brings", result.stderr)
+        told = re.search(r"it is in (\S+\.h5) \(ranklab report reads it, `ranklab results merge r.h5 \1` brings", result.stderr)
         self.assertIsNotNone(told, str(result))
-        self.assertEqual(len(self.runs_in(told.group(1))), 1)
-        self.assertIn(ANSWER, ranklab("report", told.group(1)).stdout)
+        self.assertIsAlone(told.group(1))
+
+    def assertIsAlone(self, place):
+        self.assertEqual(len(self.runs_in(place)), 1)
+        self.assertIn(ANSWER, ranklab("report", place).stdout)
         before = len(self.stored())
-        merged = ranklab(*told.group(2).split(), cwd=self.folder)
+        merged = ranklab("results", "merge", "r.h5", place, cwd=self.folder)
         self.assertCode(merged, 0)
         self.assertIn("removed ", merged.stdout)
         self.assertEqual(len(self.stored()), before + 1)
@@ -115,13 +118,16 @@ class SignalTest(DeliveryCase):
                 self.assertRescued(result)
 
     def test_sigterm_to_the_launcher(self):
+        """It lets no more words of its ranks through: the place was said before."""
         job = self.wait_at_lock(ranks=2)
         os.kill(job.process.pid, signal.SIGTERM)
         result = job.finish()
         self.assertNotEqual(result.code, 0)
         self.assertIn(ANSWER, result.stdout)
         self.drop_lock()
-        self.assertRescued(result)
+        told = re.search(r"the run is in (\S+\.h5) meanwhile", result.stderr)
+        self.assertIsNotNone(told, str(result))
+        self.assertIsAlone(told.group(1))
 
     def test_kill_9_leaves_a_file_that_the_next_run_names(self):
         job = self.wait_at_lock()
@@ -211,7 +217,7 @@ class KeptTest(DeliveryCase):
         self.assertNotEqual(result.code, 0)
         (place,) = self.pending()
         self.assertPartial(place)
-        self.assertIn(f"it is in {place}", result.stderr)
+        self.assertIn(f"is kept in {place} until the run is stored", result.stderr)
 
     def test_runs_that_take_turns(self):
         job = self.long_run("--strategy", "text-loop,binary", "--order", "interleaved", count=2)
@@ -237,7 +243,7 @@ class FailingVariantTest(DeliveryCase):
         self.assertEqual(len(stored), 3, str(result))
         (summary,) = [run for run in stored if run["valid"] == 0]
         self.assertIn("2 of 3 runs", str(summary["warnings_json"]))
-        self.assertIn("over_previous", result.stdout)
+        self.assertIn("over previous", result.stdout)
 
 
 if __name__ == "__main__":

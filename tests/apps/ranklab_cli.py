@@ -334,7 +334,7 @@ class Case(unittest.TestCase):
     def assertSays(self, result, code, *parts):
         """The agreed exit code and one sentence on stderr that holds all parts; no backtrace, nothing twice."""
         self.assertCode(result, code)
-        said = [line for line in result.said if not re.match(r"warning: |\d+/\d+ (steps|files) ", line)]
+        said = [line for line in result.said if not re.match(r"warning: |\d+/\d+ (steps|files) |.*what is measured so far is kept in ", line)]
         self.assertEqual(len(said), 1, f"not one sentence: {said}\n{result}")
         self.assertTrue(said[0].isprintable(), f"not fit for a terminal: {said[0]!r}")
         for part in parts:

@@ -175,6 +175,8 @@ std::vector<FileVerdict> verify(comm::Communicator& control, const fs::path& pat
     Found found;
     comm::together(control, [&] {
         if (control.rank() != 0) return;
+        if (std::error_code ignored; !fs::is_directory(path, ignored))
+            base::refuse_irregular<base::DataError>(path);
         if (!fs::exists(path))
             throw base::DataError(fmt::format("{} does not exist; check the name", path.string()));
         if (fs::is_directory(path)) {

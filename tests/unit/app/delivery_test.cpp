@@ -159,7 +159,7 @@ TEST_P(FaultAt, KeepingAPartIsNoReasonToStop) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FaultAt, testing::ValuesIn(kFaults),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& one) { return std::string(one.param.name); });
 
 // The same with the real steps, in a process that something happens to at one of them.
 struct Happening {
@@ -168,7 +168,7 @@ struct Happening {
 };
 
 void limit_file_sizes() {
-    const rlimit none{1024, 1024};
+    const rlimit none{4096, 4096};  // what is said has room, a run has not
     ::setrlimit(RLIMIT_FSIZE, &none);
 }
 
@@ -239,6 +239,7 @@ class Real : public testing::Test {
             ::setenv("TMPDIR", temporary.path().c_str(), 1);
             static_cast<void>(std::freopen((folder / "out").c_str(), "w", stdout));
             static_cast<void>(std::freopen((folder / "err").c_str(), "w", stderr));
+            ::setvbuf(stderr, nullptr, _IONBF, 0);  // the child ends without flushing
             ::signal(SIGXFSZ, SIG_IGN);
             base::LastWords::listen_to_signals();
             return body();
@@ -351,10 +352,10 @@ INSTANTIATE_TEST_SUITE_P(Steps, RealAt,
                                                           Happening{"odd", [] { throw 7; }}),
                                           testing::Values("secure", "print", "store", "confirm"),
                                           testing::Bool()),
-                         [](const auto& info) {
-                             return fmt::format("{}_{}_{}", std::get<0>(info.param).name,
-                                                std::get<2>(info.param) ? "after" : "before",
-                                                std::get<1>(info.param));
+                         [](const auto& one) {
+                             return fmt::format("{}_{}_{}", std::get<0>(one.param).name,
+                                                std::get<2>(one.param) ? "after" : "before",
+                                                std::get<1>(one.param));
                          });
 
 }  // namespace

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                              ASSERT_EQ(::mkfifo((p.string() + ".fifo").c_str(), 0666), 0);
                              fs::create_symlink(p.string() + ".fifo", p);
                          }}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& one) { return std::string(one.param.name); });
 
 TEST(RegularFile, IsReadAndWritten) {
     const TempFolder folder;

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using tests::thrown_sentence;
 
-const LockWait kShort{0.2, {}};
+const LockWait kShort{0.2};
 
 // A process that holds the lock until it is ended.
 class Holder {
@@ -109,7 +109,7 @@ TEST(LockWait, WhatTheBeatThrowsEndsIt) {
     const TempFolder folder;
     const Holder holder([&] { flock_for_ever(folder / "r.h5.lock"); });
     int beats = 0;
-    const LockWait wait{60, [&] {
+    const LockWait wait{.patience_s = 60, .beat = [&] {
                             if (++beats == 3) throw base::Interrupted("asked to stop", SIGTERM);
                         }};
     EXPECT_EQ(thrown_sentence<base::Interrupted>(
@@ -122,7 +122,7 @@ TEST(LockWait, ItIsStoredWhenTheHolderLetsGo) {
     const TempFolder folder;
     auto holder = std::make_unique<Holder>([&] { flock_for_ever(folder / "r.h5.lock"); });
     int beats = 0;
-    const LockWait wait{60, [&] {
+    const LockWait wait{.patience_s = 60, .beat = [&] {
                             if (++beats == 3) holder.reset();
                         }};
     ResultFile(folder / "r.h5").append(sample_run("x"), wait);
@@ -182,9 +182,9 @@ INSTANTIATE_TEST_SUITE_P(
                         Kind{"folder", "a folder", [](const fs::path& p) { fs::create_directory(p); }},
                         Kind{"socket", "a socket", make_socket}),
         testing::Values(".lock", ".owner.lock")),
-    [](const auto& info) {
-        return std::string(std::get<0>(info.param).name) +
-               (std::string_view(std::get<1>(info.param)) == ".lock" ? "_flock" : "_owner");
+    [](const auto& one) {
+        return std::string(std::get<0>(one.param).name) +
+               (std::string_view(std::get<1>(one.param)) == ".lock" ? "_flock" : "_owner");
     });
 
 }  // namespace
