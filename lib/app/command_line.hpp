@@ -1,11 +1,13 @@
 // The common options, and what is answered without starting work: --help, --version, --list.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "options/options.hpp"
 
 namespace ranklab::app {

@@ -14,7 +14,7 @@ void settle_default(options::Options& options, const std::string& name, const st
 }
 
 // What fp32 holds is 3e38.
-constexpr double kHighestRate = 1e30;
+constexpr double kHighestRate = 1e38;
 
 std::string number(double value) {
     return fmt::format("{:.6g}", value);
@@ -24,7 +24,7 @@ std::string number(double value) {
 
 void describe_learning_rate(options::Schema& schema) {
     schema
-        .real("lr", 0, std::nullopt,
+        .real("lr", {0, kHighestRate}, std::nullopt,
               "learning rate at the base batch (default: the model's or the optimizer's)")
         .choice("lr-schedule", train::lr_shape_names(), std::nullopt,
                 "step: lr times gamma^epoch; cosine: down to --end-lr at the last step; cosine-published: as "
