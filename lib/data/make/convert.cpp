@@ -182,7 +182,11 @@ std::vector<std::int64_t> npy_shape(const hdf5::VolumeShape& s) {
 class Export {
   public:
     Export(comm::Communicator& control, const fs::path& path, const Source& source, OutputFile& out)
-        : control_(control), path_(path), source_(source), out_(out), header_(base::npy_header("<f4", npy_shape(source.shape))) {
+        : control_(control),
+          path_(path),
+          source_(source),
+          out_(out),
+          header_(base::npy_header("<f4", npy_shape(source.shape))) {
         comm::together(control_, [&] {
             file_.emplace(open_volume_file(path_));
             volume_.emplace(open_volume(path_, *file_, source_.wanted, false));
@@ -218,9 +222,9 @@ class Export {
                           read_);
         });
         for (std::int64_t c = 0; c < channels; ++c)
-            found_.add((c * depth + planes.first) * height * width,
-                       std::span(read_).subspan(static_cast<std::size_t>(c * part),
-                                                static_cast<std::size_t>(part)));
+            found_.add(
+                (c * depth + planes.first) * height * width,
+                std::span(read_).subspan(static_cast<std::size_t>(c * part), static_cast<std::size_t>(part)));
         channels_last(read_, channels, turned_);
         out_.write(header_.size() + static_cast<std::uint64_t>(planes.first * height * width * channels) * 4,
                    std::as_bytes(std::span(turned_)));
