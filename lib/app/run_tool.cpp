@@ -142,11 +142,12 @@ int run_verb(Words words, const Tool& tool, Verb& verb, std::size_t verb_words) 
     std::vector<char*> arguments{program.data()};
     for (auto& word : words) arguments.push_back(word.data());
     const auto nothing_early = [](const options::Options&) { return false; };
-    return run_mpi_program(static_cast<int>(arguments.size()), arguments.data(), schema, text, nothing_early,
-                           [&](Session& session, const options::Options& options) {
-                               return work(session, options, verb, command_line);
-                           },
-                           [](const options::Options&) { return false; });  // a process alone needs no MPI
+    return run_mpi_program(
+        static_cast<int>(arguments.size()), arguments.data(), schema, text, nothing_early,
+        [&](Session& session, const options::Options& options) {
+            return work(session, options, verb, command_line);
+        },
+        [](const options::Options&) { return false; });  // a process alone needs no MPI
 }
 
 }  // namespace

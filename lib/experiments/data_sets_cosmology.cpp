@@ -12,6 +12,7 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr std::int64_t kLargestEdge = 16384;
+constexpr double kLargestScale = 1e6;  // squares and products of such are still numbers, in float32 too
 
 data::CosmologySpec spec_of(const options::Options& options) {
     const std::string& spectrum = options.text("spectrum");
@@ -71,6 +72,10 @@ class MakeCosmology final : public Verb {
             throw base::OptionError(
                 fmt::format("--chunk {} is longer than --edge {}; a chunk is a part of the volume",
                             options.integer("chunk"), edge));
+        for (const char* scale : {"sigma", "speed", "gas-smoothing", "cutoff"})
+            if (!(options.real(scale) <= kLargestScale))
+                throw base::OptionError(fmt::format("--{} {} is beyond {}: the fields would not be numbers",
+                                                    scale, options.real(scale), kLargestScale));
         const std::string place = place_of(options, 0, fmt::format("cosmology-{}.h5", edge));
         options.resolve("output", place);
         if (!options.is_set("spectral-index"))

@@ -51,7 +51,8 @@ void describe_reading(options::Schema& schema) {
         .shorthand('W')
         .flag("check-read", "compare what the timed reading got")
         .shorthand('R')
-        .flag("reorder", "no rank reads what it wrote, also where it is timed (of another node where there is one)")
+        .flag("reorder",
+              "no rank reads what it wrote, also where it is timed (of another node where there is one)")
         .shorthand('C')
         .flag("no-verify", "compare nothing: the run is marked as not verified")
         .flag("cold",
@@ -69,7 +70,7 @@ void describe_measuring(options::Schema& schema) {
         .shorthand('i');
     describe_target(schema, "-i");
     describe_order(schema);
-    schema.flag("fsync", "each file is on the disk before it is closed")
+    schema.flag("fsync", "each file is on the disk when its writing ends")
         .shorthand('e')
         .flag("rename", "a file bears a temporary name until it is whole")
         .choice(
@@ -107,12 +108,20 @@ void check_combination(const Options& options) {
                                             options.integer("chunk"), options.integer("size")));
 }
 
+// A count that is no more than a count of things can be.
+int count_of(const Options& options, const char* name) {
+    const std::int64_t count = options.integer(name);
+    if (count <= std::numeric_limits<int>::max()) return static_cast<int>(count);
+    throw base::OptionError(fmt::format("--{} {} is beyond {}, the most that is counted", name, count,
+                                        std::numeric_limits<int>::max()));
+}
+
 io::Job job_of(const Options& options) {
     io::Job job;
     job.files = options.integer("files");
     job.size = options.integer("size");
     job.directory = options.text("directory");
-    job.workers = static_cast<int>(std::min<std::int64_t>(options.integer("workers"), std::numeric_limits<int>::max()));
+    job.workers = count_of(options, "workers");
     job.async = options.flag("async");
     job.dynamic = options.flag("dynamic");
     job.chunk_files = options.integer("chunk-files");
@@ -184,8 +193,8 @@ StorageOptions storage_options(const Options& options, int world_size) {
     result.repetitions = options.integer("repetitions");
     result.most_repetitions = most_samples(options, result.repetitions);
     result.convergence = convergence_of(options, result.repetitions);
-    result.warmup = options.has("warmup") ? static_cast<int>(options.integer("warmup")) : 0;
-    result.reads = static_cast<int>(options.integer("reads"));
+    result.warmup = options.has("warmup") ? count_of(options, "warmup") : 0;
+    result.reads = count_of(options, "reads");
     result.write = !options.flag("read-only");
     result.read = !options.flag("write-only");
     result.verify = result.read && !options.flag("no-verify");

@@ -141,7 +141,8 @@ Comparison compared(const StorageRecord& record, const StorageOptions& options, 
         if (!pass.trial.compared) continue;
         records += static_cast<double>(pass.trial.records);
         const std::string words = words_of(pass.who, options.strategy.processes);
-        if (all.readers.find(words) == std::string::npos) all.readers += (all.readers.empty() ? "" : ", and ") + words;
+        if (all.readers.find(words) == std::string::npos)
+            all.readers += (all.readers.empty() ? "" : ", and ") + words;
     }
     const auto sums =
         measure::gather_columns(control, {records, all.wrong, all.wrong_records}).sum_over_ranks();
@@ -170,9 +171,10 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
         return;
     }
     const char* why = !options.read ? "--write-only" : !options.verify ? "--no-verify" : "not all was read";
-    fill_verdicts(run, {{kCheck, all.complete ? "passed" : "not verified",
-                         all.complete ? fmt::format("{:.0f} elements, bit by bit, {}", all.elements, all.readers)
-                                      : why}});
+    fill_verdicts(
+        run,
+        {{kCheck, all.complete ? "passed" : "not verified",
+          all.complete ? fmt::format("{:.0f} elements, bit by bit, {}", all.elements, all.readers) : why}});
     if (!all.complete) run.warnings.push_back(fmt::format("what was written is NOT VERIFIED ({})", why));
 }
 

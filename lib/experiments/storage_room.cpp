@@ -86,10 +86,10 @@ void check_workers(const StorageOptions& options) {
     if (!options.strategy.processes) return;
     const std::int64_t workers = options.job.workers;
     if (workers > most_processes() || workers > most_pipes())
-        throw base::EnvironmentError(
-            fmt::format("--workers {} are more than one rank may have here: {} processes (kernel.pid_max) and "
-                        "a pipe to each, {} of them (ulimit -n); use fewer --workers",
-                        workers, most_processes(), most_pipes()));
+        throw base::EnvironmentError(fmt::format(
+            "--workers {} are more than one rank may have here: {} processes (kernel.pid_max) and "
+            "a pipe to each, {} of them (ulimit -n); use fewer --workers",
+            workers, most_processes(), most_pipes()));
     const long double each =
         kWorkerBytes + kRecordsInAWorker * 8 * static_cast<long double>(options.job.values_per_record());
     if (static_cast<long double>(workers) * each <= memory_of_node()) return;

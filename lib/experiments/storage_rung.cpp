@@ -200,7 +200,8 @@ void StorageRung::read_record(io::Reader& reader, std::int64_t id, ReadTrial& tr
     }
 }
 
-void StorageRung::for_each_file(const ReadPlan& plan, const std::function<void(const fs::path&)>& visit) const {
+void StorageRung::for_each_file(const ReadPlan& plan,
+                                const std::function<void(const fs::path&)>& visit) const {
     for (const auto& share : plan.records) {
         for (std::int64_t id = share.first; id < share.end(); ++id) {
             const fs::path path = strategy_->file_of(id);

@@ -137,7 +137,8 @@ class Measurement {
         const bool by_rows = work_.rows > 0;
         const auto part = by_rows ? base::share_of(work_.rows, ranks_.rank(), ranks_.world_size())
                                   : base::Share{0, std::int64_t{1}};
-        const std::uint64_t unit = work_.bytes_per_record / static_cast<std::uint64_t>(by_rows ? work_.rows : 1);
+        const std::uint64_t unit =
+            work_.bytes_per_record / static_cast<std::uint64_t>(by_rows ? work_.rows : 1);
         const std::uint64_t begin = static_cast<std::uint64_t>(part.first) * unit;
         const auto piece = record.subspan(begin, static_cast<std::uint64_t>(part.count) * unit);
         const base::Share ids = by_rows ? base::Share{0, work_.records} : mine_;

@@ -36,8 +36,8 @@ struct CeilingWork {
     /// Of write_shared: 0: each rank its part of the records; else how many rows a record has, of which each
     /// rank writes its block, of every record.
     std::int64_t rows = 0;
-    bool fsync = false;       ///< after each record of write_own, at the end of write_shared: as the rungs
-    bool memory_copy = true;  ///< takes up to 128 MiB of memory per writer meanwhile
+    bool fsync = false;        ///< after each record of write_own, at the end of write_shared: as the rungs
+    bool memory_copy = true;   ///< takes up to 128 MiB of memory per writer meanwhile
     bool shared_file = false;  ///< write_shared; otherwise write_own and create
     /// Processes that write at the same time for this rank, which is alone then; 1: the ranks themselves do.
     int workers = 1;

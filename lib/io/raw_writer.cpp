@@ -58,8 +58,7 @@ void remove_raw(const fs::path& directory, const base::Share& records) noexcept 
 RawWriter::RawWriter(RawShare share) : share_(std::move(share)) {
     for (std::int64_t id = share_.records.first; id < share_.records.end(); ++id) {
         const fs::path path = raw_path(share_.directory, id);
-        if (::unlink(path.c_str()) != 0 && errno != ENOENT)
-            base::throw_errno("unlink", path, errno, kOption);
+        if (::unlink(path.c_str()) != 0 && errno != ENOENT) base::throw_errno("unlink", path, errno, kOption);
     }
     if (share_.records.count > 0) record_.assign(share_.bytes_per_record, 'r');
 }
@@ -131,8 +130,8 @@ double creating_s(const base::IoTimes& times) {
 
 Pauses::Pauses(std::uint64_t bytes_per_record, bool each, const std::function<void()>& beat)
     : every_(each ? 1
-                  : static_cast<std::int64_t>(std::max<std::uint64_t>(
-                        1, kPause / std::max<std::uint64_t>(1, bytes_per_record)))),
+                  : static_cast<std::int64_t>(
+                        std::max<std::uint64_t>(1, kPause / std::max<std::uint64_t>(1, bytes_per_record)))),
       beat_(beat) {}
 
 }  // namespace ranklab::io

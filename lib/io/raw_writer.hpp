@@ -50,8 +50,8 @@ class RawWriter {
     void prepare_copy();
     /// As many bytes as the records have, at most 1 GiB, from one to the other. The buffers are gone then.
     Ceiling copy();
-    /// Each record as RecordWriter does it: open, one write(), fsync, close, marked as those phases. `between`
-    /// is called about every MiB and may throw.
+    /// Each record as RecordWriter does it: open, one write(), fsync, close, marked as those phases.
+    /// `between` is called about every MiB and may throw.
     base::IoTimes write(const std::function<void()>& between);
 
   private:

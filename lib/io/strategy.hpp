@@ -79,7 +79,7 @@ struct StrategyEntry {
     std::function<bool(const Job&)> by_rows;
     /// How many processes of one rank write at the same time; empty: one.
     std::function<int(const Job&)> writers_at_once;
-    std::string extension;     ///< ".txt", ".npy", ".h5"
+    std::string extension;  ///< ".txt", ".npy", ".h5"
     /// Bytes that one record takes in its file, headers apart.
     std::function<std::int64_t(std::int64_t size)> bytes_per_record;
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;

@@ -155,7 +155,8 @@ class Parent {
 
 /// This worker's share of a ceiling: each step when the parent says so to all.
 void serve_raw(const StartBody& start, const Job& job) {
-    const auto share = base::share_of(start.files, static_cast<int>(start.number), static_cast<int>(start.workers));
+    const auto share =
+        base::share_of(start.files, static_cast<int>(start.number), static_cast<int>(start.workers));
     RawWriter writer({.directory = job.directory,
                       .records = share,
                       .bytes_per_record = start.record_bytes,
@@ -172,11 +173,10 @@ void serve_raw(const StartBody& start, const Job& job) {
             const CopiedBody body{copied.amount, copied.seconds};
             if (!tell(MessageType::copied, {bytes_of(body)})) return;
         } else if (header->type == MessageType::write) {
-            const ReportBody report{.id = -1,
-                                    .records = share.count,
-                                    .queue_bytes = 0,
-                                    .wait_s = 0,
-                                    .times = writer.write([&] { parent.beat(); })};
+            const ReportBody report{
+                .id = -1, .records = share.count, .queue_bytes = 0, .wait_s = 0, .times = writer.write([&] {
+                    parent.beat();
+                })};
             tell(MessageType::finished, {bytes_of(report)});
             return;
         } else {

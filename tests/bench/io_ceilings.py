@@ -4,7 +4,7 @@
 
 Each round runs the rungs below at each rank count, ceilings in the same run, and takes the numbers from the results file through
 `ranklab report --format json`. The answers are medians over rounds; the targets (exit code 4 below one):
-  write phase of binary                    >= 90 % of raw write() to a file per rank
+  write phase of binary                    >= 90 % of raw write() to a file per record
   write phase of hdf5-parallel-*           >= 90 % of raw pwrite() to one shared file, at each rank count
   T(2) / T(1) of mpi-send                  <= 0.65
   hdf5-parallel-collective at 2 ranks      faster than hdf5-serial, whole jobs

@@ -68,9 +68,8 @@ void expect_read_by_others(const StorageOptions& options) {
 
 TEST(StorageReaders, NoRankReadsWhatItWrote) {
     const ranklab::testing::SharedFolder folder;
-    for (const char* strategy :
-         {"text-loop", "text-vectorized", "binary", "mpi-send", "mpi-scatter", "hdf5-serial",
-          "hdf5-parallel-independent"}) {
+    for (const char* strategy : {"text-loop", "text-vectorized", "binary", "mpi-send", "mpi-scatter",
+                                 "hdf5-serial", "hdf5-parallel-independent"}) {
         SCOPED_TRACE(strategy);
         expect_read_by_others(options_of(strategy, folder.path()));
     }
@@ -94,8 +93,7 @@ TEST(StorageReaders, OfRecordsThatAllWroteTogetherItIsSaidSo) {
     NoProgress progress;
     StorageRung rung(options, world(), progress);
     rung.write();
-    EXPECT_EQ(rung.readers().check().who,
-              world().world_size() == 1 ? WhoReads::writers : WhoReads::together);
+    EXPECT_EQ(rung.readers().check().who, world().world_size() == 1 ? WhoReads::writers : WhoReads::together);
     rung.remove();
 }
 

@@ -88,6 +88,10 @@ void check_extents(const fs::path& file, const hdf5::Volume& first, const hdf5::
     const auto& one = first.info().shape;
     const auto& two = other.info().shape;
     if (std::equal(one.begin() + 1, one.end(), two.begin() + 1)) return;
+    const auto is_cube = [](const auto& shape) { return shape[1] == shape[2] && shape[1] == shape[3]; };
+    if (is_cube(one) && is_cube(two))
+        fail(file,
+             fmt::format("/Nbody has edge {} and /Hydro {}; they do not belong together", one[1], two[1]));
     fail(file, fmt::format("/Nbody has the shape {} and /Hydro {}; they do not belong together",
                            shape_text(one), shape_text(two)));
 }
@@ -104,8 +108,7 @@ void reading_values(const fs::path& file, const char* name, const std::function<
     try {
         read();
     } catch (const base::Hdf5Error& error) {
-        fail(file,
-             fmt::format("/{} cannot be read ({}); make or copy the file again", name, error.what()));
+        fail(file, fmt::format("/{} cannot be read ({}); make or copy the file again", name, error.what()));
     }
 }
 

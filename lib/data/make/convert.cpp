@@ -3,25 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <memory>
 #include <optional>
 #include <set>
 
 #include "base/error.hpp"
-#include "base/npy_header.hpp"
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
 #include "data/formats/npy.hpp"
-#include "data/formats/volume_form.hpp"
 #include "data/formats/volume_scan.hpp"
 #include "data/make/output_file.hpp"
-#include "data/make/pace.hpp"
+#include "data/make/pieces.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/volume.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -29,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kHeaderBytes = 1U << 20U;
-constexpr std::int64_t kPieceShare = 4;  // of planes_a_piece's 256 MiB: two copies of a piece are in memory
 
 struct Input {
     fs::path path;
@@ -94,36 +88,13 @@ std::uint64_t stored_bytes(const Input& input, std::int64_t chunk) {
     return bytes;
 }
 
-// [cells][C] to [C][cells], and back.
+// [cells][C] to [C][cells].
 void channels_first(std::span<const float> from, std::int64_t channels, std::span<float> to) {
     const auto width = static_cast<std::size_t>(channels);
     const std::size_t cells = from.size() / width;
     for (std::size_t c = 0; c < width; ++c)
         for (std::size_t i = 0; i < cells; ++i) to[c * cells + i] = from[i * width + c];
 }
-void channels_last(std::span<const float> from, std::int64_t channels, std::span<float> to) {
-    const auto width = static_cast<std::size_t>(channels);
-    const std::size_t cells = from.size() / width;
-    for (std::size_t c = 0; c < width; ++c)
-        for (std::size_t i = 0; i < cells; ++i) to[i * width + c] = from[c * cells + i];
-}
-
-// This rank's planes in pieces, as many pieces on every rank: visit(planes) with none where a rank has fewer.
-template <class Visit>
-void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape, base::ProgressSink& progress,
-                    Visit visit) {
-    const base::Share mine = base::share_of(shape[1], control.rank(), control.world_size());
-    const std::int64_t longest = base::share_of(shape[1], 0, control.world_size()).count;
-    const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
-    Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces converted");
-    for (std::int64_t done = 0; done < longest; done += piece) {
-        progress.activity("converting");
-        const std::int64_t begin = std::min(done, mine.count);
-        visit(base::Share{mine.first + begin, std::min(piece, mine.count - begin)});
-        pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
-    }
-}
-
 std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::VolumeWriter& file,
                         base::ProgressSink& progress) {
     std::optional<NpyFile> npy;
@@ -156,89 +127,6 @@ void store_checksums(const fs::path& path, const std::vector<Input>& inputs,
     file.close();
 }
 
-struct Source {
-    VolumeWanted wanted;
-    const char* suffix;
-    hdf5::VolumeShape shape{};
-};
-
-// The checks of `data verify`, but for the cube: npy volumes of any extents are taken, and given back.
-void check_sources(const fs::path& path, std::span<Source> sources) {
-    const auto file = open_volume_file(path);
-    std::vector<hdf5::Volume> volumes;
-    for (auto& source : sources) {
-        volumes.push_back(open_volume(path, file, source.wanted, false));
-        const auto& shape = volumes.back().info().shape;
-        std::copy(shape.begin(), shape.end(), source.shape.begin());
-    }
-    check_extents(path, volumes.front(), volumes.back());
-}
-
-std::vector<std::int64_t> npy_shape(const hdf5::VolumeShape& s) {
-    return {s[1], s[2], s[3], s[0]};
-}
-
-// One dataset into an npy file, all of whose values are looked at on the way.
-class Export {
-  public:
-    Export(comm::Communicator& control, const fs::path& path, const Source& source, OutputFile& out)
-        : control_(control), path_(path), source_(source), out_(out), header_(base::npy_header("<f4", npy_shape(source.shape))) {
-        comm::together(control_, [&] {
-            file_.emplace(open_volume_file(path_));
-            volume_.emplace(open_volume(path_, *file_, source_.wanted, false));
-            stored_ = stored_sum(path_, *volume_);
-            if (control_.rank() == 0) out_.write(0, std::as_bytes(std::span(header_)));
-        });
-    }
-
-    void copy(base::ProgressSink& progress) {
-        for_each_piece(control_, source_.shape, progress, [&](base::Share planes) {
-            comm::together(control_, [&] {
-                if (planes.count > 0) copy_planes(planes);
-            });
-        });
-        found_.gather(control_);
-        comm::together(control_, [&] {
-            judge_volume(path_, source_.wanted.name, found_, {source_.shape.begin(), source_.shape.end()},
-                         stored_);
-        });
-    }
-
-  private:
-    void copy_planes(base::Share planes) {
-        const auto& [channels, depth, height, width] = source_.shape;
-        const std::int64_t part = planes.count * height * width;
-        read_.resize(static_cast<std::size_t>(channels * part));
-        turned_.resize(read_.size());
-        reading_values(path_, source_.wanted.name, [&] {
-            volume_->read({.first_channel = 0,
-                           .channels = channels,
-                           .first_plane = planes.first,
-                           .planes = planes.count},
-                          read_);
-        });
-        for (std::int64_t c = 0; c < channels; ++c)
-            found_.add((c * depth + planes.first) * height * width,
-                       std::span(read_).subspan(static_cast<std::size_t>(c * part),
-                                                static_cast<std::size_t>(part)));
-        channels_last(read_, channels, turned_);
-        out_.write(header_.size() + static_cast<std::uint64_t>(planes.first * height * width * channels) * 4,
-                   std::as_bytes(std::span(turned_)));
-    }
-
-    comm::Communicator& control_;
-    const fs::path& path_;
-    const Source& source_;
-    OutputFile& out_;
-    std::string header_;
-    std::optional<hdf5::File> file_;
-    std::optional<hdf5::Volume> volume_;
-    std::optional<std::uint64_t> stored_;
-    VolumeScan found_;
-    std::vector<float> read_;
-    std::vector<float> turned_;
-};
-
 }  // namespace
 
 std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
@@ -266,27 +154,6 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
         if (control.rank() == 0) store_checksums(output.path(), inputs, sums);
     });
     output.commit();
-    progress.finish();
-    return report;
-}
-
-std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
-                                   base::ProgressSink& progress) {
-    const fs::path& input = spec.inputs.front();
-    std::array sources{Source{kVolumesWanted[0], "_data.npy"}, Source{kVolumesWanted[1], "_label.npy"}};
-    comm::together(control, [&] { check_sources(input, sources); });
-    std::vector<Converted> report;
-    std::vector<std::unique_ptr<OutputFile>> outputs;
-    for (const auto& source : sources) {
-        const auto shape = npy_shape(source.shape);
-        const std::string target = spec.output.string() + source.suffix;
-        std::uint64_t bytes = 4;
-        for (const std::int64_t extent : shape) bytes *= static_cast<std::uint64_t>(extent);
-        outputs.push_back(std::make_unique<OutputFile>(control, target, spec.force, bytes));
-        Export(control, input, source, *outputs.back()).copy(progress);
-        report.push_back({fmt::format("{}:/{}", input.string(), source.wanted.name), target, shape});
-    }
-    for (const auto& output : outputs) output->commit();
     progress.finish();
     return report;
 }

@@ -64,7 +64,8 @@ TEST(BindingCeiling, AShareAbove105PerCentIsMarkedWithItsReason) {
                                             .measured = measured});
     };
     EXPECT_DOUBLE_EQ(share(4, 1, 1).percent, 200) << "it is not hidden";
-    EXPECT_THAT(share(4, 1, 1).mark, HasSubstr("200.0 % of raw write(): a ceiling that does not bind, since"));
+    EXPECT_THAT(share(4, 1, 1).mark,
+                HasSubstr("200.0 % of raw write(): a ceiling that does not bind, since"));
     EXPECT_THAT(share(4, 1, 1).mark, HasSubstr("the one measurement"));
     EXPECT_THAT(share(4, 1, 7).mark, HasSubstr("any of the 7 measurements"));
     EXPECT_THAT(share(4, 2, 7).mark, HasSubstr("the rung's 2 writers make their numbers in between"));

@@ -81,8 +81,7 @@ TEST_F(WorkerCeilings, AFullDiskIsSaidAndNothingStays) {
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
     const rlimit small{10000, before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-    const auto sentence =
-        thrown_sentence<base::EnvironmentError>([&] { measure_ceilings(ranks_, work_); });
+    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { measure_ceilings(ranks_, work_); });
     ::setrlimit(RLIMIT_FSIZE, &before);
     EXPECT_THAT(sentence, HasSubstr("there is no room"));
     EXPECT_TRUE(std::filesystem::is_empty(work_.directory));
@@ -90,13 +89,13 @@ TEST_F(WorkerCeilings, AFullDiskIsSaidAndNothingStays) {
 
 TEST_F(WorkerCeilings, AWorkerThatEndsIsNamed) {
     be_script("exit 42");
-    const auto sentence =
-        thrown_sentence<base::EnvironmentError>([&] { measure_ceilings(ranks_, work_); });
+    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { measure_ceilings(ranks_, work_); });
     EXPECT_THAT(sentence, HasSubstr("ended with exit code 42"));
     EXPECT_TRUE(tests::children_of(::getpid()).empty());
 }
 
-// Records enough that there is progress to tell of: a ceiling that takes long is no stall, and can be stopped.
+// Records enough that there is progress to tell of: a ceiling that takes long is no stall, and can be
+// stopped.
 TEST_F(WorkerCeilings, TellTheirProgressAndStop) {
     work_.records = 20000;
     work_.bytes_per_record = 1 << 20;

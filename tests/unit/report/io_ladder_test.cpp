@@ -6,6 +6,7 @@
 
 #include "io_runs_sample.hpp"
 #include "report/io_scaling.hpp"
+#include "report/text.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -33,6 +34,21 @@ TEST(LadderRows, AreReadWhetherNumbersAreWholeOrNot) {
     EXPECT_EQ(rows[1].over_previous, 4.8 / 1.4);
     EXPECT_EQ(rows[9].percent_of_ceiling, 91.25);
     EXPECT_NE(rows[9].mark.find("fell back"), std::string::npos);
+}
+
+TEST(LadderRows, AShareAbove105PerCentIsNeverShownAsACeilingThatBinds) {
+    auto run = sample_ladder();
+    auto& percent = std::get<std::vector<double>>(run.tables[0].columns[12].values);
+    auto& ceiling = std::get<std::vector<std::string>>(run.tables[0].columns[11].values);
+    percent[2] = 190.9;  // as older versions stored it
+    percent[3] = 190.9;
+    ceiling[3] = "raw write() (does not bind)";
+    percent[4] = 105;
+    const auto rows = ladder_rows(run.tables[0]);
+    EXPECT_EQ(rows[2].ceiling, "write (does not bind)");
+    EXPECT_EQ(rows[3].ceiling, "raw write() (does not bind)") << "once";
+    EXPECT_EQ(rows[4].ceiling, "write");
+    EXPECT_NE(run_text(run).find("190.9 of write (does not bind)"), std::string::npos);
 }
 
 TEST(LadderRows, MissingColumnsAreNoNumbers) {

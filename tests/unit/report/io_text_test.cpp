@@ -72,5 +72,18 @@ TEST(IoText, ShowsStorageCeilingsInBothUnits) {
     EXPECT_THAT(text, ContainsRegex("create +2.5e\\+04 +files/s +n/a"));
 }
 
+TEST(IoText, ShowsWhyACeilingDoesNotBindBelowTheTable) {
+    auto run = rung_run("binary", 1, 1, {0.5, {}});
+    run.tables = {{"ceilings",
+                   {{"ceiling", std::vector<std::string>{"raw write()", "file creation"}},
+                    {"percent", std::vector<double>{150.1, 40}},
+                    {"binds", std::vector<std::string>{"does not bind", ""}},
+                    {"mark", std::vector<std::string>{"150.1 % of raw write(): for a reason", ""}}}}};
+    const std::string text = run_text(run);
+    EXPECT_THAT(text, ContainsRegex("raw write\\(\\) +150.1 +does not bind \\[1\\]"));
+    EXPECT_THAT(text, HasSubstr("  [1] 150.1 % of raw write(): for a reason\n"));
+    EXPECT_THAT(text, Not(ContainsRegex("binds +mark")));
+}
+
 }  // namespace
 }  // namespace ranklab::report

@@ -1,0 +1,36 @@
+// A rank's planes of a volume, piece by piece, on all ranks together.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/progress.hpp"
+#include "base/share.hpp"
+#include "comm/communicator.hpp"
+#include "data/make/pace.hpp"
+#include "data/make/slab_writer.hpp"
+#include "hdf5/volume_writer.hpp"
+
+namespace ranklab::data {
+
+/// Of planes_a_piece's 256 MiB: two copies of a piece are in memory.
+inline constexpr std::int64_t kPieceShare = 4;
+
+/// This rank's planes in pieces, as many pieces on every rank: visit(planes) with none where a rank has
+/// fewer.
+template <class Visit>
+void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape, base::ProgressSink& progress,
+                    Visit visit) {
+    const base::Share mine = base::share_of(shape[1], control.rank(), control.world_size());
+    const std::int64_t longest = base::share_of(shape[1], 0, control.world_size()).count;
+    const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
+    Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces converted");
+    for (std::int64_t done = 0; done < longest; done += piece) {
+        progress.activity("converting");
+        const std::int64_t begin = std::min(done, mine.count);
+        visit(base::Share{mine.first + begin, std::min(piece, mine.count - begin)});
+        pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
+    }
+}
+
+}  // namespace ranklab::data
