@@ -1,7 +1,8 @@
 // A run whose overlap is known by construction: two ranks, the queue that sums buckets, and a communicator
 // whose allreduce travels for a known time once all ranks have come. Of two equal buckets the first can hide
 // behind what is left of backward, the second cannot: with somebody who moves data half of the communication
-// is hidden, with nobody none of it. What is asserted are shares of those times, medians over pairs.
+// is hidden, with nobody none of it. What is printed is compared with what the link's and the steps' own
+// clocks say of the same steps; where the machine kept the times that were asked for, with the shares too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +11,9 @@
 
 #include "comm/silent.hpp"
 #include "experiments/communication.hpp"
+#include "measure/gather.hpp"
 #include "mpi_world.hpp"
+#include "stats/summary.hpp"
 #include "train/reduction_queue.hpp"
 
 namespace ranklab::experiments {
@@ -23,19 +26,27 @@ constexpr std::chrono::milliseconds kTravel{60};
 constexpr std::chrono::milliseconds kBackward{120};  // after the first bucket, before the second
 constexpr int kPairs = 8;
 
-// Sums at once, then travels: nobody has to compute for it.
+double seconds(Clock::duration time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+// Sums at once, then travels: nobody has to compute for it. Says how long it really took until it was seen.
 class Travelling final : public comm::Request::State {
   public:
-    explicit Travelling(comm::Request sum) : sum_(std::move(sum)) {}
+    Travelling(comm::Request sum, double& travelled) : sum_(std::move(sum)), travelled_(travelled) {}
     void wait() override {
         sum_.wait();
         begin();
         std::this_thread::sleep_until(begin_ + kTravel);
+        travelled_ += seconds(Clock::now() - begin_);
     }
     bool test() override {
         if (!sum_.test()) return false;
         begin();
-        return Clock::now() >= begin_ + kTravel;
+        const auto now = Clock::now();
+        if (now < begin_ + kTravel) return false;
+        travelled_ += seconds(now - begin_);
+        return true;
     }
 
   private:
@@ -43,6 +54,7 @@ class Travelling final : public comm::Request::State {
         if (begin_ == Clock::time_point()) begin_ = Clock::now();
     }
     comm::Request sum_;
+    double& travelled_;
     Clock::time_point begin_;
 };
 
@@ -58,7 +70,7 @@ class SlowLink final : public comm::Communicator {
     void broadcast(comm::BufferView buffer, int root) override { real_.broadcast(buffer, root); }
     void allreduce(comm::BufferView buffer, comm::ReduceOp op) override { real_.allreduce(buffer, op); }
     comm::Request start_allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
-        return comm::Request(std::make_unique<Travelling>(real_.start_allreduce(buffer, op)));
+        return comm::Request(std::make_unique<Travelling>(real_.start_allreduce(buffer, op), travelled));
     }
     void allgather(comm::BufferView send, comm::BufferView receive) override {
         real_.allgather(send, receive);
@@ -68,8 +80,15 @@ class SlowLink final : public comm::Communicator {
     }
     std::unique_ptr<comm::Communicator> split(int color, int key) override { return real_.split(color, key); }
 
+    double travelled = 0;  // seconds, of all that arrived; the queue's thread writes, finish() comes after
+
   private:
     comm::Communicator& real_;
+};
+
+// What this rank's own clocks say of the steps with communication.
+struct Truth {
+    std::vector<double> total, exposed;
 };
 
 class TwoBuckets {
@@ -80,15 +99,19 @@ class TwoBuckets {
           silent_(link_),
           queue_(silent_, progress, train::Transfer::background) {}
 
-    OverlapProbe probe() {
+    OverlapProbe probe(Truth& truth) {
         OverlapProbe probe;
         for (int pair = 0; pair < kPairs; ++pair) {
             for (const bool silent : {pair % 2 == 0, pair % 2 != 0}) {
-                const auto [step, seconds] = make_step(silent);
+                link_.travelled = 0;
+                const auto [step, whole] = make_step(silent);
                 const double backward = step.backward_end - step.backward_begin;
-                (silent ? probe.without : probe.with).push_back(seconds);
+                (silent ? probe.without : probe.with).push_back(whole);
                 (silent ? probe.backward_without : probe.backward_with).push_back(backward);
-                if (!silent) probe.reductions.push_back(step);
+                if (silent) continue;
+                probe.reductions.push_back(step);
+                truth.total.push_back(link_.travelled);
+                truth.exposed.push_back(whole - step.backward_end);
             }
         }
         return probe;
@@ -99,9 +122,7 @@ class TwoBuckets {
         world().barrier();
         silent_.silence(silent);
         const auto begin = Clock::now();
-        const auto seconds = [begin](Clock::time_point when) {
-            return std::chrono::duration<double>(when - begin).count();
-        };
+        const auto at = [begin](Clock::time_point when) { return seconds(when - begin); };
         queue_.begin_step();
         queue_.push(comm::view(std::span(first_)));
         std::this_thread::sleep_until(begin + kBackward);  // the first bucket's gradients were there at once
@@ -109,11 +130,10 @@ class TwoBuckets {
         const auto backward_end = Clock::now();
         queue_.hurry();
         queue_.finish();
-        StepReductions step{0, seconds(backward_end), {}};
+        StepReductions step{0, at(backward_end), {}};
         for (const auto& stamp : queue_.stamps())
-            step.reductions.push_back(
-                {seconds(stamp.ready), seconds(stamp.start), seconds(stamp.moving), seconds(stamp.end)});
-        return {step, seconds(Clock::now())};
+            step.reductions.push_back({at(stamp.ready), at(stamp.start), at(stamp.moving), at(stamp.end)});
+        return {step, at(Clock::now())};
     }
 
     std::unique_ptr<comm::Communicator> data_;
@@ -123,11 +143,29 @@ class TwoBuckets {
     train::ReductionQueue queue_;
 };
 
-results::Run measured(train::Progress progress) {
+double median(const std::vector<double>& mine) {
+    return stats::quantile(measure::gather_columns(world(), mine).max_over_ranks(), 0.5);
+}
+
+struct Measured {
     results::Run run;
-    const OverlapProbe probe = TwoBuckets(progress).probe();
-    add_communication(run, {}, probe, {}, {}, "here", world());
-    return run;
+    double total, exposed, without;  // medians by the test's own clocks, the longest rank's of each step
+
+    double overlap() const { return 1 - exposed / total; }
+    // Whether times were what was asked for: a machine that does much else does not keep them.
+    bool kept_time(double expected_exposed) const {
+        const double travel = 2 * seconds(kTravel);
+        return std::abs(total / travel - 1) < 0.1 && std::abs(without / seconds(kBackward) - 1) < 0.1 &&
+               std::abs(exposed - expected_exposed) < 0.1 * travel;
+    }
+};
+
+Measured measured(train::Progress progress) {
+    Truth truth;
+    const OverlapProbe probe = TwoBuckets(progress).probe(truth);
+    Measured all{{}, median(truth.total), median(truth.exposed), median(probe.without)};
+    add_communication(all.run, {}, probe, {}, {}, "here", world());
+    return all;
 }
 
 std::string why_none(const results::Run& run) {
@@ -136,33 +174,39 @@ std::string why_none(const results::Run& run) {
     return "";
 }
 
-double travelled() {
-    return 2 * std::chrono::duration<double>(kTravel).count();
+// However busy the machine: a number with its interval that is near what really was, or none and a reason.
+// Steps without communication that were disturbed tell nothing of those with it.
+void expect_true_or_none(const Measured& all) {
+    const double overlap = all.run.median("overlap");
+    const auto& ci = all.run.find("overlap")->summary.ci95;
+    EXPECT_EQ(all.run.find("overlap")->summary.n, static_cast<std::size_t>(kPairs));
+    EXPECT_EQ(std::isnan(overlap), !why_none(all.run).empty()) << why_none(all.run);
+    if (std::isnan(overlap)) return;
+    EXPECT_TRUE(overlap >= 0 && overlap <= 1 && ci.low <= overlap && overlap <= ci.high);
+    if (std::abs(all.without / seconds(kBackward) - 1) < 0.1) {
+        EXPECT_NEAR(overlap, all.overlap(), 0.3) << "of " << all.total << " s " << all.exposed << " exposed";
+    }
 }
 
 TEST(KnownOverlap, IsHalfWhereSomebodyMovesTheFirstBucket) {
-    const auto run = measured(train::Progress::thread);
-    EXPECT_EQ(why_none(run), "");
-    EXPECT_NEAR(run.median("communication_s") / travelled(), 1, 0.25);
-    EXPECT_NEAR(run.median("overlap"), 0.5, 0.2);
-    EXPECT_NEAR(run.median("overlap_balance"), 1, 0.25);
-    const auto& ci = run.find("overlap")->summary.ci95;
-    EXPECT_LE(ci.low, run.median("overlap"));
-    EXPECT_GE(ci.high, run.median("overlap"));
-    EXPECT_EQ(run.find("overlap")->summary.n, static_cast<std::size_t>(kPairs));
+    const Measured all = measured(train::Progress::thread);
+    expect_true_or_none(all);
+    if (!all.kept_time(seconds(kTravel))) GTEST_SKIP() << "the machine is too busy to keep times";
+    EXPECT_EQ(why_none(all.run), "");
+    EXPECT_NEAR(all.run.median("communication_s") / all.total, 1, 0.2);
+    EXPECT_NEAR(all.run.median("overlap"), 0.5, 0.2);
+    EXPECT_NEAR(all.run.median("overlap_balance"), 1, 0.2);
 }
 
 // Nobody moves anything during backward: all is paid after it, and no hidden share is made up.
 TEST(KnownOverlap, IsNoneWhereNobodyMovesAnything) {
-    const auto run = measured(train::Progress::none);
-    EXPECT_NEAR(run.median("communication_exposed_s") / travelled(), 1, 0.25);
-    EXPECT_NEAR(run.median("communication_s") / travelled(), 1, 0.25) << "lying there is no travelling";
-    EXPECT_LT(run.median("communication_inside_backward_s") / travelled(), 0.1);
-    const double overlap = run.median("overlap");
-    if (std::isnan(overlap))
-        EXPECT_FALSE(why_none(run).empty());
-    else
-        EXPECT_LT(overlap, 0.2);
+    const Measured all = measured(train::Progress::none);
+    expect_true_or_none(all);
+    EXPECT_LT(all.run.median("communication_inside_backward_s"), 0.1 * all.total) << "lying is no travelling";
+    if (!all.kept_time(2 * seconds(kTravel))) GTEST_SKIP() << "the machine is too busy to keep times";
+    EXPECT_NEAR(all.run.median("communication_s") / all.total, 1, 0.2);
+    const double overlap = all.run.median("overlap");
+    EXPECT_TRUE(std::isnan(overlap) || overlap < 0.2) << overlap;
 }
 
 }  // namespace
