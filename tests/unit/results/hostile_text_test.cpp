@@ -88,7 +88,7 @@ std::string stored(const std::string& text) {
     return text.substr(0, text.find('\0'));
 }
 
-void expect_same(const StoredRun& again, const StoredRun& run) {
+void expect_came_back(const StoredRun& again, const StoredRun& run) {
     EXPECT_EQ(again.label, stored(run.label));
     EXPECT_EQ(again.argv, stored(run.argv));
     EXPECT_EQ(again.command, stored(run.command));
@@ -126,7 +126,7 @@ TEST(HostileTexts, ComeBackAndHarmNothing) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
         SCOPED_TRACE(i);
         EXPECT_EQ(headers[i].label, stored(runs[i].label));
-        expect_same(file.read(runs[i].id), runs[i]);
+        expect_came_back(file.read(runs[i].id), runs[i]);
     }
     const auto found = inspect(file.path());
     EXPECT_TRUE(found.damaged.empty());
