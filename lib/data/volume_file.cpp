@@ -121,7 +121,7 @@ class VolumeFile::Opening {
         file.library_ = library_;
     }
 
-    auto in_memory(const char* dataset, const hdf5::DatasetPlace& place) {
+    std::unique_ptr<VolumeField> in_memory(const char* dataset, const hdf5::DatasetPlace& place) {
         const auto opened = open(dataset);
         hdf5::check_all_held(*opened, place);
         return memory_field(name(dataset), *opened, place);
