@@ -113,14 +113,20 @@ class VolumeFile::Opening {
         const auto why = indirect.direct() ? "that was asked for" : indirect.indirect;
         if (access_ == VolumeAccess::memory) {
             file.how_ = "in memory, through HDF5, since " + why;
-            file.nbody_ = memory_field(name("Nbody"), *open("Nbody"), nbody_);
-            file.hydro_ = memory_field(name("Hydro"), *open("Hydro"), hydro_);
+            file.nbody_ = in_memory("Nbody", nbody_);
+            file.hydro_ = in_memory("Hydro", hydro_);
             return;
         }
         file.how_ = "through HDF5, since " + why;
         file.nbody_ = library_field(name("Nbody"), open("Nbody"));
         file.hydro_ = library_field(name("Hydro"), open("Hydro"));
         file.library_ = library_;
+    }
+
+    std::unique_ptr<VolumeField> in_memory(const char* dataset, const hdf5::DatasetPlace& place) {
+        const auto opened = open(dataset);
+        hdf5::check_all_held(*opened, place);
+        return memory_field(name(dataset), *opened, place);
     }
 
     std::shared_ptr<const hdf5::Object> open(const char* dataset) {

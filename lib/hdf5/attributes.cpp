@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
+#include "hdf5/look_over.hpp"
 #include "hdf5/object.hpp"
-#include "hdf5/read_state.hpp"
 #include "hdf5/texts.hpp"
 
 namespace ranklab::hdf5 {
@@ -54,7 +54,23 @@ std::string read_fixed(const Opened& opened, const std::string& what) {
     return value;
 }
 
+herr_t add_name(hid_t, const char* name, const H5A_info_t*, void* names) noexcept {
+    try {
+        static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+        return 0;
+    } catch (...) {
+        return -1;
+    }
+}
+
 }  // namespace
+
+std::vector<std::string> attributes_of(const Object& object) {
+    std::vector<std::string> names;
+    check(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names), "H5Aiterate2",
+          object.path());
+    return names;
+}
 
 bool Object::has_attribute(const std::string& name) const {
     return check(H5Aexists(id(), name.c_str()), "H5Aexists", what_of(*this, name)) > 0;

@@ -55,6 +55,11 @@ herr_t close_by_kind(hid_t id) noexcept {
     }
 }
 
+[[noreturn]] void refuse_claim(unsigned long long bytes, std::string_view what) {
+    throw base::DataError(
+        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+}
+
 }  // namespace
 
 void IdTraits::close(type id) noexcept {
@@ -96,11 +101,6 @@ void initialise() {
         return true;
     }();
     static_cast<void>(done);
-}
-
-[[noreturn]] static void refuse_claim(unsigned long long bytes, std::string_view what) {
-    throw base::DataError(
-        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
 }
 
 void check_possible(hid_t object, unsigned long long bytes, std::string_view what) {

@@ -9,28 +9,13 @@
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/inside.hpp"
+#include "hdf5/look_over.hpp"
 #include "hdf5/texts.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
 
 constexpr int kDeepest = 16;
-
-herr_t add_attribute(hid_t, const char* name, const H5A_info_t*, void* names) noexcept {
-    try {
-        static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-        return 0;
-    } catch (...) {
-        return -1;
-    }
-}
-
-std::vector<std::string> attributes_of(const Object& object) {
-    std::vector<std::string> names;
-    check(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_attribute, &names), "H5Aiterate2",
-          object.path());
-    return names;
-}
 
 // Appends fields to the bytes, each with its length, so that no two different lists look alike.
 class Writer {
@@ -173,20 +158,6 @@ void add_object(const Group& object, int depth, Writer& out) {
     }
 }
 
-// Of any kind, groups among them. A soft link would be copied as one, and lead to nothing in its new place.
-Group member_of(const Group& group, const std::string& name) {
-    const std::string path = fmt::format("{}/{}", group.path() == "/" ? "" : group.path(), name);
-    H5L_info_t link{};
-    check(H5Lget_info(group.id(), name.c_str(), &link, H5P_DEFAULT), "H5Lget_info", path);
-    Id id = open_inside(group.id(), name, path);
-    if (link.type != H5L_TYPE_HARD)
-        throw base::DataError(
-            fmt::format("{} is a soft link to another place, which ranklab does not make; "
-                        "put what it leads to in its place (h5copy)",
-                        path));
-    return {std::move(id), path};
-}
-
 void add_group(const Group& group, std::string_view except, int depth, Writer& out) {
     if (depth > kDeepest)
         throw base::DataError(fmt::format("{} is nested too deeply: the file is damaged", group.path()));
@@ -201,34 +172,6 @@ void add_group(const Group& group, std::string_view except, int depth, Writer& o
     }
 }
 
-void write_values(const Id& copy, hid_t type, const Id& attribute, hsize_t entries, const std::string& what) {
-    if (is_variable_text(type)) {
-        const auto texts = attribute_texts(attribute.get(), type, entries, what);
-        std::vector<const char*> pointers;
-        for (const auto& text : texts) pointers.push_back(text.c_str());
-        check(H5Awrite(copy.get(), type, static_cast<const void*>(pointers.data())), "H5Awrite", what);
-        return;
-    }
-    std::string values(entries * H5Tget_size(type), '\0');
-    check(H5Aread(attribute.get(), type, values.data()), "H5Aread", what);
-    check(H5Awrite(copy.get(), type, values.data()), "H5Awrite", what);
-}
-
-void copy_attribute(const Object& from, const Object& to, const std::string& name) {
-    const std::string what = fmt::format("attribute '{}' of {}", name, from.path());
-    Contents looked_over;
-    Writer out(looked_over);
-    add_attribute(from, name, out);
-    const Id attribute = own(H5Aopen(from.id(), name.c_str(), H5P_DEFAULT), "H5Aopen", what);
-    const Id type = own(H5Aget_type(attribute.get()), "H5Aget_type", what);
-    const Id space = own(H5Aget_space(attribute.get()), "H5Aget_space", what);
-    const auto entries =
-        check(H5Sget_simple_extent_npoints(space.get()), "H5Sget_simple_extent_npoints", what);
-    const Id copy = own(H5Acreate2(to.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
-                        "H5Acreate2", what);
-    if (entries > 0) write_values(copy, type.get(), attribute, static_cast<hsize_t>(entries), what);
-}
-
 }  // namespace
 
 Contents contents_of(const Group& group, std::string_view except) {
@@ -238,23 +181,30 @@ Contents contents_of(const Group& group, std::string_view except) {
     return contents;
 }
 
-void copy_group(const Group& from, const std::string& name, const Group& to, const std::string& new_name) {
-    Contents looked_over;
-    Writer out(looked_over);
+// A soft link would be copied as one, and lead to nothing in its new place.
+Group member_of(const Group& group, const std::string& name) {
+    const std::string path = fmt::format("{}/{}", group.path() == "/" ? "" : group.path(), name);
+    H5L_info_t link{};
+    check(H5Lget_info(group.id(), name.c_str(), &link, H5P_DEFAULT), "H5Lget_info", path);
+    Id id = open_inside(group.id(), name, path);
+    if (link.type != H5L_TYPE_HARD)
+        throw base::DataError(
+            fmt::format("{} is a soft link to another place, which ranklab does not make; "
+                        "put what it leads to in its place (h5copy)",
+                        path));
+    return {std::move(id), path};
+}
+
+void look_over(const Group& from, const std::string& name) {
+    Contents contents;
+    Writer out(contents);
     add_object(member_of(from, name), 0, out);
-    check(H5Ocopy(from.id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "H5Ocopy",
-          fmt::format("{}/{}", from.path(), name));
 }
 
-void copy_attributes(const Object& from, const Object& to) {
-    for (const auto& name : attributes_of(from))
-        if (!to.has_attribute(name)) copy_attribute(from, to, name);
-}
-
-void copy_missing(const Group& from, const Group& to, const std::string& except) {
-    copy_attributes(from, to);
-    for (const auto& name : from.members())
-        if (name != except && !to.has(name)) copy_group(from, name, to, name);
+void look_over_attribute(const Object& object, const std::string& name) {
+    Contents contents;
+    Writer out(contents);
+    add_attribute(object, name, out);
 }
 
 }  // namespace ranklab::hdf5

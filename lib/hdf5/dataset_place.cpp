@@ -146,6 +146,12 @@ Object open_for_boxes(const Group& group, const std::string& name, std::uint64_t
     return {open_dataset_inside(group.id(), name, path, access.get()), path};
 }
 
+void check_all_held(const Object& dataset, const DatasetPlace& place) {
+    const std::lock_guard lock(library_mutex());
+    const std::vector<hsize_t> shape(place.shape.begin(), place.shape.end());
+    check_held(dataset.id(), bytes_of(shape, sizeof(float)), dataset.path());
+}
+
 void read_box(const Object& dataset, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
               float* out) {
     const std::lock_guard lock(library_mutex());

@@ -37,6 +37,9 @@ DatasetPlace place_of(const Group& group, const std::string& name);
 /// The dataset for read_box, with a cache for the chunks that a box touches.
 Object open_for_boxes(const Group& group, const std::string& name, std::uint64_t cache_bytes);
 
+/// DataError unless all of it may be held in memory as float32: a small file may claim to be a large one.
+void check_all_held(const Object& dataset, const DatasetPlace& place);
+
 /// Reads the box [start, start + count) as float32, row-major, whatever the layout and number type.
 void read_box(const Object& dataset, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
               float* out);

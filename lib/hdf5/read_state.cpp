@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -18,6 +19,7 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kSignature = "GCOL\x01\0\0\0"sv;  // with the version and what is reserved
 constexpr std::uint64_t kHeader = 16;                        // of a heap, and of each object in it
+constexpr std::uint64_t kSmallest = 4096;                    // heap that HDF5 makes
 constexpr std::uint64_t kAlwaysTaken = std::uint64_t{512} << 20U;
 constexpr std::uint64_t kOftenTaken = 16;  // times the file's size: repetitions, compression, texts in memory
 
@@ -79,62 +81,81 @@ void ReadState::take(std::uint64_t bytes, std::string_view what) {
     taken_ += bytes;
 }
 
-void ReadState::damaged(std::uint64_t offset) const {
+void ReadState::damaged(std::uint64_t address) const {
     throw base::DataError(
-        fmt::format("the texts at byte {} are damaged; restore the file or name another", offset));
+        fmt::format("the texts at byte {} are damaged; restore the file or name another", base_ + address));
 }
 
-std::string ReadState::bytes_at(std::uint64_t offset, std::uint64_t size) const {
-    if (offset > size_ || size > size_ - offset) damaged(offset);
-    std::string bytes(size, '\0');
-    for (std::uint64_t done = 0; done < size;) {
-        const ssize_t got =
-            ::pread(descriptor_, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+bool ReadState::read(std::uint64_t offset, char* to, std::uint64_t bytes) const {
+    while (bytes > 0) {
+        const ssize_t got = ::pread(descriptor_, to, bytes, static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) damaged(offset);
-        done += static_cast<std::uint64_t>(got);
+        if (got <= 0) return false;
+        to += got;
+        offset += static_cast<std::uint64_t>(got);
+        bytes -= static_cast<std::uint64_t>(got);
     }
-    return bytes;
+    return true;
 }
 
 // Objects follow each other; number 0 is the free space, whose size counts its own header.
-ReadState::Heap ReadState::looked_over(std::uint64_t start, const std::string& heap) const {
-    Heap items;
+std::vector<ReadState::Item> ReadState::looked_over(std::uint64_t address, const std::string& heap) const {
+    std::vector<Item> items;
     std::uint64_t at = kHeader;
     while (heap.size() - at >= kHeader) {  // less is free space too small for a header
         const auto index = number_at<std::uint16_t>(heap, at);
         const auto size = number_at<std::uint64_t>(heap, at + 8);
         const std::uint64_t room = heap.size() - at;
-        if (size > room) damaged(start);
+        if (size > room) damaged(address);
         const std::uint64_t step = index == 0 ? size : kHeader + (size + 7) / 8 * 8;
-        if (step < kHeader || step > room) damaged(start);
-        if (!items.emplace(index, Item{start + at + kHeader, size}).second) damaged(start);
+        if (step < kHeader || step > room) damaged(address);
+        items.push_back({index, at + kHeader, size});
         at += step;
     }
+    const auto by_index = [](const Item& a, const Item& b) { return a.index < b.index; };
+    if (!std::is_sorted(items.begin(), items.end(), by_index))
+        std::sort(items.begin(), items.end(), by_index);
+    const auto same = [](const Item& a, const Item& b) { return a.index == b.index; };
+    if (std::adjacent_find(items.begin(), items.end(), same) != items.end()) damaged(address);
     return items;
 }
 
-// Each heap is read once. Heaps that overlap would make that long: together they fit into the file.
-const ReadState::Heap& ReadState::heap_at(std::uint64_t address) {
-    const auto found = heaps_.find(address);
-    if (found != heaps_.end()) return found->second;
-    if (address > size_ - std::min(base_, size_)) damaged(address);
-    const std::uint64_t start = base_ + address;
-    const std::string header = bytes_at(start, kHeader);
-    const auto bytes = number_at<std::uint64_t>(header, 8);
-    if (!header.starts_with(kSignature) || bytes < kHeader || bytes > size_ - in_heaps_) damaged(start);
-    in_heaps_ += bytes;
-    return heaps_.emplace(address, looked_over(start, bytes_at(start, bytes))).first->second;
+// Heaps that overlap, or that are asked for in turns, count anew: so their bytes are bounded like all others.
+std::string ReadState::heap_bytes(std::uint64_t address, std::string_view what) {
+    if (base_ > size_ || address > size_ - base_) damaged(address);
+    const std::uint64_t room = size_ - base_ - address;
+    std::string heap(std::min(room, kSmallest), '\0');
+    if (heap.size() < kHeader || !read(base_ + address, heap.data(), heap.size())) damaged(address);
+    const auto bytes = number_at<std::uint64_t>(heap, 8);
+    if (!heap.starts_with(kSignature) || bytes < kHeader || bytes > room) damaged(address);
+    take(bytes, what);
+    const std::size_t had = heap.size();
+    heap.resize(bytes);
+    if (bytes > had && !read(base_ + address + had, heap.data() + had, bytes - had)) damaged(address);
+    return heap;
+}
+
+const ReadState::Heap& ReadState::heap_at(std::uint64_t address, std::string_view what) {
+    for (const Heap& heap : recent_)
+        if (heap.address == address) return heap;
+    Heap heap{address, heap_bytes(address, what), {}};
+    heap.items = looked_over(address, heap.bytes);
+    Heap& place = recent_[oldest_];
+    oldest_ = (oldest_ + 1) % recent_.size();
+    place = std::move(heap);
+    return place;
 }
 
 std::string ReadState::text(const TextReference& reference, std::string_view what) {
     if (reference.heap == 0 || reference.length == 0) return "";
-    const Heap& heap = heap_at(reference.heap);
-    const auto item = heap.find(reference.index);
-    if (reference.index == 0 || item == heap.end() || reference.length > item->second.size)
+    const Heap& heap = heap_at(reference.heap, what);
+    const auto item = std::lower_bound(heap.items.begin(), heap.items.end(), reference.index,
+                                       [](const Item& a, std::uint32_t index) { return a.index < index; });
+    if (reference.index == 0 || item == heap.items.end() || item->index != reference.index ||
+        reference.length > item->size)
         damaged(reference.heap);
     take(reference.length, what);
-    std::string text = bytes_at(item->second.offset, reference.length);
+    std::string text = heap.bytes.substr(item->offset, reference.length);
     text.resize(std::min(text.find('\0'), text.size()));
     return text;
 }

@@ -2,11 +2,12 @@
 // where its texts lie. Such a file may be anybody's.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "hdf5/check.hpp"
@@ -37,23 +38,29 @@ class ReadState {
 
   private:
     struct Item {
-        std::uint64_t offset = 0;
+        std::uint32_t index = 0;
+        std::uint64_t offset = 0;  ///< in the heap
         std::uint64_t size = 0;
     };
-    using Heap = std::unordered_map<std::uint32_t, Item>;
+    struct Heap {
+        std::uint64_t address = 0;  ///< 0: none, since a file begins with something else
+        std::string bytes;
+        std::vector<Item> items;  ///< by index
+    };
 
     std::uint64_t most() const;
-    const Heap& heap_at(std::uint64_t address);
-    std::string bytes_at(std::uint64_t offset, std::uint64_t size) const;
-    Heap looked_over(std::uint64_t start, const std::string& heap) const;
-    [[noreturn]] void damaged(std::uint64_t offset) const;
+    const Heap& heap_at(std::uint64_t address, std::string_view what);
+    std::string heap_bytes(std::uint64_t address, std::string_view what);
+    bool read(std::uint64_t offset, char* to, std::uint64_t bytes) const;
+    std::vector<Item> looked_over(std::uint64_t address, const std::string& heap) const;
+    [[noreturn]] void damaged(std::uint64_t address) const;
 
     int descriptor_ = -1;  // HDF5's
     std::uint64_t base_ = 0;
     std::uint64_t size_ = 0;
     std::uint64_t taken_ = 0;
-    std::uint64_t in_heaps_ = 0;
-    std::unordered_map<std::uint64_t, Heap> heaps_;
+    std::array<Heap, 4> recent_;  // a run's texts lie in one or two
+    std::size_t oldest_ = 0;
 };
 
 /// Of the file that was opened by File::open_to_read and holds the object; nullptr for files that we write.

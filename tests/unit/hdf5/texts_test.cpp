@@ -119,7 +119,28 @@ TEST_F(DamagedHeap, AReferenceThatDisagreesWithItIsADamagedFile) {
     for (const std::uint32_t index : {0U, 2U, 0x10001U, ~0U}) expect_refused(reference_ + 12, index);
 }
 
-// 30,000 attributes, each the same 64 KiB: 2 GB out of 2 MB.
+// More than eight lie in a tree of their own, as h5py makes them, too.
+TEST(Texts, OfManyAttributesAreCopied) {
+    const Scratch scratch;
+    const auto to = scratch.file().parent_path() / "to.h5";
+    File file = File::create(scratch.file());
+    const Group group = file.root().create_large_group("group");
+    const Group inner = group.create_large_group("inner");
+    for (int i = 0; i < 20; ++i) {
+        group.set_text(std::to_string(i), "text " + std::to_string(i));
+        inner.set_text(std::to_string(i), "inner " + std::to_string(i));
+    }
+    file.close();
+    const File from = File::open_to_read(scratch.file());
+    File made = File::create(to);
+    copy_group(from.root(), "group", made.root(), "copy");
+    made.close();
+    const File copied = File::open_to_read(to);
+    EXPECT_EQ(contents_of(copied.root().open_group("copy")).bytes,
+              contents_of(from.root().open_group("group")).bytes);
+}
+
+// 30,000 texts, each the same 64 KiB: 2 GB out of 0.5 MB.
 TEST(Texts, OfASmallFileDoNotFillTheMemory) {
     const Scratch scratch;
     File file = File::create(scratch.file());
