@@ -1,12 +1,12 @@
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <cstdlib>
 #include <filesystem>
 
 #include "app/session.hpp"
 #include "experiments/checkpoint_file.hpp"
 #include "fuzz/formats/all.hpp"
-#include "fuzz/hdf5_edits.hpp"
-
-#include <fmt/format.h>
-#include <zlib.h>
 
 namespace ranklab::fuzz {
 namespace {
@@ -38,6 +38,12 @@ std::vector<NamedArray> arrays(Random& random, std::size_t most) {
     return made;
 }
 
+// As the header says.
+std::size_t image_bytes(const Bytes& bytes) {
+    const std::size_t at = bytes.substr(0, kHeader).find("on: ");
+    return at == Bytes::npos ? 0 : std::strtoull(bytes.c_str() + at + 4, nullptr, 10);
+}
+
 class Checkpoints final : public Format {
   public:
     std::string name() const override { return "checkpoint"; }
@@ -52,31 +58,29 @@ class Checkpoints final : public Format {
         const auto bytes = encode(checkpoint);
         return {"checkpoint.h5", {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
     }
-    // What lies behind the header is HDF5.
-    void edit(Input& input, Random& random, std::span<const Input> others,
-              const fs::path& folder) const override {
-        if (!input.damaged && random.chance(40) && input.bytes.size() > kHeader) {
-            Input image{"image.h5", input.bytes.substr(kHeader)};
-            edit_hdf5(image, random, folder);
-            input.bytes = input.bytes.substr(0, kHeader) + image.bytes;
-            return;
-        }
-        input.damaged = true;
-        edit_bytes(input, random, others);
+    // Behind the header lies HDF5 for other programs, then the index, which is what is read.
+    void edit(Input& input, Random& random, std::span<const Input> others, const fs::path&) const override {
+        const std::size_t index = kHeader + image_bytes(input.bytes);
+        if (random.chance(20) || index >= input.bytes.size()) return edit_bytes(input, random, others);
+        Input part{"index", input.bytes.substr(index)};
+        edit_bytes(part, random, others.first(1));
+        input.bytes = input.bytes.substr(0, index) + part.bytes;
     }
-    // Mostly with the checksum that such contents have, as a file damaged before it was summed up.
+    // Mostly with the lengths and the checksum that such contents have, as a file made so on purpose.
     void finish(Input& input, Random& random) const override {
         if (input.bytes.size() < kHeader || random.chance(10)) return;
-        const std::string image = input.bytes.substr(kHeader);
-        const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(image.data()), image.size());
-        std::string header = fmt::format("ranklab checkpoint\nHDF5 from byte {} on: {} bytes, crc32 {:08x}\n",
-                                         kHeader, image.size(), crc);
+        const std::string rest = input.bytes.substr(kHeader);
+        const std::size_t image = std::min(image_bytes(input.bytes), rest.size());
+        const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(rest.data()), rest.size());
+        std::string header = fmt::format(
+            "ranklab checkpoint\nschema 2: HDF5 from byte {} on: {} bytes, then an index: {} bytes, crc32 "
+            "{:08x}\n",
+            kHeader, image, rest.size() - image, crc);
         header.resize(kHeader, '\0');
-        input.bytes = header + image;
+        input.bytes = header + rest;
     }
     void attempt(const Input& input, Random&, const fs::path& folder, Judge& judge) const override {
         fs::current_path(folder);
-        lay_traps(folder);
         write_file(input.name, input.bytes);
         judge.expect("--resume with " + input.name, {0, 3}, [&] {
             return app::guarded([&] {
