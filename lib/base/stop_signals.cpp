@@ -8,7 +8,6 @@ volatile std::sig_atomic_t signal_received = 0;  // a handler can reach nothing 
 }  // namespace
 
 StopSignals::StopSignals() {
-    signal_received = 0;
     struct sigaction action {};
     action.sa_handler = [](int signal) { signal_received = signal; };
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);

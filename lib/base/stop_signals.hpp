@@ -6,7 +6,8 @@
 namespace ranklab::base {
 
 /// From construction to destruction SIGINT and SIGTERM do not end the process: received() tells of them. A
-/// second one ends it, as without this. One at a time in a process.
+/// second one ends it, as without this. One at a time in a process. A signal that came when nobody asked any
+/// more is told by the next object: the wish to stop is not forgotten.
 class StopSignals {
   public:
     StopSignals();
