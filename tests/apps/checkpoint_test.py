@@ -253,7 +253,7 @@ class StoppedTest(CheckpointCase):
 
     def test_in_the_evaluation_before_which_the_work_is_saved(self):
         """Test samples one by one, for minutes: the checkpoint is there before, and nobody waits for its end."""
-        words = ("--model", "mnist-cnn", "--train-samples", 16, "--validation-samples", 400000, "--eval-batch-size", 1, "--batch-size", 4, "--epochs", 9,
+        words = ("--model", "mnist-cnn", "--train-samples", 16, "--validation-samples", 60000, "--eval-batch-size", 1, "--batch-size", 4, "--epochs", 9,
                  "--warmup", 0, "--checkpoint", "c")
         for ranks in (1, 2):
             for every in ((), ("--checkpoint-every", 1000)):
@@ -309,7 +309,7 @@ class StoppedTest(CheckpointCase):
             self.assertLessEqual(len(self.last().losses), 4, str(result))
 
     def test_no_evaluation_once_the_time_limit_is_hit(self):
-        for validation, words in ((2000, ("--steps", 100000000)), (400000, ("--model", "mnist-cnn", "--eval-batch-size", 1, "--steps", 3))):
+        for validation, words in ((2000, ("--steps", 100000000)), (60000, ("--model", "mnist-cnn", "--eval-batch-size", 1, "--steps", 3))):
             shutil.rmtree(self.folder / "c", ignore_errors=True)
             self.go("--warmup", 0, "--evaluate", "epoch", "--validation-samples", validation, "--time-limit", 2, "--checkpoint", "c", *words, ranks=2, code=6)
             run = self.last()
