@@ -16,8 +16,10 @@ class AblationTest(cli.Case):
     def ablate(self, *words, ranks=1):
         output = self.folder / "a.h5"
         output.unlink(missing_ok=True)
-        result = cli.ranklab("train", "--ablation", "--model", "bn-cnn", "--data", "synthetic", "--threads", 1, "--batch-size", 16,
-                             "--train-samples", 4000, "--output", output, *words, ranks=ranks, cwd=self.folder, timeout=240)
+        usual = {"--model": "bn-cnn", "--batch-size": 16}
+        given = [word for option, value in usual.items() if option not in words for word in (option, value)]
+        result = cli.ranklab("train", "--ablation", "--data", "synthetic", "--threads", 1, "--train-samples", 4000, "--output", output, *given, *words,
+                             ranks=ranks, cwd=self.folder, timeout=240)
         self.assertCode(result, 0)
         with h5py.File(output) as file:
             (run,) = file["runs"].values()
