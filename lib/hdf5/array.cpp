@@ -26,6 +26,7 @@ std::vector<hsize_t> numeric_shape(const Object& dataset) {
         throw base::DataError(fmt::format("{} is not a one- or two-dimensional array of numbers", what));
     std::vector<hsize_t> shape(static_cast<std::size_t>(rank));
     check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
+    check_claim(dataset.id(), bytes_of(shape, H5Tget_size(type.get())), what);  // while it is converted
     return shape;
 }
 

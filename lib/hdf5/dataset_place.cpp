@@ -163,8 +163,11 @@ void read_box(const Object& dataset, std::span<const std::int64_t> start, std::s
           "H5Sselect_hyperslab", what);
     const Id memory =
         own(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), "H5Screate_simple", what);
-    check(H5Dread(dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, out), "H5Dread",
-          what);
+    // The file was opened and looked over: what cannot be unpacked now is damaged.
+    if (H5Dread(dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, out) < 0)
+        throw base::DataError(
+            fmt::format("{} cannot be read: its file is damaged or was cut short; copy or make it again ({})",
+                        what, library_text()));
 }
 
 }  // namespace ranklab::hdf5

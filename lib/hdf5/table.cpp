@@ -136,7 +136,8 @@ bool as_in_memory(hid_t record, unsigned index, const Member& member, hid_t type
 
 struct Layout {
     std::vector<Member> members;
-    Id type;  ///< of the record in memory
+    Id type;                  ///< of the record in memory
+    std::size_t in_file = 0;  ///< bytes of the record there, which the library holds while it converts
 };
 
 // Adds the column to the layout; true where it lies in memory as in the file.
@@ -163,12 +164,13 @@ Layout layout_in_file(const Object& dataset) {
     const int count = compound ? H5Tget_nmembers(type.get()) : 0;
     if (!compound || count < 0 || count > kMostColumns)
         throw base::DataError(fmt::format("{} is not a table", dataset.path()));
+    const std::size_t in_file = H5Tget_size(type.get());
     std::vector<Member> members;
     bool same = true;
     for (unsigned i = 0; i < static_cast<unsigned>(count); ++i)
         same = add_member(type.get(), i, dataset.path(), members) && same;
     if (!same || H5Tget_size(type.get()) != record_size(members)) type = record_type(members, dataset.path());
-    return {std::move(members), std::move(type)};
+    return {std::move(members), std::move(type), in_file};
 }
 
 // nullopt-like: 0 rows and `empty` for a table without columns.
@@ -221,8 +223,9 @@ std::vector<Column> read_table(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const Extent extent = extent_of(dataset);
     if (extent.null) return {};
-    const auto [members, type] = layout_in_file(dataset);
+    const auto [members, type, in_file] = layout_in_file(dataset);
     const std::size_t stride = record_size(members);
+    check_claim(dataset.id(), bytes_of(std::array{extent.rows}, in_file), dataset.path());
     // As records, and as columns of texts beside them.
     check_size(dataset.id(), bytes_of(std::array{extent.rows}, stride), dataset.path());
     check_size(dataset.id(), bytes_of(std::array{extent.rows}, members.size() * sizeof(std::string)),

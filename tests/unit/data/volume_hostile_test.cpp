@@ -187,6 +187,28 @@ TEST_F(HostileVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
                 HasSubstr("became shorter"));
 }
 
+// Whatever was wrong with the frame shows when the file is opened; this shows when a chunk is unpacked.
+TEST_F(HostileVolumes, DamagedChunksAreDamagedData) {
+    const auto path = folder_ / "v.h5";
+    VolumeWriter(path).add_both(kEdge, {.chunk = {4, 6, 6, 6}, .deflate = true});
+    std::string bytes;
+    {
+        std::ifstream file(path, std::ios::binary);
+        bytes.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    for (std::size_t at = 0; at + 1 < bytes.size(); ++at)
+        if (bytes[at] == '\x78' && bytes[at + 1] == '\x01') bytes[at] = '\xff';  // how a zlib stream begins
+    const auto damaged = folder_.write("w.h5", bytes);
+    const auto file = std::make_shared<const VolumeFile>(damaged, VolumeAccess::automatic);
+    const auto source = crop_source(file, {kEdge, 1, false, false});
+    std::vector<std::byte> input(source->layout().input.bytes());
+    std::vector<std::byte> target(source->layout().target.bytes());
+    ReadTimes times;
+    EXPECT_THAT(tests::thrown_sentence<base::DataError>(
+                    [&] { source->read({}, input.data(), target.data(), times); }),
+                HasSubstr("damaged"));
+}
+
 // Edges whose product is none that a number of 64 bits holds, too.
 TEST_F(HostileVolumes, ClaimsThatNoFileHolds) {
     for (const hsize_t edge : {hsize_t{1} << 20U, hsize_t{1} << 21U, hsize_t{1} << 31U, hsize_t{1} << 62U}) {
