@@ -8,7 +8,8 @@ namespace ranklab::base {
 
 /// From construction to destruction SIGINT and SIGTERM do not end the process: received() tells of them. A
 /// second one ends it, as without this. One inside of another changes nothing: the outermost counts. Of one
-/// thread.
+/// thread. A signal that came when nobody asked any more is told by the next object: the wish to stop is not
+/// forgotten.
 class StopSignals {
   public:
     StopSignals();

@@ -64,7 +64,7 @@ class LockTest(DeliveryCase):
         for ranks in (1, 2, 3):
             with self.subTest(ranks=ranks):
                 self.hold_lock()
-                job = self.start(*command(*SMALL, "--lock-timeout", 1, "--stall-timeout", 1, ranks=ranks))
+                job = self.start(*command(*SMALL, "--lock-timeout", 1, ranks=ranks))
                 result = job.finish()
                 self.drop_lock()
                 self.assertCode(result, 5)
@@ -79,9 +79,9 @@ class LockTest(DeliveryCase):
             with self.subTest(ranks=ranks):
                 before = len(self.stored())
                 self.hold_lock()
-                job = self.start(*command(*SMALL, "--stall-timeout", 1, ranks=ranks))
+                job = self.start(*command(*SMALL, "--stall-timeout", 4, ranks=ranks))
                 job.wait_for_stderr("waiting for process")
-                time.sleep(3)  # three stall times
+                time.sleep(9)  # more than two stall times
                 self.assertIsNone(job.process.poll())
                 self.drop_lock()
                 result = job.finish()
