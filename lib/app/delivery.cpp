@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -51,10 +50,6 @@ std::string sentence_of(const std::exception_ptr& failure) {
     } catch (...) {
         throw base::EnvironmentError(sentence);
     }
-}
-
-std::string signal_name(int signal) {
-    return signal == SIGINT ? "Ctrl-C (SIGINT)" : "SIGTERM";
 }
 
 DeliveryWays real_ways(const std::string& output) {
@@ -123,9 +118,9 @@ void Delivery::store(const results::Run& run) {
 // The place is said at once: a launcher that ends its job does not wait until all ranks have agreed.
 void Delivery::throw_stopped() const {
     base::LastWords::say();
-    throw base::Interrupted(
-        fmt::format("stopped by {} while the results file's lock was waited for", signal_name(signal_)),
-        signal_);
+    throw base::Interrupted(fmt::format("stopped by {} while the results file's lock was waited for",
+                                        base::StopSignals::name_of(signal_)),
+                            signal_);
 }
 
 // A signal waits until what was begun is done: only between two steps, or while one waits, it is heard.
@@ -166,7 +161,8 @@ void Delivery::deliver(const results::Run& run, const std::string& answer, const
                                    : fmt::format("the run is stored as {} in {}", run.id, output_);
     if (unprinted) rethrow_with(unprinted, stored);
     if (signal_ != 0)
-        throw base::Interrupted(fmt::format("stopped by {}; {}", signal_name(signal_), stored), signal_);
+        throw base::Interrupted(fmt::format("stopped by {}; {}", base::StopSignals::name_of(signal_), stored),
+                                signal_);
 }
 
 void print_whole(const std::string& text) {

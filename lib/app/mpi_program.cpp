@@ -16,8 +16,8 @@ bool may_start_alone(const options::Options& options) {
     return !comm::has_task_environment() && !options.has("config");
 }
 
-// Open MPI ends the process by signals where its own allocations fail. Measured of a training at one rank with
-// one thread: 310 MiB.
+// Open MPI ends the process by signals where its own allocations fail. Measured of a training at one rank
+// with one thread: 310 MiB.
 constexpr std::uint64_t kAddressSpaceOfMpi = std::uint64_t{512} << 20U;
 
 }  // namespace

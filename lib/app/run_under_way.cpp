@@ -107,8 +107,8 @@ void RunUnderWay::complete(results::Run& run) const {
     run.version = version();
     run.git_revision = git_revision();
     run.config = settings_of(job_.options);
-    run.hosts = host_rows(launch_.placements,
-                          job_.options.has("device") && job_.options.text("device") == "cuda");
+    run.hosts =
+        host_rows(launch_.placements, job_.options.has("device") && job_.options.text("device") == "cuda");
     run.warnings.insert(run.warnings.end(), launch_.warnings.begin(), launch_.warnings.end());
     if (build_type() != "Release")
         run.warnings.push_back("this is a " + build_type() +

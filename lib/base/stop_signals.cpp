@@ -4,12 +4,15 @@ namespace ranklab::base {
 namespace {
 
 volatile std::sig_atomic_t signal_received = 0;  // a handler can reach nothing else
+bool told = false;                               // somebody knows of it
 int holders = 0;
 
 }  // namespace
 
 StopSignals::StopSignals() {
     if (holders++ > 0) return;
+    if (told) signal_received = 0;
+    told = false;
     struct sigaction action {};
     action.sa_handler = [](int signal) { signal_received = signal; };
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
@@ -24,6 +27,7 @@ StopSignals::~StopSignals() {
 }
 
 int StopSignals::received() {
+    told = signal_received != 0;
     return signal_received;
 }
 

@@ -83,7 +83,7 @@ SPOILED = {
     "empty images": (change(TRAIN_IMAGES, lambda d: b""), "too short"),
     "empty labels": (change(TRAIN_LABELS, lambda d: b""), "too short"),
     "no images in the header": (change(TRAIN_IMAGES, lambda d: header(0x803, 0, 28, 28)), "0 images"),
-    "a folder in place of the file": (make_folder(TRAIN_LABELS), "is not a file"),
+    "a folder in place of the file": (make_folder(TRAIN_LABELS), "is a folder, not a regular file"),
     "corrupt gzip": (pack(TRAIN_IMAGES, flip_middle), ""),
     "cut gzip": (pack(TRAIN_IMAGES, lambda d: d[: len(d) // 2]), ""),
     "gzip of nothing": (pack(TRAIN_IMAGES, lambda d: gzip.compress(b"")), "too short"),

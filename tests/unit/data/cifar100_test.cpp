@@ -74,7 +74,7 @@ TEST_F(Cifar100, RefusesDamagedFiles) {
         tests::thrown_sentence<base::DataError>([&] { read_cifar100(folder_ / "none.bin"); });
     EXPECT_NE(missing.find("does not exist"), std::string::npos);
     const auto a_folder = tests::thrown_sentence<base::DataError>([&] { read_cifar100(folder_.path()); });
-    EXPECT_NE(a_folder.find("is not a file"), std::string::npos);
+    EXPECT_NE(a_folder.find("is a folder, not a regular file"), std::string::npos);
 }
 
 TEST_F(Cifar100, IsFoundInTheFolderOrBelowIt) {

@@ -80,7 +80,7 @@ TEST_F(Idx, WhatIsNoFile) {
     };
     EXPECT_THAT(refused(folder_ / "missing"), AllOf(HasSubstr("missing"), HasSubstr("does not exist")));
     EXPECT_THAT(refused(folder_.path()),
-                AllOf(HasSubstr(folder_.path().string()), HasSubstr("is not a file")));
+                AllOf(HasSubstr(folder_.path().string()), HasSubstr("is a folder, not a regular file")));
 }
 
 TEST_F(Idx, AFileThatMayNotBeRead) {

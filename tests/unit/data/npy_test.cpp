@@ -90,7 +90,7 @@ TEST_F(Npy, RefusesWhatIsNoNpyFile) {
               }).find("does not exist"),
               std::string::npos);
     EXPECT_NE(
-        tests::thrown_sentence<base::DataError>([&] { NpyFile file(folder_.path()); }).find("not a file"),
+        tests::thrown_sentence<base::DataError>([&] { NpyFile file(folder_.path()); }).find("is a folder, not a regular file"),
         std::string::npos);
 }
 
