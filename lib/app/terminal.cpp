@@ -16,6 +16,11 @@ constexpr auto kBetweenRedraws = std::chrono::milliseconds(100);
 constexpr auto kBetweenLines = std::chrono::seconds(5);
 constexpr int kBarWidth = 30;
 
+// Who tells what it does while it waits for other ranks has done nothing.
+void beat_unless_waiting() {
+    if (base::detail::own_note().waits.load(std::memory_order_relaxed) == 0) base::beat();
+}
+
 }  // namespace
 
 TerminalProgress::TerminalProgress(bool speaks)
@@ -23,7 +28,7 @@ TerminalProgress::TerminalProgress(bool speaks)
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                               std::string_view note) {
-    beat();
+    beat_unless_waiting();
     if (!speaks_) return;
     const auto now = Clock::now();
     if (done == 1) start_ = now;  // the first step is slow: it must not bend the time left
@@ -48,7 +53,7 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
 }
 
 void TerminalProgress::activity(std::string_view what) {
-    beat();
+    beat_unless_waiting();
     const std::lock_guard lock(mutex_);
     if (activity_ != what) activity_ = what;
 }

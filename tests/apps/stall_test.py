@@ -152,7 +152,7 @@ class StoppedRank(Case):
         for strategy in ("hdf5-parallel-collective", "hdf5-parallel-independent", "mpi-scatter", "mpi-send"):
             with self.subTest(strategy=strategy):
                 place = self.folder / strategy
-                self.stop(("io", "--strategy", strategy, "-n", 3000, "--size", 64, "--layout", "single", "--directory", place),
+                self.stop(("io", "--strategy", strategy, "-n", 1000, "--size", 64, "--layout", "single", "--directory", place),
                           lambda job: len(job.ranks()) == 2 and any(place.glob("data*")))
 
     def test_a_worker_process(self):
