@@ -36,10 +36,18 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
     return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+// What the file is refused for, with its name.
+hdf5::DatasetPlace place_in(const hdf5::Group& root, const std::string& name, const std::string& file) try {
+    return hdf5::place_of(root, name);
+} catch (base::DataError& error) {
+    error.add_context(file);
+    throw;
+}
+
 hdf5::DatasetPlace checked_place(const hdf5::Group& root, const std::string& name, const std::string& file) {
     const std::lock_guard lock(hdf5::library_mutex());
     if (!root.has(name)) throw base::DataError(fmt::format("{} has no dataset /{}; {}", file, name, kWanted));
-    auto place = hdf5::place_of(root, name);
+    auto place = place_in(root, name, file);
     const auto& shape = place.shape;
     if (!place.is_float32)
         throw base::DataError(fmt::format("/{} of {} holds no float32; {}", name, file, kWanted));

@@ -73,7 +73,7 @@ void check_rows(const std::string& path, std::size_t values, std::size_t columns
 }  // namespace
 
 Object open_dataset(const Group& group, const std::string& name) {
-    const std::string path = fmt::format("{}/{}", group.path(), name);
+    const std::string path = fmt::format("{}/{}", group.path() == "/" ? "" : group.path(), name);
     return {open_dataset_inside(group.id(), name, path), path};
 }
 

@@ -60,9 +60,12 @@ TEST(HostileTable, OfAnyTypeRankOrSizeIsRefused) {
     H5Tinsert(plain, "x", 0, H5T_NATIVE_DOUBLE);
     make_dataset(root, "huge", plain, {1ULL << 40U});
     make_dataset(root, "2d", plain, {2, 2});
-    for (const char* name : {"variable texts", "numbers", "huge", "2d"})
+    const hid_t wide = H5Tcreate(H5T_COMPOUND, 0xff000000);  // the library holds one to convert it
+    H5Tinsert(wide, "x", 0, H5T_NATIVE_DOUBLE);
+    make_dataset(root, "wide", wide, {2});
+    for (const char* name : {"variable texts", "numbers", "huge", "2d", "wide"})
         EXPECT_THROW(read_table(root, name), base::DataError) << name;
-    for (const hid_t type : {text, record, plain}) H5Tclose(type);
+    for (const hid_t type : {text, record, plain, wide}) H5Tclose(type);
 }
 
 TEST(HostileAttribute, OfAnotherTypeOrShapeIsRefused) {
