@@ -89,9 +89,10 @@ TEST_F(Npy, RefusesWhatIsNoNpyFile) {
                   NpyFile file(folder_ / "none.npy");
               }).find("does not exist"),
               std::string::npos);
-    EXPECT_NE(
-        tests::thrown_sentence<base::DataError>([&] { NpyFile file(folder_.path()); }).find("is a folder, not a regular file"),
-        std::string::npos);
+    EXPECT_NE(tests::thrown_sentence<base::DataError>([&] {
+                  NpyFile file(folder_.path());
+              }).find("is a folder, not a regular file"),
+              std::string::npos);
 }
 
 TEST_F(Npy, RefusesValuesThatAreMissingOrTooMany) {
