@@ -56,8 +56,10 @@ herr_t close_by_kind(hid_t id) noexcept {
 }
 
 [[noreturn]] void refuse_claim(unsigned long long bytes, std::string_view what) {
-    throw base::DataError(
-        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+    throw base::DataError(fmt::format(
+        "{} claims {} bytes, more than its file can hold: the file is damaged, or parts of it were "
+        "never written",
+        what, bytes));
 }
 
 }  // namespace

@@ -72,8 +72,10 @@ std::uint64_t ReadState::most() const {
 
 void ReadState::hold(std::uint64_t bytes, std::string_view what) const {
     if (bytes > most() - taken_)
-        throw base::DataError(
-            fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+        throw base::DataError(fmt::format(
+            "{} claims {} bytes, more than its file can hold: the file is damaged, or parts of it "
+            "were never written",
+            what, bytes));
 }
 
 void ReadState::take(std::uint64_t bytes, std::string_view what) {

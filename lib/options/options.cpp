@@ -25,7 +25,10 @@ constexpr char kBetweenTexts = '\x1f';
 
 std::string config_text(const std::string& path) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-    const auto file = base::open_regular<base::OptionError>(path, O_RDONLY);
+    const auto opened = base::try_open_regular(path, O_RDONLY);
+    if (!opened.kind.empty())
+        throw base::OptionError("--config: " + base::irregular_sentence(path, opened.kind));
+    const auto& file = opened.file;
     std::string text;
     if (!file || !base::read_up_to(file, kMostBytes + 1, text) || text.empty())
         throw base::OptionError(
