@@ -75,11 +75,16 @@ bool waits_for_file(const std::string& process, const std::string& task) {
     return is_on_disk(process + "/fd/" + std::to_string(std::stol(first, nullptr, 16)));
 }
 
-// "12 (a name) D 1 ...".
-bool in_disk_sleep(const std::string& task) {
+// Of "12 (a name) D 1 ...": D sleeps for a disk, T was stopped.
+char state_of(const std::string& task) {
     const std::string text = contents_of(task + "/stat");
     const auto name_ends = text.rfind(')');
-    return name_ends != std::string::npos && text.compare(name_ends, 4, ") D ") == 0;
+    return name_ends + 2 < text.size() && name_ends != std::string::npos ? text[name_ends + 2] : '?';
+}
+
+bool in_file_call(const std::string& process, const std::string& task) {
+    const char state = state_of(task);
+    return state == 'D' || (state != 'T' && state != 't' && waits_for_file(process, task));
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -119,7 +124,7 @@ void MotionSensor::add_process(Sample& sample, const std::string& process, const
         usage.bytes = number_after(io, "rchar: ") + number_after(io, "wchar: ") +
                       number_after(io, "\nread_bytes: ") + number_after(io, "\nwrite_bytes: ");
         usage.cpu_ns = number_after(contents_of(task + "/schedstat"), "");
-        sample.in_file_call = sample.in_file_call || in_disk_sleep(task) || waits_for_file(process, task);
+        sample.in_file_call = sample.in_file_call || in_file_call(process, task);
     }
 }
 

@@ -112,7 +112,7 @@ class SlowWork(Case):
 
     def test_an_overlap_probe_and_an_ablation(self):
         self.healthy("--steps", 1, "--warmup", 0, "--evaluate", "off", "--inject-delay", "1:backward:600", "--overlap-steps", 2, ranks=2)
-        self.healthy("--steps", 1, "--warmup", 0, "--inject-delay", "0:data:400", "--ablation", "--ablation-trials", 1, ranks=2)
+        self.healthy("--steps", 1, "--warmup", 0, "--inject-delay", "0:data:400", "--ablation", "--repetitions", 1, ranks=2)
 
 
 class StoppedRank(Case):
@@ -140,7 +140,7 @@ class StoppedRank(Case):
         for number, sync in enumerate(cli.sync_strategies()):
             with self.subTest(sync=sync):
                 said = self.stop(("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--steps", 10000000, "--warmup", 0,
-                                  "--sync", sync), self.has_made_steps, stopped=number % 2)
+                                  "--evaluate", "off", "--sync", sync), self.has_made_steps, stopped=number % 2)
                 self.assertIn("training", said)
 
     @needs_train
