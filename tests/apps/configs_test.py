@@ -120,8 +120,10 @@ class ShortForms(cli.Case):
             run = list(file["runs"].values())[-1]
             (detail,) = [row["detail"].decode() for row in run["tables/verification"] if "gradient" in row["check"].decode()]
             norm = float(re.search(r"norm(?: is|,) ([\d.e+]+)", detail).group(1))
-            losses = [*run["warmup/train_loss"][()].ravel(), *run["samples/train_loss"][()].ravel()]
-            rate = max([*run["warmup/learning_rate"][()].ravel(), *run["samples/learning_rate"][()].ravel()])
+            def steps(name):
+                return [value for part in ("warmup", "samples") if name in run[part] for value in run[part][name][()].ravel()]
+
+            losses, rate = steps("train_loss"), max(steps("learning_rate"))
         self.assertLess(norm, MOST_GRADIENT, detail)
         if settings.get("optimizer", "sgd") == "sgd" and settings["model"].startswith("resnet"):
             self.assertLess(norm * rate, MOST_CHANGE, detail)
