@@ -56,6 +56,20 @@ void check_chunk(hid_t dataset, const Id& properties, const std::string& what) {
         what);
 }
 
+// The library takes the shape's word for how much it copies out of a buffer that has the storage's size.
+void check_extent(hid_t dataset, H5D_layout_t layout, const std::string& what) {
+    const Id type = own(H5Dget_type(dataset), "H5Dget_type", what);
+    const Id space = own(H5Dget_space(dataset), "H5Dget_space", what);
+    const auto entries = static_cast<hsize_t>(
+        check(H5Sget_simple_extent_npoints(space.get()), "H5Sget_simple_extent_npoints", what));
+    const hsize_t stored = H5Dget_storage_size(dataset);
+    const bool never_written = stored == 0 && layout == H5D_CONTIGUOUS;
+    // A text of variable length is smaller in memory than its reference in the file.
+    if (never_written || stored >= bytes_of(std::array{entries}, H5Tget_size(type.get()))) return;
+    throw base::DataError(fmt::format("{} has {} entries and {} bytes, which disagree: the file is damaged",
+                                      what, entries, stored));
+}
+
 // Whose storage is in the file, and in a form that the library reads without loading programs.
 void check_storage(hid_t dataset, const std::string& what) {
     const Id properties = own(H5Dget_create_plist(dataset), "H5Dget_create_plist", what);
@@ -64,6 +78,7 @@ void check_storage(hid_t dataset, const std::string& what) {
     if (layout == H5D_CHUNKED) check_chunk(dataset, properties, what);
     if (check(H5Pget_external_count(properties.get()), "H5Pget_external_count", what) > 0)
         refuse(what, "keeps its numbers in another file (external storage)");
+    if (layout != H5D_CHUNKED) check_extent(dataset, layout, what);
     const int filters = check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what);
     for (unsigned i = 0; i < static_cast<unsigned>(filters); ++i) {
         unsigned flags = 0;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
@@ -215,6 +216,33 @@ TEST_F(Circles, ASoftLinkIsNoMember) {
         root.create_group("a", 1);
         H5Lcreate_soft("/a", root.id(), "b", H5P_DEFAULT, H5P_DEFAULT);
     });
+}
+
+// The library would copy 24 bytes out of a buffer of none. The oldest form has no checksum that would tell.
+TEST(Storage, ThatDisagreesWithTheShapeIsDamaged) {
+    const Scratch scratch;
+    library_version();
+    const std::array<double, 3> values{1, 2, 3};
+    const hid_t file = H5Fcreate(scratch.file().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = three();
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_layout(properties, H5D_COMPACT);
+    const hid_t dataset =
+        H5Dcreate2(file, "x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(dataset);
+    H5Pclose(properties);
+    H5Sclose(space);
+    H5Fclose(file);
+    EXPECT_EQ(read_array(File::open_to_read(scratch.file()).root(), "x").rows, 3U);
+    std::ifstream in(scratch.file(), std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    const std::string numbers(reinterpret_cast<const char*>(values.data()), sizeof values);
+    const std::size_t at = bytes.find(numbers);
+    ASSERT_EQ(bytes.substr(at - 2, 2), std::string("\x18\0", 2));
+    bytes.replace(at - 2, 2, 2, '\0');
+    std::ofstream(scratch.file(), std::ios::binary) << bytes;
+    EXPECT_THROW(read_array(File::open_to_read(scratch.file()).root(), "x"), base::DataError);
 }
 
 // 64 MiB that were never written, in a file of 100 KB: one is taken, twelve together are too much for it.
