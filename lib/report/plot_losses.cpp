@@ -26,7 +26,7 @@ constexpr Picture kPictures[] = {
     {"learning_rate", "optimizer steps", 1, 5, "learning rate"}};
 constexpr const char* kScript = "plot_losses.gp";
 constexpr std::size_t kMostPoints = 20000;  // of a curve: of longer ones every 2nd, 3rd, ... step is drawn
-constexpr std::size_t kMostCurves = 40;     // of more nobody can tell one from another
+constexpr std::size_t kMostCurves = 20;     // of more nobody can tell one from another, nor does the key fit
 
 // Each row's largest, warm-up rows first.
 std::vector<double> rows_of(const Run& run, const std::string& name) {
