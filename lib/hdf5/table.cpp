@@ -150,7 +150,13 @@ bool add_member(hid_t record, unsigned index, const std::string& path, std::vect
     if (!number && !text)
         throw base::DataError(
             fmt::format("{}: column '{}' holds neither numbers nor fixed-length texts", path, member.name));
-    if (text) member.size = H5Tget_size(type.get());
+    const std::size_t size = H5Tget_size(type.get());
+    const std::size_t offset = H5Tget_member_offset(record, index);
+    // The library would convert from behind the record.
+    if (offset > H5Tget_size(record) || size > H5Tget_size(record) - offset)
+        throw base::DataError(fmt::format("{}: column '{}' lies outside of its record: the file is damaged",
+                                          path, member.name));
+    if (text) member.size = size;
     const bool same = as_in_memory(record, index, member, type.get());
     members.push_back(std::move(member));
     return same;
