@@ -25,10 +25,19 @@ spdlog::logger& logger() {
     return *instance;
 }
 
+// A name or value that is pages long leaves room for what is said of it: its beginning and the sentence's
+// end.
+std::string readable(std::string_view message) {
+    constexpr std::size_t kBegin = 1200;
+    constexpr std::size_t kEnd = 600;
+    if (message.size() <= kBegin + kEnd) return one_line(message);
+    return one_line(message.substr(0, kBegin)) + " ... " + one_line(message.substr(message.size() - kEnd));
+}
+
 void write(std::string_view severity, std::string_view message) {
     const std::string_view gap = tag().empty() ? "" : ": ";
     // Sentences name files and values of others.
-    logger().info("{}{}{}{}", severity, tag(), gap, one_line(message));
+    logger().info("{}{}{}{}", severity, tag(), gap, readable(message));
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ bool within(const Option& option, double number) {
 void check_choice(const Option& option, const std::string& value, const std::string& source) {
     if (std::find(option.choices.begin(), option.choices.end(), value) != option.choices.end()) return;
     const auto near = base::nearest(value, option.choices);
-    throw base::OptionError(fmt::format("{} cannot be '{}'; it is one of {}{}", source, value,
-                                        base::join(option.choices, ", "),
+    throw base::OptionError(fmt::format("{} cannot be '{}'; it is one of {}{}", source,
+                                        base::printable(value, 60), base::join(option.choices, ", "),
                                         near ? fmt::format(" (did you mean {}?)", *near) : ""));
 }
 
@@ -190,7 +190,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
     if (words.size() > schema.most_positional()) {
         throw base::OptionError(
             fmt::format("'{}' is not expected here; options start with --, and --help lists them",
-                        words[schema.most_positional()]));
+                        base::printable(words[schema.most_positional()], 60)));
     }
     for (const auto& option : schema.all()) {
         if (values[option.name].empty() || values[option.name].defaulted()) continue;

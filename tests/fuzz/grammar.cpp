@@ -76,7 +76,7 @@ int settle(const experiments::Experiment& experiment, const std::vector<std::str
 }
 
 std::string value_of(const Option& option, Random& random) {
-    if (random.chance(45)) return fitting(option, random);
+    if (random.chance(75)) return fitting(option, random);
     if (random.chance(15)) return listed(option, random);
     if (random.chance(70)) return edge_text(random);
     return hostile_text(random, random.chance(2) ? 70000 : 40);

@@ -126,6 +126,14 @@ TEST(Options, TheValueIsInTheSentence) {
     EXPECT_THAT(refusal({"--lr", "nan"}), HasSubstr("'nan'"));
 }
 
+// Nobody reads a sentence of pages, and a file's bytes may stand in the place of a value.
+TEST(Options, LongValuesAreCutInTheSentence) {
+    const std::string value(5000, '9');
+    for (const std::string& word :
+         {"--sync=" + value, "--steps=-" + value, "--lr=-" + value, value, "--" + value, "--sync\n" + value})
+        EXPECT_LT(refusal({word}).size(), 300U) << word.substr(0, 10);
+}
+
 TEST(Options, NumbersAtTheEdgeAreTaken) {
     EXPECT_EQ(parse({"--steps=9223372036854775807"}).integer("steps"),
               std::numeric_limits<std::int64_t>::max());
