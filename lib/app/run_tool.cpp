@@ -117,7 +117,8 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
 
     TerminalProgress progress(session.is_root() && !options.flag("quiet"));
     const auto watchdog = session.watch(progress, options.real("stall-timeout"));
-    const auto report = verb.run({{control, options, progress, true, {}}, version()});
+    const experiments::ToolPlace place{{control, options, progress}, version()};
+    const auto report = verb.run(place);
     comm::together(control, [&] {
         if (!session.is_root()) return;
         fmt::print("{}", report.text);

@@ -76,9 +76,9 @@ struct StrategyEntry {
     bool processes = false;    ///< writes by job.workers worker processes
     bool shared_file = false;  ///< one file for all records; otherwise a file per record
     /// Whether all ranks write each record together, a block of its rows each; empty: no.
-    std::function<bool(const Job&)> by_rows;
+    std::function<bool(const Job&)> by_rows = nullptr;
     /// How many processes of one rank write at the same time; empty: one.
-    std::function<int(const Job&)> writers_at_once;
+    std::function<int(const Job&)> writers_at_once = nullptr;
     std::string extension;  ///< ".txt", ".npy", ".h5"
     /// Bytes that one record takes in its file, headers apart.
     std::function<std::int64_t(std::int64_t size)> bytes_per_record;
