@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::experiments {
 namespace {
+
+// A minute: a longer one is a slip of the keyboard, and nothing wakes a rank that sleeps.
+constexpr double kMostMs = 60000;
 
 template <class T>
 std::optional<T> number_in(const std::string& text) {
@@ -37,7 +39,8 @@ std::optional<Delay> parse_delay(const std::string& text, int world_size) {
     if (!rank || *rank < 0 || *rank >= world_size)
         refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20), world_size));
     if (phase == base::kPhaseNames.end()) refuse("there is no such phase");
-    if (!ms || !(*ms >= 0) || !std::isfinite(*ms)) refuse("the delay is not a number of milliseconds");
+    if (!ms || !(*ms >= 0 && *ms <= kMostMs))
+        refuse(fmt::format("the delay is not a number of milliseconds up to {:.0f}", kMostMs));
     return Delay{*rank, static_cast<base::Phase>(phase - base::kPhaseNames.begin()), *ms};
 }
 
