@@ -117,8 +117,8 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
 
     TerminalProgress progress(session.is_root() && !options.flag("quiet"));
     const auto watchdog = session.watch(progress, options.real("stall-timeout"));
-    const experiments::ToolPlace place{{control, options, progress}, version()};
-    const auto report = verb.run(place);
+    const experiments::Surroundings around{control, options, progress};
+    const auto report = verb.run({around, version()});
     comm::together(control, [&] {
         if (!session.is_root()) return;
         fmt::print("{}", report.text);
