@@ -58,8 +58,8 @@ const std::vector<hsize_t> kNbody{4, kEdge, kEdge, kEdge};
 const std::vector<hsize_t> kHydro{5, kEdge, kEdge, kEdge};
 
 TEST_F(HostileVolumes, MissingOrForeign) {
+    EXPECT_THAT(refused(folder_ / "none.h5"), HasSubstr("there is no file"));
     EXPECT_THAT(refused(folder_.path()), HasSubstr("is a folder, not a regular file"));
-    EXPECT_THAT(refused(folder_.path()), HasSubstr("there is no file"));
     EXPECT_THAT(refused(folder_.write("text.h5", "no volumes")), HasSubstr("not an HDF5 file"));
     EXPECT_THAT(refused(folder_.write("empty.h5", "")), HasSubstr("not an HDF5 file"));
 }
