@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "app/reading_child.hpp"
 #include "app/version.hpp"
 #include "comm/launcher.hpp"
 #include "monitor/process.hpp"
@@ -63,7 +64,8 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
                       const std::function<int(const options::Options&)>& work) {
     describe_help(schema);
     const auto options = options::Options::parse(schema, words);
-    return answer_help(options, schema, text) ? 0 : work(options);
+    if (answer_help(options, schema, text)) return 0;
+    return in_child([&] { return work(options); });
 }
 
 std::vector<std::string> arguments_of(int argc, char** argv) {
