@@ -11,6 +11,9 @@
 namespace ranklab::experiments {
 namespace {
 
+// A minute: a longer one is a slip of the keyboard, and nothing wakes a rank that sleeps.
+constexpr double kMostMs = 60000;
+
 template <class T>
 std::optional<T> number_in(const std::string& text) {
     T value{};
@@ -36,9 +39,8 @@ std::optional<Delay> parse_delay(const std::string& text, int world_size) {
     if (!rank || *rank < 0 || *rank >= world_size)
         refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20), world_size));
     if (phase == base::kPhaseNames.end()) refuse("there is no such phase");
-    constexpr double kMost = 1e9;
-    if (!ms || !(*ms >= 0) || !(*ms <= kMost))
-        refuse("the delay is not a number of milliseconds up to a billion");
+    if (!ms || !(*ms >= 0 && *ms <= kMostMs))
+        refuse(fmt::format("the delay is not a number of milliseconds up to {:.0f}", kMostMs));
     return Delay{*rank, static_cast<base::Phase>(phase - base::kPhaseNames.begin()), *ms};
 }
 
