@@ -149,7 +149,7 @@ class SameLossesTest(CheckpointCase):
 class OwnBuffersTest(CheckpointCase):
     """BatchNorm's running statistics: rank 0's for all, or with --no-broadcast-buffers each rank's own."""
 
-    MODELS = {"bn-cnn": (), "resnet18": ("--width", 32, "--image-size", 32, "--data", "synthetic")}
+    MODELS = {"bn-cnn": (), "resnet18": ("--width", 32, "--image-size", 32)}
 
     def check(self, ranks, model, *flags):
         words = ["--model", model, "--data", "synthetic", *self.MODELS[model], "--batch-size", 4, "--train-samples", 16 * ranks, "--validation-samples", 10,
@@ -202,7 +202,8 @@ class StoppedTest(CheckpointCase):
     ENDLESS = ("--steps", 100000000, "--warmup", 0, "--batch-size", 8)
 
     def begin(self, *words, ranks=1, output="r.h5"):
-        command = [cli.RANKLAB, "train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--output", output, *words]
+        model = () if "--model" in words else ("--model", "template-softmax")
+        command = [cli.RANKLAB, "train", *model, "--data", "synthetic", "--threads", 1, "--output", output, *words]
         return self.start(*(command if ranks == 1 else [*cli.mpirun_words(ranks), *command]))
 
     def pids(self, job, ranks):
