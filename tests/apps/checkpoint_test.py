@@ -183,7 +183,7 @@ class OwnBuffersTest(CheckpointCase):
         self.check(3, "resnet18")
 
     def test_another_number_of_bytes_is_refused(self):
-        words = ("--model", "bn-cnn", "--batch-size", 4, "--no-broadcast-buffers", "--checkpoint", "c")
+        words = ("--model", "bn-cnn", "--batch-size", 4, "--momentum", 0.9, "--no-broadcast-buffers", "--checkpoint", "c")
         self.go(*words, "--steps", 3, "--warmup", 0, ranks=2)
         short = Checkpoint((self.folder / "c" / FILE).read_bytes())
         short.arrays["ranks/1/buffers"] = short.arrays["ranks/1/buffers"][:-1]
