@@ -35,11 +35,12 @@ std::string config_text(const std::string& path) {
             fmt::format("cannot read the config file '{}' (or it is empty); --config takes an INI file "
                         "such as configs/mnist/serial.ini",
                         path));
-    if (text.size() > kMostBytes)
+    // NUL parts the values where ranks tell them to each other.
+    if (text.size() > kMostBytes || text.find('\0') != std::string::npos)
         throw base::OptionError(
-            fmt::format("the config file '{}' has more than 1 MiB, so it is none; name an INI file such as "
+            fmt::format("the config file '{}' has {}, so it is none; name an INI file such as "
                         "configs/mnist/serial.ini",
-                        path));
+                        path, text.size() > kMostBytes ? "more than 1 MiB" : "bytes that are no text"));
     return text;
 }
 

@@ -44,17 +44,17 @@ class ShortForm(cli.Case):
 class TheDriver(cli.Case):
     def test_sees_every_kind_of_fault(self):
         found = self.folder / "found"
-        result = cli.run(FUZZ, "planted", "--count", "100", "--seed", "3", "--cpu-limit", "1", "--memory-limit", "150",
+        result = cli.run(FUZZ, "planted", "--count", "60", "--seed", "5", "--cpu-limit", "0.5", "--memory-limit", "60",
                          "--keep", found, timeout=600, cwd=self.folder)
         self.assertCode(result, 1)
         for fault, letter in (("crash", "c"), ("hang", "h"), ("exit code", "i"), ("memory", "m"), ("sentence", "s"),
                               ("exit code", "u"), ("sentence", "q")):
-            self.assertRegex(result.stdout, rf"(?m)^planted --seed 3 --first \d+ --count 1: {fault}: planted {letter}")
-        self.assertRegex(result.stdout, r"planted: 100 inputs of seed 3 in ")
+            self.assertRegex(result.stdout, rf"(?m)^planted --seed 5 --first \d+ --count 1: {fault}: planted {letter}")
+        self.assertRegex(result.stdout, r"planted: 60 inputs of seed 5 in ")
 
     def test_makes_a_mutant_again(self):
         found = self.folder / "found"
-        once = [FUZZ, "planted", "--seed", "3", "--cpu-limit", "1", "--keep", found]
+        once = [FUZZ, "planted", "--seed", "3", "--cpu-limit", "0.5", "--keep", found]
         first = cli.run(*once, "--count", "40", timeout=600, cwd=self.folder)
         self.assertCode(first, 1)
         for number, kind in re.findall(r"--first (\d+) --count 1: ([\w ]+):", first.stdout):

@@ -28,7 +28,7 @@ int fail_as(char fault) {
         case 'i':
             throw std::runtime_error("of another family");
         case 'm':
-            fill_memory(std::size_t{250} << 20U);
+            fill_memory(std::size_t{120} << 20U);
             break;
         case 's':
             base::log::error("one sentence");
@@ -43,7 +43,7 @@ int fail_as(char fault) {
     return 0;
 }
 
-// Each byte is a fault, or none: 'c' crashes, 'h' hangs, 'i' ends with 1, 'm' takes 250 MiB, 's' says two
+// Each byte is a fault, or none: 'c' crashes, 'h' hangs, 'i' ends with 1, 'm' takes 120 MiB, 's' says two
 // sentences, 'u' ends with an unlisted code, 'q' fails without a word.
 class Planted final : public Format {
   public:
