@@ -23,7 +23,7 @@ void add_places(const Run& run, Conditions& conditions) {
     conditions[asked ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
     conditions["nodes"] = fmt::format("{}", node_count(run));
     conditions["hosts"] = hosts_of(run);
-    conditions["devices"] = devices_of(run);
+    if (const auto devices = devices_of(run); !devices.empty()) conditions["devices"] = devices;
 }
 
 std::string cpusets(const Run& run) {

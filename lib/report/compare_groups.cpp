@@ -26,6 +26,25 @@ Conditions identity(const Run& run, const std::vector<std::string>& allow) {
     return conditions;
 }
 
+// What runs of an older program do not tell is not held against them, as long as all that tell it agree.
+std::set<std::string> left_open(const Runs& a, const Runs& b) {
+    std::set<std::string> open;
+    std::map<std::string, Values> told;
+    for (const auto* side : {&a, &b}) {
+        for (const Run* run : *side) {
+            for (auto& key : facts_left_open(*run)) open.insert(std::move(key));
+        }
+    }
+    if (open.empty()) return open;
+    for (const auto* side : {&a, &b}) {
+        for (const Run* run : *side) {
+            for (const auto& [key, value] : decisive_conditions(*run)) told[key].insert(value);
+        }
+    }
+    std::erase_if(open, [&](const std::string& key) { return told[key].size() > 1; });
+    return open;
+}
+
 Groups groups_of(const Runs& runs, const std::vector<std::string>& allow) {
     Groups groups;
     std::map<Conditions, std::size_t> known;
@@ -145,8 +164,10 @@ DifferingKey differing(const std::string& key, const std::pair<Values, Values>& 
 }  // namespace
 
 MatchedGroups match_groups(const Runs& a, const Runs& b, const std::vector<std::string>& allow) {
-    const Groups groups_a = groups_of(a, allow);
-    const Groups groups_b = groups_of(b, allow);
+    std::vector<std::string> free = allow;
+    for (const auto& key : left_open(a, b)) free.push_back(key);
+    const Groups groups_a = groups_of(a, free);
+    const Groups groups_b = groups_of(b, free);
     std::map<Conditions, const RunGroup*> of_b;
     for (const auto& group : groups_b) of_b[group.conditions] = &group;
     MatchedGroups matched;
@@ -171,9 +192,11 @@ std::vector<DifferingKey> differing_keys(const Runs& a, const Runs& b,
                                          const std::vector<std::string>& allow) {
     constexpr std::size_t kMostValues = 3;  // of more it is a fact of each run, which cannot be compared
     std::vector<DifferingKey> keys;
+    const auto open = left_open(a, b);
     for (const auto& [key, values] : values_by_key(a, b, decisive_conditions)) {
-        if (is_allowed(key, allow) && values.first != values.second)
-            keys.push_back(differing(key, values, true));
+        const bool allowed = is_allowed(key, allow);
+        if ((allowed || open.count(key) != 0) && values.first != values.second)
+            keys.push_back(differing(key, values, allowed));
     }
     for (const auto& [key, values] : values_by_key(a, b, noted_conditions)) {
         if (values.first != values.second && values.first.size() <= kMostValues &&

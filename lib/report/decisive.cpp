@@ -114,7 +114,16 @@ constexpr std::array kNeverFacts{
     Why{"training.skipped_steps", "what came out"},
 };
 
-constexpr std::array kOfTheWork{Why{"training.*", "the settings say it, or it follows from the data"}};
+// What older programs did not store: a run that has the second fact and not the first is of one of them.
+struct Later {
+    std::string_view key, beside;
+};
+constexpr std::array kLater{Later{"libraries.libtorch_cpu_capability", "libraries.libtorch"}};
+
+// Not so training.intra_op_threads: where no --threads is given it follows from the cores that a job has.
+constexpr std::array kOfTheWork{Why{"training.parameters", "the settings say it"},
+                                Why{"training.train_samples", "follows from the data"},
+                                Why{"training.test_samples", "follows from the data"}};
 
 constexpr std::array kFollowing{
     Why{"process.mpi", "one rank alone starts without"},
@@ -156,6 +165,19 @@ bool is_decisive_fact(const std::string& name) {
 
 bool is_noted_fact(const std::string& name) {
     return !is_in(kDecisiveFacts, name) && !is_in(kNeverFacts, name);
+}
+
+std::vector<std::string> facts_left_open(const Run& run) {
+    const auto has = [&run](std::string_view name) {
+        return std::any_of(run.context.begin(), run.context.end(), [name](const results::Fact& fact) {
+            return fact.section + "." + fact.key == name && !fact.value.empty();
+        });
+    };
+    std::vector<std::string> open;
+    for (const auto& later : kLater)
+        if (has(later.beside) && !has(later.key)) open.emplace_back(later.key);
+    if (!run.hosts.empty() && devices_of(run).empty()) open.emplace_back("devices");
+    return open;
 }
 
 bool follows_from_ranks(const std::string& condition) {
@@ -219,6 +241,8 @@ std::string hosts_of(const Run& run) {
 std::string devices_of(const Run& run) {
     std::set<std::string> devices;
     for (const auto& row : run.hosts) devices.insert(device_kind(row.device));
+    // Older programs stored that of whatever they computed on.
+    if (run.setting("device") == "cuda" && devices == std::set<std::string>{"cpu"}) return "";
     return joined(devices);
 }
 

@@ -30,12 +30,15 @@ bool is_decisive_fact(const std::string& name);
 /// It may matter, and differs too often to be refused.
 bool is_noted_fact(const std::string& name);
 
+/// Decisive facts, and devices, that the program which made the run did not store yet: nobody knows them.
+std::vector<std::string> facts_left_open(const results::Run& run);
+
 /// Facts and places that follow from the number of ranks, or from how one rank is started.
 bool follows_from_ranks(const std::string& condition);
 
 /// Where and with what a run was measured: decisive facts of build, libraries, host, process and environment,
-/// its version and revision, its hosts and devices and its files' file system. Runs that differ here are
-/// never pooled. Empty values are left out.
+/// its threads, version and revision, its hosts and devices and its files' file system. Runs that differ here
+/// are never pooled. Empty values are left out.
 Conditions surroundings_of(const results::Run& run);
 
 /// Whether two runs may stand side by side in one table or curve: the same surroundings, but for what follows
@@ -58,7 +61,7 @@ class MetConditions {
 /// Devices without what tells one GPU from another of its kind.
 std::string device_kind(const std::string& device);
 
-/// `hosts` and `devices` of the run, each name once.
+/// `hosts` and `devices` of the run, each name once; "" for devices that an older program did not tell.
 std::string hosts_of(const results::Run& run);
 std::string devices_of(const results::Run& run);
 /// What the tables of `ranklab io` say of its files: where they lay, or whether reads came from a cache. ""

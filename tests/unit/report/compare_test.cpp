@@ -257,6 +257,41 @@ TEST(Compare, AnotherKernelIsNotedAndNotRefused) {
     EXPECT_FALSE(comparison.groups.front().differing.front().allowed);
 }
 
+// A baseline that an older ranklab stored stays one; of two that are told, one is not the other.
+TEST(Compare, WhatAnOlderProgramDidNotStoreIsSaidAndNotRefused) {
+    Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
+    for (Side* side : {&a, &b}) set_fact(*side, "libraries", "libtorch", "2.8.0");
+    set_fact(b, "libraries", "libtorch_cpu_capability", "AVX2");
+    const auto comparison = compared(a, b);
+    EXPECT_EQ(row(comparison).outcome, Outcome::same);
+    ASSERT_EQ(comparison.groups.front().differing.size(), 1U);
+    const auto& one = comparison.groups.front().differing.front();
+    EXPECT_EQ(one.key, "libraries.libtorch_cpu_capability");
+    EXPECT_FALSE(one.allowed);
+    EXPECT_EQ(one.a.front(), "(none)");
+    set_fact(a, "libraries", "libtorch_cpu_capability", "AVX512");
+    EXPECT_THAT(refusal(a, b), HasSubstr("libraries.libtorch_cpu_capability (A: AVX512; B: AVX2)"));
+    a = steady_side("A", 5, 0.1);
+    set_fact(a, "libraries", "libtorch", "2.8.0");
+    for (std::size_t i = 0; i < 2; ++i)
+        for (auto& fact : b.runs[i].context)
+            if (fact.key == "libtorch_cpu_capability") fact.value = "AVX512";
+    EXPECT_THAT(refusal(a, b), HasSubstr("libtorch_cpu_capability")) << "which of the two it was is open";
+}
+
+// Whatever it computed on, an older ranklab stored "cpu".
+TEST(Compare, AnOlderRunOfAGpuIsHeldAgainstNoDevice) {
+    Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
+    for (auto& run : b.runs)
+        for (auto& host : run.hosts) host.device = "NVIDIA H100 [GPU-1]";
+    EXPECT_THAT(refusal(a, b), HasSubstr("devices (A: cpu; B: NVIDIA H100)"));
+    for (Side* side : {&a, &b}) set(*side, "device", "cuda");
+    const auto comparison = compared(a, b);
+    EXPECT_EQ(row(comparison).outcome, Outcome::same);
+    ASSERT_EQ(comparison.groups.front().differing.size(), 1U);
+    EXPECT_EQ(comparison.groups.front().differing.front().key, "devices");
+}
+
 TEST(Compare, WhatTheTablesOfIoSayOfFilesCounts) {
     Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
     const auto reads = [](Side& side, const char* cache, const char* file_system) {

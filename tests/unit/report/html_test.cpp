@@ -266,6 +266,21 @@ TEST(Curves, AndGroupsKeepMachinesApart) {
     EXPECT_THAT(kept_apart(campaign), ElementsAre("host.cpu: New | Old"));
 }
 
+// One core and two, with no --threads: what `compare` refuses is not pooled here, and the curve goes on.
+TEST(Curves, AndGroupsKeepNumbersOfThreadsApart) {
+    const auto computed_by = [](StoredRun run, const char* threads) {
+        std::erase_if(run.context, [](const auto& one) { return one.key == "intra_op_threads"; });
+        run.context.push_back({"training", "intra_op_threads", threads});
+        return run;
+    };
+    const auto campaign =
+        campaign_of({computed_by(weak_run("a", 1, 0.010), "2"), computed_by(weak_run("b", 1, 0.020), "1"),
+                     computed_by(weak_run("c", 2, 0.022), "1")});
+    EXPECT_EQ(campaign.groups().size(), 3U);
+    EXPECT_THAT(kept_apart(campaign), ElementsAre("training.intra_op_threads: 1 | 2"));
+    EXPECT_EQ(curves_of(campaign, stats::Scaling::weak).size(), 1U) << "more ranks have fewer cores each";
+}
+
 TEST(Curves, OfOneNodeKeepHostsApartAndOfSeveralSayThem) {
     const auto two =
         campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
