@@ -24,19 +24,40 @@ std::vector<int> nodes_of(const std::vector<std::string>& hosts) {
     return nodes;
 }
 
-// How many of the writers have their reader, `step` ranks further, on another node.
-int apart(const std::vector<int>& node, int writers, int step) {
+bool wrote(const WrittenBy& written, int rank) {
+    const auto& records = written.records[at(rank)];
+    return std::any_of(records.begin(), records.end(), [](const Share& share) { return share.count > 0; });
+}
+
+// Of fewer records than ranks some wrote none, and nobody reads after them.
+int writers_of(const WrittenBy& written) {
     int count = 0;
-    for (int rank = 0; rank < writers; ++rank)
-        count += node[at(rank)] != node[at((rank + step) % writers)] ? 1 : 0;
+    for (int rank = 0; rank < static_cast<int>(written.records.size()); ++rank)
+        count += wrote(written, rank) ? 1 : 0;
+    return count;
+}
+
+// How many of those that wrote have their reader, `step` ranks further, on another node.
+int apart(const WrittenBy& written, int step) {
+    const auto ranks = static_cast<int>(written.records.size());
+    int count = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+        const bool elsewhere = written.node[at(rank)] != written.node[at((rank + step) % ranks)];
+        count += wrote(written, rank) && elsewhere ? 1 : 0;
+    }
     return count;
 }
 
 // The smallest step that has most of them there.
-int best_step(const std::vector<int>& node, int writers) {
+int best_step(const WrittenBy& written) {
+    const auto ranks = static_cast<int>(written.records.size());
     int best = 1;
-    for (int step = 1; step < writers && apart(node, writers, best) < writers; ++step)
-        if (apart(node, writers, step) > apart(node, writers, best)) best = step;
+    int most = apart(written, best);
+    for (int step = 2; step < ranks && most < writers_of(written); ++step) {
+        const int count = apart(written, step);
+        if (count > most) best = step;
+        most = std::max(most, count);
+    }
     return best;
 }
 
@@ -149,8 +170,8 @@ ReadPlan plan_for_others(const WrittenBy& written, int readers, int rank) {
         return plan;
     }
     if (writers == 1) return plan_for_others_than_rank_0(written, readers, rank);
-    const int step = best_step(written.node, writers);
-    ReadPlan plan{{}, others_on(apart(written.node, writers, step), writers)};
+    const int step = best_step(written);
+    ReadPlan plan{{}, others_on(apart(written, step), writers_of(written))};
     if (rank < writers) plan.records = written.records[at((rank + writers - step) % writers)];
     if (written.together) plan.who = WhoReads::together;
     return plan;

@@ -110,6 +110,15 @@ TEST(Readers, ReadersOnOtherNodesArePreferred) {
     EXPECT_EQ(plan_for_others(by_rank_0, 4, 1).who, WhoReads::other_nodes);
 }
 
+// One record of three ranks: who wrote nothing is no reason to claim that other nodes read.
+TEST(Readers, RanksThatWroteNothingAreNotCounted) {
+    WrittenBy written{.node = {0, 0, 1}, .records = {{{0, 1}}, {{1, 0}}, {{1, 0}}}, .files = 1};
+    EXPECT_EQ(plan_for_others(written, 3, 2).count(), 1) << "the one on the other node";
+    EXPECT_EQ(plan_for_others(written, 3, 0).who, WhoReads::other_nodes);
+    written.node = {0, 0, 0};
+    EXPECT_EQ(plan_for_others(written, 3, 0).who, WhoReads::others);
+}
+
 // --ranks 1 in a job of 3: for comparing, the ranks that took no part read.
 TEST(Readers, RanksThatTookNoPartReadToo) {
     const auto written = shared_out(1, {0, 0, 0});
