@@ -17,15 +17,16 @@ Ceiling best_of_kind(std::span<const Ceilings> measured, CeilingKind kind) {
 }
 
 // Writers that do nothing but write wait for each other all the time; those of a rung make their numbers in
-// between. One writer alone was simply quicker than the ceiling's at their best.
+// between; which of the two it was is not measured. One writer alone was simply quicker than the ceiling's.
 std::string mark_of(const BindingCeiling& share, const RungEffort& rung) {
     if (!(share.percent > base::kMostOfCeiling)) return "";
     const auto shown =
         fmt::format("{:.1f} % of {}: a ceiling that does not bind, ", share.percent, name_of(share.kind));
     if (rung.writers > 1)
         return shown + fmt::format(
-                           "since the rung's {} writers make their numbers in between and get less "
-                           "in each other's way than as many that only write",
+                           "since the rung's {} writers make their numbers in between and may get less "
+                           "in each other's way than as many that only write, or since the machine was "
+                           "quicker then",
                            rung.writers);
     return shown + fmt::format("since the machine was quicker while the rung wrote than in {}",
                                rung.measured == 1

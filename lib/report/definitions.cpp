@@ -74,11 +74,10 @@ constexpr std::array kDefinitions{
                "Maximum over ranks of the backward phase with communication, minus that without."},
     Definition{"step_without_communication_s", "s",
                "The step time of the pair's step that synchronises nothing."},
-    Definition{
-        "overlap", "1",
-        "1 - median(communication_exposed_s) / median(communication_s), with a bootstrap interval over "
-        "the pairs; n/a outside 0 to 1, of fewer than 6 pairs, or where overlap_balance is not within "
-        "0.75 .. 1.25."},
+    Definition{"overlap", "1",
+               "1 - median(communication_exposed_s) / median(communication_s), with a bootstrap interval; "
+               "n/a outside 0 to 1, of fewer than 6 pairs, or where overlap_balance is not within "
+               "0.75 .. 1.25."},
     Definition{"overlap_balance", "1",
                "(median(exposed) + hidden) / median(total): 1 where stamps and step times agree."},
     Definition{"transfer_s", "s",
