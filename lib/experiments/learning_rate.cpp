@@ -116,6 +116,13 @@ void check_rates(const train::LrSettings& settings, std::int64_t last_step, std:
             "--lr, or with --lr-schedule step a smaller --gamma",
             epoch + 1, number(rate)));
     }
+    if (settings.shape == train::LrShape::step) return;
+    const double highest = train::lr_range(schedule, last_step + 1).highest;
+    if (std::isfinite(highest) && highest <= kHighestRate) return;
+    throw base::OptionError(fmt::format(
+        "the learning rate would rise to {}, which no parameter can take; give a smaller --lr, or another "
+        "--lr-scaling",
+        number(highest)));
 }
 
 std::string lr_warning(const train::LrSettings& settings, std::int64_t run_steps) {

@@ -359,6 +359,7 @@ results::Run Training::run_once(const Surroundings& around) {
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
     if (loop.scaler() != nullptr) add_scaler(run, *loop.scaler());
+    if (!around.first) loop.leave_out_time_to_first_step();
     const bool failed =
         std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });
     const bool more_to_come = options.overlap_steps > 0 || !options.save_parameters.empty();
@@ -376,13 +377,13 @@ results::Run Training::run_once(const Surroundings& around) {
         const bool has_trials = run.valid && !trials.empty();
         if (has_trials) add_ablation(run, trials);
         mark_stopped(run, loop.stop_signal(),
-                     "among the trials: the numbers are of the rounds that were whole");
+                     has_trials ? "among the trials: the numbers are of the rounds that were whole"
+                                : "among the trials, before a round of them was whole: there are no numbers");
         if (has_trials && control.rank() == 0 && !options.ablation.benchy_json.empty())
             write_benchy_json(options.ablation.benchy_json, trials);
         around.progress.finish();
         return run;
     }
-    if (!around.first) loop.leave_out_time_to_first_step();
     fill_run(run, loop.record(), verdicts, monitor::host_name(), control);
     around.progress.finish();
     return run;

@@ -90,7 +90,7 @@ std::vector<Verdict> TrainingLoop::run() {
         // First what a job that is killed in the evaluation would lose.
         if (last || checkpoint_due(step) || evaluation_due(step, last)) save_checkpoint(step);
         if (last || setup_.schedule.ends_epoch(step)) finish_epoch(step, last);
-        if (last || stop_signal() != 0 || record_.end.at_time_limit) break;
+        if (last || stop_signal() != 0 || record_.end.at_time_limit || enough_) break;
     }
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
@@ -169,7 +169,9 @@ void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
 
 void TrainingLoop::note_reductions() {
     StepReductions reductions = steps_.reductions();
-    if (record_.reductions.size() * reductions.reductions.size() >= kMostStamps) return;
+    // Where the host sees none there is a row all the same.
+    if (record_.reductions.size() * std::max<std::size_t>(1, reductions.reductions.size()) >= kMostStamps)
+        return;
     record_.reductions.push_back(std::move(reductions));
     if (record_.facts.bucket_bytes.size() != record_.reductions.back().reductions.size())
         record_.facts = steps_.facts();  // the buckets were rebuilt
@@ -233,6 +235,8 @@ void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
     record_.epochs.push_back(epoch_);
     if (as_planned) return;
     record_.end.signal = stop_.signal();
+    // The limit may have come in the evaluation: it is the end that --target-ci may have.
+    if (record_.convergence.wanted() && late_ && !enough_) enough_ = enough_steps(late_, step);
     record_.end.at_time_limit = stop_signal() == 0 && !enough_;
     if (ends_at(step) || enough_) record_.end.missing = "the evaluation was made";
 }
@@ -251,6 +255,7 @@ bool TrainingLoop::checkpoint_due(std::int64_t step) const {
 
 // Only what has passed the checks is worth going on from: a bad state must not replace a good one.
 void TrainingLoop::save_checkpoint(std::int64_t step) {
+    record_.end.has_checkpoint = false;  // an earlier one is not of where the run ends
     if (setup_.checkpoints == nullptr || !bad_loss_.empty()) return;
     setup_.progress.activity("writing a checkpoint");
     const auto start = measure::Clock::now();
@@ -333,7 +338,9 @@ Verdict TrainingLoop::loss_verdict() const {
 
 Verdict TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
-    const char* const why = late_                 ? ": the time limit had come"
+    const bool wanted = setup_.options.evaluate != "off" && bad_loss_.empty() && equality_.holds();
+    const char* const why = !wanted               ? ""
+                            : late_               ? ": the time limit had come"
                             : stop_.signal() != 0 ? ": the run was stopped"
                                                   : "";
     if (evaluated_samples_ < 0) return {check, "not verified", fmt::format("no evaluation was made{}", why)};

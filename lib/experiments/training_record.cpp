@@ -212,9 +212,12 @@ std::string how_far(const TrainingRecord& record) {
         return fmt::format("after all {} steps, before {}",
                            record.schedule.first + static_cast<std::int64_t>(record.steps.rows()),
                            record.end.missing);
-    return fmt::format(
-        "after {} of {} steps", record.schedule.first + static_cast<std::int64_t>(record.steps.rows()),
-        record.convergence.wanted() ? record.schedule.warmup + record.least_steps : record.schedule.total);
+    const auto made = record.schedule.first + static_cast<std::int64_t>(record.steps.rows());
+    const auto least = record.schedule.warmup + record.least_steps;
+    if (record.convergence.wanted() && made >= least)
+        return fmt::format("after {} steps, of which --target-ci wanted {} at least", made, least);
+    return fmt::format("after {} of {} steps", made,
+                       record.convergence.wanted() ? least : record.schedule.total);
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ struct EpochRow {
 /// How far a run came that ended before its plan did.
 struct EarlyEnd {
     bool at_time_limit = false;
-    int signal = 0;       ///< SIGTERM, SIGINT: somebody asked for it
-    std::string missing;  ///< after the last step, as "the evaluation was made"; "": steps are
-    bool has_checkpoint = false;
+    int signal = 0;               ///< SIGTERM, SIGINT: somebody asked for it
+    std::string missing;          ///< after the last step, as "the evaluation was made"; "": steps are
+    bool has_checkpoint = false;  ///< of its last step
 };
 
 /// Columns of TrainingRecord::notes.

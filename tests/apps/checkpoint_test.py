@@ -299,6 +299,35 @@ class StoppedTest(CheckpointCase):
             result = self.go("--steps", 1000, "--warmup", 0, "--inject-delay", f"{ranks - 1}:forward:400", "--time-limit", 1, ranks=ranks, code=6)
             self.assertLessEqual(len(self.last().losses), 4, str(result))
 
+    def test_no_checkpoint_is_promised_that_was_not_written(self):
+        """There is an earlier one, but not of where the run was stopped."""
+        job = self.begin(*self.ENDLESS, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 40)
+        job.wait_until(self.has_saved(40), 240)
+        (self.folder / "c").rename(self.folder / "elsewhere")
+        (self.folder / "c").touch()
+        self.stop(job, job.process.pid)
+        warnings = self.last().warnings
+        self.assertIn("of 100000000 steps: the numbers are of what was done", warnings[0])
+        self.assertNotIn("--resume", warnings[0])
+        self.assertTrue(any("was not written" in warning for warning in warnings), warnings)
+
+    def test_beyond_the_least_steps_of_a_target(self):
+        words = ("--target-ci", "0.0001%", "--time-limit", 1000, "--steps", 20, "--warmup", 2, "--evaluate", "off", "--batch-size", 8)
+        job = self.begin(*words)
+        self.compute_for(job, job.process.pid, 6)
+        self.stop(job, job.process.pid, parts=("steps, of which --target-ci wanted 22 at least",))
+
+    def test_a_target_whose_time_is_over_in_an_evaluation(self):
+        """As where it is over between two steps: the target was not reached in its time, and no step is missing."""
+        self.go("--model", "mnist-cnn", "--target-ci", "0.0001%", "--time-limit", 3, "--steps", 2, "--warmup", 0, "--train-samples", 16, "--batch-size", 4,
+                "--validation-samples", 60000, "--eval-batch-size", 1, code=7)
+        self.assertFalse(any("the time limit ended the run" in warning for warning in self.last().warnings), self.last().warnings)
+
+    def test_an_evaluation_that_nobody_wanted_has_no_excuse(self):
+        self.go("--steps", 100000000, "--warmup", 0, "--evaluate", "off", "--time-limit", 0.5, code=6)
+        verdicts = {row["check"].decode(): row["detail"].decode() for row in self.last_raw("tables")["verification"]}
+        self.assertEqual(verdicts["test samples counted once"], "no evaluation was made")
+
     def test_no_evaluation_once_the_time_limit_is_hit(self):
         for validation, words in ((2000, ("--steps", 100000000)), (60000, ("--model", "mnist-cnn", "--eval-batch-size", 1, "--steps", 1))):
             shutil.rmtree(self.folder / "c", ignore_errors=True)

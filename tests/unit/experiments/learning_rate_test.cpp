@@ -32,6 +32,19 @@ options::Options options_of(const Words& words) {
 const LrDefaults kUnet{
     .lr = 2e-4, .schedule = "cosine", .scaling = "sqrt", .base_batch = 32, .warmup_steps = 128};
 
+TEST(LearningRateOptions, NoRateOfTheRunIsBeyondWhatAParameterTakes) {
+    train::LrSettings settings{.shape = train::LrShape::cosine,
+                               .scaling = train::LrScaling::linear,
+                               .lr = 1e38,
+                               .global_batch = 64,
+                               .base_batch = 1,
+                               .warmup_steps = 5,
+                               .total_steps = 100};
+    EXPECT_THROW(check_rates(settings, 99, 0), base::OptionError) << "it ends at 0, and rises before";
+    settings.lr = 1e30;
+    EXPECT_NO_THROW(check_rates(settings, 99, 0));
+}
+
 TEST(LearningRateOptions, TakeTheModelsDefaultsAndShowThem) {
     auto options = options_of({"--steps", "500", "--warmup", "10"});
     const auto settings = settle_learning_rate(options, kUnet);
