@@ -65,8 +65,9 @@ constexpr std::array<Magic, 14> kFileSystems{{{0xEF53, "ext4"},
 // Open MPI's launcher hands its own wiring (addresses, keys) down as OMPI_MCA_*, and Slurm can hold a login
 // token.
 bool is_internal_or_secret(std::string_view name) {
-    static constexpr std::array<std::string_view, 4> kWiring{
-        "OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME"};
+    static constexpr std::array<std::string_view, 6> kWiring{
+        "OMPI_MCA_orte_",         "OMPI_MCA_ess",  "OMPI_MCA_initial_wdir",
+        "OMPI_MCA_shmem_RUNTIME", "OMPI_MCA_pmix", "OMPI_MCA_mpi_oversubscribe"};
     static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW", "_KEY"};
     return std::any_of(kWiring.begin(), kWiring.end(),
                        [&](auto w) { return name.substr(0, w.size()) == w; }) ||

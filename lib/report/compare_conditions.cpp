@@ -42,7 +42,7 @@ Conditions decisive_conditions(const Run& run) {
     }
     for (const auto& [section, key, value] : run.context) {
         const std::string name = section + "." + key;
-        if (is_decisive_fact(name) && !value.empty()) conditions[name] = value;
+        if (is_decisive_fact(name, value) && !value.empty()) conditions[name] = value;
     }
     add_places(run, conditions);
     const std::string file_system = seen_in_tables(run, "file_system");

@@ -130,12 +130,19 @@ constexpr std::array kFollowing{
     Why{"environment.OMP_NUM_THREADS", "cores are shared by the ranks; the setting `threads` says it"},
     Why{"training.intra_op_threads", "cores are shared by the ranks"},
     Why{"hosts", "more ranks need more of them"},
+    Why{"environment.OMPI_MCA_rmaps_*", "mpirun's own words for its options of placing ranks"},
 };
 
 bool fits(const std::string& key, std::string_view pattern) {
     if (!pattern.empty() && pattern.back() == '*')
         return key.compare(0, pattern.size() - 1, pattern.substr(0, pattern.size() - 1)) == 0;
     return key == pattern;
+}
+
+// What ranklab itself tells Open MPI where all ranks are on one node (comm/fabric.hpp): it follows from the
+// launch, and changes nothing that carries messages. A pml that the user named does matter.
+bool is_our_own(const std::string& name, const std::string& value) {
+    return name == "environment.OMPI_MCA_pml" && value.starts_with("^cm");
 }
 
 template <class List>
@@ -159,8 +166,8 @@ bool is_path_setting(const std::string& setting) {
     return std::find(kPaths.begin(), kPaths.end(), setting) != kPaths.end();
 }
 
-bool is_decisive_fact(const std::string& name) {
-    return is_in(kDecisiveFacts, name) && !is_in(kNeverFacts, name);
+bool is_decisive_fact(const std::string& name, const std::string& value) {
+    return is_in(kDecisiveFacts, name) && !is_in(kNeverFacts, name) && !is_our_own(name, value);
 }
 
 bool is_noted_fact(const std::string& name) {
@@ -191,7 +198,7 @@ Conditions surroundings_of(const Run& run) {
     };
     for (const auto& [section, key, value] : run.context) {
         const std::string name = section + "." + key;
-        if (is_decisive_fact(name) && !is_in(kOfTheWork, name)) add(name, value);
+        if (is_decisive_fact(name, value) && !is_in(kOfTheWork, name)) add(name, value);
     }
     add("version", run.version);
     add("git_revision", run.git_revision);

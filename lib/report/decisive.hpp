@@ -26,7 +26,7 @@ bool setting_matters(Asker asker, const std::string& setting);
 bool is_path_setting(const std::string& setting);
 
 /// Of facts of the context, "section.key": times depend on it, or it says that the work is another.
-bool is_decisive_fact(const std::string& name);
+bool is_decisive_fact(const std::string& name, const std::string& value);
 /// It may matter, and differs too often to be refused.
 bool is_noted_fact(const std::string& name);
 

@@ -18,7 +18,7 @@ void Factors::add(const results::Run& run) {
         if (setting_matters(Asker::factor, setting.key)) add_value(setting.key, setting.value);
     for (const auto& fact : run.context) {
         const std::string key = fmt::format("{}.{}", fact.section, fact.key);
-        if (is_decisive_fact(key)) add_value(key, fact.value);
+        if (is_decisive_fact(key, fact.value)) add_value(key, fact.value);
     }
     add_value("command", run.command);
     if (run.setting("ranks").empty()) add_value("ranks", fmt::format("{}", run.hosts.size()));

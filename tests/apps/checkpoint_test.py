@@ -317,7 +317,7 @@ class StoppedTest(CheckpointCase):
     def test_a_target_whose_time_is_over_in_an_evaluation(self):
         """As where it is over between two steps: the target was not reached in its time, and no step is missing."""
         self.go("--model", "mnist-cnn", "--target-ci", "0.0001%", "--time-limit", 3, "--steps", 2, "--warmup", 0, "--train-samples", 16, "--batch-size", 4,
-                "--validation-samples", 60000, "--eval-batch-size", 1, code=7)
+                "--evaluate", "epoch", "--validation-samples", 60000, "--eval-batch-size", 1, code=7)
         self.assertFalse(any("the time limit ended the run" in warning for warning in self.last().warnings), self.last().warnings)
 
     def test_an_evaluation_that_nobody_wanted_has_no_excuse(self):

@@ -180,7 +180,7 @@ class DataPlaceTest(Case):
         folder = cli.make_idx(self.folder / "data")
         (folder / TRAIN_LABELS).unlink()
         os.mkfifo(folder / TRAIN_LABELS)
-        self.refused(folder / TRAIN_LABELS, "not a file", words=("--data-dir", folder))
+        self.refused(folder / TRAIN_LABELS, "is a FIFO (named pipe), not a regular file", words=("--data-dir", folder))
 
 
 if __name__ == "__main__":

@@ -170,8 +170,11 @@ class ExportAndPruneTest(ResultsCase):
         shutil.copy(self.file, pattern)
         job = self.start(WRITER, "append", self.file, pattern, "n", 40)
         for _ in range(5):
-            self.good("prune", self.file, "--where", "label=a", "--yes")
-            self.good("merge", self.file, pattern)
+            for words in (("prune", self.file, "--where", "label=a", "--yes"), ("merge", self.file, pattern)):
+                done = results(*words, cwd=self.folder)
+                self.assertCode(done, 0)
+                others = [line for line in done.said if not line.startswith("waiting for process ")]
+                self.assertEqual(others, [], str(done))
         told = job.finish().stdout.split()
         self.assertEqual(len(told), 40)
         gone = {run for run in told if int(run.partition("-")[2]) % 3 == 0}  # those of label a may have been pruned
