@@ -104,14 +104,21 @@ results::LockWait wait_of(const Options& options) {
     return {.patience_s = options.real("lock-timeout")};
 }
 
-// A run that waits to be stored by a job that still works would be there twice.
-void refuse_in_use(const Words& files) {
+// A run that waits to be stored by a job that still works would be there twice. The pattern that names what
+// was left behind names it, too.
+Words without_in_use(const Words& files, std::string& text) {
+    Words free;
+    std::string sentence;
     for (const auto& file : files) {
-        if (results::is_pending(file) && results::is_in_use(file))
-            throw base::OptionError(fmt::format(
-                "{} is of a job that still works, and will store it itself; wait until that has ended",
-                file));
+        if (!results::is_pending(file) || !results::is_in_use(file)) {
+            free.push_back(file);
+            continue;
+        }
+        sentence = fmt::format("{} is of a job that still works, and will store it itself", file);
+        text += fmt::format("left out: {}\n", base::one_line(sentence));
     }
+    if (free.empty()) throw base::OptionError(sentence + "; wait until that has ended");
+    return free;
 }
 
 std::string merge(const Options& options) {
@@ -120,9 +127,8 @@ std::string merge(const Options& options) {
         throw base::OptionError(
             "results merge needs the file to merge into and what to merge: ranklab results merge ALL.h5 A.h5 "
             "B.h5");
-    const Words sources(files.begin() + 1, files.end());
-    refuse_in_use(sources);
     std::string text;
+    const Words sources = without_in_use({files.begin() + 1, files.end()}, text);
     for (const auto& merged :
          results::merge(files.front(), {sources.begin(), sources.end()}, wait_of(options))) {
         text += fmt::format("{}: {} runs added, {} there already, {} renamed\n",

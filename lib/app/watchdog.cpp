@@ -1,6 +1,7 @@
 #include "app/watchdog.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -42,7 +43,16 @@ std::string Watchdog::activity() {
     return worked_ ? "ending" : "starting";
 }
 
+// A look takes memory, which the work may have all of: no reason to end it.
 void Watchdog::tick(double seconds) {
+    try {
+        look(seconds);
+    } catch (const std::exception&) {
+        static_cast<void>(clock_.pass(seconds, base::Motion::unknown));
+    }
+}
+
+void Watchdog::look(double seconds) {
     const auto own = sensor_.look();
     const std::string now = activity();
     const auto others = lifeline_.heard();

@@ -25,6 +25,7 @@ class Watchdog {
 
   private:
     void tick(double seconds);
+    void look(double seconds);
     std::string activity();
 
     double seconds_;

@@ -27,6 +27,13 @@ All& all() {
     return *instance;
 }
 
+// nullptr where nothing is to be said. What was is kept: a handler may still read it.
+const std::string* text_of(All& known) {
+    std::string text;
+    for (const auto& [object, one] : known.sentences) text += one + "\n";
+    return text.empty() ? nullptr : &known.texts.emplace_back(std::move(text));
+}
+
 void say_and_end(int signal) {
     LastWords::say();
     std::signal(signal, SIG_DFL);
@@ -38,11 +45,21 @@ void say_and_end(int signal) {
 void LastWords::set(const std::string& sentence) {
     All& known = all();
     const std::lock_guard lock(known.mutex);
-    if (sentence.empty() && known.sentences.erase(this) == 0) return;
-    if (!sentence.empty()) known.sentences[this] = sentence;
-    std::string text;
-    for (const auto& [object, one] : known.sentences) text += one + "\n";
-    words.store(text.empty() ? nullptr : &known.texts.emplace_back(std::move(text)));
+    const std::string* before = words.load();
+    if (before == nullptr) known.sentences.clear();  // said, and not to be said again
+    const auto mine = known.sentences.find(this);
+    if (sentence == (mine == known.sentences.end() ? "" : mine->second)) return;
+    const auto change = [&] {
+        if (sentence.empty())
+            known.sentences.erase(this);
+        else
+            known.sentences[this] = sentence;
+    };
+    change();
+    if (words.compare_exchange_strong(before, text_of(known))) return;
+    known.sentences.clear();  // all was said meanwhile
+    change();
+    words.store(text_of(known));
 }
 
 void LastWords::say() noexcept {

@@ -17,7 +17,7 @@ class LastWords {
     LastWords(LastWords&&) = delete;
     LastWords& operator=(LastWords&&) = delete;
 
-    /// From now on that; "": nothing.
+    /// From now on that; "": nothing. What was said is not said again, unless it is set again.
     void set(const std::string& sentence);
 
     /// Says all that is to be said, and not again. Safe in a signal handler.

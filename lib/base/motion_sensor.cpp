@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -72,19 +73,34 @@ bool waits_for_file(const std::string& process, const std::string& task) {
     if (!(words >> call >> first)) return false;
     if (is_one_of(kCallsOnPaths, call)) return true;
     if (!is_one_of(kCallsOnDescriptors, call)) return false;
-    return is_on_disk(process + "/fd/" + std::to_string(std::stol(first, nullptr, 16)));
+    // -1 may show as 64 bits, of which an int is the lower half.
+    const auto descriptor = static_cast<int>(std::strtoull(first.c_str(), nullptr, 16));
+    return is_on_disk(process + "/fd/" + std::to_string(descriptor));
 }
 
-// Of "12 (a name) D 1 ...": D sleeps for a disk, T was stopped.
-char state_of(const std::string& task) {
+// Of "12 (a name) D 1 ..." what follows the name: the state first, where D sleeps for a disk and T was
+// stopped.
+std::string stat_after_name(const std::string& task) {
     const std::string text = contents_of(task + "/stat");
-    const auto name_ends = text.rfind(')');
-    return name_ends + 2 < text.size() && name_ends != std::string::npos ? text[name_ends + 2] : '?';
+    const auto name_ends = text.rfind(") ");
+    return name_ends == std::string::npos ? "" : text.substr(name_ends + 2);
 }
 
-bool in_file_call(const std::string& process, const std::string& task) {
-    const char state = state_of(task);
+bool in_file_call(const std::string& stat, const std::string& process, const std::string& task) {
+    const char state = stat.empty() ? '?' : stat.front();
     return state == 'D' || (state != 'T' && state != 't' && waits_for_file(process, task));
+}
+
+// Fields 14 and 15 of proc(5)'s stat, the state being the third.
+std::uint64_t ticks_ns(const std::string& stat) {
+    constexpr int kBefore = 11;
+    std::istringstream words(stat);
+    std::string skipped;
+    for (int i = 0; i < kBefore; ++i) words >> skipped;
+    std::uint64_t user = 0;
+    std::uint64_t system = 0;
+    words >> user >> system;
+    return (user + system) * (1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -101,6 +117,11 @@ bool holds(const std::vector<pid_t>& threads, const std::string& task) {
 }
 
 }  // namespace
+
+std::uint64_t detail::processor_ns(const std::string& schedstat, const std::string& stat) {
+    const std::uint64_t exact = number_after(schedstat, "");
+    return exact > 0 ? exact : ticks_ns(stat);
+}
 
 // Worker processes are children of ours; what they start themselves is not looked at.
 MotionSensor::Sample MotionSensor::take(const IdleThreads& idle) const {
@@ -123,8 +144,9 @@ void MotionSensor::add_process(Sample& sample, const std::string& process, const
         Usage& usage = sample.tasks[task];
         usage.bytes = number_after(io, "rchar: ") + number_after(io, "wchar: ") +
                       number_after(io, "\nread_bytes: ") + number_after(io, "\nwrite_bytes: ");
-        usage.cpu_ns = number_after(contents_of(task + "/schedstat"), "");
-        sample.in_file_call = sample.in_file_call || in_file_call(process, task);
+        const std::string stat = stat_after_name(task);
+        usage.cpu_ns = detail::processor_ns(contents_of(task + "/schedstat"), stat);
+        sample.in_file_call = sample.in_file_call || in_file_call(stat, process, task);
     }
 }
 
@@ -157,11 +179,13 @@ Motion MotionSensor::look() {
     const auto when = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(when - when_).count();
     const bool seen = compares && moved(sample, idle, seconds);
-    const bool in_call = sample.in_file_call || detail::at_work.load(std::memory_order_relaxed) > 0;
+    // Where there is no /proc no thread is seen.
+    const bool may_work =
+        sample.in_file_call || sample.tasks.empty() || detail::at_work.load(std::memory_order_relaxed) > 0;
     last_ = std::move(sample);
     when_ = when;
     if (seen) return Motion::seen;
-    return in_call ? Motion::unknown : Motion::none;
+    return may_work ? Motion::unknown : Motion::none;
 }
 
 }  // namespace ranklab::base

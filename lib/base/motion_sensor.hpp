@@ -12,10 +12,10 @@
 namespace ranklab::base {
 
 /// seen: a beat since the last look; or something Unhurried; or a file's bytes went to or fro; or processor
-/// time was used by the threads and worker processes, those aside that wait for other ranks (Waiting), and
-/// only while the main thread does not. unknown: a thread or worker process is inside a call on a file, or
-/// there is AtWork. While beats come the kernel is not asked; the first look without one is the one that
-/// later ones are compared with.
+/// time was used by the threads and worker processes, those aside that wait for other ranks (Waiting), and of
+/// our threads only while the main one does not. unknown: a thread or worker process is inside a call on a
+/// file, or there is AtWork, or there is no /proc. While beats come the kernel is not asked; the first look
+/// without one is the one that later ones are compared with.
 class MotionSensor {
   public:
     /// Called by one thread, which is an observer.
@@ -39,5 +39,13 @@ class MotionSensor {
     Sample last_;
     std::chrono::steady_clock::time_point when_;
 };
+
+namespace detail {
+
+/// A thread's processor time by its files in /proc: `schedstat`, and of `stat` what follows the name. Kernels
+/// without scheduler statistics have no schedstat, or zeros in it; stat counts in ticks, mostly of 10 ms.
+std::uint64_t processor_ns(const std::string& schedstat, const std::string& stat);
+
+}  // namespace detail
 
 }  // namespace ranklab::base

@@ -27,6 +27,12 @@ int open_once(const fs::path& path, int flags) {
     return descriptor;
 }
 
+// Some file systems fail to read at once what has yet to come from a tape.
+void block_again(const Descriptor& file) {
+    const int flags = ::fcntl(file.get(), F_GETFL);
+    if (flags >= 0) static_cast<void>(::fcntl(file.get(), F_SETFL, flags & ~O_NONBLOCK));
+}
+
 }  // namespace
 
 std::string irregular_kind(const fs::path& path, Links links) {
@@ -63,7 +69,10 @@ OpenedFile try_open_regular(const fs::path& path, int flags, Links links) {
         opened.error = errno;
     else
         opened.kind = kind_of(status.st_mode);
-    if (opened.error != 0 || !opened.kind.empty()) opened.file.reset();
+    if (opened.error != 0 || !opened.kind.empty())
+        opened.file.reset();
+    else if ((flags & O_NONBLOCK) == 0)
+        block_again(opened.file);
     return opened;
 }
 

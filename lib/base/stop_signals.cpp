@@ -1,11 +1,29 @@
 #include "base/stop_signals.hpp"
 
+#include <csignal>
+
 namespace ranklab::base {
 namespace {
 
 volatile std::sig_atomic_t signal_received = 0;  // a handler can reach nothing else
 bool told = false;                               // somebody knows of it
 int holders = 0;
+struct sigaction before_int {};  // what the signals do without an object
+struct sigaction before_term {};
+
+void note(int signal) {
+    signal_received = signal;
+    sigaction(signal, signal == SIGINT ? &before_int : &before_term, nullptr);
+}
+
+// Asked first: a signal may come before the call that sets has returned.
+void hold(int signal, struct sigaction& before) {
+    sigaction(signal, nullptr, &before);
+    struct sigaction action {};
+    action.sa_handler = note;
+    action.sa_flags = static_cast<int>(SA_RESTART);
+    sigaction(signal, &action, nullptr);
+}
 
 }  // namespace
 
@@ -13,17 +31,14 @@ StopSignals::StopSignals() {
     if (holders++ > 0) return;
     if (told) signal_received = 0;
     told = false;
-    struct sigaction action {};
-    action.sa_handler = [](int signal) { signal_received = signal; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigaction(SIGINT, &action, &before_int_);
-    sigaction(SIGTERM, &action, &before_term_);
+    hold(SIGINT, before_int);
+    hold(SIGTERM, before_term);
 }
 
 StopSignals::~StopSignals() {
     if (--holders > 0) return;
-    sigaction(SIGINT, &before_int_, nullptr);
-    sigaction(SIGTERM, &before_term_, nullptr);
+    sigaction(SIGINT, &before_int, nullptr);
+    sigaction(SIGTERM, &before_term, nullptr);
 }
 
 int StopSignals::received() {

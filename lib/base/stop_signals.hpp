@@ -1,15 +1,14 @@
 // Ctrl-C, and the batch system's SIGTERM, as something that work can ask for between two pieces of it.
 #pragma once
 
-#include <csignal>
 #include <string>
 
 namespace ranklab::base {
 
 /// From construction to destruction SIGINT and SIGTERM do not end the process: received() tells of them. A
-/// second one ends it, as without this. One inside of another changes nothing: the outermost counts. Of one
-/// thread. A signal that came when nobody asked any more is told by the next object: the wish to stop is not
-/// forgotten.
+/// second one does what it does without this. One inside of another changes nothing: the outermost counts. Of
+/// one thread. A signal that came when nobody asked any more is told by the next object: the wish to stop is
+/// not forgotten.
 class StopSignals {
   public:
     StopSignals();
@@ -23,10 +22,6 @@ class StopSignals {
     static int received();
     /// "SIGTERM", "Ctrl-C (SIGINT)".
     static std::string name_of(int signal);
-
-  private:
-    struct sigaction before_int_ {};
-    struct sigaction before_term_ {};
 };
 
 }  // namespace ranklab::base

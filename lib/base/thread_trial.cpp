@@ -1,12 +1,11 @@
 #include "base/thread_trial.hpp"
 
+#include <condition_variable>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
-
-#include <condition_variable>
-#include <mutex>
 
 namespace ranklab::base {
 

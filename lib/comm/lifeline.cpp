@@ -1,6 +1,5 @@
 #include "comm/lifeline.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,13 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <sstream>
 #include <utility>
 
 #include "base/text.hpp"
 #include "base/ticker.hpp"
-#include "comm/exchange.hpp"
-#include "comm/line_addresses.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -60,31 +56,6 @@ Lifeline::Lifeline(Communicator& control, const std::string& host, LifelineCalls
     thread_ = base::thread_without_signals([this] { run(); });
 }
 
-// Rank 0 opens its door and tells the others where.
-void Lifeline::meet(Communicator& control, const std::string& host) {
-    const auto hosts = gather_texts(control, host);
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-        names_.push_back(fmt::format("rank {} on {}", rank, hosts[rank]));
-    const auto texts = gather_texts(control, serialise({network_id(host), own_addresses()}));
-    if (rank_ == 0) {
-        std::vector<RankPlace> ranks;
-        std::transform(texts.begin(), texts.end(), std::back_inserter(ranks), deserialise_place);
-        keys_ = random_keys();
-        door_ = std::make_unique<LineDoor>(addresses_to_listen_on(ranks), keys_, control.world_size());
-        places_ = door_->places();
-    }
-    std::istringstream words(broadcast_text(
-        control, fmt::format("{} {} {}", keys_.password, keys_.answer, fmt::join(places_, " ")), 0));
-    words >> keys_.password >> keys_.answer;
-    places_.clear();
-    for (std::string place; words >> place;) places_.push_back(place);
-    // Loopback is another machine's own, elsewhere.
-    const bool near = deserialise_place(texts[static_cast<std::size_t>(rank_)]).network ==
-                      deserialise_place(texts.front()).network;
-    if (!near && places_.size() > 1)
-        std::erase_if(places_, [](const std::string& place) { return place.starts_with("127."); });
-}
-
 Lifeline::~Lifeline() {
     if (thread_.joinable()) {
         const std::uint64_t one = 1;
@@ -99,11 +70,10 @@ Lifeline::~Lifeline() {
 void Lifeline::run() {
     base::observe_only();
     if (settings_.before_meeting) settings_.before_meeting();
-    if (rank_ == 0) {
+    if (rank_ == 0)
         open_door();
-    } else {
-        join(0, reach_rank_0(places_, keys_, rank_, stop_.get(), settings_.patience));
-    }
+    else
+        knock();
     while (!over_) follow_peers();
 }
 
@@ -127,24 +97,16 @@ void Lifeline::join(int rank, Socket socket) {
     if (peer.socket || peer.left) return;  // it has come before
     keep_alive(socket.get());
     peer.unheard = 0;
-    if (add(events_.get(), socket.get(), static_cast<std::uint32_t>(rank))) peer.socket = std::move(socket);
+    if (!add(events_.get(), socket.get(), static_cast<std::uint32_t>(rank))) return;
+    if (rank_ == 0)
+        send_now(socket.get(), std::string(1, static_cast<char>(Motion::unknown)));  // the welcome
+    peer.socket = std::move(socket);
 }
 
 bool Lifeline::all_joined() const {
     const std::lock_guard lock(mutex_);
     return std::all_of(peers_.begin() + 1, peers_.end(),
                        [](const Peer& peer) { return peer.socket || peer.left; });
-}
-
-void Lifeline::say_unreached() {
-    std::vector<std::string> missing;
-    for (const auto& peer : peers())
-        if (!peer.connected) missing.push_back(peer.name);
-    constexpr std::size_t kNamed = 4;
-    const std::size_t more = missing.size() - std::min(missing.size(), kNamed);
-    missing.resize(std::min(missing.size(), kNamed));
-    const std::string others = more > 0 ? fmt::format(" and {} more", more) : "";
-    if (!missing.empty() && calls_.unreached) calls_.unreached(base::join(missing, ", ") + others);
 }
 
 void Lifeline::follow_peers() {
@@ -173,8 +135,9 @@ void Lifeline::listen_to(std::size_t rank) {
         if (got > 0 && !peer.left) return;
         peer.socket.reset();
         if (peer.left) return;
+        turned_away_ = rank_ != 0 && !peer.told;  // without a welcome: a door that was closed, and no loss
     }
-    mourn(rank);
+    if (!turned_away_) mourn(rank);
 }
 
 void Lifeline::mourn(std::size_t rank) {
@@ -215,13 +178,16 @@ Motion Lifeline::heard() {
 void Lifeline::tell(Motion own, const std::string& activity) {
     const std::lock_guard lock(mutex_);
     std::string note(1, static_cast<char>(rank_ == 0 ? base::livelier(own, others_) : own));
-    if (rank_ != 0 && peers_.front().socket && activity != told_activity_) {
+    if (rank_ != 0 && peers_.front().socket && peers_.front().outgoing.empty() &&
+        activity != told_activity_) {
         note += kActivity + base::printable(activity, kLongestActivity) + kActivityEnds;
         told_activity_ = activity;
     }
     for (Peer& peer : peers_) {
         ++peer.unheard;
-        if (peer.socket && !peer.mute) peer.mute = !send_now(peer.socket.get(), note);
+        if (!peer.socket) continue;
+        if (peer.outgoing.empty()) peer.outgoing = note;  // what a stopped one has not taken goes first
+        peer.outgoing.erase(0, send_some(peer.socket.get(), peer.outgoing));
     }
 }
 

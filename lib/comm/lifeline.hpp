@@ -71,16 +71,17 @@ class Lifeline {
         Socket socket;
         bool left = false;  // said goodbye
         bool told = false;  // a note at least
-        bool mute = false;  // its buffer is full: it is stopped
         base::Motion best = base::Motion::none;
         int unheard = 0;  // calls of tell() since its last note
         bool in_activity = false;
         std::string activity, incoming;
+        std::string outgoing;  // of a note, where it took a part alone
     };
 
     void meet(Communicator& control, const std::string& host);
     void run();
     void open_door();  // rank 0 waits for all
+    void knock();      // the others
     void join(int rank, Socket socket);
     bool all_joined() const;
     void follow_peers();
@@ -100,6 +101,7 @@ class Lifeline {
     Socket stop_;                     // written by the destructor; the thread polls it
     Socket events_;                   // an epoll of stop_, the door and the peers
     bool over_ = false;               // the thread's: nothing more to do
+    bool turned_away_ = false;        // the same: rank 0 has hung up without a welcome
 
     mutable std::mutex mutex_;  // guards what follows
     std::vector<Peer> peers_;   // by rank; on ranks above 0 only that to rank 0

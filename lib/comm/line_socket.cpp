@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <random>
 
@@ -64,9 +65,13 @@ void keep_alive(int socket) {
     set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
+std::size_t send_some(int socket, const std::string& text) {
+    const auto sent = send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    return static_cast<std::size_t>(std::max<ssize_t>(0, sent));
+}
+
 bool send_now(int socket, const std::string& text) {
-    return send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
-           static_cast<ssize_t>(text.size());
+    return send_some(socket, text) == text.size();
 }
 
 }  // namespace ranklab::comm

@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -18,7 +19,8 @@ struct SocketTraits {
 using Socket = base::unique_handle<SocketTraits>;
 
 /// The handshake: the guest says hello_of(keys, rank), rank 0 keys.answer, the guest kConfirmed. Only then it
-/// is a peer: one that gave up before is nobody's loss, and may come again.
+/// is a peer: one that gave up before is nobody's loss, and may come again. Rank 0's first note is its
+/// welcome: the guest whose line ends before it has lost nobody either.
 struct LineKeys {
     std::string password;
     std::string answer;
@@ -34,6 +36,8 @@ std::optional<sockaddr_in> place_of(const std::string& text);
 Socket new_socket();  ///< TCP, non-blocking
 /// A node that lost its power closes nothing: ask every few seconds.
 void keep_alive(int socket);
+/// As many bytes of it as there is room for, without waiting; how many.
+std::size_t send_some(int socket, const std::string& text);
 /// All of it, without waiting.
 bool send_now(int socket, const std::string& text);
 

@@ -50,19 +50,12 @@ void wait_for_lock(const Descriptor& descriptor, const fs::path& path, Waiting& 
     }
 }
 
-// Somebody may have tidied the lock file away while we waited; then ours is a lock on nothing.
-bool still_there(const Descriptor& descriptor, const fs::path& path) {
-    struct stat ours {};
-    struct stat theirs {};
-    return ::fstat(descriptor.get(), &ours) == 0 && ::lstat(path.c_str(), &theirs) == 0 &&
-           ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
-}
-
 Descriptor locked(const fs::path& path, Waiting& waiting) {
     for (;;) {
         Descriptor descriptor = open_lock_file(path);
         wait_for_lock(descriptor, path, waiting);
-        if (still_there(descriptor, path)) return descriptor;
+        // Somebody may have tidied it away while we waited; then ours is a lock on nothing.
+        if (is_named(descriptor, path)) return descriptor;
     }
 }
 

@@ -2,8 +2,10 @@
 
 #include <sys/file.h>
 
+#include <cerrno>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
@@ -36,26 +38,45 @@ bool is_old(const fs::directory_entry& entry) {
     return !error && fs::file_time_type::clock::now() - written > std::chrono::hours(24);
 }
 
+enum class Use { living, left, unknown };
+
+// By a lock that others who look may have too, and that needs no more than reading: of a file that another
+// user left, or still needs. unknown: it is gone meanwhile or was replaced, or we may not read
+// it.
+Use use_of(const fs::path& pending) {
+    const auto opened = base::try_open_regular(pending, O_RDONLY, base::Links::refuse);
+    if (!opened.file) return Use::unknown;
+    if (::flock(opened.file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Use::living;
+    return is_named(opened.file, pending) ? Use::left : Use::unknown;
+}
+
 }  // namespace
 
 const fs::path& Keeper::secure(const Run& run) {
     fs::path place;
+    base::Descriptor held;
     try {
         place = pending_path(output_, run.id);
-        write_alone(place, run);
+        held = write_alone(place, run);
     } catch (const base::Error&) {
-        place = write_rescue(run);
+        place = rescued(run);
     }
-    take(place);
+    if (place != path_) release();
+    path_ = std::move(place);
+    held_ = std::move(held);
     return path_;
 }
 
-// Its lock tells others that we live; one that cannot be had is no reason not to keep the run.
-void Keeper::take(const fs::path& path) {
-    if (path != path_) release();
-    path_ = path;
-    held_ = base::try_open_regular(path, O_RDWR, base::Links::refuse).file;
-    if (held_) static_cast<void>(::flock(held_.get(), LOCK_EX | LOCK_NB));
+// Where it was saved before, if it still goes there: that place was told.
+fs::path Keeper::rescued(const Run& run) const {
+    try {
+        if (!path_.empty() && !is_pending(path_)) {
+            write_alone(path_, run);
+            return path_;
+        }
+    } catch (const base::Error&) {  // full by now
+    }
+    return write_rescue(run);
 }
 
 void Keeper::store(const Run& run, const LockWait& wait) {
@@ -77,8 +98,7 @@ bool is_pending(const fs::path& file) {
 }
 
 bool is_in_use(const fs::path& pending) {
-    const auto opened = base::try_open_regular(pending, O_RDWR, base::Links::refuse);
-    return opened.file && ::flock(opened.file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    return use_of(pending) == Use::living;
 }
 
 std::vector<fs::path> left_behind(const fs::path& output) {
@@ -91,7 +111,7 @@ std::vector<fs::path> left_behind(const fs::path& output) {
         const std::string name = entry->path().filename().string();
         std::error_code ignored;
         if (is_half_written(name, file) && is_old(*entry)) fs::remove(entry->path(), ignored);
-        if (name.starts_with(file + ".") && is_pending(name) && !is_in_use(entry->path()))
+        if (name.starts_with(file + ".") && is_pending(name) && use_of(entry->path()) == Use::left)
             found.push_back(entry->path());
     }
     return found;

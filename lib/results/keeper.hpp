@@ -29,12 +29,12 @@ class Keeper {
     const std::filesystem::path& path() const { return path_; }
 
   private:
-    void take(const std::filesystem::path& path);
+    std::filesystem::path rescued(const Run& run) const;
     void release() noexcept;
 
     std::filesystem::path output_;
     std::filesystem::path path_;
-    base::Descriptor held_;  ///< open and locked while this process lives
+    base::Descriptor held_;  ///< a pending file, locked while this process lives
 };
 
 /// Whether the file bears the name of a run that waits to be stored.

@@ -66,4 +66,11 @@ void check_free_space(const fs::path& resolved, std::uint64_t bytes) {
     if (status.f_bavail < bytes / status.f_frsize) throw_errno("statvfs", folder, ENOSPC);
 }
 
+bool is_named(const Descriptor& file, const fs::path& path) {
+    struct stat ours {};
+    struct stat theirs {};
+    return ::fstat(file.get(), &ours) == 0 && ::lstat(path.c_str(), &theirs) == 0 &&
+           ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
+}
+
 }  // namespace ranklab::results

@@ -27,4 +27,7 @@ void check_not_write_protected(const std::filesystem::path& resolved);
 /// that only a reservation shows.)
 void check_free_space(const std::filesystem::path& resolved, std::uint64_t bytes);
 
+/// Whether the open file still bears that name.
+bool is_named(const Descriptor& file, const std::filesystem::path& path);
+
 }  // namespace ranklab::results

@@ -1,10 +1,12 @@
 #include "results/result_file.hpp"
 
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_mutex.hpp"
 #include "results/alone.hpp"
@@ -54,7 +56,7 @@ void ResultFile::prepare(std::uint64_t expected_bytes) const {
     make_parent_folders(target);
     FileLock::check_possible(target);
     const std::uint64_t room = expected_bytes + stored_bytes_at_most({});
-    check_free_space(target, size + 2 * room);  // it lies there alone too, until it is stored (pending.hpp)
+    check_free_space(target, size + 2 * room);  // it lies there alone too, until it is stored (keeper.hpp)
     StagedFile(target).reserve(room);           // also shows whether the folder lets us make files
 }
 
@@ -70,11 +72,14 @@ void ResultFile::append(const Run& run, const LockWait& wait) const {
     replace(path_, fill, wait);
 }
 
-void write_alone(const fs::path& path, const Run& run) {
+Descriptor write_alone(const fs::path& path, const Run& run) {
     StagedFile staged(path);
     write_run(staged, true, run);
     check_stored(staged.path(), run.id);
+    Descriptor held = base::try_open_regular(staged.path(), O_RDWR, base::Links::refuse).file;
+    if (held) static_cast<void>(::flock(held.get(), LOCK_EX | LOCK_NB));
     staged.commit();
+    return held;
 }
 
 std::vector<RunHeader> ResultFile::runs() const {

@@ -151,6 +151,12 @@ class SignalTest(DeliveryCase):
         (place,) = self.pending()
         result = ranklab("results", "merge", "other.h5", place, cwd=self.folder)
         self.assertSays(result, 2, place.name, "still works")
+        self.assertCode(ranklab(*SMALL[:-1], "left.h5", cwd=self.folder), 0)
+        result = ranklab("results", "merge", "other.h5", place, "left.h5", cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertIn("left out: ", result.stdout)
+        self.assertEqual(len(self.runs_in(self.folder / "other.h5")), 1)
+        self.assertEqual(self.pending(), [place])
         os.kill(job.process.pid, signal.SIGKILL)
         job.finish()
 

@@ -63,6 +63,15 @@ TEST(Motion, ComputingIsSeen) {
     EXPECT_EQ(motion_of(compute), Motion::seen);
 }
 
+TEST(Motion, WithoutSchedulerStatisticsTheTicksCount) {
+    const std::string stat = "S 1 2 3 0 -1 4194304 10 20 30 40 7 5 900 900 20 0 1 0 12345\n";
+    const auto tick = static_cast<std::uint64_t>(1'000'000'000 / ::sysconf(_SC_CLK_TCK));
+    EXPECT_EQ(detail::processor_ns("123456789 5 6\n", stat), 123456789U);
+    EXPECT_EQ(detail::processor_ns("0 0 0\n", stat), 12 * tick);
+    EXPECT_EQ(detail::processor_ns("", stat), 12 * tick);
+    EXPECT_EQ(detail::processor_ns("", ""), 0U) << "the thread is gone";
+}
+
 TEST(Motion, AnotherThreadsComputingIsSeen) {
     std::atomic<bool> ends{false};
     std::thread worker;

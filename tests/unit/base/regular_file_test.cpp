@@ -107,5 +107,14 @@ TEST(RegularFile, WhatIsMissingIsTheSystemsToTell) {
     EXPECT_EQ(irregular_kind(folder / "x"), "");
 }
 
+TEST(RegularFile, ReadingBlocksAsEver) {
+    const TempFolder folder;
+    write(folder / "x", "x");
+    const auto opened = try_open_regular(folder / "x", O_RDONLY);
+    EXPECT_EQ(::fcntl(opened.file.get(), F_GETFL) & O_NONBLOCK, 0);
+    const auto asked = try_open_regular(folder / "x", O_RDONLY | O_NONBLOCK);
+    EXPECT_NE(::fcntl(asked.file.get(), F_GETFL) & O_NONBLOCK, 0);
+}
+
 }  // namespace
 }  // namespace ranklab::base

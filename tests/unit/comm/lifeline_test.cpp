@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "comm/exchange.hpp"
+#include "comm/line_addresses.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab::comm {
@@ -140,6 +141,47 @@ TEST(Lifeline, ARankThatCannotComeIsSaidAndNoLoss) {
         }
         EXPECT_EQ(line.heard(), Motion::unknown) << "it may work, for all that is known";
         for (const auto& peer : line.peers()) EXPECT_FALSE(peer.connected || peer.answers);
+        world().barrier();
+    }
+    EXPECT_EQ(heard.lost, 0);
+}
+
+// As a Lifeline's rank 0 does up to its door.
+std::unique_ptr<LineDoor> door_of_rank_0() {
+    static_cast<void>(gather_texts(world(), "node"));
+    static_cast<void>(gather_texts(world(), serialise({network_id("node"), {}})));
+    const LineKeys keys = random_keys();
+    const std::vector<std::string> loopback{"127.0.0.1"};
+    auto door = std::make_unique<LineDoor>(loopback, keys, world().world_size());
+    static_cast<void>(
+        broadcast_text(world(), keys.password + " " + keys.answer + " " + door->places().front(), 0));
+    return door;
+}
+
+std::vector<LineDoor::Arrival> all_arrivals(LineDoor& door) {
+    std::vector<LineDoor::Arrival> all;
+    while (static_cast<int>(all.size()) < world().world_size() - 1) {
+        for (auto& arrival : door.serve()) all.push_back(std::move(arrival));
+        std::this_thread::yield();
+    }
+    return all;
+}
+
+// Rank 0's time for meeting ends between its answer and the rank's confirmation.
+TEST(Lifeline, ARankThatIsHungUpOnAtTheDoorComesAgainAndLosesNobody) {
+    Heard heard;
+    if (world().rank() == 0) {
+        const auto door = door_of_rank_0();
+        static_cast<void>(all_arrivals(*door));  // closed at once
+        const auto welcome = all_arrivals(*door);
+        for (const auto& guest : welcome) send_now(guest.socket.get(), "+");
+        world().barrier();
+        for (const auto& guest : welcome) send_now(guest.socket.get(), "B");
+        world().barrier();
+    } else {
+        Lifeline line(world(), "node", heard.calls());
+        while (line.heard() != Motion::seen) std::this_thread::yield();
+        world().barrier();
         world().barrier();
     }
     EXPECT_EQ(heard.lost, 0);

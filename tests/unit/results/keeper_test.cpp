@@ -1,13 +1,18 @@
 // A run lies alone on the disk from its first numbers until it is stored.
 #include "results/keeper.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "results/result_file.hpp"
 #include "thrown_sentence.hpp"
@@ -72,6 +77,7 @@ TEST(Keeper, WhereTheFolderDoesNotTakeItAnotherDoes) {
                   const fs::path place = keeper.secure(sample_run(kId));
                   const bool there = place.string().starts_with(temporary.path().string()) &&
                                      ResultFile(place).runs().size() == 1;
+                  if (keeper.secure(sample_run(kId)) != place) return 2;
                   fs::create_directory(folder / "gone");
                   keeper.store(sample_run(kId), {});
                   return there && !fs::exists(place.parent_path()) ? 0 : 1;
@@ -107,6 +113,34 @@ TEST(Keeper, ItIsInUseWhileItsProcessLives) {
     const fs::path place = keeper.secure(sample_run(kId));
     EXPECT_TRUE(is_pending(place));
     EXPECT_EQ(in_child([&] { return is_in_use(place) && left_behind(folder / "r.h5").empty() ? 0 : 1; }), 0);
+}
+
+// Others look all the time, also while the part gives way to a newer one.
+TEST(Keeper, ItIsNeverTakenForLeftBehindWhileItsProcessLives) {
+    const TempFolder folder;
+    std::atomic<bool> ends{false};
+    std::size_t found = 0;
+    std::thread looks([&] {
+        while (!ends) found += left_behind(folder / "r.h5").size();
+    });
+    {
+        Keeper keeper(folder / "r.h5");
+        for (int i = 0; i < 30; ++i) keeper.secure(partial_run());
+        keeper.store(sample_run(kId), {});
+    }
+    ends = true;
+    looks.join();
+    EXPECT_EQ(found, 0U);
+}
+
+TEST(Keeper, TwoWhoLookDoNotTakeEachOtherForItsProcess) {
+    const TempFolder folder;
+    const fs::path left = folder / "r.h5.x.pending.h5";
+    write_bytes(left, "left");
+    const base::Descriptor other(::open(left.c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(::flock(other.get(), LOCK_SH), 0);
+    EXPECT_FALSE(is_in_use(left));
+    EXPECT_EQ(left_behind(folder / "r.h5").size(), 1U);
 }
 
 TEST(Keeper, WhatAKilledProcessLeftIsFound) {
