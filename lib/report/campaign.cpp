@@ -56,7 +56,8 @@ void slim_hosts(std::vector<results::HostRow>& hosts) {
 void slim(Run& run, std::size_t ranks) {
     if (run.setting("ranks").empty()) run.config.push_back({"ranks", fmt::format("{}", ranks), true});
     std::erase_if(run.context, [](const results::Fact& fact) {
-        return fact.section != "communication" && !is_decisive_fact(fact.section + "." + fact.key, fact.value);
+        return fact.section != "communication" &&
+               !is_decisive_fact(fact.section + "." + fact.key, fact.value);
     });
     slim_hosts(run.hosts);
     std::erase_if(run.tables, [](const results::Table& table) {
