@@ -57,6 +57,12 @@ std::size_t status_kb(const std::string& process, const std::string& key) {
     return std::strtoull(status_word(process, key).c_str(), nullptr, 10);
 }
 
+// Of its first thread; gnuplot is one, which others may crowd out.
+bool has_children(pid_t process) {
+    std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", process));
+    return static_cast<bool>(file >> process);
+}
+
 // The high-water mark begins anew.
 void forget_peak() {
     std::ofstream("/proc/self/clear_refs") << "5";
@@ -160,7 +166,8 @@ std::optional<Failure> Worker::outlived() {
     cpu_seen_ns_ = cpu;
     const double used = static_cast<double>(cpu - slot_->cpu_ns) / 1e9;
     const double waited = static_cast<double>(now - moved_at_ns_) / 1e9;
-    if (used > limits_.cpu_s || waited > limits_.cpu_s)
+    const double patience = (has_children(child_) ? 6 : 1) * limits_.cpu_s;
+    if (used > limits_.cpu_s || waited > patience)
         return Failure{"hang", slot_->command,
                        fmt::format("{:.1f} s of CPU, then {:.1f} s still", used, waited)};
     const std::size_t resident = status_kb(std::to_string(child_), "VmRSS") * 1024;
