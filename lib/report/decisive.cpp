@@ -120,8 +120,15 @@ constexpr std::array kFollowing{
     Why{"process.mpi", "one rank alone starts without"},
     Why{"environment.OMP_NUM_THREADS", "cores are shared by the ranks; the setting `threads` says it"},
     Why{"training.intra_op_threads", "cores are shared by the ranks"},
+    Why{"environment.OMPI_MCA_mpi_oversubscribe", "mpirun's word on whether ranks outnumber cores"},
     Why{"hosts", "more ranks need more of them"},
 };
+
+// Left by MPI's start, which not every run makes; the user did not say it (comm/fabric.cpp).
+bool is_left_by_the_start(const std::string& key, const std::string& value) {
+    return (key == "environment.OMPI_MCA_pmix" && value == "^s1,s2,cray,isolated") ||
+           (key == "environment.OMPI_MCA_pml" && value == "^cm,ucx");
+}
 
 bool fits(const std::string& key, std::string_view pattern) {
     if (!pattern.empty() && pattern.back() == '*')
@@ -169,7 +176,8 @@ Conditions surroundings_of(const Run& run) {
     };
     for (const auto& [section, key, value] : run.context) {
         const std::string name = section + "." + key;
-        if (is_decisive_fact(name) && !is_in(kOfTheWork, name)) add(name, value);
+        if (is_decisive_fact(name) && !is_in(kOfTheWork, name) && !is_left_by_the_start(name, value))
+            add(name, value);
     }
     add("version", run.version);
     add("git_revision", run.git_revision);
