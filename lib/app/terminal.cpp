@@ -24,24 +24,22 @@ void beat_unless_waiting() {
 }  // namespace
 
 TerminalProgress::TerminalProgress(bool speaks)
-    : speaks_(speaks), terminal_(isatty(STDERR_FILENO) != 0), start_(Clock::now()), last_shown_(start_) {}
+    : speaks_(speaks), terminal_(isatty(STDERR_FILENO) != 0), last_shown_(Clock::now()) {}
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                               std::string_view note) {
     beat_unless_waiting();
     if (!speaks_) return;
     const auto now = Clock::now();
-    if (done == 1) start_ = now;  // the first step is slow: it must not bend the time left
+    time_left_.begin_anew_if(done, now);
     if (now - last_shown_ < (terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines)) &&
         done != total)
         return;
-    if (!terminal_ && done == total && now - start_ < kBetweenLines) return;
+    if (!terminal_ && done == total && now - time_left_.began() < kBetweenLines) return;
     last_shown_ = now;
-    const double per_unit = std::chrono::duration<double>(now - start_).count() /
-                            static_cast<double>(std::max<std::int64_t>(1, done - 1));
-    const std::string left = base::human_duration(per_unit * static_cast<double>(total - done));
-    const std::string text =
-        fmt::format("{}/{} {}  {:.0f} {}  {}  {} left", done, total, noun_, rate, rate_unit, note, left);
+    const auto left = time_left_.seconds(done, total, now);
+    const std::string text = fmt::format("{}/{} {}  {:.0f} {}  {}{}", done, total, noun_, rate, rate_unit,
+                                         note, left ? "  " + base::human_duration(*left) + " left" : "");
     if (terminal_) {
         const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(1, total));
         fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {}", "", filled, "", kBarWidth - filled, text);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "app/time_left.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::app {
@@ -32,7 +33,7 @@ class TerminalProgress final : public base::ProgressSink {
     std::string noun_ = "steps";
     mutable std::mutex mutex_;
     std::string activity_ = "starting";
-    Clock::time_point start_;
+    TimeLeft time_left_;
     Clock::time_point last_shown_;
 };
 

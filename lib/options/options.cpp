@@ -90,7 +90,7 @@ bool parse_number(const std::string& text, T& value) {
 
 // "" or the end of a sentence about an option that is to be from minimum to maximum.
 std::string upper_bound(const Option& option) {
-    if (option.maximum >= static_cast<double>(kWholeNumbers)) return "";
+    if (option.type != Type::real && option.maximum >= static_cast<double>(kWholeNumbers)) return "";
     return fmt::format(" and at most {}", option.type == Type::real ? fmt::format("{}", option.maximum)
                                                                     : fmt::format("{:.0f}", option.maximum));
 }

@@ -129,20 +129,21 @@ constexpr std::array kFollowing{
     Why{"process.mpi", "one rank alone starts without"},
     Why{"environment.OMP_NUM_THREADS", "cores are shared by the ranks; the setting `threads` says it"},
     Why{"training.intra_op_threads", "cores are shared by the ranks"},
+    Why{"environment.OMPI_MCA_mpi_oversubscribe", "mpirun's word on whether ranks outnumber cores"},
     Why{"hosts", "more ranks need more of them"},
     Why{"environment.OMPI_MCA_rmaps_*", "mpirun's own words for its options of placing ranks"},
 };
+
+// Left by MPI's start, which not every run makes; the user did not say it (comm/fabric.cpp).
+bool is_left_by_the_start(const std::string& key, const std::string& value) {
+    return (key == "environment.OMPI_MCA_pmix" && value == "^s1,s2,cray,isolated") ||
+           (key == "environment.OMPI_MCA_pml" && value.starts_with("^cm"));
+}
 
 bool fits(const std::string& key, std::string_view pattern) {
     if (!pattern.empty() && pattern.back() == '*')
         return key.compare(0, pattern.size() - 1, pattern.substr(0, pattern.size() - 1)) == 0;
     return key == pattern;
-}
-
-// What ranklab itself tells Open MPI where all ranks are on one node (comm/fabric.hpp): it follows from the
-// launch, and changes nothing that carries messages. A pml that the user named does matter.
-bool is_our_own(const std::string& name, const std::string& value) {
-    return name == "environment.OMPI_MCA_pml" && value.starts_with("^cm");
 }
 
 template <class List>
@@ -167,7 +168,7 @@ bool is_path_setting(const std::string& setting) {
 }
 
 bool is_decisive_fact(const std::string& name, const std::string& value) {
-    return is_in(kDecisiveFacts, name) && !is_in(kNeverFacts, name) && !is_our_own(name, value);
+    return is_in(kDecisiveFacts, name) && !is_in(kNeverFacts, name) && !is_left_by_the_start(name, value);
 }
 
 bool is_noted_fact(const std::string& name) {

@@ -63,6 +63,7 @@ TEST(Options, NumbersAreOfARange) {
         .real("share", {0, 1}, "0", "")
         .integer("any", 0, "0", "");
     schema.integer("seed", {0, kWholeNumbers}, "0", "").real("x", -10, "0", "");
+    schema.real("lr", {0, 1e38}, "0", "");
     const auto said = [&](const std::string& word) {
         return tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {word}); });
     };
@@ -72,6 +73,7 @@ TEST(Options, NumbersAreOfARange) {
     // Beyond what anybody means, where nothing else is said.
     EXPECT_THAT(said("--any=9000000000000000000"), HasSubstr("at most 1000000000000,"));
     EXPECT_THAT(said("--x=1e300"), HasSubstr("at most 1000000000000000,"));
+    EXPECT_THAT(said("--lr=1e300"), HasSubstr("at least 0 and at most 1e+38, not '1e300'"));
     EXPECT_EQ(Options::parse(schema, {"--seed=9223372036854775807"}).integer("seed"), kWholeNumbers);
     EXPECT_EQ(said("--seed=9223372036854775808"),
               "--seed must be a whole number of at least 0, not '9223372036854775808'");

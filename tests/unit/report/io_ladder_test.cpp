@@ -151,6 +151,21 @@ TEST(NewestLadder, AndSeriesAreOfOneMachine) {
     EXPECT_EQ(both[1].points[1].speedup.ratio, 2);
 }
 
+// One rank alone starts without MPI and mpirun, both of which leave variables that nobody has set.
+TEST(ScalingSeries, WhatMpirunAndMpisStartLeaveInTheEnvironmentIsNoOtherMachine) {
+    const auto with = [](results::Run run, const char* name, const char* value) {
+        run.context.push_back({"environment", name, value});
+        return run;
+    };
+    const auto alone = rung_run("mpi-send", 1, 1, {8, {}});
+    auto two = with(rung_run("mpi-send", 2, 1, {4, {}}), "OMPI_MCA_mpi_oversubscribe", "0");
+    two = with(two, "OMPI_MCA_pmix", "^s1,s2,cray,isolated");
+    EXPECT_EQ(scaling_series({alone, with(two, "OMPI_MCA_pml", "^cm,ucx")}).size(), 1U);
+    EXPECT_TRUE(scaling_series({alone, with(two, "OMPI_MCA_pml", "ob1")}).empty()) << "the user's word";
+    const auto binary = rung_run("binary", 1, 1, {2, {}});
+    EXPECT_EQ(newest_ladder({binary, with(two, "OMPI_MCA_pml", "^cm,ucx")}).rows.size(), 2U);
+}
+
 TEST(ScalingSeries, TakeTheNewestRunAndKeepOtherRecordsAndSettingsApart) {
     auto invalid = rung_run("mpi-send", 2, 1, {1, {}});
     invalid.valid = false;
