@@ -7,8 +7,8 @@
 namespace ranklab::app {
 
 /// Runs `work` in a child process and returns the exit code it came to. DataError where the child crashed. A
-/// signal that ended it otherwise (SIGKILL, SIGTERM...) ends this process, too, and the child does not outlive
-/// this one. To be called before there are threads.
+/// signal that ended it otherwise (SIGKILL, SIGTERM...) ends this process, too, and the child does not
+/// outlive this one. To be called before there are threads.
 int in_child(const std::function<int()>& work);
 
 }  // namespace ranklab::app
