@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -60,6 +62,12 @@ results::Measurement throughput(const std::vector<TrialTimes>& trials, std::stri
     }
     rate.summary = stats::summarise_rate(counts, costs);
     return rate;
+}
+
+base::EnvironmentError unwritable(const std::string& path) {
+    return base::EnvironmentError(
+        fmt::format("cannot write the ablation's JSON to '{}' ({}); give --benchy-json a place to write",
+                    path, std::strerror(errno)));
 }
 
 }  // namespace
@@ -174,10 +182,12 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
             section["trial_time"].push_back(t.longest());
         }
     }
-    const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file || !base::write_whole(file, json.dump(1) + '\n'))
-        throw base::EnvironmentError(fmt::format(
-            "cannot write the ablation's JSON to '{}'; give --benchy-json a place to write", path));
+    const auto file = base::open_regular<base::EnvironmentError>(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file || !base::write_whole(file, json.dump(1) + '\n')) throw unwritable(path);
+}
+
+void check_benchy_file(const std::string& path) {
+    if (!base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT)) throw unwritable(path);
 }
 
 }  // namespace ranklab::experiments

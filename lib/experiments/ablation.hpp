@@ -57,4 +57,8 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
 /// The trials in benchy's JSON. EnvironmentError where `path` cannot be written.
 void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& trials);
 
+/// Before the trials: they take long, and a place that cannot be written would be seen after them alone.
+/// Throws OptionError where `path` is no regular file, EnvironmentError where it cannot be written.
+void check_benchy_file(const std::string& path);
+
 }  // namespace ranklab::experiments

@@ -7,6 +7,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -93,12 +94,18 @@ measure::Schedule make_schedule(options::Options& all, const TrainingOptions& op
 
 // The run is not lost for a file that could not be written: it is stored, with that as its exit code. On rank
 // 0, whose code all ranks agree on.
-void save_parameters(results::Run& run, const std::string& path, const nn::Model& model) {
+template <class Write>
+void write_beside(results::Run& run, const Write& write) {
+    const auto tell = [&run](const std::string& sentence, base::ExitCode code) {
+        run.warnings.insert(run.warnings.begin(), sentence);
+        if (run.exit_code == 0) run.exit_code = static_cast<int>(code);
+    };
     try {
-        write_parameter_file(path, model);
-    } catch (const base::EnvironmentError& error) {
-        run.warnings.insert(run.warnings.begin(), error.what());
-        if (run.exit_code == 0) run.exit_code = static_cast<int>(error.code());
+        write();
+    } catch (const base::Error& error) {
+        tell(error.what(), error.code());
+    } catch (const std::filesystem::filesystem_error& error) {
+        tell(error.what(), base::ExitCode::environment);
     }
 }
 
@@ -313,6 +320,8 @@ results::Run Training::run_once(const Surroundings& around) {
     const bool saves = control.rank() == 0 && !options.save_parameters.empty();
     comm::together(control, [&] {
         if (saves) check_parameter_file(options.save_parameters, *model);
+        if (control.rank() == 0 && !options.ablation.benchy_json.empty())
+            check_benchy_file(options.ablation.benchy_json);
     });
     // From here on the ranks draw different numbers (dropout); rank 0 goes on as a single rank would.
     if (control.rank() > 0) torch::manual_seed(options.seed + static_cast<std::uint64_t>(control.rank()));
@@ -368,7 +377,7 @@ results::Run Training::run_once(const Surroundings& around) {
         fill_run(so_far, loop.record(), verdicts, monitor::host_name(), control);
         around.keep(so_far);
     }
-    if (saves) save_parameters(run, options.save_parameters, *model);
+    if (saves) write_beside(run, [&] { write_parameter_file(options.save_parameters, *model); });
     if (!failed && !options.ablation.on) loop.probe_overlap();
 
     around.progress.activity("gathering timings");
@@ -380,7 +389,7 @@ results::Run Training::run_once(const Surroundings& around) {
                      has_trials ? "among the trials: the numbers are of the rounds that were whole"
                                 : "among the trials, before a round of them was whole: there are no numbers");
         if (has_trials && control.rank() == 0 && !options.ablation.benchy_json.empty())
-            write_benchy_json(options.ablation.benchy_json, trials);
+            write_beside(run, [&] { write_benchy_json(options.ablation.benchy_json, trials); });
         around.progress.finish();
         return run;
     }

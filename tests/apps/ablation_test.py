@@ -49,6 +49,16 @@ class AblationTest(cli.Case):
         mean = sum(benchy["FULL"]["trial_throughput"]) / 2
         self.assertAlmostEqual(lines["FULL"][0], mean, delta=1e-3 * mean)
 
+    def test_json_that_cannot_be_written_costs_no_trials(self):
+        """What is wrong with its place is said before the trials; a disk that is full after them costs the JSON alone."""
+        words = ("train", "--ablation", "--model", "bn-cnn", "--data", "synthetic", "--steps", 2, "--repetitions", 1, "--batch-size", 8,
+                 "--threads", 1, "--train-samples", 64, "--output", self.folder / "b.h5")
+        for place, code in ((self.folder, 2), (self.folder / "no" / "x.json", 5)):
+            result = cli.ranklab(*words, "--benchy-json", place, cwd=self.folder, timeout=120)
+            self.assertCode(result, code)
+            self.assertNotIn("trial", result.stderr.lower().replace("the ablation's", ""))
+            self.assertFalse((self.folder / "b.h5").exists())
+
     def test_optimizer_states_of_any_strides_are_made_equal(self):
         """After a silent trial rank 0's state goes to all, channels-last ones too."""
         _, tables, _ = self.ablate("--steps", 2, "--repetitions", 1, "--channels-last", "--momentum", 0.9, ranks=2)

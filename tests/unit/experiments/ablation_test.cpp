@@ -97,6 +97,10 @@ TEST(Ablation, JsonIsBenchys) {
     EXPECT_EQ(json["IO"]["rates"], (std::vector<std::vector<double>>{{16, 16}}));
     EXPECT_THROW(write_benchy_json((folder.path() / "no" / "x.json").string(), kTrials),
                  base::EnvironmentError);
+    EXPECT_THROW(check_benchy_file((folder.path() / "no" / "x.json").string()), base::EnvironmentError);
+    EXPECT_THROW(check_benchy_file(folder.path().string()), base::OptionError);
+    check_benchy_file(path.string());
+    EXPECT_GT(std::filesystem::file_size(path), 0U) << "looking does not empty it";
 }
 
 }  // namespace
