@@ -119,8 +119,12 @@ bool holds(const std::vector<pid_t>& threads, const std::string& task) {
 }  // namespace
 
 std::uint64_t detail::processor_ns(const std::string& schedstat, const std::string& stat) {
-    const std::uint64_t exact = number_after(schedstat, "");
-    return exact > 0 ? exact : ticks_ns(stat);
+    // On a processor, and waiting for one: on a crowded machine a thread that computes may have to wait long.
+    std::istringstream words(schedstat);
+    std::uint64_t on = 0;
+    std::uint64_t waiting = 0;
+    words >> on >> waiting;
+    return on + waiting > 0 ? on + waiting : ticks_ns(stat);
 }
 
 // Worker processes are children of ours; what they start themselves is not looked at.

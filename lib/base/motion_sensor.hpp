@@ -29,6 +29,7 @@ class MotionSensor {
     struct Sample {
         std::map<std::string, Usage> tasks;  // by their folders in /proc
         bool in_file_call = false;
+        bool wants_processor = false;
     };
     Sample take(const IdleThreads& idle) const;
     static void add_process(Sample& sample, const std::string& process, const IdleThreads& idle);
@@ -42,8 +43,9 @@ class MotionSensor {
 
 namespace detail {
 
-/// A thread's processor time by its files in /proc: `schedstat`, and of `stat` what follows the name. Kernels
-/// without scheduler statistics have no schedstat, or zeros in it; stat counts in ticks, mostly of 10 ms.
+/// A thread's processor time, and its time of waiting for a processor, by its files in /proc: `schedstat`,
+/// and of `stat` what follows the name. Kernels without scheduler statistics have no schedstat, or zeros in
+/// it; stat counts in ticks, mostly of 10 ms.
 std::uint64_t processor_ns(const std::string& schedstat, const std::string& stat);
 
 }  // namespace detail

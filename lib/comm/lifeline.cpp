@@ -25,7 +25,10 @@ constexpr char kGoodbye = 'B';
 constexpr char kActivity = 'a';
 constexpr char kActivityEnds = '\n';
 constexpr std::size_t kLongestActivity = 100;
-constexpr int kNotesMissed = 4;  // one that is late misses fewer
+// One that is late misses fewer, and on a crowded machine may be late by seconds.
+constexpr int kNotesLate = 2;
+constexpr int kNotesMissed = 4;
+constexpr auto kLeastSilence = std::chrono::seconds(5);
 // How long a launcher may take to end the job by itself; the ranks above 0 then speak one after the other, so
 // that one sentence is enough.
 constexpr int kGraceMs = 3000;
@@ -97,6 +100,7 @@ void Lifeline::join(int rank, Socket socket) {
     if (peer.socket || peer.left) return;  // it has come before
     keep_alive(socket.get());
     peer.unheard = 0;
+    peer.heard_at = std::chrono::steady_clock::now();
     if (!add(events_.get(), socket.get(), static_cast<std::uint32_t>(rank))) return;
     if (rank_ == 0)
         send_now(socket.get(), std::string(1, static_cast<char>(Motion::unknown)));  // the welcome
@@ -160,7 +164,12 @@ void Lifeline::take(Peer& peer, char byte) {
     if (peer.left || peer.in_activity) return;
     peer.told = true;
     peer.unheard = 0;
+    peer.heard_at = std::chrono::steady_clock::now();
     peer.best = base::livelier(peer.best, static_cast<Motion>(byte));
+}
+
+bool Lifeline::Peer::is_mute() const {
+    return unheard >= kNotesMissed && std::chrono::steady_clock::now() - heard_at >= kLeastSilence;
 }
 
 Motion Lifeline::heard() {
@@ -168,7 +177,8 @@ Motion Lifeline::heard() {
     others_ = Motion::none;
     for (std::size_t i = rank_ == 0 ? 1 : 0; i < peers_.size(); ++i) {
         Peer& peer = peers_[i];
-        const bool known = peer.left || (peer.socket && (peer.told || peer.unheard >= kNotesMissed));
+        const bool told_lately = peer.told && peer.unheard < kNotesLate;
+        const bool known = peer.left || (peer.socket && (told_lately || peer.is_mute()));
         others_ = base::livelier(others_, known ? peer.best : Motion::unknown);
         peer.best = Motion::none;
     }
@@ -200,7 +210,7 @@ std::vector<PeerState> Lifeline::peers() const {
         states.push_back({.name = names_[i],
                           .rank = static_cast<int>(i),
                           .connected = connected,
-                          .answers = connected && (peer.left || peer.unheard < kNotesMissed),
+                          .answers = connected && (peer.left || !peer.is_mute()),
                           .activity = peer.activity});
     }
     return states;

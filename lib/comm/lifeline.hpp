@@ -5,6 +5,7 @@
 // second. docs/adr/0010-what-moves.md
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -56,7 +57,7 @@ class Lifeline {
     Lifeline& operator=(Lifeline&&) = delete;
 
     /// The liveliest motion that others told of since the last call; unknown while one of them is not
-    /// connected, or has just come and told nothing yet.
+    /// connected, has just come and told nothing yet, or is late and not yet silent for seconds.
     base::Motion heard();
     /// Tells the others of this rank's motion; rank 0 passes on what it heard() last. To be called about as
     /// often on all ranks.
@@ -73,6 +74,8 @@ class Lifeline {
         bool told = false;  // a note at least
         base::Motion best = base::Motion::none;
         int unheard = 0;  // calls of tell() since its last note
+        std::chrono::steady_clock::time_point heard_at = std::chrono::steady_clock::now();
+        bool is_mute() const;
         bool in_activity = false;
         std::string activity, incoming;
         std::string outgoing;  // of a note, where it took a part alone

@@ -177,13 +177,19 @@ class LostRankTest(Case):
         self.assertEqual(result.code, 5, str(result))
         said = [line for line in result.said if "no progress for 3 s" in line]
         self.assertEqual(len(said), 1, str(result))
-        for part in ("rank 0", "training", "--stall-timeout"):
-            self.assertIn(part, said[0])
+        self.assertRegex(said[0], r"rank 1 on \S+ does not answer .*; rank 0: \w+.*--stall-timeout")
 
     def test_an_interrupted_launcher_ends_the_ranks(self):
         job, ranks = self.start_long_job()
         os.kill(job.process.pid, signal.SIGTERM)
-        self.check_end(job, ranks)
+        result = job.finish(60)
+        self.assertNotEqual(result.code, 0, str(result))
+        job.wait_until(lambda: not any(map(cli.alive, ranks.values())))
+        first, *partial = stored_runs(self.file)
+        self.assertEqual(first["valid"], 1)
+        # mpirun passes the signal on and kills soon after: what was measured by then is stored, marked, or kept beside
+        self.assertLessEqual([run["exit_code"] for run in partial], [128 + signal.SIGTERM], str(result))
+        self.assertCode(train("--steps", 5, "--output", self.file), 0)  # no lock stays behind
 
 
 @needs_train

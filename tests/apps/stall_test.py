@@ -176,7 +176,7 @@ class StoppedRank(Case):
 
 class LongLimit(Case):
     def test_a_limit_of_three_hundred_years_is_one(self):
-        for limit in ("1e10", "1e300"):
+        for limit in ("1e10", "1e15"):
             result = ranklab("io", "--strategy", "binary", "-n", 2, "--size", 20, "--output", "none", "--stall-timeout", limit, cwd=self.folder)
             self.assertCode(result, 0)
             self.assertEqual(result.said, [])

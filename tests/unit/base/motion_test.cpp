@@ -66,7 +66,8 @@ TEST(Motion, ComputingIsSeen) {
 TEST(Motion, WithoutSchedulerStatisticsTheTicksCount) {
     const std::string stat = "S 1 2 3 0 -1 4194304 10 20 30 40 7 5 900 900 20 0 1 0 12345\n";
     const auto tick = static_cast<std::uint64_t>(1'000'000'000 / ::sysconf(_SC_CLK_TCK));
-    EXPECT_EQ(detail::processor_ns("123456789 5 6\n", stat), 123456789U);
+    EXPECT_EQ(detail::processor_ns("123456789 5 6\n", stat), 123456794U)
+        << "and the time of waiting for a processor";
     EXPECT_EQ(detail::processor_ns("0 0 0\n", stat), 12 * tick);
     EXPECT_EQ(detail::processor_ns("", stat), 12 * tick);
     EXPECT_EQ(detail::processor_ns("", ""), 0U) << "the thread is gone";
