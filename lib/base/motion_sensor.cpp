@@ -116,6 +116,13 @@ bool holds(const std::vector<pid_t>& threads, const std::string& task) {
     return std::any_of(threads.begin(), threads.end(), [&](pid_t id) { return std::to_string(id) == name; });
 }
 
+// One of our threads that waits for other ranks; while the main thread does, none of ours does anything else.
+bool waits_for_ranks(const IdleThreads& idle, const std::string& task) {
+    const std::string own = "/proc/self/task/";
+    if (task.compare(0, own.size(), own) != 0) return false;
+    return holds(idle.waiting, own + std::to_string(::getpid())) || holds(idle.waiting, task);
+}
+
 }  // namespace
 
 std::uint64_t detail::processor_ns(const std::string& schedstat, const std::string& stat) {
@@ -136,7 +143,7 @@ MotionSensor::Sample MotionSensor::take(const IdleThreads& idle) const {
         std::istringstream words(contents_of("/proc/self/task/" + task + "/children"));
         std::copy(std::istream_iterator<std::string>(words), {}, std::back_inserter(children));
     }
-    for (const auto& child : children) add_process(sample, "/proc/" + child, {});
+    for (const auto& child : children) add_process(sample, "/proc/" + child, idle);
     return sample;
 }
 
@@ -151,20 +158,19 @@ void MotionSensor::add_process(Sample& sample, const std::string& process, const
         const std::string stat = stat_after_name(task);
         usage.cpu_ns = detail::processor_ns(contents_of(task + "/schedstat"), stat);
         sample.in_file_call = sample.in_file_call || in_file_call(stat, process, task);
+        sample.wants_processor =
+            sample.wants_processor || (stat.starts_with("R ") && !waits_for_ranks(idle, task));
     }
 }
 
 bool MotionSensor::moved(const Sample& now, const IdleThreads& idle, double seconds) const {
-    const std::string own = "/proc/self/task/";
-    const bool main_waits = holds(idle.waiting, own + std::to_string(::getpid()));
     std::uint64_t cpu_ns = 0;
     std::uint64_t bytes = 0;
     for (const auto& [task, usage] : now.tasks) {
         const auto before = last_.tasks.find(task);
         const Usage past = before == last_.tasks.end() ? Usage{} : before->second;
         bytes += usage.bytes - std::min(past.bytes, usage.bytes);
-        const bool ours = task.compare(0, own.size(), own) == 0;
-        if (ours && (main_waits || holds(idle.waiting, task))) continue;
+        if (waits_for_ranks(idle, task)) continue;
         cpu_ns += usage.cpu_ns - std::min(past.cpu_ns, usage.cpu_ns);
     }
     return bytes >= kLeastBytes ||
@@ -184,8 +190,8 @@ Motion MotionSensor::look() {
     const double seconds = std::chrono::duration<double>(when - when_).count();
     const bool seen = compares && moved(sample, idle, seconds);
     // Where there is no /proc no thread is seen.
-    const bool may_work =
-        sample.in_file_call || sample.tasks.empty() || detail::at_work.load(std::memory_order_relaxed) > 0;
+    const bool may_work = sample.in_file_call || sample.wants_processor || sample.tasks.empty() ||
+                          detail::at_work.load(std::memory_order_relaxed) > 0;
     last_ = std::move(sample);
     when_ = when;
     if (seen) return Motion::seen;

@@ -14,8 +14,8 @@ namespace ranklab::base {
 /// seen: a beat since the last look; or something Unhurried; or a file's bytes went to or fro; or processor
 /// time was used by the threads and worker processes, those aside that wait for other ranks (Waiting), and of
 /// our threads only while the main one does not. unknown: a thread or worker process is inside a call on a
-/// file, or there is AtWork, or there is no /proc. While beats come the kernel is not asked; the first look
-/// without one is the one that later ones are compared with.
+/// file or waits for a processor, or there is AtWork, or there is no /proc. While beats come the kernel is
+/// not asked; the first look without one is the one that later ones are compared with.
 class MotionSensor {
   public:
     /// Called by one thread, which is an observer.
