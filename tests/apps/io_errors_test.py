@@ -44,7 +44,8 @@ class Options(Case):
         for ranks in RANKS:
             for words, parts in ((("-n", "125000000", "-s", "100"), ("125000000 records x 100 x 100 values x 8 B", "10000 GB")),
                                  (("-n", "1", "-s", "1200000"), ("1200000 x 1200000 x 8 B",)),
-                                 (("-n", "9000000000000000000", "-s", "9000000000"), ("x 8 B",))):
+                                 (("-n", "1000000000000", "-s", "1000000000"), ("x 8 B",)),
+                                 (("-n", "9000000000000000000", "-s", "9"), ("--files", "at most"))):
                 result = io("--strategy", "binary", *words, ranks=ranks, cwd=self.folder)
                 self.assertSays(result, 2, *parts)
         self.assertEqual(self.names(), [])
