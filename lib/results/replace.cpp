@@ -61,7 +61,10 @@ bool replace_once(const fs::path& target, const std::function<void(const Staging
     } catch (const base::Hdf5Error& error) {
         if (const int reason = system_error_in(error.what()); reason != 0)
             throw_errno("HDF5", target, reason);
-        throw;
+        throw base::DataError(fmt::format(
+            "{}: HDF5 cannot make its next version, so this file, or one that goes into it, is damaged; "
+            "`ranklab results check` says which ({})",
+            target.string(), error.what()));
     }
     staged.flush();  // takes its time, and what is asked now shall hold until the rename
     if (!lock.still_ours() || !(Version(target) == before)) return false;
