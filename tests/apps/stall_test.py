@@ -57,7 +57,7 @@ class SlowDisk(Case):
         self.io("hdf5-serial", self.slow("open", "data.h5"), "-R", ranks=2)
 
     def test_ceilings(self):
-        self.io("binary", self.slow("open", "ranklab-ceiling-own"), "--ceilings", "on", ranks=2)
+        self.io("binary", self.slow("open", "ranklab-ceiling-"), "--ceilings", "on", ranks=2)
 
     def test_a_run_is_stored(self):
         for ranks in (1, 2):
