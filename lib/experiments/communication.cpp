@@ -90,7 +90,7 @@ OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
 // One value of all pairs together: no mean, no extremes.
 results::Measurement of_pairs(const char* name, const char* unit, Kind kind, double value, std::size_t n,
                               const stats::Interval& ci = {}) {
-    auto m = one_column(name, unit, kind, "run", "none", {});
+    auto m = one_column(name, unit, kind, "", "none", {});  // a summary and nothing else
     m.summary.n = n;
     m.summary.median = value;
     m.summary.ci95 = ci;
