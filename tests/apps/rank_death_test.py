@@ -4,9 +4,9 @@ was stored. launch_test.py has the other ways in which ranks are lost.
 
 import os
 import re
-import time
 import signal
 import sys
+import time
 
 import ranklab_cli as cli
 from ranklab_cli import Case, train
