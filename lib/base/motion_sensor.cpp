@@ -157,9 +157,8 @@ void MotionSensor::add_process(Sample& sample, const std::string& process, const
                       number_after(io, "\nread_bytes: ") + number_after(io, "\nwrite_bytes: ");
         const std::string stat = stat_after_name(task);
         usage.cpu_ns = detail::processor_ns(contents_of(task + "/schedstat"), stat);
-        sample.in_file_call = sample.in_file_call || in_file_call(stat, process, task);
-        sample.wants_processor =
-            sample.wants_processor || (stat.starts_with("R ") && !waits_for_ranks(idle, task));
+        const bool wants_processor = stat.starts_with("R ") && !waits_for_ranks(idle, task);
+        sample.may_work = sample.may_work || wants_processor || in_file_call(stat, process, task);
     }
 }
 
@@ -190,8 +189,8 @@ Motion MotionSensor::look() {
     const double seconds = std::chrono::duration<double>(when - when_).count();
     const bool seen = compares && moved(sample, idle, seconds);
     // Where there is no /proc no thread is seen.
-    const bool may_work = sample.in_file_call || sample.wants_processor || sample.tasks.empty() ||
-                          detail::at_work.load(std::memory_order_relaxed) > 0;
+    const bool may_work =
+        sample.may_work || sample.tasks.empty() || detail::at_work.load(std::memory_order_relaxed) > 0;
     last_ = std::move(sample);
     when_ = when;
     if (seen) return Motion::seen;

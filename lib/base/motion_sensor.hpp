@@ -28,8 +28,7 @@ class MotionSensor {
     };
     struct Sample {
         std::map<std::string, Usage> tasks;  // by their folders in /proc
-        bool in_file_call = false;
-        bool wants_processor = false;
+        bool may_work = false;               // one is inside a call on a file, or waits for a processor
     };
     Sample take(const IdleThreads& idle) const;
     static void add_process(Sample& sample, const std::string& process, const IdleThreads& idle);

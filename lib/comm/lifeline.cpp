@@ -99,8 +99,7 @@ void Lifeline::join(int rank, Socket socket) {
     auto& peer = peers_[static_cast<std::size_t>(rank)];
     if (peer.socket || peer.left) return;  // it has come before
     keep_alive(socket.get());
-    peer.unheard = 0;
-    peer.heard_at = std::chrono::steady_clock::now();
+    peer.note_heard();
     if (!add(events_.get(), socket.get(), static_cast<std::uint32_t>(rank))) return;
     if (rank_ == 0)
         send_now(socket.get(), std::string(1, static_cast<char>(Motion::unknown)));  // the welcome
@@ -163,9 +162,13 @@ void Lifeline::take(Peer& peer, char byte) {
     peer.in_activity = byte == kActivity;
     if (peer.left || peer.in_activity) return;
     peer.told = true;
-    peer.unheard = 0;
-    peer.heard_at = std::chrono::steady_clock::now();
+    peer.note_heard();
     peer.best = base::livelier(peer.best, static_cast<Motion>(byte));
+}
+
+void Lifeline::Peer::note_heard() {
+    unheard = 0;
+    heard_at = std::chrono::steady_clock::now();
 }
 
 bool Lifeline::Peer::is_mute() const {

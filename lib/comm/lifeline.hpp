@@ -75,6 +75,7 @@ class Lifeline {
         base::Motion best = base::Motion::none;
         int unheard = 0;  // calls of tell() since its last note
         std::chrono::steady_clock::time_point heard_at = std::chrono::steady_clock::now();
+        void note_heard();
         bool is_mute() const;
         bool in_activity = false;
         std::string activity, incoming;

@@ -24,10 +24,6 @@ void set(int socket, int level, int option, int value) {
 
 }  // namespace
 
-void SocketTraits::close(type descriptor) noexcept {
-    ::close(descriptor);
-}
-
 LineKeys random_keys() {
     return {random_text(), random_text()};
 }

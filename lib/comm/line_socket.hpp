@@ -7,16 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "base/unique_handle.hpp"
+#include "base/descriptor.hpp"
 
 namespace ranklab::comm {
 
-struct SocketTraits {
-    using type = int;
-    static constexpr type empty = -1;
-    static void close(type descriptor) noexcept;
-};
-using Socket = base::unique_handle<SocketTraits>;
+using Socket = base::Descriptor;
 
 /// The handshake: the guest says hello_of(keys, rank), rank 0 keys.answer, the guest kConfirmed. Only then it
 /// is a peer: one that gave up before is nobody's loss, and may come again. Rank 0's first note is its

@@ -33,7 +33,6 @@ class IdxReader {
     explicit IdxReader(const fs::path& path) : path_(path) {
         base::refuse_irregular<base::DataError>(path);
         if (!fs::exists(path)) fail("does not exist; check --data-dir");
-        if (!fs::is_regular_file(path)) fail("is not a file; check --data-dir");
         file_ = base::unique_handle<GzTraits>(gzopen(path.c_str(), "rb"));
         if (!file_) fail(fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
         gzbuffer(file_.get(), 1U << 18U);

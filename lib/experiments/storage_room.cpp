@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "experiments/storage_options.hpp"
+#include "monitor/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -45,15 +46,10 @@ Room room_at(const fs::path& directory) {
     return room;
 }
 
-long double memory_of_node() {
-    return static_cast<long double>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<long double>(sysconf(_SC_PAGE_SIZE));
-}
-
 void check_memory(const StorageOptions& options) {
     const auto size = static_cast<long double>(options.job.size);
     const long double bytes = size * size * 8;
-    const long double memory = memory_of_node();
+    const long double memory = static_cast<long double>(monitor::memory_bytes());
     if (bytes <= memory) return;
     throw base::OptionError(fmt::format(
         "one record of --size {0} is {0} x {0} x 8 B = {1:.6g} GB, and this node has {2:.3g} GB of "
@@ -92,12 +88,12 @@ void check_workers(const StorageOptions& options) {
             workers, most_processes(), most_pipes()));
     const long double each =
         kWorkerBytes + kRecordsInAWorker * 8 * static_cast<long double>(options.job.values_per_record());
-    if (static_cast<long double>(workers) * each <= memory_of_node()) return;
+    if (static_cast<long double>(workers) * each <= static_cast<long double>(monitor::memory_bytes())) return;
     throw base::OptionError(
         fmt::format("--workers {} of {} need {:.3g} GB of memory, and this node has {:.3g} GB; use fewer "
                     "--workers or a smaller --size",
                     workers, options.strategy.name, static_cast<long double>(workers) * each / kGB,
-                    memory_of_node() / kGB));
+                    static_cast<long double>(monitor::memory_bytes()) / kGB));
 }
 
 }  // namespace

@@ -166,6 +166,19 @@ void edit_hdf5(Input& input, Random& random, const fs::path& folder) {
     fs::remove(path);
 }
 
+// HDF5 does not survive every damage, and must not be asked to edit one.
+void Hdf5Format::edit(Input& input, Random& random, std::span<const Input> others,
+                      const std::filesystem::path& folder) const {
+    if (!input.damaged && random.chance(50)) return edit_hdf5(input, random, folder);
+    if (!input.damaged) input.checksums = find_checksums(input.bytes);
+    input.damaged = true;
+    edit_bytes(input, random, others);
+}
+
+void Hdf5Format::finish(Input& input, Random& random) const {
+    if (random.chance(80)) renew_checksums(input.bytes, input.checksums);
+}
+
 void lay_traps(const fs::path& folder) {
     const double secret = 73104455812.0;
     Bytes bytes;

@@ -37,7 +37,6 @@ std::string kind_of(const fs::path& file) {
     base::refuse_irregular<base::DataError>(file);
     if (!fs::exists(file))
         throw base::DataError(fmt::format("{} does not exist; check the name", file.string()));
-    if (!fs::is_regular_file(file)) throw base::DataError(fmt::format("{} is not a file", file.string()));
     const std::string extension = file.extension().string();
     const std::string name = file.filename().string();
     const std::string head = first_bytes(file);

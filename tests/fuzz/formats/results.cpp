@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Files of ours, edited by meaning and then by bytes.
-class Results final : public Format {
+class Results final : public Hdf5Format {
   public:
     std::string name() const override { return "results"; }
     Input make(Random& random, const fs::path& folder) const override {
@@ -23,17 +23,6 @@ class Results final : public Format {
         const std::size_t runs = 1 + random.below(4);
         for (std::size_t i = 0; i < runs; ++i) results::ResultFile(path).append(sound_run(random, run_id(i)));
         return {"in.h5", read_file(path)};
-    }
-    void edit(Input& input, Random& random, std::span<const Input> others,
-              const fs::path& folder) const override {
-        // HDF5 does not survive every damage, and must not be asked to edit one.
-        if (!input.damaged && random.chance(50)) return edit_hdf5(input, random, folder);
-        if (!input.damaged) input.checksums = find_checksums(input.bytes);
-        input.damaged = true;
-        edit_bytes(input, random, others);
-    }
-    void finish(Input& input, Random& random) const override {
-        if (random.chance(80)) renew_checksums(input.bytes, input.checksums);
     }
     void attempt(const Input& input, Random& random, const fs::path& folder, Judge& judge) const override {
         fs::current_path(folder);

@@ -56,7 +56,7 @@ void read_crops(const std::string& file, Random& random, Judge& judge) {
     });
 }
 
-class Volumes final : public Format {
+class Volumes final : public Hdf5Format {
   public:
     std::string name() const override { return "volume"; }
     // Contiguous, chunked, packed, of the other byte order; half of them with the checksums that `convert`
@@ -71,16 +71,6 @@ class Volumes final : public Format {
         layout.big_endian = random.chance(20);
         testing::VolumeWriter(path).add_both(edge, layout);
         return {"in.h5", read_file(path)};
-    }
-    void edit(Input& input, Random& random, std::span<const Input> others,
-              const fs::path& folder) const override {
-        if (!input.damaged && random.chance(50)) return edit_hdf5(input, random, folder);
-        if (!input.damaged) input.checksums = find_checksums(input.bytes);
-        input.damaged = true;
-        edit_bytes(input, random, others);
-    }
-    void finish(Input& input, Random& random) const override {
-        if (random.chance(80)) renew_checksums(input.bytes, input.checksums);
     }
     void attempt(const Input& input, Random& random, const fs::path& folder, Judge& judge) const override {
         fs::current_path(folder);
