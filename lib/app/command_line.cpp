@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "app/reading_child.hpp"
 #include "app/version.hpp"
 #include "comm/launcher.hpp"
 #include "monitor/process.hpp"
@@ -65,7 +64,7 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
     describe_help(schema);
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
-    return in_child([&] { return work(options); });
+    return work(options);
 }
 
 std::vector<std::string> arguments_of(int argc, char** argv) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/crash_sentence.hpp"
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "monitor/host.hpp"
@@ -44,12 +45,19 @@ void FileBytes::map(bool resident) {
     if (memory == MAP_FAILED) return;
     map_ = static_cast<const std::byte*>(memory);
     if (!resident) return;
+    const std::string shrunk = shrunk_sentence();
+    const base::CrashSentence lost(shrunk, base::CrashSentence::For::lost_pages);
 #ifdef MADV_POPULATE_READ
     if (::madvise(memory, size_, MADV_POPULATE_READ) == 0) return;
 #endif
     constexpr std::uint64_t kPage = 4096;
     volatile unsigned sum = 0;  // so that the reads are made
     for (std::uint64_t i = 0; i < size_; i += kPage) sum = sum + static_cast<unsigned>(map_[i]);
+}
+
+std::string FileBytes::shrunk_sentence() const {
+    return fmt::format("{} became shorter while it was read, or its disk fails: leave it alone during a run",
+                       path_.string());
 }
 
 FileBytes::~FileBytes() {
@@ -70,9 +78,7 @@ const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
             ::pread(file_, buffer.data() + done, count - done, static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail(path_, "read");
-        if (got == 0)
-            throw base::DataError(fmt::format(
-                "{} became shorter while it was read: leave it alone during a run", path_.string()));
+        if (got == 0) throw base::DataError(shrunk_sentence());
         done += static_cast<std::size_t>(got);
     }
     return buffer.data();

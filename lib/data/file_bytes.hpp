@@ -4,13 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace ranklab::data {
 
-/// mapped: the page cache itself, no copy and no system call a crop; a file that shrinks while it is mapped
-/// ends the process (SIGBUS). read: pread, which is said in a sentence then, and which network file systems
-/// serve in larger pieces. resident: mapped, and all of it brought into memory at once; the ranks of a host
-/// share it.
+/// mapped: the page cache itself, no copy and no system call a crop; where the file shrinks
+/// meanwhile, reading from it is SIGBUS: base::CrashSentence(shrunk_sentence()). read: pread, which network
+/// file systems serve in larger pieces. resident: mapped, and all of it brought into memory at once; the
+/// ranks of a host share it.
 enum class ByteAccess { mapped, read, resident };
 
 class FileBytes {
@@ -23,6 +24,7 @@ class FileBytes {
 
     std::uint64_t size() const { return size_; }
     bool is_mapped() const { return map_ != nullptr; }
+    std::string shrunk_sentence() const;
 
     /// The bytes [offset, offset + count). They stand until this thread's next call. DataError where the file
     /// became shorter.

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/crash_sentence.hpp"
 #include "base/error.hpp"
+#include "hdf5/library_use.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -81,7 +83,8 @@ class DirectField final : public VolumeField {
         : VolumeField(std::move(name)),
           bytes_(std::move(bytes)),
           place_(std::move(place)),
-          grid_(place_.grid()) {}
+          grid_(place_.grid()),
+          shrunk_(bytes_->shrunk_sentence()) {}
 
   private:
     bool copy(const Slab& slab, const Rows& rows) const override {
@@ -89,6 +92,7 @@ class DirectField final : public VolumeField {
         const Range x{slab.x, slab.x + slab.planes};
         const Range y{slab.y, slab.y + slab.edge};
         const Range z{slab.z, slab.z + slab.edge};
+        const base::CrashSentence lost(shrunk_, base::CrashSentence::For::lost_pages);
         FiniteCopy rows_copied;
         for (std::int64_t cx = x.begin / chunk[1]; cx * chunk[1] < x.end; ++cx)
             for (std::int64_t cy = y.begin / chunk[2]; cy * chunk[2] < y.end; ++cy)
@@ -161,6 +165,7 @@ class DirectField final : public VolumeField {
     std::shared_ptr<const FileBytes> bytes_;
     hdf5::DatasetPlace place_;
     std::vector<std::int64_t> grid_;
+    std::string shrunk_;
 };
 
 class LibraryField final : public VolumeField {
@@ -174,7 +179,10 @@ class LibraryField final : public VolumeField {
         const std::array<std::int64_t, 4> count{1, slab.planes, slab.edge, slab.edge};
         thread_local std::vector<float> box;
         box.resize(static_cast<std::size_t>(slab.planes * slab.edge * slab.edge));
-        hdf5::read_box(*dataset_, start, count, box.data());
+        {
+            const hdf5::LibraryUse use(name());
+            hdf5::read_box(*dataset_, start, count, box.data());
+        }
         FiniteCopy copied;
         const auto* from = reinterpret_cast<const std::byte*>(box.data());
         for (std::int64_t i = 0; i < slab.planes; ++i)

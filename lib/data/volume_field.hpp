@@ -38,6 +38,7 @@ class VolumeField {
     explicit VolumeField(std::string name) : name_(std::move(name)) {}
     /// Copies, and tells whether all numbers are finite.
     virtual bool copy(const Slab& slab, const Rows& rows) const = 0;
+    const std::string& name() const { return name_; }
 
   private:
     std::string name_;  ///< file and dataset, for messages

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "hdf5/dataset_place.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_mutex.hpp"
+#include "hdf5/library_use.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -23,11 +22,11 @@ std::shared_ptr<hdf5::File> open_hdf5(const std::filesystem::path& path) {
     if (!std::filesystem::exists(path))
         throw base::DataError(
             fmt::format("there is no file {}; `ranklab data make cosmology` makes one", path.string()));
-    const std::lock_guard lock(hdf5::library_mutex());
+    const hdf5::LibraryUse use(path.string());
     if (!hdf5::is_hdf5(path))
         throw base::DataError(fmt::format("{} is not an HDF5 file; {}", path.string(), kWanted));
-    return {new hdf5::File(hdf5::File::open_to_read(path)), [](hdf5::File* file) {
-                const std::lock_guard close_lock(hdf5::library_mutex());
+    return {new hdf5::File(hdf5::File::open_to_read(path)), [name = path.string()](hdf5::File* file) {
+                const hdf5::LibraryUse closing(name);
                 delete file;
             }};
 }
@@ -45,7 +44,6 @@ hdf5::DatasetPlace place_in(const hdf5::Group& root, const std::string& name, co
 }
 
 hdf5::DatasetPlace checked_place(const hdf5::Group& root, const std::string& name, const std::string& file) {
-    const std::lock_guard lock(hdf5::library_mutex());
     if (!root.has(name)) throw base::DataError(fmt::format("{} has no dataset /{}; {}", file, name, kWanted));
     auto place = place_in(root, name, file);
     const auto& shape = place.shape;
@@ -140,8 +138,8 @@ class VolumeFile::Opening {
     std::shared_ptr<const hdf5::Object> open(const char* dataset) {
         constexpr std::uint64_t kCache = 256U << 20U;  // 27 chunks of [5, 64, 64, 64], and more
         return {new hdf5::Object(hdf5::open_for_boxes(root_, dataset, kCache)),
-                [](const hdf5::Object* object) {
-                    const std::lock_guard lock(hdf5::library_mutex());
+                [file = path_.string()](const hdf5::Object* object) {
+                    const hdf5::LibraryUse closing(file);
                     delete object;
                 }};
     }
@@ -157,7 +155,7 @@ class VolumeFile::Opening {
 
 VolumeFile::VolumeFile(const std::filesystem::path& path, VolumeAccess access) {
     try {
-        const std::lock_guard lock(hdf5::library_mutex());
+        const hdf5::LibraryUse use(path.string());
         Opening(path, access).finish(*this);
     } catch (const base::Hdf5Error& error) {  // a damaged file is wrong data, not a failure of ours
         throw base::DataError(fmt::format("{} cannot be read as volumes, it is damaged or truncated ({})",

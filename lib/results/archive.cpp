@@ -38,6 +38,12 @@ struct Source {
     hdf5::Group runs;
 };
 
+std::string names_of(const fs::path& out, const std::vector<fs::path>& files) {
+    std::string names = out.string();
+    for (const auto& file : files) names += ", " + file.string();
+    return "one of " + names;
+}
+
 std::unique_ptr<Source> open_source(const fs::path& path) {
     return speaking_of(path, [&] { return std::make_unique<Source>(path); });
 }
@@ -207,7 +213,7 @@ Inspection inspect(const fs::path& file) {
 }
 
 std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& files, const LockWait& wait) {
-    const std::lock_guard lock(hdf5::library_mutex());
+    const hdf5::LibraryUse use(names_of(out, files));
     std::vector<std::unique_ptr<Source>> sources;
     for (const auto& file : files) sources.push_back(open_source(file));
     std::vector<Merged> merged;
@@ -229,7 +235,7 @@ std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& file
 
 void export_runs(const fs::path& file, const std::set<std::string>& ids, const fs::path& out,
                  const LockWait& wait) {
-    const std::lock_guard lock(hdf5::library_mutex());
+    const hdf5::LibraryUse use(file.string());
     const auto source = open_source(file);
     const auto fill = [&](const Staging& staging) {
         if (!staging.fresh)
@@ -243,7 +249,7 @@ void export_runs(const fs::path& file, const std::set<std::string>& ids, const f
 }
 
 void remove_runs(const fs::path& file, const std::set<std::string>& ids, const LockWait& wait) {
-    const std::lock_guard lock(hdf5::library_mutex());
+    const hdf5::LibraryUse use(file.string());
     existing(file);
     const auto fill = [&](const Staging& staging) {
         const auto source = open_source(staging.target);

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <mutex>
 
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_mutex.hpp"
+#include "hdf5/library_use.hpp"
 #include "results/places.hpp"
 #include "results/store.hpp"
 
@@ -41,7 +40,7 @@ inline hdf5::File open_results(const std::filesystem::path& path) {
 /// Opens the file for `read(the group /runs)`.
 template <class Read>
 auto opened(const std::filesystem::path& path, Read read) {
-    const std::lock_guard lock(hdf5::library_mutex());
+    const hdf5::LibraryUse use(path.string());
     return speaking_of(path, [&] {
         const hdf5::File file = open_results(path);
         return read(file.root().open_group("runs"));

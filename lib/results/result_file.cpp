@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_mutex.hpp"
+#include "hdf5/library_use.hpp"
 #include "results/alone.hpp"
 #include "results/file_lock.hpp"
 #include "results/opened.hpp"
@@ -27,11 +27,11 @@ void check_existing(const fs::path& path) {
     opened(path, [](const hdf5::Group&) { return true; });
 }
 
-void write_run(StagedFile& staged, bool fresh, const Run& run) {
+void write_run(const fs::path& target, StagedFile& staged, bool fresh, const Run& run) {
     // A full disk shows here, not half-way through HDF5's writing. (Creating a file gives the room back
     // for a moment; should somebody else take it then, HDF5's error is as clear and harms nobody.)
     staged.reserve(stored_bytes_at_most(run));
-    const std::lock_guard lock(hdf5::library_mutex());
+    const hdf5::LibraryUse use(target.string());
     hdf5::File file = fresh ? create_empty(staged.path()) : hdf5::File::open_to_change(staged.path());
     store(file.root().open_group("runs"), run);
     file.close();
@@ -66,7 +66,7 @@ void ResultFile::append(const Run& run, const LockWait& wait) const {
             check_existing(staging.target);
             staging.staged.copy_target();
         }
-        write_run(staging.staged, staging.fresh, run);
+        write_run(staging.target, staging.staged, staging.fresh, run);
         check_stored(staging.staged.path(), run.id);
     };
     replace(path_, fill, wait);
@@ -74,7 +74,7 @@ void ResultFile::append(const Run& run, const LockWait& wait) const {
 
 Descriptor write_alone(const fs::path& path, const Run& run) {
     StagedFile staged(path);
-    write_run(staged, true, run);
+    write_run(path, staged, true, run);
     check_stored(staged.path(), run.id);
     Descriptor held = base::try_open_regular(staged.path(), O_RDWR, base::Links::refuse).file;
     if (held) static_cast<void>(::flock(held.get(), LOCK_EX | LOCK_NB));

@@ -28,6 +28,7 @@ struct Tally {
     std::size_t run = 0;
     std::map<int, std::size_t> codes;  ///< of all programs' ends
     std::vector<Found> found;
+    std::vector<std::size_t> told;  ///< mutants that HDF5 crashed on, and which ended with the sentence
 };
 
 /// Mutants [first, end), by `jobs` children at a time. `folder` is theirs.

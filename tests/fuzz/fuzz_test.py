@@ -50,6 +50,8 @@ class TheDriver(cli.Case):
         for fault, letter in (("crash", "c"), ("hang", "h"), ("exit code", "i"), ("memory", "m"), ("sentence", "s"),
                               ("exit code", "u"), ("sentence", "q")):
             self.assertRegex(result.stdout, rf"(?m)^planted --seed 5 --first \d+ --count 1: {fault}: planted {letter}")
+        self.assertRegex(result.stdout, r"(?m)^planted: HDF5 crashed on \d+ of them, and a sentence said so: \d")
+        self.assertNotIn("planted t", result.stdout)
         self.assertRegex(result.stdout, r"planted: 60 inputs of seed 5 in ")
 
     def test_makes_a_mutant_again(self):

@@ -114,6 +114,9 @@ std::size_t fuzz(const Format& format, const Asked& asked) {
     std::string codes;
     for (const auto& [code, times] : tally.codes)
         codes += fmt::format("{}{} with {}", codes.empty() ? "" : ", ", times, code);
+    if (!tally.told.empty())
+        fmt::print("{}: HDF5 crashed on {} of them, and a sentence said so: {}\n", format.name(),
+                   tally.told.size(), fmt::join(tally.told, ", "));
     fmt::print("{}: {} inputs of seed {} in {:.1f} s, {} failures; programs ended {}\n", format.name(),
                tally.run, asked.seed, seconds.count(), tally.found.size(), codes);
     std::fflush(stdout);

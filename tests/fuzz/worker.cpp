@@ -16,6 +16,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "base/error.hpp"
+
 namespace ranklab::fuzz {
 namespace {
 
@@ -82,6 +84,12 @@ std::string last_words(const std::string& text) {
         std::min(at == std::string::npos ? text.size() : at,
                  runtime == std::string::npos ? text.size() : text.rfind('\n', runtime) + 1);
     return text.substr(begin == text.size() ? 0 : begin, 4000);
+}
+
+// HDF5 crashed, and the user was told of which file and what to do (hdf5/library_use.hpp).
+bool tells_crash(int status, const std::string& text) {
+    return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(base::ExitCode::wrong_data) &&
+           text.find(": HDF5 crashed at work on this file") != std::string::npos;
 }
 
 }  // namespace
@@ -202,11 +210,16 @@ void Worker::collect(Tally& tally) {
 
 void Worker::bury(Tally& tally, int status, const std::optional<Failure>& killed_for) {
     static_cast<void>(taken_from(out_));
-    const std::string words = last_words(taken_from(err_));
+    const std::string text = taken_from(err_);
+    const std::string words = last_words(text);
     const std::string how = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
                                                 : fmt::format("exit {}", WEXITSTATUS(status));
-    tally.found.push_back({slot_->number, ~0U,
-                           killed_for ? *killed_for : Failure{"crash", slot_->command, how + ": " + words}});
+    if (!killed_for && tells_crash(status, text))
+        tally.told.push_back(slot_->number);
+    else
+        tally.found.push_back(
+            {slot_->number, ~0U,
+             killed_for ? *killed_for : Failure{"crash", slot_->command, how + ": " + words}});
     if (slot_->number + 1 < end_) start(slot_->number + 1, end_);
 }
 

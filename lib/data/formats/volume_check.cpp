@@ -16,6 +16,7 @@
 #include "data/formats/volume_scan.hpp"
 #include "data/make/pace.hpp"
 #include "data/make/slab_writer.hpp"
+#include "hdf5/library_use.hpp"
 #include "hdf5/volume.hpp"
 
 namespace ranklab::data {
@@ -121,6 +122,7 @@ std::string first_fault(comm::Communicator& control, const std::function<void()>
 
 std::string check_cosmology(comm::Communicator& control, const fs::path& file, base::ProgressSink& progress,
                             std::string& content, std::string& checked) {
+    const hdf5::LibraryUse use(file.string());
     std::string fault = first_fault(control, [&] {
         if (control.rank() == 0) check_forms(file, content);
     });

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "fuzz/formats/all.hpp"
+#include "hdf5/library_use.hpp"
 
 namespace ranklab::fuzz {
 namespace {
@@ -18,10 +19,18 @@ void fill_memory(std::size_t bytes) {
     sink = sink + static_cast<std::size_t>(much[bytes / 2]);
 }
 
+void crash_at_work() {
+    const hdf5::LibraryUse use("planted");
+    ::raise(SIGSEGV);
+}
+
 int fail_as(char fault) {
     switch (fault) {
         case 'c':
             ::raise(SIGSEGV);
+            break;
+        case 't':
+            crash_at_work();
             break;
         case 'h':
             while (true) sink = sink + 1;
@@ -44,7 +53,7 @@ int fail_as(char fault) {
 }
 
 // Each byte is a fault, or none: 'c' crashes, 'h' hangs, 'i' ends with 1, 'm' takes 120 MiB, 's' says two
-// sentences, 'u' ends with an unlisted code, 'q' fails without a word.
+// sentences, 't' crashes while HDF5 is at work, 'u' ends with an unlisted code, 'q' fails without a word.
 class Planted final : public Format {
   public:
     std::string name() const override { return "planted"; }
@@ -52,7 +61,7 @@ class Planted final : public Format {
     Input make(Random&, const std::filesystem::path&) const override { return {"fault", "-"}; }
     void edit(Input& input, Random& random, std::span<const Input>,
               const std::filesystem::path&) const override {
-        constexpr std::string_view kFaults = "chimsuq--------";
+        constexpr std::string_view kFaults = "chimsuqt-------";
         input.bytes = kFaults[random.below(kFaults.size())];
     }
     void attempt(const Input& input, Random&, const std::filesystem::path&, Judge& judge) const override {

@@ -187,6 +187,19 @@ TEST_F(HostileVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
                 HasSubstr("became shorter"));
 }
 
+TEST_F(HostileVolumes, ThatShrinkWhileTheyAreMappedAreSaid) {
+    const auto path = folder_ / "v.h5";
+    VolumeWriter(path).add_both(kEdge);
+    const auto file = std::make_shared<const VolumeFile>(path, VolumeAccess::mapped);
+    const auto source = crop_source(file, {kEdge, 1, false, false});
+    std::filesystem::resize_file(path, 4096);
+    std::vector<std::byte> input(source->layout().input.bytes());
+    std::vector<std::byte> target(source->layout().target.bytes());
+    ReadTimes times;
+    EXPECT_EXIT(source->read({}, input.data(), target.data(), times), ::testing::ExitedWithCode(3),
+                "v.h5 became shorter while it was read");
+}
+
 // Whatever was wrong with the frame shows when the file is opened; this shows when a chunk is unpacked.
 TEST_F(HostileVolumes, DamagedChunksAreDamagedData) {
     const auto path = folder_ / "v.h5";

@@ -1,0 +1,95 @@
+#include "base/crash_sentence.hpp"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/last_words.hpp"
+
+namespace ranklab::base {
+namespace {
+
+constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+thread_local const CrashSentence* innermost = nullptr;
+std::array<struct sigaction, NSIG> before{};  // by signal: what a crash of no concern here comes to
+
+void on_crash(int signal) {
+    if (innermost != nullptr && innermost->covers(signal)) innermost->say_and_end();
+    sigaction(signal, &before[static_cast<std::size_t>(signal)], nullptr);
+    static_cast<void>(raise(signal));  // comes when this handler returns
+}
+
+bool listen() {
+    for (const int signal : kCrashes) {
+        struct sigaction action {};
+        action.sa_handler = on_crash;
+        action.sa_flags = SA_ONSTACK;
+        sigaction(signal, &action, &before[static_cast<std::size_t>(signal)]);
+    }
+    return true;
+}
+
+// A thread whose stack is used up (a forged file may nest deeply) needs another one to speak.
+class SpareStack {
+  public:
+    SpareStack() {
+        stack_t now{};
+        if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // it has one
+        memory_ = std::make_unique<char[]>(kBytes);
+        stack_t mine{};
+        mine.ss_sp = memory_.get();
+        mine.ss_size = kBytes;
+        sigaltstack(&mine, nullptr);
+    }
+    ~SpareStack() {
+        if (!memory_) return;
+        stack_t none{};
+        none.ss_flags = SS_DISABLE;
+        sigaltstack(&none, nullptr);
+    }
+    SpareStack(const SpareStack&) = delete;
+    SpareStack& operator=(const SpareStack&) = delete;
+    SpareStack(SpareStack&&) = delete;
+    SpareStack& operator=(SpareStack&&) = delete;
+
+    void keep() const {}  // a thread's own object is made when it is first used
+
+  private:
+    static constexpr std::size_t kBytes = 65536;
+    std::unique_ptr<char[]> memory_;
+};
+
+}  // namespace
+
+CrashSentence::CrashSentence(const std::string& sentence, For crashes)
+    : sentence_(sentence), crashes_(crashes), outer_(innermost) {
+    static const bool listening = listen();
+    thread_local const SpareStack spare;
+    spare.keep();
+    static_cast<void>(listening);
+    innermost = this;
+}
+
+CrashSentence::~CrashSentence() {
+    innermost = outer_;
+}
+
+bool CrashSentence::covers(int signal) const noexcept {
+    return crashes_ == For::all_crashes || signal == SIGBUS;
+}
+
+void CrashSentence::say_and_end() const noexcept {
+    char end_of_line = '\n';
+    const std::array<iovec, 2> line{iovec{const_cast<char*>(sentence_.data()), sentence_.size()},
+                                    iovec{&end_of_line, 1}};
+    static_cast<void>(::writev(STDERR_FILENO, line.data(), 2) < 0);
+    LastWords::say();
+    _exit(static_cast<int>(ExitCode::wrong_data));
+}
+
+}  // namespace ranklab::base
