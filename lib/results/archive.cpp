@@ -39,9 +39,11 @@ struct Source {
 };
 
 std::string names_of(const fs::path& out, const std::vector<fs::path>& files) {
+    constexpr std::size_t kNamed = 4;
+    if (files.size() > kNamed) return fmt::format("{} or one of the {} others", out.string(), files.size());
     std::string names = out.string();
-    for (const auto& file : files) names += ", " + file.string();
-    return "one of " + names;
+    for (const auto& file : files) names += " or " + file.string();
+    return names;
 }
 
 std::unique_ptr<Source> open_source(const fs::path& path) {
