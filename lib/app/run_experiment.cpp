@@ -46,15 +46,15 @@ std::uint64_t expected_bytes(const Job& job, int ranks) {
     return steps * static_cast<std::uint64_t>(ranks) * 10 * sizeof(double) + (1U << 18U);
 }
 
-// What earlier jobs could not store, since they were killed.
+// What earlier jobs could not store, since they were killed. A lock of another host may not reach here, so
+// that its job would seem to have ended.
 void tell_of_left_behind(const std::string& output) {
     const auto left = results::left_behind(output);
     if (left.empty()) return;
-    base::log::warn(
-        fmt::format("{} run(s) of jobs that ended before they could store them lie beside {}: `ranklab "
-                    "results merge {} {}` "
-                    "brings them home",
-                    left.size(), output, base::shell_quote({output}), results::pending_pattern(output)));
+    base::log::warn(fmt::format(
+        "{} run(s) lie beside {} that no job of this host is about to store: `ranklab results merge "
+        "{} {}` brings them home, once no other host works on them",
+        left.size(), output, base::shell_quote({output}), results::pending_pattern(output)));
 }
 
 void prepare_output(Job& job) {

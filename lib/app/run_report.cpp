@@ -156,7 +156,8 @@ void refuse_what_has_no_effect(const Options& options) {
     const bool table = !options.has("plots") && (format == "text" || format == "markdown");
     if (options.has("measure") && !table)
         throw base::OptionError("--measure is of the tables: give --format text or markdown with it");
-    if (options.has("allow") && !table)
+    const bool groups = format == "markdown" || options.has("group-by") || options.has("measure");
+    if (options.has("allow") && !(table && groups))
         throw base::OptionError(
             "--allow is of the tables: give --group-by and --format text or markdown with it");
     if (options.has("group-by") && !table && (format != "extrap" || options.has("plots")))

@@ -82,7 +82,20 @@ std::string list(const Options& options) {
     return report::runs_text(selected(file, report::Selection(options.texts("where"))), file);
 }
 
-// One line a file, one more for each damaged run.
+void refuse_damage(const std::string& file, const results::Inspection& found) {
+    if (!found.damaged.empty())
+        throw base::DataError(
+            fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
+                        "--skip-damaged` saves the others",
+                        file, found.damaged.size(), found.runs, file));
+    if (!found.rest.empty())
+        throw base::DataError(fmt::format(
+            "{}: what lies beside its runs is damaged; `ranklab results export {} --output NEW.h5` "
+            "saves the runs",
+            file, file));
+}
+
+// One line a file, one more for each damage.
 std::string check(const Options& options) {
     file_of(options, "check");
     for (const auto& file : options.positional()) {
@@ -91,11 +104,9 @@ std::string check(const Options& options) {
                                 found.runs, found.datasets, size_text(found.bytes), found.damaged.size()));
         for (const auto& [id, what] : found.damaged)
             print_whole(fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));
-        if (!found.damaged.empty())
-            throw base::DataError(
-                fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
-                            "--skip-damaged` saves the others",
-                            file, found.damaged.size(), found.runs, file));
+        if (!found.rest.empty())
+            print_whole(fmt::format("damaged beside the runs: {}\n", base::one_line(found.rest)));
+        refuse_damage(file, found);
     }
     return "";
 }

@@ -66,9 +66,11 @@ herr_t add_name(hid_t, const char* name, const H5A_info_t*, void* names) noexcep
 }  // namespace
 
 std::vector<std::string> attributes_of(const Object& object) {
+    static_cast<void>(object.has_attribute(kNobody));
     std::vector<std::string> names;
-    check(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names), "H5Aiterate2",
+    check(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &names), "H5Aiterate2",
           object.path());
+    std::sort(names.begin(), names.end());
     return names;
 }
 

@@ -195,10 +195,11 @@ Group member_of(const Group& group, const std::string& name) {
     return {std::move(id), path};
 }
 
-void look_over(const Group& from, const std::string& name) {
+std::size_t look_over(const Group& from, const std::string& name) {
     Contents contents;
     Writer out(contents);
     add_object(member_of(from, name), 0, out);
+    return contents.datasets;
 }
 
 void look_over_attribute(const Object& object, const std::string& name) {

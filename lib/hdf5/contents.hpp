@@ -20,8 +20,10 @@ struct Contents {
 Contents contents_of(const Group& group, std::string_view except = "");
 
 /// Copies the group `name` of `from` into `to` as `new_name`, losslessly, also what we know nothing of. It is
-/// read as by contents_of before, with the same errors: what cannot be read is not copied either.
-void copy_group(const Group& from, const std::string& name, const Group& to, const std::string& new_name);
+/// read as by contents_of before, with the same errors: what cannot be read is not copied either. What can be
+/// read may still not be copied, since the library looks at more then. Returns how many datasets it holds.
+std::size_t copy_group(const Group& from, const std::string& name, const Group& to,
+                       const std::string& new_name);
 
 /// Copies the attributes that `to` does not have.
 void copy_attributes(const Object& from, const Object& to);

@@ -74,9 +74,11 @@ void copy_object(const Group& from, const std::string& name, const Group& to, co
 
 }  // namespace
 
-void copy_group(const Group& from, const std::string& name, const Group& to, const std::string& new_name) {
-    look_over(from, name);
+std::size_t copy_group(const Group& from, const std::string& name, const Group& to,
+                       const std::string& new_name) {
+    const std::size_t datasets = look_over(from, name);
     copy_object(from, name, to, new_name);
+    return datasets;
 }
 
 void copy_attributes(const Object& from, const Object& to) {

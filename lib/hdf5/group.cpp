@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
+#include <cstdint>
 #include <unordered_set>
 #include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/inside.hpp"
+#include "hdf5/look_over.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -35,8 +38,14 @@ Group create(const Group& parent, const std::string& name, const Id& properties)
     return {std::move(id), path};
 }
 
+struct Member {
+    std::int64_t made;  // the how manyth; 0 in a file that does not track that
+    std::string name;
+    auto operator<=>(const Member&) const = default;
+};
+
 struct Members {
-    std::vector<std::string> names;
+    std::vector<Member> all;
     std::unordered_set<haddr_t> objects;
     std::string twice;  // the last name of an object that has another
 };
@@ -44,7 +53,7 @@ struct Members {
 herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* out) noexcept {
     try {
         auto& members = *static_cast<Members*>(out);
-        members.names.emplace_back(name);
+        members.all.push_back({link->corder_valid ? link->corder : 0, name});
         if (link->type == H5L_TYPE_HARD && !members.objects.insert(link->u.address).second)
             members.twice = name;
         return 0;
@@ -80,19 +89,22 @@ bool Group::has(const std::string& name) const {
 }
 
 std::vector<std::string> Group::members() const {
-    const Id properties = own(H5Gget_create_plist(id()), "H5Gget_create_plist", path());
-    unsigned order = 0;
-    check(H5Pget_link_creation_order(properties.get(), &order), "H5Pget_link_creation_order", path());
-    const H5_index_t index = (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+    // In the library's own order, for which it makes no table of them, but for few links in the group's
+    // header.
+    static_cast<void>(has(kNobody));
     Members members;
-    check(H5Literate(id(), index, H5_ITER_INC, nullptr, add_name, &members), "H5Literate", path());
+    check(H5Literate(id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &members), "H5Literate", path());
     if (!members.twice.empty())
         throw base::DataError(
             fmt::format("{} is another name of something beside it (a hard link), which would be read once a "
                         "name; remove "
                         "that link",
                         child_path(*this, members.twice)));
-    return std::move(members.names);
+    std::sort(members.all.begin(), members.all.end());
+    std::vector<std::string> names;
+    names.reserve(members.all.size());
+    for (auto& member : members.all) names.push_back(std::move(member.name));
+    return names;
 }
 
 }  // namespace ranklab::hdf5

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/launcher_words.hpp"
 #include "base/text.hpp"
 
 extern char** environ;
@@ -62,16 +63,10 @@ constexpr std::array<Magic, 14> kFileSystems{{{0xEF53, "ext4"},
                                               {0xFF534D42, "cifs"},
                                               {0x9fa0, "proc"}}};
 
-// Open MPI's launcher hands its own wiring (addresses, keys) down as OMPI_MCA_*, and Slurm can hold a login
-// token.
-bool is_internal_or_secret(std::string_view name) {
-    static constexpr std::array<std::string_view, 6> kWiring{
-        "OMPI_MCA_orte_",         "OMPI_MCA_ess",  "OMPI_MCA_initial_wdir",
-        "OMPI_MCA_shmem_RUNTIME", "OMPI_MCA_pmix", "OMPI_MCA_mpi_oversubscribe"};
+// Slurm can hold a login token.
+bool is_secret(std::string_view name) {
     static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW", "_KEY"};
-    return std::any_of(kWiring.begin(), kWiring.end(),
-                       [&](auto w) { return name.substr(0, w.size()) == w; }) ||
-           std::any_of(kSecret.begin(), kSecret.end(),
+    return std::any_of(kSecret.begin(), kSecret.end(),
                        [&](auto s) { return name.find(s) != std::string_view::npos; });
 }
 
@@ -167,7 +162,7 @@ std::vector<std::pair<std::string, std::string>> allowed_environment() {
         const auto equals = text.find('=');
         if (equals == std::string_view::npos) continue;
         const auto name = text.substr(0, equals);
-        if (is_internal_or_secret(name)) continue;
+        if (base::is_launchers_own(name) || is_secret(name)) continue;
         const bool allowed = name == "CUDA_VISIBLE_DEVICES" ||
                              std::any_of(kPrefixes.begin(), kPrefixes.end(),
                                          [&](auto p) { return name.substr(0, p.size()) == p; });

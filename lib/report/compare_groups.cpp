@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "report/allowed.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -24,6 +25,21 @@ Conditions identity(const Run& run, const std::vector<std::string>& allow) {
     std::erase_if(conditions,
                   [&](const auto& one) { return one.first != "command" && is_allowed(one.first, allow); });
     return conditions;
+}
+
+// All that could be allowed to differ, if only because it does so without a word. A command never may.
+std::set<std::string> keys_of(const Runs& a, const Runs& b) {
+    std::set<std::string> keys;
+    for (const auto* side : {&a, &b}) {
+        for (const Run* run : *side) {
+            for (const auto& setting : run->config) keys.insert(setting.key);
+            for (const auto& conditions :
+                 {decisive_conditions(*run), noted_conditions(*run), surroundings_of(*run)})
+                for (const auto& [key, value] : conditions) keys.insert(key);
+        }
+    }
+    keys.erase("command");
+    return keys;
 }
 
 // What runs of an older program do not tell is not held against them, as long as all that tell it agree.
@@ -164,6 +180,7 @@ DifferingKey differing(const std::string& key, const std::pair<Values, Values>& 
 }  // namespace
 
 MatchedGroups match_groups(const Runs& a, const Runs& b, const std::vector<std::string>& allow) {
+    refuse_unknown_allowed(allow, keys_of(a, b));
     std::vector<std::string> free = allow;
     for (const auto& key : left_open(a, b)) free.push_back(key);
     const Groups groups_a = groups_of(a, free);

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/launcher_words.hpp"
 #include "base/text.hpp"
 #include "report/values.hpp"
 
@@ -72,8 +73,8 @@ struct Why {
     std::string_view reason;
 };
 
-// Facts that times depend on, or that say that the work is another. What a launcher sets of its own is not
-// among the environment variables that are stored (monitor/host.cpp).
+// Facts that times depend on, or that say that the work is another. Of the environment's variables those that
+// a launcher sets of its own are none (base/launcher_words.hpp).
 constexpr std::array kDecisiveFacts{
     Why{"build.type", "a debug build's times are others"},
     Why{"build.compiler", "makes the code"},
@@ -103,6 +104,8 @@ constexpr std::array kNeverFacts{
     Why{"build.version", "what tells A from B"},
     Why{"build.git_revision", "what tells A from B"},
     Why{"host.load_1min", "another in every run"},
+    Why{"environment.OMPI_MCA_rmaps_base_oversubscribe",
+        "a permission; ranks, hosts and cpusets are compared"},
     Why{"environment.SLURM_*", "numbers of the job; ranks, nodes and hosts are compared"},
     Why{"process.instance", "another in every process; its runs count as one"},
     Why{"output.*", "of the results file"},
@@ -129,14 +132,14 @@ constexpr std::array kFollowing{
     Why{"process.mpi", "one rank alone starts without"},
     Why{"environment.OMP_NUM_THREADS", "cores are shared by the ranks; the setting `threads` says it"},
     Why{"training.intra_op_threads", "cores are shared by the ranks"},
-    Why{"environment.OMPI_MCA_mpi_oversubscribe", "mpirun's word on whether ranks outnumber cores"},
     Why{"hosts", "more ranks need more of them"},
     Why{"environment.OMPI_MCA_rmaps_*", "mpirun's own words for its options of placing ranks"},
 };
 
-// Left by MPI's start, which not every run makes; the user did not say it (comm/fabric.cpp).
+// Left by mpirun or by MPI's start, which not every run makes; the user did not say it (comm/fabric.cpp).
 bool is_left_by_the_start(const std::string& key, const std::string& value) {
-    return (key == "environment.OMPI_MCA_pmix" && value == "^s1,s2,cray,isolated") ||
+    constexpr std::string_view kEnvironment = "environment.";
+    return (key.starts_with(kEnvironment) && base::is_launchers_own(key.substr(kEnvironment.size()))) ||
            (key == "environment.OMPI_MCA_pml" && value.starts_with("^cm"));
 }
 
@@ -261,14 +264,6 @@ std::string seen_in_tables(const Run& run, const char* column_name) {
             values.insert(column->begin(), column->end());
     }
     return joined(values);
-}
-
-bool is_allowed(const std::string& key, const std::vector<std::string>& allow) {
-    const std::size_t dot = key.find('.');
-    const std::string short_key = dot == std::string::npos ? key : key.substr(dot + 1);
-    return std::any_of(allow.begin(), allow.end(), [&](const std::string& word) {
-        return fits(key, word) || short_key == word || (word == "host" && key == "hosts");
-    });
 }
 
 }  // namespace ranklab::report

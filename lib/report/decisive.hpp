@@ -68,8 +68,4 @@ std::string devices_of(const results::Run& run);
 /// where no table has that column.
 std::string seen_in_tables(const results::Run& run, const char* column);
 
-/// Whether the user said that this key may differ: by its name, the part after its section's dot, "host" for
-/// hosts, or a beginning with '*'.
-bool is_allowed(const std::string& key, const std::vector<std::string>& allow);
-
 }  // namespace ranklab::report

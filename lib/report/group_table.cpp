@@ -187,6 +187,7 @@ View view_of(const RunGroups& groups, const results::ResultFile& file) {
 RunGroups grouped(const ChosenRuns& runs, const Grouping& grouping) {
     RunGroups groups(grouping.keys, grouping.measurements, grouping.allow);
     runs.visit(results::Detail::summaries, [&](const results::Run& run) { groups.add(run); });
+    groups.check_allowed();
     return groups;
 }
 

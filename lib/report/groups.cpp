@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
+#include "report/allowed.hpp"
 #include "report/selection.hpp"
 
 namespace ranklab::report {
@@ -61,8 +62,13 @@ RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> mea
                 "--group-by takes keys with a comma between, each once, such as ranks,sync; not '{}'", key));
 }
 
-Conditions RunGroups::surroundings_kept_apart(const results::Run& run) const {
+void RunGroups::check_allowed() const {
+    if (runs_ > 0) refuse_unknown_allowed(allow_, surroundings_);
+}
+
+Conditions RunGroups::surroundings_kept_apart(const results::Run& run) {
     Conditions all = surroundings_of(run);
+    for (const auto& [key, value] : all) surroundings_.insert(key);
     std::erase_if(all, [&](const auto& one) {
         return (follows_from_ranks(one.first) && one.first != "hosts") || is_allowed(one.first, allow_) ||
                contains(keys_, one.first);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,8 @@ class RunGroups {
 
     /// A run read with its summaries.
     void add(const results::Run& run);
+    /// After all runs: OptionError where `allow` has something that is no surrounding of any of them.
+    void check_allowed() const;
 
     /// Those asked for, and after them the surroundings in which the groups differ (apart()).
     std::vector<std::string> keys() const;
@@ -59,11 +62,12 @@ class RunGroups {
 
   private:
     bool has_values(const RunGroup& group) const;
-    Conditions surroundings_kept_apart(const results::Run& run) const;
+    Conditions surroundings_kept_apart(const results::Run& run);
 
     std::vector<std::string> keys_;
     std::vector<std::string> measurements_;
     std::vector<std::string> allow_;
+    std::set<std::string> surroundings_;  ///< that some run has
     std::map<std::pair<std::vector<std::string>, Conditions>, RunGroup> groups_;
     Factors factors_;
     std::size_t runs_ = 0;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -13,6 +12,7 @@
 #include "results/opened.hpp"
 #include "results/replace.hpp"
 #include "results/staged_file.hpp"
+#include "results/taken.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -88,8 +88,7 @@ std::uint64_t room_for(const std::vector<Entry>& entries) {
 // other the old one's.
 void copy_run(const Entry& entry, const hdf5::Group& runs) {
     try {
-        load(entry.source->runs, entry.id, Detail::all);
-        hdf5::copy_group(entry.source->runs, entry.id, runs, entry.new_id);
+        take_run(entry.source->runs, entry.id, runs, entry.new_id);
     } catch (const base::DataError& error) {
         refuse_run(entry, error.what());
     } catch (const base::Hdf5Error& error) {
@@ -110,14 +109,10 @@ void check_written(const fs::path& path, const std::vector<Entry>& entries) {
 // Writes them in that order. What else `base`, the file that is replaced, holds comes along.
 void write_entries(StagedFile& staged, const Source* base, const std::vector<Entry>& entries) {
     staged.reserve(room_for(entries));
-    hdf5::File file =
-        create_empty(staged.path(), base == nullptr ? "" : base->root.text_attribute("created_utc"));
+    hdf5::File file = create_empty(staged.path(), base == nullptr ? "" : created_utc(base->root));
     const hdf5::Group root = file.root();
     const hdf5::Group runs = root.open_group("runs");
-    if (base != nullptr) {
-        hdf5::copy_missing(base->root, root, "runs");
-        hdf5::copy_attributes(base->runs, runs);
-    }
+    if (base != nullptr) take_rest(base->root, root);
     for (const auto& entry : entries) copy_run(entry, runs);
     file.close();
     check_written(staged.path(), entries);
@@ -187,32 +182,7 @@ class Collection {
     std::map<std::string, std::size_t> places_;  // by new id
 };
 
-std::optional<std::string> damage_of(const hdf5::Group& runs, const std::string& id, std::size_t& datasets) {
-    try {
-        load(runs, id, Detail::all);
-        datasets += hdf5::contents_of(runs.open_group(id)).datasets;
-        return std::nullopt;
-    } catch (const base::Error& error) {
-        return error.what();
-    }
-}
-
 }  // namespace
-
-Inspection inspect(const fs::path& file) {
-    return reading(file, [&](const hdf5::Group& runs) {
-        Inspection found;
-        found.bytes = fs::file_size(existing(file));
-        for (const auto& id : runs.members()) {
-            ++found.runs;
-            if (const auto damage = damage_of(runs, id, found.datasets))
-                found.damaged.push_back({id, *damage});
-            else
-                found.whole.insert(id);
-        }
-        return found;
-    });
-}
 
 std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& files, const LockWait& wait) {
     const hdf5::LibraryUse use(names_of(out, files));

@@ -27,10 +27,12 @@ struct Inspection {
     std::uint64_t bytes = 0;      ///< of the file
     std::set<std::string> whole;  ///< ids
     std::vector<DamagedRun> damaged;
+    std::string rest;  ///< what is damaged beside the runs, which merge and prune keep; "" for nothing
 };
 
-/// Reads every attribute and dataset of every run, and has the schema's eye on it. Errors as of
-/// ResultFile::read where the file as a whole cannot be read.
+/// Reads every attribute and dataset of every run, has the schema's eye on it, and copies it as the functions
+/// below do: they take what this finds whole. Errors as of ResultFile::read where the file as a whole cannot
+/// be read.
 Inspection inspect(const std::filesystem::path& file);
 
 /// What became of the runs of one file.

@@ -41,8 +41,8 @@ class Keeper {
 bool is_pending(const std::filesystem::path& file);
 /// Whether it belongs to a process that still works (as far as its lock reaches).
 bool is_in_use(const std::filesystem::path& pending);
-/// Of the shared file: the runs of processes that ended without storing them. Also removes what they left
-/// half written more than a day ago.
+/// Of the shared file: the runs of processes that ended without storing them, as far as their locks reach:
+/// one of another host may seem to have ended. Also removes what they left half written more than a day ago.
 std::vector<std::filesystem::path> left_behind(const std::filesystem::path& output);
 /// Those names, for a command line: "results/ranklab.h5.*.pending.h5".
 std::string pending_pattern(const std::filesystem::path& output);

@@ -81,28 +81,39 @@ class Watch {
     Clock::time_point since_ = Clock::now();
 };
 
+// Of another host or container the lock alone tells: it may have been left by one that was killed.
 std::string holder_of(const Seen& seen) {
     const auto owner = Owner::parse(seen.text);
-    return owner ? owner->name() : "another job";
+    if (!owner) return "another job";
+    if (owner->state() != Owner::State::elsewhere) return owner->name();
+    return fmt::format("{} (so the lock says; {} cannot see whether that still works)", owner->name(),
+                       Owner::self().host);
+}
+
+void tell_of_taking_over(const std::string& text, const fs::path& lock, std::chrono::milliseconds stale) {
+    const auto owner = Owner::parse(text);
+    if (!owner || owner->state() != Owner::State::elsewhere) return;
+    base::log::info(fmt::format(
+        "{} has not refreshed its lock {} for {:.0f} s; {} cannot see whether it still works, and "
+        "takes the lock over",
+        owner->name(), lock.string(), std::chrono::duration<double>(stale).count(), Owner::self().host));
 }
 
 // Takes the abandoned lock away. Of several who try, one renames it; who finds that he has renamed a newer
 // one (he was slow, and it was taken meanwhile) gives it back, and should that fail, its owner sees that the
 // lock is not his before he changes the file (still_ours).
-void remove_abandoned(const fs::path& path, const Seen& abandoned, const fs::path& target) {
+void remove_abandoned(const fs::path& path, const Seen& abandoned, const fs::path& target,
+                      std::chrono::milliseconds stale) {
     const fs::path aside = temporary_beside(target);
     if (::rename(path.c_str(), aside.c_str()) != 0) {
         if (errno == ENOENT) return;
         throw_errno("rename", path, errno);
     }
     const auto taken = look(aside);
-    if (taken && taken->text == abandoned.text) {
-        if (const auto owner = Owner::parse(taken->text); owner && owner->state() == Owner::State::elsewhere)
-            base::log::info(
-                fmt::format("{} gave no sign of life; its lock {} is removed", owner->name(), path.string()));
-    } else if (taken) {
+    if (taken && taken->text == abandoned.text)
+        tell_of_taking_over(taken->text, path, stale);
+    else if (taken)
         static_cast<void>(::link(aside.c_str(), path.c_str()) == 0);
-    }
     ::unlink(aside.c_str());
 }
 
@@ -132,7 +143,7 @@ OwnerLock::OwnerLock(const fs::path& results_file, Waiting& waiting, Pace pace)
     while (!try_take()) {
         const auto seen = look(path_);
         if (seen && watch.abandoned(*seen)) {
-            remove_abandoned(path_, *seen, target_);
+            remove_abandoned(path_, *seen, target_, pace.stale);
             continue;
         }
         waiting.look(path_, [&] { return seen ? holder_of(*seen) : std::string("another job"); });

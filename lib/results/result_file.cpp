@@ -91,9 +91,8 @@ std::vector<RunHeader> ResultFile::runs() const {
 }
 
 Run ResultFile::read(const std::string& id, Detail detail) const {
-    const bool plain = !id.empty() && id.find_first_of("/.") == std::string::npos;
     return reading(path_, [&](const hdf5::Group& runs) {
-        if (!plain || !runs.has(id))
+        if (!is_link_name(id) || !runs.has(id))
             throw base::OptionError(fmt::format("{} has no run '{}'; `ranklab report {}` lists them",
                                                 path_.string(), id, path_.string()));
         return load(runs, id, detail);

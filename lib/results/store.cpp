@@ -18,10 +18,8 @@ namespace {
 
 constexpr std::size_t kRunMembers = 20;  // attributes and links of a run
 
-// A name that can be a link in HDF5, where '/' parts a path and '.' is the group itself.
 void check_name(const std::string& name, const char* what, std::set<std::string>& seen) {
-    const bool plain = !name.empty() && name != "." && name.find('/') == std::string::npos;
-    if (!plain)
+    if (!is_link_name(name))
         throw base::Error(
             fmt::format("{} '{}' cannot be stored: it is empty, '.', or holds a '/'", what, name));
     if (!seen.insert(name).second) throw base::Error(fmt::format("{} '{}' is there twice", what, name));
@@ -165,6 +163,10 @@ std::uint64_t table_bytes(const Table& table) {
 }
 
 }  // namespace
+
+bool is_link_name(const std::string& name) {
+    return !name.empty() && name != "." && name.find('/') == std::string::npos;
+}
 
 hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc) {
     hdf5::File file = hdf5::File::create(path);

@@ -18,6 +18,9 @@ inline constexpr const char* kAxisOfRun = "run";
 /// that a first run shares the file's blocks with it. `created_utc` "": now.
 hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc = "");
 
+/// Whether it can be the name of a link in HDF5, where '/' parts a path and '.' is the group itself.
+bool is_link_name(const std::string& name);
+
 /// DataError where the open file is not one of this schema.
 void check_schema(const hdf5::File& file);
 

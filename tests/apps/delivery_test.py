@@ -59,6 +59,19 @@ class DeliveryCase(Case):
         self.assertEqual(self.pending(), [])
 
 
+class LeftBehindTest(DeliveryCase):
+    def test_what_is_said_of_it(self):
+        """Also where its job may still work on another host, whose lock does not reach here."""
+        self.assertCode(ranklab(*SMALL, cwd=self.folder), 0)
+        (self.folder / "r.h5").rename(self.folder / "r.h5.20260101T000000Z-00000a.pending.h5")
+        result = ranklab(*SMALL, cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertIn("1 run(s) lie beside r.h5 that no job of this host is about to store: `ranklab results merge r.h5 "
+                      "r.h5.*.pending.h5` brings them home, once no other host works on them", result.stderr)
+        (place,) = self.pending()
+        self.assertIsAlone(place)
+
+
 class LockTest(DeliveryCase):
     def test_a_lock_that_others_keep(self):
         for ranks in (1, 2, 3):

@@ -79,6 +79,51 @@ class CheckTest(ResultsCase):
         self.assertEqual(self.labels(self.folder / "saved.h5"), ["a", "b"])
         self.good("check", self.folder / "saved.h5")
 
+    def test_what_it_finds_sound_every_command_takes(self):
+        def soft_run(file):
+            file["runs/other"] = h5py.SoftLink(f"/runs/{list(file['runs'])[0]}")
+
+        def soft_table(file):
+            run = list(file["runs"].values())[0]
+            run["tables/other"] = h5py.SoftLink(f"{run.name}/hosts")
+
+        def soft_note(file):
+            file["notes"] = h5py.SoftLink("/runs")
+
+        def lists_of_any_length(file):
+            list(file["runs"].values())[0].create_dataset("more", (2,), h5py.vlen_dtype("f8"))
+
+        def no_date(file):
+            del file.attrs["created_utc"]
+
+        def more_than_we_know(file):
+            file["notes"] = numpy.arange(3)
+            list(file["runs"].values())[0].attrs["more"] = "x"
+
+        for change, code in ((soft_run, 3), (soft_table, 3), (soft_note, 3), (lists_of_any_length, 3), (no_date, 3), (more_than_we_know, 0)):
+            with self.subTest(change.__name__):
+                path = self.folder / "changed.h5"
+                path.write_bytes(self.file.read_bytes())
+                with h5py.File(path, "r+") as file:
+                    change(file)
+                new = self.folder / "new.h5"
+                new.unlink(missing_ok=True)
+                codes = {words: results(*words).code for words in (
+                    ("check", path), ("list", path), ("export", path, "--output", new), ("merge", self.folder / "fresh.h5", path),
+                    ("merge", path, self.file), ("prune", path, "--where", "label=nobody"), ("prune", path, "--keep-last", "1", "--yes"))}
+                self.assertEqual(codes["check", path], code, codes)
+                if code == 0: self.assertEqual(set(codes.values()), {0}, codes)
+
+    def test_what_lies_beside_the_runs(self):
+        with h5py.File(self.file, "r+") as file:
+            file["notes"] = h5py.SoftLink("/runs")
+        result = results("check", self.file)
+        self.assertSays(result, 3, "beside its runs", "results export")
+        self.assertIn("damaged beside the runs: /notes is a soft link", result.stdout)
+        self.assertCode(results("prune", self.file, "--keep-last", "1", "--yes"), 3)
+        self.good("export", self.file, "--output", self.folder / "runs.h5")
+        self.good("check", self.folder / "runs.h5")
+
     def test_what_is_no_results_file(self):
         whole = self.file.read_bytes()
         (self.folder / "text").write_text("run,median\n")

@@ -98,6 +98,17 @@ class Environment : public ::testing::Test {
     }
 };
 
+TEST_F(Environment, HoldsNothingThatTheLauncherSaysByItself) {
+    for (const char* name : {"OMPI_MCA_orte_hnp_uri", "OMPI_MCA_ess", "OMPI_MCA_mpi_oversubscribe"}) {
+        set(name, "0");
+        EXPECT_EQ(allowed().count(name), 0U) << name;
+        ::unsetenv(name);
+    }
+    set("OMPI_MCA_btl", "tcp");
+    EXPECT_EQ(allowed().count("OMPI_MCA_btl"), 1U);
+    ::unsetenv("OMPI_MCA_btl");
+}
+
 TEST_F(Environment, HoldsWhatExplainsANumber) {
     set("NCCL_DEBUG", "a=b");
     set("OMP_PROC_BIND", "");

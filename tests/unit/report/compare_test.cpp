@@ -229,6 +229,32 @@ TEST(Compare, OtherHostsAreRefusedUnlessAllowed) {
     EXPECT_EQ(row(compared(a, b, {.allow = {"host"}})).outcome, Outcome::same);
 }
 
+// A slip is no permission, not even where nothing differs.
+TEST(Compare, WhatNoRunHasCannotBeAllowed) {
+    const Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
+    EXPECT_THAT(refusal(a, b, {.allow = {"hosts", "host.cpus"}}),
+                AllOf(HasSubstr("--allow host.cpus: these runs have nothing of that name that could differ "
+                                "(did you mean host.cpu?); they have "),
+                      HasSubstr(" lr,")));
+    EXPECT_THAT(refusal(a, b, {.allow = {"command"}}), HasSubstr("--allow command"));
+    for (const char* word : {"hosts", "host", "host.*", "cpu", "lr", "ranks", "version", "seed", "cpus"})
+        EXPECT_EQ(row(compared(a, b, {.allow = {word}})).outcome, Outcome::same) << word;
+}
+
+// Of a file that an older ranklab wrote, which stored more of them.
+TEST(Compare, WhatMpirunSaysByItselfIsNoSetting) {
+    const Side a = steady_side("A", 5, 0.1);
+    for (const char* name :
+         {"mpi_oversubscribe", "orte_num_nodes", "ess_base_vpid", "pmix", "rmaps_base_oversubscribe"}) {
+        Side old = steady_side("B", 5, 0.1);
+        set_fact(old, "environment", std::string("OMPI_MCA_") + name, "0");
+        EXPECT_THAT(compared(a, old).groups.front().differing, IsEmpty()) << name;
+    }
+    Side chosen = steady_side("B", 5, 0.1);
+    set_fact(chosen, "environment", "OMPI_MCA_btl", "tcp");
+    EXPECT_THAT(refusal(a, chosen), HasSubstr("environment.OMPI_MCA_btl (A: (none); B: tcp)"));
+}
+
 TEST(Compare, WhatNeverMattersIsNotCompared) {
     const Side a = steady_side("A", 5, 0.1);
     Side b = steady_side("B", 5, 0.1);

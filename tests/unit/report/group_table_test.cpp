@@ -208,6 +208,25 @@ TEST(GroupText, PoolsThemWhereTheUserAllowsIt) {
     EXPECT_THAT(text, Not(HasSubstr("not pooled")));
 }
 
+// A slip is no permission.
+TEST(GroupText, RefusesToAllowWhatNoRunHas) {
+    const StoredRuns stored({step_run("a", 1, 0.1), on_host(step_run("b", 1, 0.3), "node77")});
+    const auto with = [&](const Keys& allow) {
+        return written([&](const Sink& sink) {
+            write_group_text(stored.chosen(), {{"ranks"}, {}, allow}, sink);
+        });
+    };
+    const auto refusal = [&](const Keys& allow) {
+        return tests::thrown_sentence<base::OptionError>([&] { with(allow); });
+    };
+    EXPECT_THAT(refusal({"hosts", "hots"}),
+                HasSubstr("--allow hots: these runs have nothing of that name that "
+                          "could differ (did you mean hosts?); they have "));
+    EXPECT_THAT(refusal({"nothing.*"}), HasSubstr(", git_revision, host.cpu, hosts, "));
+    for (const char* word : {"hosts", "host", "host.*", "host.cpu", "cpu", "version", "*"})
+        EXPECT_NE(with({word}), "") << word;
+}
+
 // A machine's runs have their base in its own.
 TEST(GroupText, HasABaseForEachMachine) {
     const auto slow = [](const StoredRun& run) { return with_fact(run, "host", "cpu", "Slow"); };

@@ -17,9 +17,11 @@
 #include <span>
 #include <thread>
 
+#include "base/error.hpp"
 #include "results/file_lock.hpp"
 #include "results/replace.hpp"
 #include "results/result_file.hpp"
+#include "thrown_sentence.hpp"
 #include "unit/results/in_child.hpp"
 #include "unit/results/sample_run.hpp"
 
@@ -176,6 +178,25 @@ TEST_F(OwnerLockTest, OfASilentHostIsTakenWhenItIsStale) {
     const OwnerLock lock(folder / "x", waiting, kFast);
     EXPECT_GE(std::chrono::steady_clock::now() - start, kFast.stale);
     EXPECT_TRUE(lock.still_ours());
+}
+
+// Nobody here knows whether it still works: nothing else is said.
+TEST_F(OwnerLockTest, OfAnotherHostIsSaidToBeWhatCanBeSeenOfIt) {
+    const TempFolder folder;
+    leave_lock_of(folder / "x", on_another_host());
+    const std::string name = on_another_host().name();
+    const auto sentence = tests::thrown_sentence<base::EnvironmentError>([&] {
+        Waiting impatient(LockWait{.patience_s = 0.1});
+        const OwnerLock lock(folder / "x", impatient, {50ms, 10min});
+    });
+    EXPECT_TRUE(sentence.starts_with(name + " (so the lock says; " + Owner::self().host +
+                                     " cannot see whether that still works) holds "))
+        << sentence;
+    testing::internal::CaptureStderr();
+    static_cast<void>(OwnerLock(folder / "x", waiting, kFast).still_ours());
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find(name + " has not refreshed its lock "), std::string::npos) << said;
+    EXPECT_NE(said.find("cannot see whether it still works"), std::string::npos) << said;
 }
 
 TEST_F(OwnerLockTest, WithoutAnOwnerIsTakenWhenItIsStale) {

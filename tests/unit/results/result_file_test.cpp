@@ -34,6 +34,17 @@ TEST(ResultFile, GivesBackTheEmptyRun) {
     expect_same(file.read("only-an-id"), run);
 }
 
+TEST(ResultFile, GivesBackWhateverNameItTook) {
+    const TempFolder folder;
+    const ResultFile file(folder / "r.h5");
+    for (const char* id : {"a.b", "..", "v1.", "two words"}) {
+        file.append(sample_run(id));
+        EXPECT_EQ(file.read(id).id, id);
+    }
+    for (const char* id : {"", ".", "../runs/a.b", "a.b/tables"})
+        EXPECT_THROW(file.read(id), base::OptionError) << id;
+}
+
 TEST(ResultFile, GivesBackOddShapes) {
     const TempFolder folder;
     const ResultFile file(folder / "r.h5");
