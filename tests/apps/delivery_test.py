@@ -225,6 +225,22 @@ class KeptTest(DeliveryCase):
         self.assertPartial(place)
         self.assertIn(f"is kept in {place} until the run is stored", result.stderr)
 
+    def test_one_of_several_ranks_is_told_to_stop(self):
+        """Whichever it is, and wherever: all leave together, and what is whole is kept."""
+        for number, rung in enumerate(("mpi-send", "mpi-scatter", "hdf5-parallel-independent", "hdf5-parallel-collective", "binary")):
+            for rank in (0, 1):
+                with self.subTest(rung=rung, rank=rank):
+                    job = self.long_run("--strategy", rung, ranks=2 + number % 2)
+                    os.kill(job.ranks()[rank], signal.SIGTERM)
+                    result = job.finish()
+                    self.assertCode(result, 128 + signal.SIGTERM)
+                    self.assertEqual(len([line for line in result.said if "stopped by SIGTERM" in line]), 1, str(result))
+                    self.assertNotIn("did not come to the end", result.stderr)
+                    (place,) = self.pending()
+                    self.assertPartial(place)
+                    self.assertIn(f"it is in {place}", result.stderr)
+                    place.unlink()
+
     def test_runs_that_take_turns(self):
         job = self.long_run("--strategy", "text-loop,binary", "--order", "interleaved", count=2)
         os.kill(job.process.pid, signal.SIGTERM)
