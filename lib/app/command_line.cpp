@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "app/version.hpp"
+#include "base/failure.hpp"
 #include "comm/launcher.hpp"
 #include "monitor/process.hpp"
 #include "results/lock_wait.hpp"
@@ -43,6 +44,23 @@ void describe_common(options::Schema& schema) {
         .flag("list", "what there is to choose from");
 }
 
+void name_remedies(const options::Schema& schema) {
+    using Names = std::initializer_list<std::pair<const char*, const char*>>;
+    const auto those_of = [&schema](Names known) {
+        std::vector<std::string> remedies;
+        for (const auto& [option, remedy] : known)
+            if (schema.find(option) != nullptr) remedies.emplace_back(remedy);
+        return remedies;
+    };
+    const bool writes_records = schema.find("strategy") != nullptr;  // its --size is theirs
+    auto memory = those_of({{"batch-size", "use a smaller --batch-size"},
+                            {"edge", "make smaller volumes (--edge)"},
+                            {"where", "choose fewer runs (--where)"}});
+    if (writes_records) memory.emplace_back("use a smaller --size");
+    base::set_remedies(
+        {memory, those_of({{"threads", "use fewer --threads"}, {"workers", "use fewer --workers"}})});
+}
+
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text) {
     if (options.flag("version")) {
         if (speaks_for_job()) fmt::print("{}\n{}\n", version_line(), build_features());
@@ -62,6 +80,7 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
 int run_plain_command(options::Schema& schema, const ProgramText& text, const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work) {
     describe_help(schema);
+    name_remedies(schema);
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
     return work(options);

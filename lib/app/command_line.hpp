@@ -24,6 +24,10 @@ struct ProgramText {
     std::string examples;  ///< indented command lines
 };
 
+/// Lets the sentence for a lack of memory or threads name what this program's user can do: those of its
+/// options that take either.
+void name_remedies(const options::Schema& schema);
+
 /// Prints help or version to stdout if asked for, and says whether it did.
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text);
 

@@ -61,11 +61,11 @@ DeliveryWays real_ways(const std::string& output) {
 
 }  // namespace
 
-Delivery::Delivery(const std::string& output, double lock_timeout_s)
-    : Delivery(real_ways(output), output, lock_timeout_s) {}
+Delivery::Delivery(const std::string& output, results::LockWait wait)
+    : Delivery(real_ways(output), output, std::move(wait)) {}
 
-Delivery::Delivery(DeliveryWays ways, std::string output, double lock_timeout_s)
-    : ways_(std::move(ways)), output_(std::move(output)), patience_s_(lock_timeout_s) {}
+Delivery::Delivery(DeliveryWays ways, std::string output, results::LockWait wait)
+    : ways_(std::move(ways)), output_(std::move(output)), wait_(std::move(wait)) {}
 
 Delivery::~Delivery() {
     if (!place_.empty()) base::LastWords::say();
@@ -105,14 +105,16 @@ void Delivery::store(const results::Run& run) {
     if (output_ == "none") return;
     using Clock = std::chrono::steady_clock;
     auto tell_at = Clock::now() + std::chrono::milliseconds(500);
-    ways_.store(run, {patience_s_, [&] {
-                          if (signal_ == 0) signal_ = base::StopSignals::received();
-                          if (signal_ != 0) throw_stopped();
-                          if (place_.empty() || Clock::now() < tell_at) return;
-                          tell_at = Clock::time_point::max();
-                          // Of a job that the launcher ends no more words may come through.
-                          base::log::info(fmt::format("the run is in {} meanwhile", place_.string()));
-                      }});
+    auto wait = wait_;
+    wait.beat = [&] {
+        if (signal_ == 0) signal_ = base::StopSignals::received();
+        if (signal_ != 0) throw_stopped();
+        if (place_.empty() || Clock::now() < tell_at) return;
+        tell_at = Clock::time_point::max();
+        // Of a job that the launcher ends no more words may come through.
+        base::log::info(fmt::format("the run is in {} meanwhile", place_.string()));
+    };
+    ways_.store(run, wait);
 }
 
 // The place is said at once: a launcher that ends its job does not wait until all ranks have agreed.

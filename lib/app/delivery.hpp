@@ -24,9 +24,9 @@ struct DeliveryWays {
 
 class Delivery {
   public:
-    /// `output`: the shared file, or "none".
-    Delivery(const std::string& output, double lock_timeout_s);
-    Delivery(DeliveryWays ways, std::string output, double lock_timeout_s);
+    /// `output`: the shared file, or "none". The lock is waited for as `wait` says.
+    Delivery(const std::string& output, results::LockWait wait);
+    Delivery(DeliveryWays ways, std::string output, results::LockWait wait);
     /// Says where a run lies that was kept and not delivered: the work has failed meanwhile.
     ~Delivery();
     Delivery(const Delivery&) = delete;
@@ -55,7 +55,7 @@ class Delivery {
 
     DeliveryWays ways_;
     std::string output_;
-    double patience_s_;
+    results::LockWait wait_;
     std::filesystem::path place_;  // of what is secured; "" where nothing is, or it is stored
     bool whole_ = false;           // that, or a part
     base::LastWords words_;

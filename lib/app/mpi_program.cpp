@@ -27,6 +27,7 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
                     const std::function<int(Session&, const options::Options&)>& work,
                     const std::function<bool(const options::Options&)>& needs_mpi) {
     prepare_process();
+    name_remedies(schema);
     const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
     std::optional<options::Options> parsed;
     const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };

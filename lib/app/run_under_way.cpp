@@ -32,13 +32,13 @@ std::int64_t unix_now() {
 }
 
 RunUnderWay::RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start,
-                         double lock_timeout_s)
+                         results::LockWait wait)
     : job_(std::move(job)),
       launch_(launch),
       id_(results::make_run_id(started)),
       started_(started),
       start_(start),
-      delivery_(job_.options.text("output"), lock_timeout_s) {}
+      delivery_(job_.options.text("output"), std::move(wait)) {}
 
 experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress, bool first) {
     experiments::Surroundings around{job_.session.control(), job_.options, progress, first, {}};

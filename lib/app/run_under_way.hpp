@@ -37,9 +37,9 @@ class RunUnderWay {
     using LineOf = std::function<std::string(const results::Run&)>;
 
     RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start)
-        : RunUnderWay(job, launch, started, start, job.options.real("lock-timeout")) {}
+        : RunUnderWay(job, launch, started, start, {.patience_s = job.options.real("lock-timeout")}) {}
     RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start,
-                double lock_timeout_s);
+                results::LockWait wait);
 
     /// What the experiment is given: it outlives the work.
     experiments::Surroundings surroundings(base::ProgressSink& progress, bool first);

@@ -80,6 +80,7 @@ Session::Session(comm::Start start)
       exit_plane_(mpi_.control().split(0, mpi_.control().rank())),
       lifeline_(mpi_.control(), monitor::host_name(), {end_without, warn_of_unreached}) {
     base::log::set_rank(mpi_.control().rank(), monitor::host_name());
+    base::set_ranks_on_node(mpi_.control().local_size());
 }
 
 std::vector<monitor::Placement> Session::gather_placements(int threads) {

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "base/error.hpp"
+
 namespace ranklab::base {
 
 /// From construction to destruction SIGINT and SIGTERM do not end the process: received() tells of them. A
@@ -23,5 +25,10 @@ class StopSignals {
     /// "SIGTERM", "Ctrl-C (SIGINT)".
     static std::string name_of(int signal);
 };
+
+/// Whether a signal ended the work, on this rank or on the one that has the sentence.
+inline bool is_stop(const Error& error) {
+    return static_cast<int>(error.code()) > 128;
+}
 
 }  // namespace ranklab::base

@@ -68,6 +68,15 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
+[[noreturn]] void throw_alone(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+        const auto [sentence, code] = base::describe_failure(error);
+        throw AloneError(sentence, code);
+    }
+}
+
 // `first` is the lowest rank that failed, or nobody.
 void settle(Communicator& control, const Outcome& mine, std::int64_t first) {
     if (first == kNobody) return;
@@ -99,7 +108,7 @@ void together_politely(Communicator& control, const std::function<void()>& work,
     const base::Waiting waiting;
     try {
         for (auto pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
-            if (mine.failure && Clock::now() > deadline) std::rethrow_exception(mine.failure);
+            if (mine.failure && Clock::now() > deadline) throw_alone(mine.failure);
             beat();
             std::this_thread::sleep_for(pause);
         }

@@ -23,13 +23,20 @@ struct PeerError : base::Error {
     using base::Error::Error;
 };
 
+/// Thrown in place of a rank's own error, with its sentence and code, where the others did not come to hear
+/// of it: they are elsewhere, and nothing collective can be done any more.
+struct AloneError : base::Error {
+    using base::Error::Error;
+};
+
 /// Runs `work` on each rank and lets all ranks know how it went, so that none waits for one that failed:
 /// if any threw, the lowest of them rethrows its error and all others throw PeerError with its exit code.
 void together(Communicator& control, const std::function<void()>& work);
 
 /// The same for long work of which some ranks may have none: who is done waits without taking a core from
 /// those who work, and calls `beat` meanwhile. A rank that failed waits `patience_s` for the others and
-/// rethrows its error then: they may be in a collective that it left. `control` is of no more use there.
+/// throws its error as an AloneError then: they may be in a collective that it left. `control` is of no more
+/// use there.
 void together_politely(Communicator& control, const std::function<void()>& work,
                        const std::function<void()>& beat, double patience_s = 10);
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <random>
+#include <utility>
 
 #include "comm/exchange.hpp"
 
@@ -74,9 +75,9 @@ class Trials {
 
 }  // namespace
 
-std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& plan,
-                                    comm::Communicator& control, base::ProgressSink& progress,
-                                    StopPoll& stop) {
+void make_trials(TrainingSteps& steps, const AblationPlan& plan, comm::Communicator& control,
+                 base::ProgressSink& progress, StopPoll& stop,
+                 const std::function<void(std::vector<TrialTimes> round)>& take) {
     std::vector<Trial> round{Trial::io, Trial::synthetic, Trial::full};
     if (control.world_size() > 1 && steps.keeps_ranks_equal()) {
         round.push_back(Trial::nocomm);
@@ -85,7 +86,6 @@ std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& pl
     Trials trials(steps, plan, control, stop);
     trials.settle();
     std::mt19937_64 random(plan.seed);
-    std::vector<TrialTimes> kept;
     for (std::int64_t r = 0; r < plan.warmup + plan.trials; ++r) {
         // Fisher and Yates, by numbers that are the same with every standard library.
         for (std::size_t i = round.size(); i > 1; --i) std::swap(round[i - 1], round[random() % i]);
@@ -96,11 +96,10 @@ std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& pl
                                           r < plan.warmup ? plan.warmup : plan.trials,
                                           kTrialNames[static_cast<std::size_t>(trial)]));
             made.push_back(trials.make(trial));
-            if (stop.signal() != 0) return kept;
+            if (stop.signal() != 0) return;
         }
-        if (r >= plan.warmup) kept.insert(kept.end(), made.begin(), made.end());
+        if (r >= plan.warmup) take(std::move(made));
     }
-    return kept;
 }
 
 }  // namespace ranklab::experiments

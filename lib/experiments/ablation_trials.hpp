@@ -1,6 +1,7 @@
 // Makes the trials of an ablation with a training run's steps.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "experiments/ablation.hpp"
@@ -15,11 +16,11 @@ struct AblationPlan {
     std::uint64_t seed = 1;   ///< of the order within a round
 };
 
-/// Rounds of all kinds of trials, each round in another order, the same on all ranks. Where a rank is told to
-/// stop, the rounds that were whole by then. At the end the ranks' training states are equal, if they were.
-/// Collective.
-std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& plan,
-                                    comm::Communicator& control, base::ProgressSink& progress,
-                                    StopPoll& stop);
+/// Rounds of all kinds of trials, each round in another order, the same on all ranks; each that is whole goes
+/// to `take`. Where a rank is told to stop, no more. At the end the ranks' training states are equal, if they
+/// were. Collective, and `take` is called by all ranks.
+void make_trials(TrainingSteps& steps, const AblationPlan& plan, comm::Communicator& control,
+                 base::ProgressSink& progress, StopPoll& stop,
+                 const std::function<void(std::vector<TrialTimes> round)>& take);
 
 }  // namespace ranklab::experiments

@@ -9,6 +9,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/measurements.hpp"
 #include "experiments/overlap.hpp"
+#include "stats/distributions.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -21,6 +22,10 @@ using Steps = std::vector<std::vector<StepReductions>>;  // [step][rank]
 // A late rank is named when it comes last this often, and the others lose this share of a step to it.
 constexpr double kMostlyLast = 0.8;
 constexpr double kNoticeableWait = 0.05;
+// And when luck would hardly make it so: of ranks that are alike, some rank would come last so often in one
+// of a thousand runs. Steps in a row are not independent, so a few of them never say it, however many ranks.
+constexpr double kByLuck = 0.001;
+constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
 
 double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
@@ -153,16 +158,15 @@ void add_reductions_table(results::Run& run, const Steps& steps, const std::vect
 }
 
 struct Lateness {
-    std::vector<double> waited;      // median over steps, by rank
-    std::vector<double> last_share;  // share of the steps in which the rank came last
+    std::vector<double> waited;           // median over steps, by rank
+    std::vector<std::size_t> last_times;  // steps in which the rank came last
 };
 
 Lateness lateness_of(const std::vector<StepAnalysis>& analyses, std::size_t ranks) {
-    Lateness result{{}, std::vector<double>(ranks, 0.0)};
+    Lateness result{{}, std::vector<std::size_t>(ranks, 0)};
     for (std::size_t rank = 0; rank < ranks; ++rank)
         result.waited.push_back(median(column(analyses, [rank](const auto& s) { return s.wait[rank]; })));
-    for (const auto& step : analyses)
-        result.last_share[step.last_rank] += 1.0 / static_cast<double>(analyses.size());
+    for (const auto& step : analyses) ++result.last_times[step.last_rank];
     return result;
 }
 
@@ -200,6 +204,9 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
     std::iota(ranks.begin(), ranks.end(), 0);
     std::vector<std::string> phases;
     std::vector<double> excess;
+    std::vector<double> last_share;
+    for (const std::size_t times : lateness.last_times)
+        last_share.push_back(static_cast<double>(times) / static_cast<double>(analyses.size()));
     for (const Excess& worst : excesses_of(steps)) {
         phases.push_back(worst.phase);
         excess.push_back(worst.seconds);
@@ -208,23 +215,32 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
                           {{"rank", ranks},
                            {"host", hosts},
                            {"waited_for_others_s", lateness.waited},
-                           {"came_last_share", lateness.last_share},
+                           {"came_last_share", last_share},
                            {"longest_excess_phase", phases},
                            {"excess_s", excess}}});
-    const auto late =
-        static_cast<std::size_t>(std::max_element(lateness.last_share.begin(), lateness.last_share.end()) -
-                                 lateness.last_share.begin());
+    const auto most = std::max_element(lateness.last_times.begin(), lateness.last_times.end());
+    const auto late = static_cast<std::size_t>(most - lateness.last_times.begin());
     const double lost = *std::max_element(lateness.waited.begin(), lateness.waited.end());
-    const double step = median(steps.step.max_over_ranks());
-    if (lateness.last_share[late] < kMostlyLast || lost < kNoticeableWait * step) return;
+    if (!mostly_last(*most, analyses.size(), hosts.size())) return;
+    if (lost < kNoticeableWait * median(steps.step.max_over_ranks())) return;
     run.warnings.push_back(fmt::format(
-        "rank {} on {} came last in {:.0f} % of the steps, and others waited up to {:.1f} ms a step for it; "
-        "its {} "
-        "phase takes {:.1f} ms longer than the others'",
-        late, hosts[late], 100 * lateness.last_share[late], 1e3 * lost, phases[late], 1e3 * excess[late]));
+        "rank {} on {} came last in {} of {} steps, and others waited up to {:.1f} ms a step for it; {}",
+        late, hosts[late], *most, analyses.size(), 1e3 * lost,
+        excess[late] > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'", phases[late],
+                                       1e3 * excess[late])
+                         : "none of its phases takes longer than the others'"));
 }
 
 }  // namespace
+
+// Some rank of those comes last in `times` of the steps or more: at most ranks x P(Bin(steps, 1/ranks) >=
+// times).
+bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
+    if (steps < kFewestSteps || static_cast<double>(times) < kMostlyLast * static_cast<double>(steps))
+        return false;
+    const auto all = static_cast<double>(ranks);
+    return steps - times < stats::binomial_rank(steps, 1 - 1 / all, kByLuck / all).k;
+}
 
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
     StepAnalysis result;

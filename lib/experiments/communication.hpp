@@ -39,6 +39,10 @@ struct StepAnalysis {
 };
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 
+/// Whether a rank that came last in so many of the steps is late, and not unlucky: in most of them, and in so
+/// many that it would happen to no rank of a thousand runs whose ranks are alike.
+bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
+
 /// Gathers the steps that have as many reductions as the last one (the first ones may have had other
 /// buckets). Collective; [step][rank], the same on all ranks.
 std::vector<std::vector<StepReductions>> gather_reductions(const std::vector<StepReductions>& mine,

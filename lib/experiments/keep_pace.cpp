@@ -16,12 +16,16 @@ bool KeepPace::due(const Surroundings& surroundings) {
     return word != 0;
 }
 
-void KeepPace::keep_if_due(const Surroundings& surroundings, const std::function<results::Run()>& so_far) {
-    if (!due(surroundings)) return;
+void KeepPace::keep(const Surroundings& surroundings, const std::function<results::Run()>& so_far) {
+    if (!surroundings.keep) return;
     const auto start = Clock::now();
     surroundings.keep(so_far());
     last_ = Clock::now();
     cost_ = last_ - start;
+}
+
+void KeepPace::keep_if_due(const Surroundings& surroundings, const std::function<results::Run()>& so_far) {
+    if (due(surroundings)) keep(surroundings, so_far);
 }
 
 }  // namespace ranklab::experiments

@@ -17,7 +17,9 @@ class KeepPace {
 
     /// Rank 0's clock for all. Collective. Never where the surroundings keep nothing.
     bool due(const Surroundings& surroundings);
-    /// Where it is due: has `so_far` made (collective) and hands it over.
+    /// Has `so_far` made (collective) and hands it over, where the surroundings keep anything.
+    void keep(const Surroundings& surroundings, const std::function<results::Run()>& so_far);
+    /// The same where it is due.
     void keep_if_due(const Surroundings& surroundings, const std::function<results::Run()>& so_far);
 
   private:

@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -32,8 +33,22 @@ std::vector<std::int64_t> hashes_of(const std::vector<NamedTensor>& tensors) {
     return hashes;
 }
 
+// Of one tensor's hashes, which lie by rank.
+std::vector<int> ranks_unlike_rank_0(const std::vector<std::int64_t>& all, std::size_t tensors,
+                                     std::size_t tensor) {
+    std::vector<int> others;
+    for (std::size_t rank = 1; rank * tensors < all.size(); ++rank) {
+        if (all[rank * tensors + tensor] != all[tensor]) others.push_back(static_cast<int>(rank));
+    }
+    return others;
+}
+
 std::string ranks_text(const std::vector<int>& ranks) {
     return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::compact_ranges(ranks));
+}
+
+std::string times_text(std::int64_t count) {
+    return count == 1 ? "once" : fmt::format("{} times", count);
 }
 
 // Small whole numbers, whose sums are exact in every type and order: element i of rank r is (i mod 7 + 1)
@@ -66,7 +81,14 @@ void RankEquality::compare(const std::string& when, Compared what) {
     // The minimum of the complement is the complement of the maximum.
     std::int64_t extremes[] = {hash, ~hash};
     control_.allreduce(comm::view(std::span(extremes)), comm::ReduceOp::min);
-    if (extremes[0] != ~extremes[1] && holds()) difference_ = look_into(when, what);
+    if (found_by_any(extremes[0] != ~extremes[1]) && holds()) difference_ = look_into(when, what);
+}
+
+bool RankEquality::found_by_any(bool mine) {
+    const auto found = comm::gather_values(control_, mine ? 1.0 : 0.0);
+    std::int64_t any = std::any_of(found.begin(), found.end(), [](double one) { return one != 0; }) ? 1 : 0;
+    control_.broadcast(comm::view(std::span(&any, 1)), 0);
+    return any != 0;
 }
 
 // Tensor by tensor, and by another collective than the one that found it.
@@ -76,27 +98,35 @@ std::string RankEquality::look_into(const std::string& when, Compared what) {
     const auto ranks = static_cast<std::size_t>(control_.world_size());
     std::vector<std::int64_t> all(mine.size() * ranks);
     control_.allgather(comm::view(std::span(mine)), comm::view(std::span(all)));
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-        std::vector<int> others;
-        for (std::size_t rank = 1; rank < ranks; ++rank) {
-            if (all[rank * mine.size() + i] != all[i]) others.push_back(static_cast<int>(rank));
-        }
-        if (others.empty()) continue;
-        const auto wrong = ranks_with_wrong_sums();
-        const std::string cause =
-            wrong.empty() ? "a second sum, of known numbers, was right on all ranks, so what made them "
-                            "differ is not known"
-                          : fmt::format(
-                                "a second sum, of known numbers, came out wrong on {}: the allreduce of "
-                                "--backend {}, the network or a node's memory is at fault",
-                                ranks_text(wrong), data_.backend());
-        return fmt::format("they differ {}: '{}', the first that does, on {} from rank 0's; {}", when,
-                           tensors[i].name, ranks_text(others), cause);
+    std::int64_t first = 0;  // tensor that differs
+    std::vector<int> others;
+    for (; first < std::ssize(mine); ++first) {
+        others = ranks_unlike_rank_0(all, mine.size(), static_cast<std::size_t>(first));
+        if (!others.empty()) break;
     }
+    control_.broadcast(comm::view(std::span(&first, 1)), 0);
+    if (first == std::ssize(mine))
+        return fmt::format(
+            "they were found to differ {}, and to be equal when looked at again: one of the two comparisons "
+            "is wrong, so nothing that this MPI library hands over can be relied on",
+            when);
+    const auto why = cause();
+    return comm::broadcast_text(
+        control_,
+        fmt::format("they differ {}: '{}', the first that does, on {} from rank 0's; {}", when,
+                    tensors[static_cast<std::size_t>(first)].name, ranks_text(others), why),
+        0);
+}
+
+std::string RankEquality::cause() {
+    const auto wrong = ranks_with_wrong_sums();
+    if (wrong.empty())
+        return "a second sum, of known numbers, was right on all ranks, so what made them differ is not "
+               "known";
     return fmt::format(
-        "they were found to differ {}, and to be equal when looked at again: one of the two comparisons is "
-        "wrong, so nothing that this MPI library hands over can be relied on; run ranklab comm to test it",
-        when);
+        "a second sum, of known numbers, came out wrong on {}: the allreduce of --backend {}, the network or "
+        "a node's memory is at fault",
+        ranks_text(wrong), data_.backend());
 }
 
 // In one piece, as --sync flat does, then parameter by parameter from the last one on.
@@ -124,11 +154,9 @@ Verdict RankEquality::verdict(const std::string& drift) const {
     if (!drift.empty()) return {check, "not verified", drift};
     const bool with_buffers = buffer_comparisons_ > 0 && !model_.buffers().empty();
     return {check, "passed",
-            fmt::format("bit by bit, {} times{}", comparisons_,
+            fmt::format("bit by bit, {}{}", times_text(comparisons_),
                         with_buffers ? fmt::format("; buffers {}, where rank 0's were handed to all",
-                                                   buffer_comparisons_ == 1
-                                                       ? "once"
-                                                       : fmt::format("{} times", buffer_comparisons_))
+                                                   times_text(buffer_comparisons_))
                                      : "")};
 }
 

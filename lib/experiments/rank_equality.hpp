@@ -21,14 +21,17 @@ class RankEquality {
     RankEquality(const nn::Model& model, comm::Communicator& control, comm::Communicator& data)
         : model_(model), control_(control), data_(data) {}
 
-    /// Collective. The first difference stands: it is looked into once.
+    /// Collective. The first difference stands: it is looked into once. Rank 0 judges for all: where a
+    /// collective hands different values to the ranks, they go the same way all the same.
     void compare(const std::string& when, Compared what = Compared::parameters);
     bool holds() const { return difference_.empty(); }
     /// `drift`: why the ranks may differ after the start; "" where they may not.
     Verdict verdict(const std::string& drift) const;
 
   private:
+    bool found_by_any(bool mine);
     std::string look_into(const std::string& when, Compared what);
+    std::string cause();
     std::vector<int> ranks_with_wrong_sums();
 
     const nn::Model& model_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -40,8 +41,13 @@ class Repetitions {
         const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
         const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup;
         const bool reads = options_.read && (i >= 0 || !options_.write);
-        const bool whole =
-            (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
+        bool whole = false;
+        try {
+            whole = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
+        } catch (...) {
+            drop_from(before);
+            throw;
+        }
         if (!whole) drop_from(before);
         const bool late = !whole || time_is_up();
         if (options_.write) return goes_on(late);
@@ -55,6 +61,9 @@ class Repetitions {
     }
     /// What is measured by now.
     const StorageRecord& so_far() const { return record_; }
+    bool has_counted() const {
+        return std::ssize(record_.writes) > options_.warmup || !record_.reads.empty();
+    }
     void remove() { rung_.remove(); }
     int participants() const { return rung_.participants(); }
 
@@ -138,7 +147,7 @@ class Repetitions {
                 for (std::int64_t i = 0; i < times; ++i)
                     record_.ceilings.push_back(io::measure_ceilings(rung_.ranks(), ceiling_work()));
             },
-            [this] { rung_.beat(); });
+            [this] { rung_.wait_for("measure what the machine can do"); });
     }
     io::CeilingWork ceiling_work() {
         const auto& [job, strategy] = std::tie(options_.job, options_.strategy);
@@ -209,9 +218,17 @@ class StorageWork final : public Work {
           repetitions_(options_, surroundings) {}
     bool repeat() override {
         const base::StopSignals stop;
-        const bool goes_on = repetitions_.make();
-        if (goes_on) pace_.keep_if_due(surroundings_, [this] { return run_of(repetitions_.so_far()); });
-        return goes_on;
+        const auto so_far = [this] { return run_of(repetitions_.so_far()); };
+        try {
+            const bool goes_on = repetitions_.make();
+            if (goes_on) pace_.keep_if_due(surroundings_, so_far);
+            return goes_on;
+        } catch (const comm::AloneError&) {
+            throw;
+        } catch (const base::Error& error) {  // all ranks are here
+            if (base::is_stop(error) && repetitions_.has_counted()) pace_.keep(surroundings_, so_far);
+            throw;
+        }
     }
     // Otherwise all variants' files would lie there at once.
     void rest() override {

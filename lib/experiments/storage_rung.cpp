@@ -57,7 +57,9 @@ StorageRung::StorageRung(const StorageOptions& options, comm::Communicator& cont
       participants_(participants_of(options)),
       ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
       grid_(options.job.size),
-      readers_(options, control) {
+      readers_(options, control),
+      notes_(control),
+      poll_(*ranks_) {
     renew();
 }
 
@@ -93,21 +95,46 @@ void StorageRung::beat() {
     stop_if_asked();
 }
 
-void StorageRung::stop_if_asked() const {
-    const int signal = base::StopSignals::received();
-    if (signal == 0) return;
+void StorageRung::wait_for(const std::string& whom) {
+    progress_.activity("waiting for the ranks that " + whom);
+    static_cast<void>(notes_.heard());
+}
+
+bool StorageRung::is_in_step() const {
+    const auto& strategy = options_.strategy;
+    return strategy.parallel &&
+           ((verb_ == Verb::open && strategy.shared_file) || (verb_ == Verb::write && strategy.in_step));
+}
+
+// Who closes is nearly done, and others may be: it leaves them only where one of them has left.
+void StorageRung::stop_if_asked() {
+    if (is_in_step()) return stop_together_if_asked();
+    if (const int signal = verb_ == Verb::close ? notes_.heard_from_others() : notes_.heard(); signal != 0)
+        stop(signal);
+}
+
+void StorageRung::stop_together_if_asked() {
+    if (poll_.asked()) stop(poll_.signal());
+}
+
+void StorageRung::stop(int signal) {
     base::LastWords::say();  // at once: a launcher that ends its job does not wait until the ranks have
                              // agreed
     throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
 }
 
 WriteTrial StorageRung::write_timed() {
+    poll_.restart();
     begin_ = Clock::now();
+    verb_ = Verb::open;
     strategy_->open();
     const auto opened = Clock::now();
+    verb_ = Verb::write;
     strategy_->write();
+    verb_ = Verb::close;
     strategy_->close();
     const auto closed = Clock::now();
+    verb_ = Verb::none;
     WriteTrial trial{.job_s = seconds(begin_, closed),
                      .open_s = seconds(begin_, opened),
                      .times = times_,
@@ -144,7 +171,7 @@ WriteTrial StorageRung::write() {
                 stopped.signal());
         }
     };
-    comm::together_politely(control_, work, [&] { progress_.activity("waiting for the ranks that write"); });
+    comm::together_politely(control_, work, [&] { wait_for("write"); });
     readers_.note(*strategy_);
     progress_.finish();
     return trial;

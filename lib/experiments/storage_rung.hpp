@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "experiments/experiment.hpp"
+#include "experiments/stop_notes.hpp"
+#include "experiments/stop_poll.hpp"
 #include "experiments/storage_options.hpp"
 #include "experiments/storage_readers.hpp"
 #include "io/cache_label.hpp"
@@ -77,6 +79,8 @@ class StorageRung {
     const io::Strategy& strategy() const { return *strategy_; }
     /// Something else than a record goes on: tells the watchdog; throws base::Interrupted as a record does.
     void beat();
+    /// This rank waits for others that work: tells the watchdog; those who work stop where it was told to.
+    void wait_for(const std::string& whom);
     /// How many records there are, each in a file of its own, or, for a shared file, "data.h5 ...": what a
     /// user who stopped the work finds.
     std::string what_there_is() const;
@@ -90,7 +94,10 @@ class StorageRung {
                        const std::function<void(const std::filesystem::path&)>& visit) const;
     io::CacheEvidence evidence_before(const ReadPlan& plan) const;
     void record_done(std::int64_t more);
-    void stop_if_asked() const;
+    void stop_if_asked();
+    void stop_together_if_asked();
+    bool is_in_step() const;
+    [[noreturn]] static void stop(int signal);
     void compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial);
 
     const StorageOptions& options_;
@@ -104,6 +111,10 @@ class StorageRung {
     std::unique_ptr<io::Strategy> strategy_;
     std::int64_t done_ = 0;
     base::IoTimes::Clock::time_point begin_;
+    enum class Verb { none, open, write, close };
+    Verb verb_ = Verb::none;  // of the strategy, under way
+    StopNotes notes_;
+    StopPoll poll_;
     std::vector<double> values_, expected_;
     std::function<bool()> late_;
     bool cut_ = false;

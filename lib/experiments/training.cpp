@@ -1,13 +1,10 @@
 #include "experiments/training.hpp"
 
 #include <ATen/Parallel.h>
-#include <ATen/Version.h>
 #include <fmt/format.h>
 #include <torch/utils.h>
-#include <torch/version.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -26,7 +23,7 @@
 #include "experiments/stop_poll.hpp"
 #include "experiments/training_loop.hpp"
 #include "experiments/training_options.hpp"
-#include "experiments/training_record.hpp"
+#include "experiments/training_outcome.hpp"
 #include "monitor/host.hpp"
 #include "monitor/process.hpp"
 #include "nn/outline.hpp"
@@ -90,23 +87,6 @@ measure::Schedule make_schedule(options::Options& all, const TrainingOptions& op
     if (!all.is_set("warmup"))
         all.resolve("warmup", fmt::format("{}", measure::default_warmup(options.epochs * steps_per_epoch)));
     return measure::schedule_epochs(options.epochs, all.integer("warmup"), steps_per_epoch);
-}
-
-// The run is not lost for a file that could not be written: it is stored, with that as its exit code. On rank
-// 0, whose code all ranks agree on.
-template <class Write>
-void write_beside(results::Run& run, const Write& write) {
-    const auto tell = [&run](const std::string& sentence, base::ExitCode code) {
-        run.warnings.insert(run.warnings.begin(), sentence);
-        if (run.exit_code == 0) run.exit_code = static_cast<int>(code);
-    };
-    try {
-        write();
-    } catch (const base::Error& error) {
-        tell(error.what(), error.code());
-    } catch (const std::filesystem::filesystem_error& error) {
-        tell(error.what(), base::ExitCode::environment);
-    }
 }
 
 struct Overlap {
@@ -186,32 +166,6 @@ void check_threads(const TrainingOptions& options, comm::Communicator& control) 
             wanted, compute_threads(options), options.input.workers,
             options.replicas > 0 ? fmt::format(", {} --replicas", options.replicas) : "", trial.started()));
     });
-}
-
-void add_context(results::Run& run, const data::DataSet& data, const nn::Model& model) {
-    run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
-    run.context.push_back({"libraries", "libtorch_cpu_capability", at::get_cpu_capability()});
-    run.context.push_back({"training", "parameters", fmt::format("{}", nn::parameter_count(model))});
-    run.context.push_back({"training", "data_origin", data.origin});
-    run.context.push_back({"training", "train_samples", fmt::format("{}", data.train->size())});
-    run.context.push_back({"training", "test_samples", fmt::format("{}", data.test->size())});
-    run.context.push_back({"training", "intra_op_threads", fmt::format("{}", at::get_num_threads())});
-}
-
-void add_scaler(results::Run& run, const train::GradScaler& scaler) {
-    run.context.push_back({"training", "loss_scale", fmt::format("{}", scaler.scale())});
-    run.context.push_back({"training", "skipped_steps", fmt::format("{}", scaler.skipped())});
-}
-
-void add_replicas(results::Run& run, const train::ReplicaThreads& threads) {
-    run.context.push_back({"training", "replicas", threads.placement()});
-    if (!threads.cpus().empty()) return;
-    const auto cores = monitor::cores_in(monitor::cpuset());
-    run.warnings.push_back(fmt::format(
-        "the {} replicas are not bound to cores of their own, since the process has {}: their times include "
-        "waiting for each other; start with more cores (mpirun --bind-to none, srun --cpus-per-task={}), or "
-        "use fewer --replicas",
-        threads.count(), cores, threads.count()));
 }
 
 }  // namespace
@@ -346,6 +300,12 @@ results::Run Training::run_once(const Surroundings& around) {
         if (checkpoints) schedule = measure::resume_after(schedule, checkpoints->completed_steps());
     });
 
+    TrainingOutcome outcome(around, {.data = data,
+                                     .model = *model,
+                                     .checkpoints = checkpoints.get(),
+                                     .ablation = options.ablation.on,
+                                     .benchy_json = options.ablation.benchy_json,
+                                     .rate_warning = rate_warning});
     const Overlap overlap = settle_overlap_way(around.options, *data_plane, control, at::get_num_threads());
     TrainingLoop loop({.options = options,
                        .data = data,
@@ -358,42 +318,18 @@ results::Run Training::run_once(const Surroundings& around) {
                        .device = device.get(),
                        .reduction_progress = overlap.progress,
                        .transfer = overlap.transfer,
-                       .checkpoints = checkpoints.get()},
+                       .checkpoints = checkpoints.get(),
+                       .tells_first_step = around.first,
+                       .keep = [&outcome](const auto& so_far, bool sure) { outcome.keep(so_far, sure); }},
                       *model, sampler);
-    results::Run run;
-    std::vector<TrialTimes> trials;
-    const auto verdicts = options.ablation.on ? loop.ablate(trials) : loop.run();
-    add_context(run, data, *model);
-    if (!rate_warning.empty()) run.warnings.push_back(rate_warning);
-    if (checkpoints && control.rank() == 0) checkpoints->describe(run);
-    if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
-    if (loop.scaler() != nullptr) add_scaler(run, *loop.scaler());
-    if (!around.first) loop.leave_out_time_to_first_step();
-    const bool failed =
-        std::any_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.result == "failed"; });
+    options.ablation.on ? loop.ablate() : loop.run();
     const bool more_to_come = options.overlap_steps > 0 || !options.save_parameters.empty();
-    if (around.keep && more_to_come && !failed && !options.ablation.on) {
-        results::Run so_far = run;  // the steps are made: what follows must not lose them
-        fill_run(so_far, loop.record(), verdicts, monitor::host_name(), control);
-        around.keep(so_far);
-    }
-    if (saves) write_beside(run, [&] { write_parameter_file(options.save_parameters, *model); });
-    if (!failed && !options.ablation.on) loop.probe_overlap();
-
+    if (more_to_come && !options.ablation.on) outcome.keep(loop, true);
+    // Before the overlap's steps: they leave other parameters than the run's.
+    if (saves) outcome.write_beside([&] { write_parameter_file(options.save_parameters, *model); });
+    if (!options.ablation.on) loop.probe_overlap();
     around.progress.activity("gathering timings");
-    if (options.ablation.on) {
-        fill_verdicts(run, verdicts);
-        const bool has_trials = run.valid && !trials.empty();
-        if (has_trials) add_ablation(run, trials);
-        mark_stopped(run, loop.stop_signal(),
-                     has_trials ? "among the trials: the numbers are of the rounds that were whole"
-                                : "among the trials, before a round of them was whole: there are no numbers");
-        if (has_trials && control.rank() == 0 && !options.ablation.benchy_json.empty())
-            write_beside(run, [&] { write_benchy_json(options.ablation.benchy_json, trials); });
-        around.progress.finish();
-        return run;
-    }
-    fill_run(run, loop.record(), verdicts, monitor::host_name(), control);
+    auto run = outcome.finish(loop);
     around.progress.finish();
     return run;
 }

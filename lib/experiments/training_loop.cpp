@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "comm/exchange.hpp"
 #include "monitor/process.hpp"
@@ -66,20 +68,22 @@ bool TrainingLoop::begin() {
     return gate_.result != "failed" && equality_.holds();
 }
 
-std::vector<Verdict> TrainingLoop::ablate(std::vector<TrialTimes>& trials) {
-    if (!begin()) return verdicts();
-    trials = make_trials(steps_,
-                         {.steps = setup_.options.steps,
-                          .trials = setup_.options.ablation.trials,
-                          .seed = setup_.options.seed},
-                         setup_.control, setup_.progress, stop_);
+void TrainingLoop::ablate() {
+    if (!begin()) return;
+    make_trials(steps_,
+                {.steps = setup_.options.steps,
+                 .trials = setup_.options.ablation.trials,
+                 .seed = setup_.options.seed},
+                setup_.control, setup_.progress, stop_, [this](std::vector<TrialTimes> round) {
+                    std::move(round.begin(), round.end(), std::back_inserter(trials_));
+                    if (setup_.keep) setup_.keep(*this, false);
+                });
     record_.end.signal = stop_.signal();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
-    return {equality_verdict(), gate_};
 }
 
-std::vector<Verdict> TrainingLoop::run() {
-    if (!begin()) return verdicts();
+void TrainingLoop::run() {
+    if (!begin()) return;
     steps_.plan(setup_.schedule.first, setup_.schedule.total);
     setup_.control.barrier();
     start_ = measure::Clock::now();
@@ -88,13 +92,12 @@ std::vector<Verdict> TrainingLoop::run() {
         do_step(step);
         const bool last = !check_between_steps(step);
         // First what a job that is killed in the evaluation would lose.
-        if (last || checkpoint_due(step) || evaluation_due(step, last)) save_checkpoint(step);
+        if (last || checkpoint_due(step) || evaluation_due(step, last)) save_checkpoint(step, last);
         if (last || setup_.schedule.ends_epoch(step)) finish_epoch(step, last);
         if (last || stop_signal() != 0 || record_.end.at_time_limit || enough_) break;
     }
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
-    return verdicts();
 }
 
 void TrainingLoop::restore() {
@@ -117,6 +120,9 @@ void TrainingLoop::restore() {
 
 void TrainingLoop::probe_overlap() {
     if (setup_.options.overlap_steps == 0 || record_.end.at_time_limit || stop_signal() != 0) return;
+    const auto checked = verdicts();
+    if (std::any_of(checked.begin(), checked.end(), [](const auto& v) { return v.result == "failed"; }))
+        return;
     setup_.progress.activity("steps with and without communication, for the overlap");
     record_.probe = experiments::probe_overlap(steps_, setup_.control, setup_.options.overlap_steps, stop_);
     if (stop_.signal() == 0) return;
@@ -137,7 +143,8 @@ void TrainingLoop::do_step(std::int64_t step) {
     const auto counts = steps_.make(step);
     if (counts.updated) ++updates_;
 
-    if (step == setup_.schedule.first) record_.time_to_first_step_s = monitor::seconds_since_process_start();
+    if (step == setup_.schedule.first && setup_.tells_first_step)
+        record_.time_to_first_step_s = monitor::seconds_since_process_start();
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
     note_step(counts);
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();
@@ -231,7 +238,11 @@ void TrainingLoop::look_at_convergence(std::int64_t now) {
 }
 
 void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
-    const bool as_planned = !evaluation_due(step, last) || evaluate_epoch(epoch_);
+    bool as_planned = true;
+    if (evaluation_due(step, last)) {
+        keep_so_far(last, "the evaluation was made");
+        as_planned = evaluate_epoch(epoch_);
+    }
     record_.epochs.push_back(epoch_);
     if (as_planned) return;
     record_.end.signal = stop_.signal();
@@ -239,6 +250,23 @@ void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
     if (record_.convergence.wanted() && late_ && !enough_) enough_ = enough_steps(late_, step);
     record_.end.at_time_limit = stop_signal() == 0 && !enough_;
     if (ends_at(step) || enough_) record_.end.missing = "the evaluation was made";
+}
+
+// Before what takes long and makes no steps. `last`: no step comes any more, and all numbers of steps are
+// there; otherwise they are secured now and then, as if the run ended here.
+void TrainingLoop::keep_so_far(bool last, const std::string& before) {
+    if (!setup_.keep) return;
+    setup_.progress.activity("keeping what is measured so far");
+    const EarlyEnd end = record_.end;
+    record_.steps = steps_.take_times();
+    record_.epochs.push_back(epoch_);
+    if (last && stop_signal() == 0 && !end.at_time_limit) record_.end.missing = before;
+    goes_on_ = true;
+    setup_.keep(*this, last);
+    goes_on_ = false;
+    record_.end = end;
+    record_.epochs.pop_back();
+    steps_.give_back(std::exchange(record_.steps, measure::Spool(measure::kStepColumns)));
 }
 
 // A run that failed its checks has no accuracy.
@@ -254,9 +282,10 @@ bool TrainingLoop::checkpoint_due(std::int64_t step) const {
 }
 
 // Only what has passed the checks is worth going on from: a bad state must not replace a good one.
-void TrainingLoop::save_checkpoint(std::int64_t step) {
+void TrainingLoop::save_checkpoint(std::int64_t step, bool last) {
     record_.end.has_checkpoint = false;  // an earlier one is not of where the run ends
     if (setup_.checkpoints == nullptr || !bad_loss_.empty()) return;
+    keep_so_far(last, "the checkpoint was written");
     setup_.progress.activity("writing a checkpoint");
     const auto start = measure::Clock::now();
     if (steps_.keeps_ranks_equal()) equality_.compare(fmt::format("after step {}", step + 1));
@@ -340,6 +369,7 @@ Verdict TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
     const bool wanted = setup_.options.evaluate != "off" && bad_loss_.empty() && equality_.holds();
     const char* const why = !wanted               ? ""
+                            : goes_on_            ? ": this is kept from before it"
                             : late_               ? ": the time limit had come"
                             : stop_.signal() != 0 ? ": the run was stopped"
                                                   : "";
@@ -351,6 +381,7 @@ Verdict TrainingLoop::evaluation_verdict() const {
 }
 
 std::vector<Verdict> TrainingLoop::verdicts() const {
+    if (setup_.options.ablation.on) return {equality_verdict(), gate_};
     return {equality_verdict(), gate_, loss_verdict(), evaluation_verdict()};
 }
 

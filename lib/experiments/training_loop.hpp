@@ -17,22 +17,24 @@ class TrainingLoop {
   public:
     TrainingLoop(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler);
 
-    /// The gate, then all steps, or until a check ends them. Collective. Returns what was verified.
-    std::vector<Verdict> run();
+    /// The gate, then all steps, or until a check ends them. Collective.
+    void run();
     /// Instead of run(): the gate, then the trials of an ablation; where a rank was told to stop, those of
     /// whole rounds. Collective.
-    std::vector<Verdict> ablate(std::vector<TrialTimes>& trials);
-    /// After a run that went well, as its last: the parameters are of no use afterwards. Collective.
+    void ablate();
+    /// After run(), as the last; nothing where that did not go well. The parameters are of no use afterwards.
+    /// Collective.
     void probe_overlap();
+    /// What there is by now. The same on all ranks, but for a rank's own times.
     const TrainingRecord& record() const { return record_; }
+    const std::vector<TrialTimes>& trials() const { return trials_; }
+    std::vector<Verdict> verdicts() const;
     /// That ended it early, agreed between the ranks; 0: none.
     int stop_signal() const { return record_.end.signal; }
-    /// Of a run that is not its process's first: the time since the process began is not its own.
-    void leave_out_time_to_first_step() { record_.time_to_first_step_s = stats::kNone; }
     /// nullptr but in mode dp.
     const train::DataParallel* replicas() const { return steps_.replicas(); }
     /// nullptr but with fp16.
-    const train::GradScaler* scaler() { return steps_.scaler(); }
+    const train::GradScaler* scaler() const { return steps_.scaler(); }
 
   private:
     bool begin();
@@ -49,20 +51,21 @@ class TrainingLoop {
     void look_at_convergence(std::int64_t now);
     bool enough_steps(bool late, std::int64_t step);
     void finish_epoch(std::int64_t step, bool last);
+    void keep_so_far(bool last, const std::string& before);
     bool checkpoint_due(std::int64_t step) const;
-    void save_checkpoint(std::int64_t step);
+    void save_checkpoint(std::int64_t step, bool last);
     bool evaluate_epoch(EpochRow& row);
     bool evaluation_goes_on();
     void report_progress(std::int64_t step, double loss);
     Verdict equality_verdict() const;
     Verdict loss_verdict() const;
     Verdict evaluation_verdict() const;
-    std::vector<Verdict> verdicts() const;
 
     TrainingSetup setup_;
     nn::Model& model_;
     TrainingSteps steps_;
     TrainingRecord record_;
+    std::vector<TrialTimes> trials_;  // of whole rounds
     Verdict gate_;
     EpochRow epoch_;
     train::LrSchedule rates_;
@@ -75,6 +78,7 @@ class TrainingLoop {
     bool enough_ = false;  // of --target-ci, or of the time that it had
     std::int64_t first_bad_step_;
     std::int64_t evaluated_samples_ = -1;
+    bool goes_on_ = false;  // it is kept meanwhile
     std::string bad_loss_;  // where the loss first was not a number
 };
 

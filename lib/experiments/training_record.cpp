@@ -207,6 +207,8 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
                            {"validation_accuracy", accuracy}}});
 }
 
+}  // namespace
+
 std::string how_far(const TrainingRecord& record) {
     if (!record.end.missing.empty())
         return fmt::format("after all {} steps, before {}",
@@ -219,8 +221,6 @@ std::string how_far(const TrainingRecord& record) {
     return fmt::format("after {} of {} steps", made,
                        record.convergence.wanted() ? least : record.schedule.total);
 }
-
-}  // namespace
 
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there) {
     if (signal == 0) return;

@@ -64,18 +64,21 @@ struct TrainingRecord {
     std::vector<StepReductions> reductions;  ///< of counted steps, as long as there was room
     CommunicationFacts facts;
     OverlapProbe probe;
-    std::vector<double> checkpoint_times;  ///< seconds of each that was written, on this rank
-    double time_to_first_step_s = 0;       ///< NaN: not to be told
-    EarlyEnd end;                          ///< of a run that did not come to its own
-    measure::Convergence convergence;      ///< of --target-ci
-    std::int64_t least_steps = 0;          ///< that it was to count
-    bool computes = true;                  ///< false: batches were made, and nothing else
+    std::vector<double> checkpoint_times;        ///< seconds of each that was written, on this rank
+    double time_to_first_step_s = stats::kNone;  ///< NaN: not to be told
+    EarlyEnd end;                                ///< of a run that did not come to its own
+    measure::Convergence convergence;            ///< of --target-ci
+    std::int64_t least_steps = 0;                ///< that it was to count
+    bool computes = true;                        ///< false: batches were made, and nothing else
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
 /// `host` is this rank's.
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
               const std::string& host, comm::Communicator& control);
+
+/// "after 57 of 200 steps", "after all 200 steps, before the evaluation was made".
+std::string how_far(const TrainingRecord& record);
 
 /// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"), and the
 /// exit code is 128 + the signal, where no check failed. Nothing where none was received.

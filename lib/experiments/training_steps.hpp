@@ -24,6 +24,8 @@
 
 namespace ranklab::experiments {
 
+class TrainingLoop;
+
 /// What a training run is made of; all of it outlives the run.
 struct TrainingSetup {
     const TrainingOptions& options;
@@ -38,6 +40,9 @@ struct TrainingSetup {
     train::Progress reduction_progress = train::Progress::none;
     train::Transfer transfer = train::Transfer::background;
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
+    bool tells_first_step = true;        ///< the process began with this run: how long until its first step
+    /// Secures what there is by now; `sure`: also where it was done a moment ago. Collective. Empty: nothing.
+    std::function<void(const TrainingLoop& so_far, bool sure)> keep = {};
 };
 
 class TrainingSteps {
@@ -66,7 +71,7 @@ class TrainingSteps {
 
     train::Optimizer& optimizer() { return *optimizer_; }
     /// nullptr but with fp16; its skipped() steps do not count for a schedule by steps.
-    train::GradScaler* scaler() { return scaler_.get(); }
+    train::GradScaler* scaler() const { return scaler_.get(); }
     const train::InputConverter& converter() const { return convert_; }
     std::int64_t steps_per_epoch() const { return setup_.schedule.steps_per_epoch; }
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
@@ -74,6 +79,7 @@ class TrainingSteps {
     const measure::PhaseRecorder& recorder() const { return recorder_; }
     /// The times of all steps so far, out of the recorder.
     measure::Spool take_times() { return recorder_.take(); }
+    void give_back(measure::Spool times) { recorder_.give_back(std::move(times)); }
     /// What the loader's threads spent on the last step's samples, beside the step.
     const data::ReadTimes& last_reading() const { return last_reading_; }
     /// nullptr but in mode dp.

@@ -200,7 +200,7 @@ void Hdf5Rung::close() {
     {
         const auto mark = place_.times.phase(IoPhase::close);
         comm::together_politely(
-            place_.ranks, [&] { file_->close(); }, [] {}, kPatience);
+            place_.ranks, [&] { file_->close(); }, [&] { place_.done(0); }, kPatience);
     }
     // Once, when HDF5 will write nothing more. What follows counts as close: the file is done after it.
     if (job_.fsync) {

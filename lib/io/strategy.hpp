@@ -24,7 +24,8 @@ struct Place {
     comm::Communicator& ranks;  ///< those that take part, for this strategy's own messages
     base::IoTimes& times;       ///< where this rank marks its phases while writing
     /// Called after each record that this rank (or a worker of it) has finished, with how many more are done:
-    /// cheap. It throws base::Interrupted where the user has asked to stop.
+    /// cheap. It throws base::Interrupted where the user has asked to stop. Also called, with 0, while a rank
+    /// waits in close() for the others. In step (StrategyEntry::in_step) it is collective, now and then.
     std::function<void(std::int64_t)> done;
 };
 
@@ -75,6 +76,9 @@ struct StrategyEntry {
     bool needs_mpi = false;    ///< even for one rank
     bool processes = false;    ///< writes by job.workers worker processes
     bool shared_file = false;  ///< one file for all records; otherwise a file per record
+    /// Whether write() is made by all ranks in step: each calls Place::done equally often, and none may stop
+    /// alone. open() of a parallel strategy with a shared file always is.
+    bool in_step = false;
     /// Whether all ranks write each record together, a block of its rows each; empty: no.
     std::function<bool(const Job&)> by_rows = nullptr;
     /// How many processes of one rank write at the same time; empty: one.

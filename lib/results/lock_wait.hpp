@@ -15,6 +15,8 @@ struct LockWait {
     double patience_s = kPatience;
     /// Called several times a second while there is something to wait for; what it throws ends the waiting.
     std::function<void()> beat = {};
+    /// What says so: for the sentence when it is over.
+    std::string set_by = "--lock-timeout";
 };
 
 /// One waiting, over both locks and all tries.

@@ -55,6 +55,11 @@ struct RatioEstimate {
 RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator,
                              double level = 0.95);
 
+/// The same of samples that belong together, one of each side a step or round: pairs are drawn, so that what
+/// moved both sides of a pair at once is in both or in none. Both sides have equally many.
+RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
+                                    double level = 0.95);
+
 /// T(reference) / T(p) of job or step times in seconds, one sample a repetition.
 RatioEstimate estimate_speedup(std::span<const double> reference, std::span<const double> time);
 enum class Scaling { strong, weak };

@@ -238,6 +238,22 @@ class KeptTest(DeliveryCase):
         self.assertPartial(place)
         self.assertIn(f"is kept in {place} until the run is stored", result.stderr)
 
+    def test_one_of_several_ranks_is_told_to_stop(self):
+        """Whichever it is, and wherever: all leave together, and what is whole is kept."""
+        for number, rung in enumerate(("mpi-send", "mpi-scatter", "hdf5-parallel-independent", "hdf5-parallel-collective", "binary")):
+            for rank in (0, 1):
+                with self.subTest(rung=rung, rank=rank):
+                    job = self.long_run("--strategy", rung, ranks=2 + number % 2)
+                    os.kill(job.ranks()[rank], signal.SIGTERM)
+                    result = job.finish()
+                    self.assertCode(result, 128 + signal.SIGTERM)
+                    self.assertEqual(len([line for line in result.said if "stopped by SIGTERM" in line]), 1, str(result))
+                    self.assertNotIn("did not come to the end", result.stderr)
+                    (place,) = self.pending()
+                    self.assertPartial(place)
+                    self.assertIn(f"it is in {place}", result.stderr)
+                    place.unlink()
+
     def test_runs_that_take_turns(self):
         job = self.long_run("--strategy", "text-loop,binary", "--order", "interleaved", count=2)
         os.kill(job.process.pid, signal.SIGTERM)
@@ -248,6 +264,101 @@ class KeptTest(DeliveryCase):
         for place in places:
             self.assertPartial(place)
             self.assertIn(f"it is in {place}", result.stderr)
+
+
+@cli.needs_train
+class KeptTrainingTest(DeliveryCase):
+    """What a training has measured is on the disk before it does what takes long and makes no steps."""
+
+    # A second evaluation, of samples one by one for minutes, is the last there is to do.
+    LAST_EVALUATION = ("--model", "mnist-cnn", "--train-samples", 16, "--validation-samples", 60000, "--eval-batch-size", 1, "--batch-size", 4,
+                       "--warmup", 0, "--epochs", 2, "--evaluate", "end")
+    STEPS = 2 * 16 // 4 // 2  # at two ranks
+
+    def begin(self, *words):
+        job = self.start(*command("train", "--data", "synthetic", "--threads", 1, "--output", "r.h5", *words, ranks=2))
+        job.wait_until(lambda: self.pending(), 120)
+        return job, job.ranks()
+
+    def end(self, job):
+        """The launcher ends before its ranks do: until rank 0 has let go of what it kept."""
+        result = job.finish(60)
+        self.assertNotEqual(result.code, 0, str(result))
+        (place,) = self.pending()
+        deadline = time.monotonic() + 20 * cli.patience()
+        with open(place) as file:
+            while time.monotonic() < deadline:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    return result
+                except BlockingIOError:
+                    time.sleep(0.05)
+        self.fail(f"{place} is still in use\n{result}")
+
+    def assertKept(self, measurement, rows, *parts):
+        """One run waits, marked; it comes home."""
+        (place,) = self.pending()
+        (attributes,) = self.runs_in(place).values()
+        self.assertEqual(attributes["valid"], 0)
+        for part in ("NOT COMPLETE", *parts):
+            self.assertIn(part, str(attributes["warnings_json"]))
+        self.assertCode(ranklab("results", "merge", "r.h5", place, cwd=self.folder), 0)
+        self.assertEqual(self.pending(), [])
+        with h5py.File(self.folder / "r.h5") as file:
+            (run,) = file["runs"].values()
+            self.assertEqual(run[f"samples/{measurement}"].shape[0], rows)
+
+    def test_a_rank_is_killed_in_the_last_evaluation(self):
+        for words, saved in (((), False), (("--checkpoint", "c"), True)):
+            with self.subTest(words=words):
+                job, ranks = self.begin(*self.LAST_EVALUATION, *words)
+                if saved:  # it is kept before that is written, and again after it
+                    job.wait_until(lambda: list((self.folder / "c").glob("*.h5")), 60)
+                os.kill(ranks[1], signal.SIGKILL)
+                self.end(job)
+                self.assertKept("step_time_s", self.STEPS, f"after all {self.STEPS} steps, before the ")
+                (self.folder / "r.h5").unlink()
+
+    def test_a_rank_is_stopped_in_the_last_evaluation(self):
+        job, ranks = self.begin(*self.LAST_EVALUATION, "--stall-timeout", 2)
+        os.kill(ranks[1], signal.SIGSTOP)
+        result = self.end(job)
+        self.assertCode(result, 5)
+        (place,) = self.pending()
+        self.assertIn(f"it is in {place}", result.stderr)
+        self.assertKept("step_time_s", self.STEPS, f"after all {self.STEPS} steps, before the evaluation was made")
+
+    def test_evaluations_between_epochs(self):
+        """Kept now and then: whole epochs, the last one not evaluated yet."""
+        job, ranks = self.begin("--model", "template-softmax", "--train-samples", 64, "--validation-samples", 64, "--batch-size", 8, "--warmup", 0,
+                                "--epochs", 1000000)
+        os.kill(ranks[0], signal.SIGKILL)
+        self.end(job)
+        (place,) = self.pending()
+        with h5py.File(place) as file:
+            (run,) = file["runs"].values()
+            epochs = run["tables/epochs"][()]
+            self.assertEqual(run["samples/step_time_s"].shape[0], epochs["steps"].sum())
+            self.assertEqual(run["samples/validation_loss"].shape[0], len(epochs) - 1)
+        self.assertKept("step_time_s", epochs["steps"].sum(), f"after {epochs['steps'].sum()} of 4000000 steps")
+
+    def test_the_rounds_of_an_ablation(self):
+        job, ranks = self.begin("--model", "template-softmax", "--ablation", "--steps", 3, "--repetitions", 10000, "--batch-size", 8)
+        os.kill(ranks[1], signal.SIGKILL)
+        self.end(job)
+        (place,) = self.pending()
+        with h5py.File(place) as file:
+            (run,) = file["runs"].values()
+            trials = run["measurements"][()]
+        self.assertIn(b"throughput_full_samples_per_s", trials["name"].tolist())
+
+    def test_a_whole_run_leaves_nothing_beside_it(self):
+        result = cli.train("--steps", 4, "--warmup", 0, "--checkpoint", "c", "--output", "r.h5", ranks=2, cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertEqual(self.pending(), [])
+        (run,) = self.stored().values()
+        self.assertEqual(run["valid"], 1)
+        self.assertNotIn("kept", str(run["warnings_json"]))
 
 
 class FailingVariantTest(DeliveryCase):

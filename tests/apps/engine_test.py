@@ -175,7 +175,7 @@ class LateRank(Case):
             with self.subTest(sync=sync, phase=phase):
                 output = self.folder / "late.h5"
                 output.unlink(missing_ok=True)
-                result = train("--steps", 20, "--sync", sync, "--inject-delay", f"1:{phase}:50", "--evaluate", "off", "--overlap-steps", 0, "--output", output, ranks=2,
+                result = train("--steps", 30, "--sync", sync, "--inject-delay", f"1:{phase}:50", "--evaluate", "off", "--overlap-steps", 0, "--output", output, ranks=2,
                                cwd=self.folder)
                 self.assertCode(result, 0)
                 (run,) = stored_runs(output)

@@ -353,6 +353,23 @@ class Stop(Case):
         self.assertEqual(result.code, 143, str(result))
         self.assertIn("stopped by SIGTERM", result.stderr)
 
+    def test_one_rank_in_the_middle_of_a_writing(self):
+        """The others hear of it where each writes for itself, and agree where they write together: nobody waits for one that left."""
+        for number, rung in enumerate(PARALLEL):
+            with self.subTest(rung=rung):
+                out = self.folder / rung
+                job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "io", "--strategy", rung, "-n", 100000, "-s", 64, "--directory", out,
+                                 "--output", "r.h5")
+                job.wait_until(lambda: len(job.ranks()) == 2 and out.exists() and len(os.listdir(out)) > 0)
+                os.kill(job.ranks()[number % 2], signal.SIGTERM)
+                result = job.finish(60)
+                self.assertCode(result, 128 + signal.SIGTERM)
+                said = [line for line in result.said if "stopped by SIGTERM" in line]
+                self.assertEqual(len(said), 1, str(result))
+                self.assertIn(f"stopped by SIGTERM while {rung} wrote: ", said[0])
+                self.assertNotIn("did not come to the end", result.stderr)
+                self.assertEqual(list(self.folder.glob("r.h5.*pending*")), [], "nothing was whole")
+
     def test_the_time_limit(self):
         result = io("--strategy", "binary", "-i", 100000, "-s", 300, "--time-limit", 0.5, "--directory", self.folder / "o")
         self.assertSays(result, 6, "time limit", "of 100000 repetitions")

@@ -35,6 +35,14 @@ class AddressSpaceTest(Case):
             result = self.limited(1300, *self.WORDS, "--batch-size", 400000, "--train-samples", 400000 * ranks, ranks=ranks)
             self.assertSays(result, 5, "out of memory", "--batch-size", "ulimit -v")
 
+    def test_the_remedy_is_one_that_the_program_has(self):
+        record = ("io", "--strategy", "binary", "--files", 1, "--size", 14000, "--ceilings", "off", "--output", "none")  # 1.5 GB
+        for ranks in (1, 2):
+            result = self.limited(1300, *record, ranks=ranks)
+            self.assertSays(result, 5, "out of memory", "--size", "ulimit -v")
+            self.assertNotIn("--batch-size", result.stderr)
+            self.assertEqual("fewer ranks" in result.stderr, ranks > 1)
+
     def test_threads_that_have_no_room(self):
         words = tuple(word for word in self.WORDS if word not in ("--threads", 1))
         for option in (("--threads", 1000), ("--threads", 1, "--workers", 1000), ("--threads", 1, "--mode", "dp", "--replicas", 1000)):

@@ -73,6 +73,7 @@ StrategyEntry hdf5_parallel_collective_entry() {
             .parallel = true,
             .needs_mpi = true,
             .shared_file = true,
+            .in_step = true,
             .by_rows = Hdf5ParallelCollective::goes_by_rows,
             .extension = ".h5",
             .bytes_per_record = hdf5_bytes,

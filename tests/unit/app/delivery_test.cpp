@@ -57,7 +57,7 @@ struct Outcome {
 };
 
 Outcome deliver(Steps& steps, const std::string& output = "r.h5") {
-    Delivery delivery(steps.ways(), output, 1);
+    Delivery delivery(steps.ways(), output, {.patience_s = 1});
     try {
         delivery.deliver(sample_run(kId), kAnswer, "stored\n");
         return {};
@@ -137,7 +137,7 @@ TEST_P(FaultAt, BothIsTriedOnceMore) {
 
 TEST_P(FaultAt, WhatWasKeptBeforeIsNamedWhereTheWholeFitsNowhere) {
     Steps steps;
-    Delivery delivery(steps.ways(), "r.h5", 1);
+    Delivery delivery(steps.ways(), "r.h5", {.patience_s = 1});
     delivery.keep(sample_run(kId));
     steps.faults["store"] = steps.faults["secure"] = GetParam().thrown;
     try {
@@ -153,7 +153,7 @@ TEST_P(FaultAt, WhatWasKeptBeforeIsNamedWhereTheWholeFitsNowhere) {
 TEST_P(FaultAt, KeepingAPartIsNoReasonToStop) {
     Steps steps;
     steps.faults["secure"] = GetParam().thrown;
-    Delivery delivery(steps.ways(), "r.h5", 1);
+    Delivery delivery(steps.ways(), "r.h5", {.patience_s = 1});
     delivery.keep(sample_run(kId));
     EXPECT_EQ(steps.made, std::vector<std::string>{"secure"});
 }
@@ -197,7 +197,7 @@ class Real : public testing::Test {
                           [&](const std::string& text) {
                               around(text == kAnswer ? "print" : "confirm", [&] { print_whole(text); });
                           }};
-        Delivery delivery(std::move(ways), output.string(), patience_s);
+        Delivery delivery(std::move(ways), output.string(), {.patience_s = patience_s});
         try {
             delivery.deliver(sample_run(kId), kAnswer, "stored\n");
             return 0;
@@ -302,7 +302,7 @@ TEST_F(Real, ADiskThatFillsWhenItIsSecured) {
 // A part was kept; the work then fails, or is ended from outside.
 TEST_F(Real, WhatWasKeptIsToldWhenTheWorkFails) {
     const int code = run_in_child([&] {
-        Delivery delivery(output.string(), 1);
+        Delivery delivery(output.string(), {.patience_s = 1});
         delivery.keep(sample_run(kId));
         return 3;
     });
@@ -313,7 +313,7 @@ TEST_F(Real, WhatWasKeptIsToldWhenTheWorkFails) {
 
 TEST_F(Real, WhatWasKeptIsToldWhenASignalEndsTheWork) {
     const int code = run_in_child([&] {
-        Delivery delivery(output.string(), 1);
+        Delivery delivery(output.string(), {.patience_s = 1});
         delivery.keep(sample_run(kId));
         ::raise(SIGTERM);
         return 0;

@@ -60,9 +60,9 @@ results::Run train_with(double forgotten) {
     TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), silent,
                        [forgotten] { return std::make_shared<ForgetfulModel>(forgotten); }},
                       model, sampler);
-    const auto verdicts = loop.run();
+    loop.run();
     results::Run run;
-    fill_run(run, loop.record(), verdicts, "here", world());
+    fill_run(run, loop.record(), loop.verdicts(), "here", world());
     return run;
 }
 

@@ -82,6 +82,18 @@ TEST(LockWait, EndsWithTheHoldersNameAndTheFileIsWhatItWas) {
     EXPECT_EQ(bytes_of(folder / "r.h5"), before);
 }
 
+// Whoever waits for a time of its own does not send the user to an option that would change nothing.
+TEST(LockWait, SaysWhatSetTheTime) {
+    const TempFolder folder;
+    const Holder holder([&] { flock_for_ever(folder / "r.h5.lock"); });
+    auto wait = kShort;
+    wait.set_by = "after a failure it is not waited for longer";
+    const auto sentence = thrown_sentence<base::EnvironmentError>(
+        [&] { ResultFile(folder / "r.h5").append(sample_run("second"), wait); });
+    EXPECT_NE(sentence.find("(after a failure it is not waited for longer)"), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find("--lock-timeout"), std::string::npos) << sentence;
+}
+
 TEST(LockWait, SaysThatTheHolderIsStopped) {
     const TempFolder folder;
     const Holder holder([&] {

@@ -209,6 +209,38 @@ TEST(Ratio, IsThatOfTheMedians) {
     EXPECT_GT(speedup.ci.high, 2);
 }
 
+// What moves both sides of a pair at once moves no ratio: here each pair's is 2, though samples differ by a
+// factor of 8.
+TEST(Ratio, PairsAreDrawnTogether) {
+    const std::vector<double> b{1, 8, 2, 4, 1.5, 3, 6, 5};
+    const std::vector<double> a{2, 16, 4, 8, 3, 6, 12, 10};
+    const RatioEstimate paired = estimate_paired_ratio(a, b);
+    EXPECT_DOUBLE_EQ(paired.ratio, 2);
+    EXPECT_DOUBLE_EQ(paired.ci.low, 2);
+    EXPECT_DOUBLE_EQ(paired.ci.high, 2);
+    const RatioEstimate apart = estimate_ratio(a, b);
+    EXPECT_GT(apart.ci.high - apart.ci.low, 1) << "drawn each by itself, it seems to be open";
+    EXPECT_TRUE(std::isnan(estimate_paired_ratio(std::vector(5, 1.0), std::vector(5, 1.0)).ci.low));
+}
+
+// The truth is 0.5; both sides share what is called the machine's mood, three times their own noise.
+TEST(Ratio, OfPairsCoversTheTruth) {
+    Random random(7);
+    std::size_t covered = 0;
+    const std::size_t runs = simulated::kSimulations / 5;
+    for (std::size_t run = 0; run < runs; ++run) {
+        std::vector<double> a, b;
+        for (int i = 0; i < 12; ++i) {
+            const double mood = std::exp(0.3 * random.normal());
+            a.push_back(0.5 * mood * std::exp(0.1 * random.normal()));
+            b.push_back(mood * std::exp(0.1 * random.normal()));
+        }
+        const auto found = estimate_paired_ratio(a, b).ci;
+        covered += found.low <= 0.5 && 0.5 <= found.high ? 1 : 0;
+    }
+    EXPECT_GT(100.0 * static_cast<double>(covered) / static_cast<double>(runs), 90 - simulated::kAllowance);
+}
+
 TEST(Ratio, BelowSixASideThereIsNoInterval) {
     Random random(12);
     const auto five = lognormal(random, 5, 0.1);

@@ -1,0 +1,32 @@
+// SIGTERM and Ctrl-C reach whichever ranks they reach. Where ranks work each by itself (StopPoll is for those
+// that work in step), the one that was told sends the others a note.
+#pragma once
+
+#include <chrono>
+
+#include "comm/communicator.hpp"
+
+namespace ranklab::experiments {
+
+class StopNotes {
+  public:
+    /// Notes go over `control`, by way of rank 0.
+    explicit StopNotes(comm::Communicator& control) : control_(control) {}
+
+    /// Between two pieces of work, and while a rank waits for others: the signal that this rank was told to
+    /// stop by, or that another one tells of; 0: go on. Looks for notes ten times a second at most.
+    int heard();
+    /// The same, but for signals of this rank's own: where it is about to be done and others may be too.
+    int heard_from_others();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    void pass_on() const;
+    void send_to(int rank) const;
+
+    comm::Communicator& control_;
+    Clock::time_point looked_at_ = Clock::now();
+    int signal_ = 0;
+};
+
+}  // namespace ranklab::experiments
