@@ -128,7 +128,7 @@ std::string repeated_note(const char* side, const Runs& runs) {
         runs.size(), side, processes.size(), processes.size() == 1 ? "" : "es");
 }
 
-CompareGroup group_of(const RunGroup& a, const RunGroup& b, const CompareOptions& options) {
+CompareGroup group_of(const LikeRuns& a, const LikeRuns& b, const CompareOptions& options) {
     CompareGroup group;
     group.command = a.conditions.at("command");
     for (const auto& [key, value] : a.conditions) {
@@ -143,7 +143,7 @@ CompareGroup group_of(const RunGroup& a, const RunGroup& b, const CompareOptions
     return group;
 }
 
-Names titles_of_groups(const std::vector<RunGroup>& groups) {
+Names titles_of_groups(const std::vector<LikeRuns>& groups) {
     std::vector<Conditions> conditions;
     for (const auto& group : groups) conditions.push_back(group.conditions);
     return conditions.empty() ? Names{} : titles_of(conditions);
@@ -175,7 +175,7 @@ void need_rows(const Comparison& comparison) {
 }
 
 void name_groups(Comparison& comparison, const MatchedGroups& matched) {
-    std::vector<RunGroup> all;
+    std::vector<LikeRuns> all;
     for (const auto& pair : matched.pairs) all.push_back({pair.first.conditions, {}});
     all.insert(all.end(), matched.only_a.begin(), matched.only_a.end());
     all.insert(all.end(), matched.only_b.begin(), matched.only_b.end());

@@ -15,7 +15,7 @@ namespace ranklab::report {
 namespace {
 
 using results::Run;
-using Groups = std::vector<RunGroup>;
+using Groups = std::vector<LikeRuns>;
 using Values = std::set<std::string>;
 
 constexpr const char* kNothing = "(none)";
@@ -101,8 +101,8 @@ std::string listed(const Values& values) {
 }
 
 // Of the groups of one command the one that differs least.
-const RunGroup* nearest_group(const RunGroup& group, const Groups& others) {
-    const RunGroup* nearest = nullptr;
+const LikeRuns* nearest_group(const LikeRuns& group, const Groups& others) {
+    const LikeRuns* nearest = nullptr;
     std::size_t fewest = 0;
     for (const auto& other : others) {
         if (other.conditions.at("command") != group.conditions.at("command")) continue;
@@ -120,7 +120,7 @@ void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b)
     constexpr std::size_t kLookedAt = 50;  // enough for a sentence
     std::map<std::string, std::pair<Values, Values>> differing;
     for (std::size_t i = 0; i < std::min(only_a.size(), kLookedAt); ++i) {
-        const RunGroup* other = nearest_group(only_a[i], only_b);
+        const LikeRuns* other = nearest_group(only_a[i], only_b);
         if (other == nullptr) continue;
         for (const auto& key : unequal_keys(only_a[i].conditions, other->conditions)) {
             differing[key].first.insert(value_in(only_a[i].conditions, key));
@@ -185,7 +185,7 @@ MatchedGroups match_groups(const Runs& a, const Runs& b, const std::vector<std::
     for (const auto& key : left_open(a, b)) free.push_back(key);
     const Groups groups_a = groups_of(a, free);
     const Groups groups_b = groups_of(b, free);
-    std::map<Conditions, const RunGroup*> of_b;
+    std::map<Conditions, const LikeRuns*> of_b;
     for (const auto& group : groups_b) of_b[group.conditions] = &group;
     MatchedGroups matched;
     for (const auto& group : groups_a) {

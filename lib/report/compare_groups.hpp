@@ -14,14 +14,14 @@ namespace ranklab::report {
 using Runs = std::vector<const results::Run*>;
 
 /// Runs of equal decisive conditions, those that may differ left aside.
-struct RunGroup {
+struct LikeRuns {
     Conditions conditions;  ///< of all its runs
     Runs runs;
 };
 
 struct MatchedGroups {
-    std::vector<std::pair<RunGroup, RunGroup>> pairs;  ///< in A's order
-    std::vector<RunGroup> only_a, only_b;
+    std::vector<std::pair<LikeRuns, LikeRuns>> pairs;  ///< in A's order
+    std::vector<LikeRuns> only_a, only_b;
 };
 
 /// OptionError where a group of A and one of B are of the same command and both have no counterpart, naming

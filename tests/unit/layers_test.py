@@ -40,6 +40,8 @@ MOST_LINES = 90
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+NAMESPACE = re.compile(r"(?:inline )?namespace(?: ([\w:]+))? \{$")
+TYPE = re.compile(r"(?:struct|class|union|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: :[^;]*)?(?: \{.*)?$")
 ROOM_CALL = re.compile(r"ranklab_add_room\s*\(\s*(\w+)([^)]*)\)")
 KEYWORDS = {"SOURCES", "DEPENDS", "LINK", "TORCH"}
 
@@ -94,6 +96,28 @@ def header_faults(file, text):
         yield f"has {text.count(chr(10))} lines; this interface stays within {MOST_LINES}"
 
 
+def definitions(text):
+    """(namespace, name) of the types that other files can see; clang-format has put each at a line's beginning."""
+    spaces = []
+    for line in text.splitlines():
+        if space := NAMESPACE.match(line):
+            spaces.append(space.group(1) or "")
+        elif line.startswith("}  // namespace"):
+            spaces.pop()
+        elif (named := TYPE.match(line)) and "" not in spaces:
+            yield "::".join(spaces), named.group(1)
+
+
+def definition_faults(root):
+    """Of two types of one name the linker takes either's functions for both."""
+    seen = {}
+    for _, file in sources_of(root):
+        for one in definitions(file.read_text()):
+            first = seen.setdefault(one, file)
+            if first is not file:
+                yield file, f"{'::'.join(one)} is defined in {first.relative_to(root)}, too"
+
+
 def keyword_values(words, keyword):
     """The values that follow a keyword of a CMake call."""
     values = []
@@ -134,7 +158,8 @@ def violations(root):
         text = file.read_text()
         faults = [*include_faults(room, text, levels), *printing_faults(room, text), *header_faults(file, text)]
         found += [f"{file.relative_to(root)} {fault}" for fault in faults]
-    found += [f"{file.relative_to(root)}: {fault}" for file, fault in cmake_faults(root, levels)]
+    for file, fault in (*cmake_faults(root, levels), *definition_faults(root)):
+        found.append(f"{file.relative_to(root)}: {fault}")
     return found
 
 
@@ -148,6 +173,9 @@ class ThisCheckout(unittest.TestCase):
         rooms = {room for room, _ in sources_of(SOURCE)}
         self.assertTrue({"base", "comm", "train", "app", "apps"} <= rooms, rooms)
         self.assertGreater(sum(1 for _ in sources_of(SOURCE)), 100)
+        types = {one for _, file in sources_of(SOURCE) for one in definitions(file.read_text())}
+        self.assertGreater(len(types), 300)
+        self.assertIn(("ranklab::report", "RunGroup"), types)
         names = {file.name for _, file in sources_of(SOURCE)}
         self.assertLessEqual(SMALL_HEADERS, names, "an interface header was renamed: name it here too")
 
@@ -182,6 +210,16 @@ class TheChecker(unittest.TestCase):
 
     def test_a_good_tree(self):
         self.assertEqual(violations(self.root), [])
+
+    def test_two_types_of_one_name(self):
+        space = "// A.\nnamespace ranklab::comm {{\n{}}}  // namespace ranklab::comm\n"
+        hidden = "namespace {\nstruct Group {};\n}  // namespace\n"
+        self.write("lib/comm/one.hpp", space.format("struct Other;\nstruct Group {\n    int a;\n};\n"))
+        self.write("lib/comm/two.hpp", space.format("class Other : Group {};\nclass Group;\n" + hidden))
+        self.write("lib/hdf5/group.hpp", space.replace("comm", "hdf5").format("class Group final : public Object {};\n"))
+        self.assertEqual(violations(self.root), [])
+        self.write("lib/comm/two.hpp", space.format("struct Group {\n    double b;\n};\n"))
+        self.expect("lib/comm/two.hpp", "ranklab::comm::Group is defined in lib/comm/one.hpp, too")
 
     def test_a_room_above(self):
         self.write("lib/base/bad.cpp", '#include "comm/communicator.hpp"\n')
