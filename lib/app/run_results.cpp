@@ -82,7 +82,15 @@ std::string list(const Options& options) {
     return report::runs_text(selected(file, report::Selection(options.texts("where"))), file);
 }
 
+// Nothing is left that a command could save.
+void refuse_ruin(const std::string& file, const results::Inspection& found) {
+    if (found.whole.empty() && found.runs > 0)
+        throw base::DataError(
+            fmt::format("{}: {} of {} runs are damaged; restore a copy", file, found.runs, found.runs));
+}
+
 void refuse_damage(const std::string& file, const results::Inspection& found) {
+    refuse_ruin(file, found);
     if (!found.damaged.empty())
         throw base::DataError(
             fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
@@ -158,6 +166,18 @@ std::string merge(const Options& options) {
                               ResultFile(files.front()).runs().size());
 }
 
+std::set<std::string> whole_runs(const std::string& file) {
+    auto found = results::inspect(file);
+    refuse_ruin(file, found);
+    return std::move(found.whole);
+}
+
+[[noreturn]] void refuse_nothing(const std::string& file, const report::Selection& selection) {
+    if (selection.everything()) throw base::OptionError(fmt::format("{} holds no runs", file));
+    throw base::OptionError(fmt::format(
+        "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file, file));
+}
+
 std::string export_some(const Options& options) {
     const std::string file = file_of(options, "export");
     if (!options.has("output"))
@@ -166,10 +186,8 @@ std::string export_some(const Options& options) {
     const bool skip = options.flag("skip-damaged");
     if (skip && !selection.everything())
         throw base::OptionError("--skip-damaged takes all whole runs; use --where on the file it makes");
-    const auto ids = skip ? results::inspect(file).whole : ids_of(selected(file, selection));
-    if (ids.empty())
-        throw base::OptionError(fmt::format(
-            "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file, file));
+    const auto ids = skip ? whole_runs(file) : ids_of(selected(file, selection));
+    if (ids.empty()) refuse_nothing(file, selection);
     const std::string output = options.text("output");
     results::export_runs(file, ids, output, wait_of(options));
     return fmt::format("{}: {} runs\n", output, ids.size());

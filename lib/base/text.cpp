@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -133,6 +134,7 @@ std::string compact_ranges(const std::vector<int>& ids) {
 }
 
 std::string human_bytes(double bytes) {
+    if (std::isnan(bytes)) return "n/a";
     static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     std::size_t unit = 0;
     while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {

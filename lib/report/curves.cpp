@@ -42,8 +42,17 @@ void add_surroundings(CurveKey& key, const Group& group, const Keying& keying) {
     }
 }
 
+// The batch that stays the same along a curve, and the other one.
+const char* held_batch(Scaling scaling) {
+    return scaling == Scaling::weak ? "batch-size" : "global-batch-size";
+}
+
+const char* free_batch(Scaling scaling) {
+    return scaling == Scaling::weak ? "global-batch-size" : "batch-size";
+}
+
 CurveKey curve_key(const Group& group, const Keying& keying) {
-    const char* const free = keying.scaling == Scaling::weak ? "global-batch-size" : "batch-size";
+    const char* const free = free_batch(keying.scaling);
     CurveKey key;
     for (const auto& [name, value, number] : group.newest.config) {
         if (!setting_matters(Asker::group, name) || name == free) continue;
@@ -54,10 +63,12 @@ CurveKey curve_key(const Group& group, const Keying& keying) {
     return key;
 }
 
-std::vector<const Group*> trained(const Campaign& campaign) {
+// Of a run that does not say which batch it holds nobody knows what its curve would show.
+std::vector<const Group*> trained(const Campaign& campaign, Scaling scaling) {
     std::vector<const Group*> groups;
     for (const auto& group : campaign.groups())
-        if (group.newest.command == "train" && group.valid > 0 && group.newest.find("step_time_s") != nullptr)
+        if (group.newest.command == "train" && group.valid > 0 &&
+            group.newest.find("step_time_s") != nullptr && !group.newest.setting(held_batch(scaling)).empty())
             groups.push_back(&group);
     return groups;
 }
@@ -121,7 +132,7 @@ std::string differing_along(const std::vector<const Group*>& points) {
 }  // namespace
 
 std::vector<CurveOfGroups> curves_of(const Campaign& campaign, Scaling scaling) {
-    const auto groups = trained(campaign);
+    const auto groups = trained(campaign, scaling);
     Keying keying{scaling, false, true};
     for (const Group* group : groups) keying.one_node = keying.one_node && group->nodes == 1;
     keying.following = varied(groups, keying);

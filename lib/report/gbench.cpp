@@ -138,7 +138,7 @@ Json Collector::context() const {
     if (const Json value = number_or(newest_.load, nullptr); !value.is_null()) load.push_back(value);
     const bool scaled =
         !newest_.governor.empty() && newest_.governor != "unknown" && newest_.governor != "performance";
-    return {
+    Json context{
         {"date", newest_.date},
         {"host_name", newest_.host},
         {"executable", fmt::format("ranklab {}", newest_.version)},
@@ -147,9 +147,12 @@ Json Collector::context() const {
         {"cpu_scaling_enabled", scaled},
         {"caches", Json::array()},
         {"load_avg", load},
-        {"library_build_type", newest_.build == "Release" ? "release" : "debug"},
         {"ranklab_note",
          "real_time is the slowest rank's; cpu_time repeats it, and mhz_per_cpu is 0: neither is measured"}};
+    // Google's word for whether assertions are compiled in, where the run tells of its build.
+    if (!newest_.build.empty())
+        context["library_build_type"] = newest_.build == "Debug" ? "debug" : "release";
+    return context;
 }
 
 std::string repetition_label(const Benchmark& benchmark, std::size_t all, std::size_t written) {

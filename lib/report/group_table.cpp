@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "report/groups.hpp"
 #include "report/scaling.hpp"
+#include "report/text.hpp"
 #include "report/text_table.hpp"
 #include "report/values.hpp"
 
@@ -193,7 +194,7 @@ RunGroups grouped(const ChosenRuns& runs, const Grouping& grouping) {
 
 std::string nothing(const ChosenRuns& runs, const RunGroups& groups) {
     const std::string file = runs.file().path().string();
-    if (groups.runs() == 0) return fmt::format("{} holds no run of {}\n", file, printable(runs.text()));
+    if (groups.runs() == 0) return no_runs_text(file, runs.text());
     return fmt::format(
         "{} of these {} run(s) have none of the measurements; `ranklab report {} --run ID` shows "
         "what one has\n",

@@ -76,6 +76,18 @@ std::string steps_table(const Run& run, const Measurement& m, const std::vector<
     return "<table><tbody>" + rows + "</tbody></table>";
 }
 
+std::string settling(const std::vector<double>& samples) {
+    if (samples.size() < stats::kFewestForWarmup)
+        return fmt::format("They are too few (below {}) to tell by MSER-5 whether the run had settled.",
+                           stats::kFewestForWarmup);
+    const std::size_t settled = stats::warmup_end(samples);
+    return settled == 0 ? "The counted steps show no further beginning unlike the rest (MSER-5)."
+                        : fmt::format(
+                              "<strong>By MSER-5 the run had settled only after {} of its counted "
+                              "steps</strong>: a longer --warmup may be wise.",
+                              settled);
+}
+
 Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     const Measurement& m = *run.find("step_time_s");
     const auto samples = m.largest_of_rows();
@@ -95,18 +107,12 @@ Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     for (std::size_t i = 0; i < std::min(outliers.size(), kMostPoints); ++i)
         marks.points.push_back({static_cast<double>(warm_up + outliers[i] + 1), samples[outliers[i]]});
     if (!marks.points.empty()) chart.series.push_back(std::move(marks));
-    const std::size_t settled = stats::warmup_end(samples);
     return {
         chart,
         fmt::format(
             "Run {}: {} per step, the slowest rank's. Shaded: {} warm-up steps, which no number counts. {} "
             "Outliers (beyond three interquartile ranges from the quartiles): {}, all counted.",
-            escape(run.id), definition_link("step_time_s"), warm_up,
-            settled == 0 ? "The counted steps show no further beginning unlike the rest (MSER-5)."
-                         : fmt::format("<strong>By MSER-5 the run had settled only after {} of its "
-                                       "counted steps</strong>: a longer --warmup may be wise.",
-                                       settled),
-            outliers.size()),
+            escape(run.id), definition_link("step_time_s"), warm_up, settling(samples), outliers.size()),
         steps_table(run, m, samples, outliers)};
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/text.hpp"
 #include "report/text.hpp"
 #include "report/text_table.hpp"
 
@@ -36,12 +37,15 @@ std::string counts(const std::vector<results::RunHeader>& runs, std::size_t left
 
 }  // namespace
 
+std::string no_runs_text(const std::string& file, const std::string& chosen) {
+    return chosen.empty() ? fmt::format("{} holds no runs yet; `ranklab train --output {}` would store one\n",
+                                        file, base::shell_quote({file}))
+                          : fmt::format("{} holds no run of {}\n", file, printable(chosen));
+}
+
 std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file, std::size_t shown,
                       const std::string& chosen) {
-    if (runs.empty() && !chosen.empty())
-        return fmt::format("{} holds no run of {}\n", file, printable(chosen));
-    if (runs.empty())
-        return fmt::format("{} holds no runs yet; `ranklab train --output {}` would store one\n", file, file);
+    if (runs.empty()) return no_runs_text(file, chosen);
     const std::size_t left_out = runs.size() > shown ? runs.size() - shown : 0;
     TextTable table({"run", "<command", "<started (UTC)", "<valid", "<label"});
     for (std::size_t i = left_out; i < runs.size(); ++i)

@@ -209,7 +209,9 @@ void add_notes(GroupScaling& scaling) {
             "is of larger global batches");
     if (unclaimed)
         scaling.notes.emplace_back(
-            "no efficiency where neither batch-size nor global-batch-size is the same as the base's");
+            "no efficiency where the settings do not say that just one of batch-size and global-batch-size "
+            "is the "
+            "base's");
 }
 
 }  // namespace

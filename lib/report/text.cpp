@@ -15,6 +15,7 @@
 #include "report/phases.hpp"
 #include "report/text_table.hpp"
 #include "report/values.hpp"
+#include "stats/series.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -52,7 +53,7 @@ std::string p99(const stats::Summary& s) {
 std::string share(const Run& run, const Measurement& m) {
     const Measurement* step = run.find("step_time_s");
     if (step == nullptr || !is_phase(m) || !(step->summary.mean > 0)) return "";
-    return fmt::format("{:.1f} %", 100 * m.summary.mean / step->summary.mean);
+    return fixed(100 * m.summary.mean / step->summary.mean, 1) + " %";
 }
 
 template <class Wanted>
@@ -137,7 +138,7 @@ std::string with_half_width(const stats::Summary& s, double divisor) {
 
 std::string throughput(const Run& run) {
     const Measurement* m = run.find("throughput_samples_per_s");
-    if (m == nullptr || m->summary.n == 0) return "";
+    if (m == nullptr || std::isnan(m->summary.median)) return "";
     const std::size_t ranks = std::max<std::size_t>(1, run.hosts.size());
     return fmt::format("Img/sec per rank: {}\nTotal img/sec on {} rank(s): {}\n\n",
                        with_half_width(m->summary, static_cast<double>(ranks)), ranks,
@@ -179,15 +180,16 @@ std::string learning_rate(const Run& run) {
 }
 
 std::string threads(const Run& run) {
-    if (const Measurement* m = run.find("threads")) return number(m->summary.max);
+    if (const Measurement* m = run.find("threads"); m != nullptr && m->summary.n > 0)
+        return number(m->summary.max);
     return run.setting("threads");
 }
 
 std::string resources(const Run& run) {
     std::string text;
-    if (const Measurement* m = run.find("load_imbalance"))
-        text += line("imbalance", fmt::format("{:.2f} % (max/mean - 1 over ranks)", 100 * m->summary.median));
-    if (const Measurement* m = run.find("peak_rss_bytes"))
+    if (const Measurement* m = run.find("load_imbalance"); m != nullptr && m->summary.n > 0)
+        text += line("imbalance", fixed(100 * m->summary.median, 2) + " % (max/mean - 1 over ranks)");
+    if (const Measurement* m = run.find("peak_rss_bytes"); m != nullptr && m->summary.n > 0)
         text += line("peak memory", fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
     return text + line("threads", threads(run));
 }
@@ -222,9 +224,15 @@ std::string communication(const Run& run) {
     return line(
         "overlap",
         fmt::format("{:.1f} % of the communication is hidden (95 % interval {:.1f} .. {:.1f} %, balance "
-                    "{:.2f}): {} (n = {})",
-                    100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high, run.median("overlap_balance"), parts,
-                    s.n));
+                    "{}): {} (n = {})",
+                    100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high,
+                    fixed(run.median("overlap_balance"), 2), parts, s.n));
+}
+
+// Of all samples, those of the warm-up included.
+std::string detected_text(std::int64_t detected, std::int64_t n) {
+    constexpr auto kFewest = static_cast<std::int64_t>(stats::kFewestForWarmup);
+    return n < kFewest ? fmt::format("n/a (n < {})", kFewest) : fmt::format("{}", detected);
 }
 
 // Of the wholes: the table has the phases, too, and stands in every other format.
@@ -242,7 +250,8 @@ std::string series(const Run& run) {
         if (name != "step_time_s" && name != "job_time_s") continue;
         text += line("outliers",
                      fmt::format("{} low, {} high of {} in {}, all counted; warm-up: fixed {}, detected {}",
-                                 (*low)[i], (*high)[i], (*n)[i], name, (*fixed)[i], (*detected)[i]));
+                                 (*low)[i], (*high)[i], (*n)[i], name, (*fixed)[i],
+                                 detected_text((*detected)[i], (*fixed)[i] + (*n)[i])));
     }
     return text;
 }

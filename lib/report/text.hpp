@@ -18,6 +18,9 @@ namespace ranklab::report {
 /// An invalid run says INVALID with the reasons and shows no rates.
 std::string run_text(const results::Run& run);
 
+/// That there is nothing to show: of the file, or of what was `chosen` of it.
+std::string no_runs_text(const std::string& file, const std::string& chosen);
+
 /// One line a run in the order given, of more than `shown` the last ones, how many there are of each command
 /// and label, and what to type to see one. `file` is named in that hint, `chosen` says which runs these are.
 std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file = "FILE",

@@ -27,6 +27,10 @@ std::string number(double value) {
     return std::isnan(value) ? "n/a" : fmt::format("{:.4g}", value);
 }
 
+std::string fixed(double value, int digits) {
+    return std::isnan(value) ? "n/a" : fmt::format("{:.{}f}", value, digits);
+}
+
 std::string interval_text(const stats::Summary& s) {
     if (std::isnan(s.ci95.low)) return s.n < 6 ? "n/a (n < 6)" : "n/a";
     return fmt::format("{} .. {}", number(s.ci95.low), number(s.ci95.high));

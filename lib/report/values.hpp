@@ -10,6 +10,8 @@ namespace ranklab::report {
 
 /// Four significant digits; "n/a" for NaN.
 std::string number(double value);
+/// The same with so many digits behind the point.
+std::string fixed(double value, int digits);
 /// "low .. high" of the median; "n/a (n < 6)" where so few samples have none.
 std::string interval_text(const stats::Summary& summary);
 

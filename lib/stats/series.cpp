@@ -11,7 +11,6 @@ namespace ranklab::stats {
 namespace {
 
 constexpr std::size_t kBatch = 5;
-constexpr std::size_t kFewestForWarmup = 20;
 
 // Limited to the far-out fences of the later half: one slow step is no end of a warm-up.
 std::vector<double> without_far_out(std::span<const double> samples) {

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import ranklab_cli as cli
+import results_files
 
 SCHEMA = cli.SOURCE / "docs" / "schema" / "report.schema.json"
 FORMATS = ("text", "markdown", "json", "csv", "gbench", "extrap", "chrome-trace")
@@ -172,6 +173,13 @@ class Groups(Stored):
         self.assertTrue(lines[0].startswith("| ranks | runs | job\\_time\\_s |"))
         self.assertEqual({line.count("|") for line in lines if line.startswith("|")}, {lines[0].count("|")})
         self.assertTrue(any(line.startswith("2 run(s) of ranks=1,2; command = io") or "run(s) of ranks=1,2" in line for line in lines))
+
+    def test_a_file_without_runs(self):
+        none = results_files.write(self.folder / "none.h5", [])
+        for words in ((), ("--group-by", "ranks"), ("--format", "markdown")):
+            result = self.report(*words, file=none)
+            self.assertCode(result, 0)
+            self.assertEqual(result.stdout, f"{none} holds no runs yet; `ranklab train --output {none}` would store one\n")
 
     def test_what_has_no_effect_is_refused(self):
         self.assertSays(self.report("--group-by", "ranks", "--format", "json"), 2, "--group-by makes tables")

@@ -114,6 +114,18 @@ class CheckTest(ResultsCase):
                 self.assertEqual(codes["check", path], code, codes)
                 if code == 0: self.assertEqual(set(codes.values()), {0}, codes)
 
+    def test_nothing_to_export_is_told_by_its_reason(self):
+        new = self.folder / "new.h5"
+        self.assertSays(results("export", self.file, "--output", new, "--where", "label=nobody"), 2, "meets the conditions")
+        with h5py.File(self.file, "r+") as file:
+            for run in file["runs"].values(): del run["hosts"]
+        for words in (("export", self.file, "--output", new, "--skip-damaged"), ("check", self.file)):
+            self.assertSays(results(*words), 3, "3 of 3 runs are damaged; restore a copy")
+        with h5py.File(self.file, "r+") as file:
+            for run in list(file["runs"]): del file["runs"][run]
+        self.assertSays(results("export", self.file, "--output", new), 2, "holds no runs")
+        self.assertSays(results("export", self.file, "--output", new, "--skip-damaged"), 2, "holds no runs")
+
     def test_what_lies_beside_the_runs(self):
         with h5py.File(self.file, "r+") as file:
             file["notes"] = h5py.SoftLink("/runs")

@@ -106,6 +106,10 @@ TEST(Gbench, HasGooglesContextAndNoInvalidRun) {
     EXPECT_EQ(parsed["context"]["cpu_scaling_enabled"], true);
     EXPECT_EQ(parsed["context"]["load_avg"], json({0.5}));
     EXPECT_EQ(parsed["context"]["library_build_type"], "release");
+    bad.context.back().value = "Debug";
+    EXPECT_EQ(gbench_of(StoredRuns({bad}))["context"]["library_build_type"], "debug");
+    bad.context.pop_back();
+    EXPECT_FALSE(gbench_of(StoredRuns({bad}))["context"].contains("library_build_type")) << "nobody knows";
 }
 
 TEST(Gbench, BoundsTheRepetitionsOfOneRun) {

@@ -94,7 +94,7 @@ TEST(GroupText, ClaimsNothingWhereNeitherIsFixed) {
         for (auto& setting : run.config)
             if (run.hosts.size() == 4 && setting.key == "batch-size") setting.value = "8";
     const std::string text = text_of(runs, {"ranks"}, {"", {}, {"ranks=1,4"}, 0});
-    EXPECT_THAT(text, HasSubstr("no efficiency where neither"));
+    EXPECT_THAT(text, HasSubstr("no efficiency where the settings do not say that just one of "));
     EXPECT_THAT(text, Not(HasSubstr("scaling (")));
 }
 
@@ -210,7 +210,8 @@ TEST(GroupText, PoolsThemWhereTheUserAllowsIt) {
 
 // A slip is no permission.
 TEST(GroupText, RefusesToAllowWhatNoRunHas) {
-    const StoredRuns stored({step_run("a", 1, 0.1), on_host(step_run("b", 1, 0.3), "node77")});
+    const StoredRuns stored(
+        {with_fact(step_run("a", 1, 0.1), "host", "cpu", "A64FX"), step_run("b", 1, 0.3)});
     const auto with = [&](const Keys& allow) {
         return written([&](const Sink& sink) {
             write_group_text(stored.chosen(), {{"ranks"}, {}, allow}, sink);

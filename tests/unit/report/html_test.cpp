@@ -217,6 +217,27 @@ TEST(Curves, BeginWithTheSingleDeviceRunWhateverItStoresOfTheWayBetweenRanks) {
     EXPECT_TRUE(curves_of(campaign, stats::Scaling::strong).empty());
 }
 
+// Neither weak nor strong: nobody knows which batch the others left.
+TEST(Curves, NeedTheSettingThatTheyHold) {
+    std::vector<StoredRun> runs{weak_run("a", 1, 0.010), weak_run("b", 2, 0.012)};
+    for (auto& run : runs)
+        std::erase_if(run.config, [](const auto& setting) { return setting.key == "global-batch-size"; });
+    EXPECT_TRUE(curves_of(campaign_of(runs), stats::Scaling::strong).empty());
+    EXPECT_EQ(curves_of(campaign_of(runs), stats::Scaling::weak).size(), 1U);
+    for (auto& run : runs)
+        std::erase_if(run.config, [](const auto& setting) { return setting.key == "batch-size"; });
+    EXPECT_TRUE(curves_of(campaign_of(runs), stats::Scaling::weak).empty());
+}
+
+TEST_F(HtmlPage, OfOneStepNothingIsSaidThatOneCannotTell) {
+    StoredRun run = weak_run("20261121T101500Z-000001", 1, 0.010);
+    run.measurements[0].samples.resize(1);
+    run.measurements[0].summary = stats::summarise(run.measurements[0].samples);
+    const std::string text = page({run});
+    EXPECT_THAT(text, HasSubstr("They are too few (below 20) to tell by MSER-5"));
+    EXPECT_THAT(text, Not(HasSubstr("show no further beginning")));
+}
+
 TEST(Curves, OfOneRankWithTheCodeForSeveralHaveItAsASecondPoint) {
     const auto campaign =
         campaign_of({with_settings(weak_run("a", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}),

@@ -63,6 +63,43 @@ TEST(RunText, SaysOutliersAndWarmupInOneLine) {
     EXPECT_FALSE(contains(text, "forward_time_s")) << text;
 }
 
+TEST(RunText, OfTooFewStepsNobodyKnowsWhereTheBeginningEnds) {
+    StoredRun run = sample_run();
+    using Counts = std::vector<std::int64_t>;
+    run.tables.push_back({"statistics",
+                          {{"name", std::vector<std::string>{"step_time_s"}},
+                           {"n", Counts{14}},
+                           {"outliers_low", Counts{0}},
+                           {"outliers_high", Counts{0}},
+                           {"warmup_fixed", Counts{5}},
+                           {"warmup_detected", Counts{0}}}});
+    EXPECT_TRUE(contains(run_text(run), "warm-up: fixed 5, detected n/a (n < 20)\n")) << run_text(run);
+    run.tables.back().columns[1].values = Counts{15};
+    EXPECT_TRUE(contains(run_text(run), "warm-up: fixed 5, detected 0\n")) << run_text(run);
+}
+
+// Of a run that was ended before its first number, and of one whose numbers are none.
+TEST(RunText, NoNumberIsNotANumber) {
+    for (const std::size_t n : {0U, 1U}) {
+        StoredRun run = sample_run();
+        run.measurements.push_back(results::one_value("load_imbalance", "1", results::Kind::ratio, {1}));
+        run.measurements.push_back(results::one_value("overlap", "1", results::Kind::ratio, {1}));
+        for (auto& m : run.measurements) {
+            m.samples.clear();
+            m.warmup.clear();
+            m.summary = {};
+            m.summary.n = n;
+        }
+        run.measurements.back().summary.median = 0.5;  // of the overlap, whose balance is not there
+        run.measurements.back().summary.ci95 = {0.4, 0.6};
+        const std::string text = run_text(run);
+        for (const char* bad : {" nan", "-nan", "(nan", " inf"})
+            EXPECT_FALSE(contains(text, bad)) << bad << "\n" << text;
+        EXPECT_TRUE(contains(text, "balance n/a")) << text;
+        EXPECT_EQ(contains(text, "peak memory   n/a"), n > 0) << text;
+    }
+}
+
 // Never the median over epochs.
 TEST(RunText, ShowsTheLastAccuracyWithOrWithoutSamples) {
     StoredRun run = sample_run();
