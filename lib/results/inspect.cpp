@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -41,7 +40,7 @@ std::optional<std::string> damage_of_rest(const hdf5::Group& root) {
 
 Inspection inspect(const std::filesystem::path& file) {
     const std::filesystem::path resolved = existing(file);
-    const std::lock_guard lock(hdf5::library_mutex());
+    const hdf5::LibraryUse use(resolved.string());
     return speaking_of(resolved, [&] {
         const hdf5::File opened = open_results(resolved);
         const hdf5::Group root = opened.root();
