@@ -89,9 +89,14 @@ TEST(TogetherPolitely, AFailedRankDoesNotWaitForeverForOthers) {
     auto open = world().split(0, world().rank());
     const auto begin = Clock::now();
     if (world().rank() == 0) {
-        EXPECT_THROW(together_politely(
-                         *open, [] { throw base::DataError("alone"); }, [] {}, 0.2),
-                     base::DataError);
+        try {
+            together_politely(
+                *open, [] { throw base::DataError("nobody heard it"); }, [] {}, 0.2);
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const AloneError& error) {
+            EXPECT_STREQ(error.what(), "nobody heard it");
+            EXPECT_EQ(error.code(), base::ExitCode::wrong_data);
+        }
         EXPECT_GT(seconds_since(begin), 0.15);
     }
     world().barrier();
