@@ -232,10 +232,8 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
     try {
         turns ? in_turns(job, variants, launch, runs) : one_after_the_other(job, variants, launch, runs);
     } catch (...) {
-        const results::LockWait shortly{
-            .patience_s = std::min(2.0, job.options.real("lock-timeout")),
-            .beat = {},
-            .set_by = "after a failure it is not waited for longer, whatever --lock-timeout is"};
+        const auto shortly = results::LockWait{.patience_s = job.options.real("lock-timeout")}.shortened(
+            2, "after a failure it is not waited for longer, whatever --lock-timeout is");
         RunUnderWay under_way(job, launch, started, start, shortly);
         save_summary(job, runs, variants.size(), under_way);
         throw;

@@ -28,6 +28,10 @@ std::string process_text(long pid) {
 
 }  // namespace
 
+LockWait LockWait::shortened(double most_s, const std::string& why) const {
+    return patience_s > most_s ? LockWait{most_s, beat, why} : *this;
+}
+
 void Waiting::look(const std::filesystem::path& lock, const std::function<std::string()>& holder) {
     if (how_.beat) how_.beat();
     const auto now = Clock::now();

@@ -17,6 +17,9 @@ struct LockWait {
     std::function<void()> beat = {};
     /// What says so: for the sentence when it is over.
     std::string set_by = "--lock-timeout";
+
+    /// The same for so long at most: `why` is what set the time where it was longer.
+    LockWait shortened(double most_s, const std::string& why) const;
 };
 
 /// One waiting, over both locks and all tries.

@@ -94,6 +94,16 @@ TEST(LockWait, SaysWhatSetTheTime) {
     EXPECT_EQ(sentence.find("--lock-timeout"), std::string::npos) << sentence;
 }
 
+TEST(LockWait, ShortenedSaysWhyOnlyWhereItIs) {
+    const LockWait wait{.patience_s = 1, .beat = {}, .set_by = "--lock-timeout"};
+    const auto half = wait.shortened(0.5, "in haste");
+    EXPECT_EQ(half.patience_s, 0.5);
+    EXPECT_EQ(half.set_by, "in haste");
+    const auto same = wait.shortened(2, "in haste");
+    EXPECT_EQ(same.patience_s, 1);
+    EXPECT_EQ(same.set_by, "--lock-timeout");
+}
+
 TEST(LockWait, SaysThatTheHolderIsStopped) {
     const TempFolder folder;
     const Holder holder([&] {
