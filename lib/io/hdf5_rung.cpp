@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
+#include "hdf5/library_use.hpp"
 #include "hdf5/record_source.hpp"
 #include "io/hdf5_account.hpp"
 #include "io/room.hpp"
@@ -33,8 +34,19 @@ class Hdf5Reader final : public Reader {
   public:
     Hdf5Reader(const Job& job, fs::path path, IoTimes& times)
         : job_(job), path_(std::move(path)), times_(times) {}
+    ~Hdf5Reader() override {
+        const hdf5::LibraryUse closing(path_.string());
+        dataset_.reset();
+        file_.reset();
+    }
+    Hdf5Reader(const Hdf5Reader&) = delete;
+    Hdf5Reader& operator=(const Hdf5Reader&) = delete;
+    Hdf5Reader(Hdf5Reader&&) = delete;
+    Hdf5Reader& operator=(Hdf5Reader&&) = delete;
 
+    // With --read-only it may be anybody's file.
     void read(std::int64_t id, std::span<double> values) override {
+        const hdf5::LibraryUse use(path_.string());
         open(id);
         {
             const auto mark = times_.phase(IoPhase::read);
