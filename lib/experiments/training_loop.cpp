@@ -284,7 +284,7 @@ bool TrainingLoop::checkpoint_due(std::int64_t step) const {
 // Only what has passed the checks is worth going on from: a bad state must not replace a good one.
 void TrainingLoop::save_checkpoint(std::int64_t step, bool last) {
     record_.end.has_checkpoint = false;  // an earlier one is not of where the run ends
-    if (setup_.checkpoints == nullptr || !bad_loss_.empty()) return;
+    if (setup_.checkpoints == nullptr || !bad_loss_.empty() || !equality_.holds()) return;
     keep_so_far(last, "the checkpoint was written");
     setup_.progress.activity("writing a checkpoint");
     const auto start = measure::Clock::now();

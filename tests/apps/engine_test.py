@@ -155,6 +155,15 @@ class WrongSums(Case):
         self.assertIn("right on all ranks, so what made them differ is not known", detail)
         self.assertNotIn("fault", detail)
 
+    def test_a_failed_run_is_not_kept_as_one_that_lacks_its_checkpoint(self):
+        """It ended after one step of five: "after all 1 steps, before the checkpoint was written" would be false twice."""
+        result = train("--steps", 5, "--evaluate", "off", "--output", "r.h5", "--sync", "flat", "--check-parameters", "step", "--checkpoint", "c",
+                       ranks=2, cwd=self.folder, env=self.lying(7850, rank=1, only=3))
+        self.assertCode(result, 3)
+        self.assertIn("they differ after step 1", "\n".join(result.said))
+        self.assertNotIn("is kept in", result.stderr)
+        self.assertEqual(list((self.folder / "c").glob("*.h5")), [])
+
     def test_what_is_compared_is_said(self):
         for words, buffers in ((("--model", "bn-cnn"), "; buffers once, where rank 0's were handed to all"), ((), "")):
             output = self.folder / "b.h5"
