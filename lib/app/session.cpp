@@ -109,6 +109,7 @@ std::vector<monitor::Finding> Session::check_launch(const std::vector<monitor::P
 void Session::watch(double seconds) {
     if (watchdog_ && watchdog_->seconds() == seconds) return;
     watchdog_.emplace(seconds, lifeline_, control().rank());
+    mpi_.end_within(seconds);
 }
 
 Session::Watch Session::watch(const TerminalProgress& progress, double seconds) {

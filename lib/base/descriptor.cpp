@@ -21,8 +21,8 @@ std::string advice(int error, std::string_view option) {
         case ENOSPC:
         case EDQUOT:
         case EFBIG:
-            return fmt::format("there is no room for {}; free some space or name another place with {}",
-                               option == "--output" ? "the run" : "it", option);
+            return fmt::format("there is no room for it; free some space or name another place with {}",
+                               option);
         case EROFS:
             return fmt::format("the file system is read-only; name a writable place with {}", option);
         case EACCES:

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/error.hpp"
 #include "base/last_words.hpp"
 #include "base/log.hpp"
+#include "base/ticker.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/fabric.hpp"
 #include "comm/mpi_check.hpp"
@@ -44,10 +46,30 @@ MpiEnvironment::MpiEnvironment(Start start) {
     control_ = std::make_unique<MpiCommunicator>(duplicate, std::make_shared<const MpiSmallFloats>());
 }
 
+namespace {
+
+// From a thread beside MPI_Finalize, which cannot be left otherwise: no call of MPI is allowed by then, and a
+// launcher ends the others where one rank ends like this.
+[[noreturn]] void end_alone(double seconds) {
+    base::log::error(fmt::format(
+        "MPI did not come to its end within {} s, after all ranks had done their work: one of them "
+        "is stopped, or its node hangs; the job is ended (--stall-timeout)",
+        seconds));
+    std::_Exit(static_cast<int>(base::ExitCode::environment));
+}
+
+}  // namespace
+
 MpiEnvironment::~MpiEnvironment() {
     control_.reset();
-    if (running() && MPI_Finalize() != MPI_SUCCESS)
-        base::log::warn("MPI_Finalize failed; the results are not affected");
+    if (!running()) return;
+    constexpr double kPeriod = 0.5;
+    double passed = 0;
+    const base::Ticker patience(base::Ticker::Seconds(kPeriod), [&](double seconds) {
+        passed += std::min(seconds, 2 * kPeriod);  // not what this process was stopped for itself
+        if (passed > end_within_s_) end_alone(end_within_s_);
+    });
+    if (MPI_Finalize() != MPI_SUCCESS) base::log::warn("MPI_Finalize failed; the results are not affected");
 }
 
 void MpiEnvironment::abort(int exit_code) {

@@ -1,6 +1,7 @@
 // MPI from MPI_Init_thread to MPI_Finalize, and the control communicator; or one process without MPI.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -25,13 +26,19 @@ class MpiEnvironment {
     /// A duplicate of the world, for options, ids and timings; never the measured one. Without MPI: 'self'.
     Communicator& control() { return *control_; }
 
+    /// How long MPI_Finalize may take: it waits for all ranks, and one may be stopped or lost by then.
+    void end_within(double seconds) { end_within_s_ = std::max(seconds, kShortestEnd); }
+
     /// Ends all ranks at once with this exit code; for when they no longer agree. Does not return.
     [[noreturn]] static void abort(int exit_code);
     static bool running();                 ///< MPI is initialised and not yet finalised
     static std::string library_version();  ///< "Open MPI v4.1.4, ..." ; first line only
 
   private:
+    static constexpr double kShortestEnd = 10;  // of a crowded machine, too
+
     std::unique_ptr<Communicator> control_;
+    double end_within_s_ = 300;
 };
 
 }  // namespace ranklab::comm

@@ -15,6 +15,11 @@ std::int64_t memory_bytes();
 /// what is mapped: libraries that meet it in their midst end the process by signals or in their own words.
 void require_address_space(std::uint64_t more_bytes);
 
+/// EnvironmentError where a limit is too low for the daemon that Open MPI starts beside a process without a
+/// launcher: the size of a file (ulimit -f: the daemon would spin and take all memory), open files (-n) and
+/// the stack (-s).
+void require_limits_of_lone_mpi();
+
 /// Threads of this process now (/proc/self/status); 0 if unknown.
 int thread_count();
 

@@ -13,6 +13,7 @@ import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab, train
 
 CC = shutil.which("cc") or shutil.which("gcc")
+MPICC = shutil.which("mpicc")
 SLOW = 2200  # ms, of a --stall-timeout of 1 s
 LIMIT = ("--stall-timeout", 1)
 
@@ -172,6 +173,22 @@ class StoppedRank(Case):
 
     def has_made_steps(self, job):
         return b" steps " in os.pread(job._stderr.fileno(), 1 << 20, 0) and len(job.ranks()) > 1
+
+
+@unittest.skipUnless(MPICC, "mpicc is not installed")
+class StoppedAtTheEnd(Case):
+    """MPI_Finalize waits for all ranks, after the watchdog and the lifeline have ended."""
+
+    def test_a_rank_that_is_stopped_in_it(self):
+        library = self.folder / "libstops.so"
+        source = cli.SOURCE / "tests" / "apps" / "lying_mpi.c"
+        subprocess.run([MPICC, "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+        for stopped in (0, 1):
+            env = cli.environment(LD_PRELOAD=library, LYING_MPI_STOPS_AT_END=stopped)
+            job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "io", "--strategy", "binary", "-n", 2, "--size", 20, "--output", "r.h5",
+                             *LIMIT, env=env)
+            job.wait_for_stdout("Next: ")  # it is stored
+            self.assertSays(job.finish(60), 5, f"rank {1 - stopped} on", "MPI did not come to its end within 10 s", "--stall-timeout")
 
 
 class LongLimit(Case):

@@ -148,8 +148,8 @@ TEST(FullDisk, IsNoticedBeforeTheWorkAndHarmsNothing) {
     const std::string before = bytes_of(path);
     const int code = in_child([&] {
         limit_file_size(100000);
-        expect_no_output(path, ExitCode::environment, "no room for the run");
-        expect_no_output(folder / "new.h5", ExitCode::environment, "no room for the run");
+        expect_no_output(path, ExitCode::environment, "no room for it");
+        expect_no_output(folder / "new.h5", ExitCode::environment, "no room for it");
         return testing::Test::HasFailure() ? 1 : 0;
     });
     EXPECT_EQ(code, 0);
@@ -190,7 +190,7 @@ TEST(FullDisk, OfRealBlocksHarmsNothing) {
         ResultFile(folder / "r.h5").append(sample_run("first"));
         const std::string before = bytes_of(folder / "r.h5");
         write_bytes(folder / "filler", std::string(800000, 'x'));
-        expect_no_output(folder / "r.h5", ExitCode::environment, "no room for the run");
+        expect_no_output(folder / "r.h5", ExitCode::environment, "no room for it");
         EXPECT_TRUE(bytes_of(folder / "r.h5") == before);
         EXPECT_EQ(folder.names(), (std::vector<std::string>{"filler", "r.h5"}));
         fs::remove(folder / "filler");
