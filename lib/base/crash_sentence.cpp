@@ -18,17 +18,18 @@ constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 thread_local const CrashSentence* innermost = nullptr;
 std::array<struct sigaction, NSIG> before{};  // by signal: what a crash of no concern here comes to
 
-void on_crash(int signal) {
+void on_crash(int signal, siginfo_t* what, void* /*context*/) {
     if (innermost != nullptr && innermost->covers(signal)) innermost->say_and_end();
     sigaction(signal, &before[static_cast<std::size_t>(signal)], nullptr);
-    static_cast<void>(raise(signal));  // comes when this handler returns
+    const bool by_the_kernel = what->si_code > 0;  // comes again where this returns to, with its address
+    if (!by_the_kernel) static_cast<void>(raise(signal));
 }
 
 bool listen() {
     for (const int signal : kCrashes) {
         struct sigaction action {};
-        action.sa_handler = on_crash;
-        action.sa_flags = SA_ONSTACK;
+        action.sa_sigaction = on_crash;
+        action.sa_flags = SA_ONSTACK | SA_SIGINFO;
         sigaction(signal, &action, &before[static_cast<std::size_t>(signal)]);
     }
     return true;

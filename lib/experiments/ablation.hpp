@@ -26,6 +26,8 @@ struct TrialTimes {
     std::int64_t steps = 0;
     std::int64_t samples = 0;  ///< of all ranks
 
+    /// False where a stop was heard in it.
+    bool all_steps() const { return static_cast<std::int64_t>(step_times.size()) == steps; }
     double longest() const;
     double mean() const;  ///< over ranks
     double rate() const { return static_cast<double>(samples) / longest(); }

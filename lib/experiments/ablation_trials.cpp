@@ -96,9 +96,12 @@ void make_trials(TrainingSteps& steps, const AblationPlan& plan, comm::Communica
                                           r < plan.warmup ? plan.warmup : plan.trials,
                                           kTrialNames[static_cast<std::size_t>(trial)]));
             made.push_back(trials.make(trial));
-            if (stop.signal() != 0) return;
+            // A stop that was heard in a round's very last step leaves the round whole.
+            const bool whole = made.size() == round.size() && made.back().all_steps();
+            if (stop.signal() != 0 && !whole) return;
         }
         if (r >= plan.warmup) take(std::move(made));
+        if (stop.signal() != 0) return;
     }
 }
 

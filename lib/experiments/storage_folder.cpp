@@ -1,6 +1,7 @@
 #include "experiments/storage_folder.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,8 +15,33 @@ namespace ranklab::experiments {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// The launcher may start ranks in different folders. By two marks: an automounter gives one folder many
+// names, and two file systems may number their folders alike.
+void check_one_place(comm::Communicator& control, const fs::path& directory) {
+    if (directory.is_absolute()) return;
+    struct stat here {};
+    std::error_code unknown;
+    const std::string name = fs::current_path(unknown).string();
+    const std::string number = ::stat(".", &here) == 0 ? std::to_string(here.st_ino) : "";
+    const auto names = comm::gather_texts(control, name);
+    const auto numbers = comm::gather_texts(control, number);
+    for (std::size_t rank = 1; rank < names.size(); ++rank) {
+        if (names[rank] == names[0] || numbers[rank] == numbers[0]) continue;
+        comm::throw_on_all<base::EnvironmentError>(
+            control, 0,
+            fmt::format("rank 0 was started in {} and rank {} in {}, and all write into one folder {}; start "
+                        "them in one folder, or give --directory an absolute path",
+                        names[0], rank, names[rank], directory.string()));
+    }
+}
+
+}  // namespace
+
 StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& options)
     : control_(control), options_(options) {
+    check_one_place(control_, options_.job.directory);
     comm::together(control_, [&] {
         if (control_.rank() != 0) return;
         if (options_.write) check_room(options_);

@@ -180,6 +180,21 @@ class Processes(Case):
             os.kill(ranks[1], signal.SIGKILL)
             self.assertNotEqual(job.finish(30).code, 0)
 
+    def test_ranks_in_different_folders(self):
+        for rung in ("hdf5-parallel-collective", "mpi-send"):
+            for directory, code in (("out", 5), (self.folder / "out", 0)):
+                with self.subTest(rung=rung, directory=directory):
+                    words = [cli.RANKLAB, "io", "--strategy", rung, "-n", 4, "-s", 20, "--output", "none", "--directory", directory]
+                    for place in ("a", "b"):
+                        (self.folder / place).mkdir(exist_ok=True)
+                    result = cli.run(*cli.mpirun_words(1), "--wdir", self.folder / "a", *words, ":", "-n", 1, "--wdir", self.folder / "b",
+                                     *words, timeout=120)
+                    if code == 0:
+                        self.assertCode(result, 0)
+                    else:
+                        self.assertSays(result, 5, "rank 0 was started in", str(self.folder / "b"), "--directory")
+                    self.assertFalse((self.folder / "a/out").exists())
+
     def test_a_missing_worker_program(self):
         shutil.copy2(cli.BIN / "ranklab-io", self.folder / "ranklab-io")
         env = cli.environment(LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH"))

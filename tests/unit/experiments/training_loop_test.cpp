@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <csignal>
+
+#include "base/stop_signals.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab::experiments {
@@ -95,6 +98,59 @@ TEST(TrainingLoop, EndsBeforeTheFirstStepWithASpoiltReplica) {
     EXPECT_EQ(run.find("step_time_s")->summary.n, 0U) << "what is wrong is not timed";
     EXPECT_EQ(run.find("throughput_samples_per_s"), nullptr);
     EXPECT_EQ(run.find("time_to_first_step_s"), nullptr);
+}
+
+/// Tells the process to stop when the last trial of the first counted round begins: one rank makes three
+/// kinds.
+class StopsInTheLastTrial final : public base::ProgressSink {
+  public:
+    void activity(std::string_view what) override {
+        if (what.starts_with("ablation: round 1") && ++trials_ == 3) std::raise(SIGTERM);
+    }
+    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
+    void finish() override {}
+
+  private:
+    int trials_ = 0;
+};
+
+/// The kinds of trials that are kept of a round that is stopped in its last trial.
+std::size_t trials_kept(std::int64_t steps_of_a_trial) {
+    TrainingOptions options;
+    options.mode = "single";
+    options.sync = "none";
+    options.optimizer = "sgd";
+    options.evaluate = "off";
+    options.local_batch = 6;
+    options.rate.lr = 0.1;
+    options.steps = steps_of_a_trial;
+    options.ablation.trials = 5;
+    const auto source = entry_of(data::sources(), "synthetic");
+    const auto data = source.open({.input = {1, 2, 2},
+                                   .target = {},
+                                   .classes = 3,
+                                   .directory = "",
+                                   .train_samples = 36,
+                                   .test_samples = 12},
+                                  world());
+    data::Sampler sampler({.samples = 36, .batch = 6});
+    StopsInTheLastTrial progress;
+    ForgetfulModel model(1);
+    const base::StopSignals signals;
+    TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), progress,
+                       [] { return std::make_shared<ForgetfulModel>(1); }},
+                      model, sampler);
+    loop.ablate();
+    EXPECT_EQ(loop.stop_signal(), SIGTERM);
+    return loop.trials().size();
+}
+
+TEST(Ablation, ARoundThatIsWholeIsKeptWhereAStopIsHeardInItsLastStep) {
+    EXPECT_EQ(trials_kept(1), 3U);
+}
+
+TEST(Ablation, ARoundThatIsNotWholeIsNotKept) {
+    EXPECT_EQ(trials_kept(1000), 0U);
 }
 
 }  // namespace
