@@ -49,6 +49,18 @@ TEST(Analysis, WaitingBeforeTheMoveIsNotCommunication) {
     EXPECT_EQ(step.last_rank, 1U);
 }
 
+// A reduction that was handed over waits; its rank is in backward meanwhile, and waits for nobody. By hand:
+// backward ends at 50 ms here and at 80 ms there, and only then the sum is moved, in 10 ms.
+TEST(Analysis, ARankInItsBackwardDoesNotWait) {
+    const StepReductions looked_late{0.0, 0.050, {{0.010, 0.010, 0.080, 0.090}}};
+    const StepReductions came_last{7.030, 7.080, {{7.040, 7.040, 7.080, 7.090}}};
+    const auto after = analyse({looked_late, came_last});
+    EXPECT_THAT(after.wait, ElementsAre(DoubleNear(0.070, 1e-12), DoubleNear(0.040, 1e-12)));
+    EXPECT_THAT(after.idle, ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0, 1e-12)))
+        << "from 50 to 80 ms, and not the whole of its backward";
+    EXPECT_EQ(after.last_rank, 1U);
+}
+
 // With the blocking transfer each rank learns for itself when all have come, and the one that learns it first
 // waits in there for the other. By hand: rank 0 is handed over last (39 ms) but sees at 40 ms that all have
 // come; rank 1 sees it at 47 ms, since it looks late; the sum is there at 52 ms. What travelled took 5 ms.
