@@ -31,6 +31,14 @@ double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
 }
 
+// Its gradients are there: what is left of the backward phase then is no work of its own. PyTorch's reducer
+// waits for all sums in there.
+double own_backward_end(const StepReductions& step) {
+    double ready = step.backward_begin;
+    for (const auto& times : step.reductions) ready = std::max(ready, times.ready);
+    return std::min(step.backward_end, ready);
+}
+
 double moving_time(const ReductionTimes& times) {
     return times.end - times.moving;
 }
@@ -267,8 +275,8 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
             const ReductionTimes& times = step.reductions[i];
             const double wait = whole_time(times) - transfer;
             result.wait[rank] += wait;
-            result.idle[rank] +=
-                wait - overlap_of(times.start, times.start + wait, step.backward_begin, step.backward_end);
+            result.idle[rank] += wait - overlap_of(times.start, times.start + wait, step.backward_begin,
+                                                   own_backward_end(step));
         }
     }
     result.last_rank = static_cast<std::size_t>(std::min_element(result.wait.begin(), result.wait.end()) -

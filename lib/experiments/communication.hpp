@@ -35,7 +35,7 @@ struct StepAnalysis {
     double transfer = 0;            ///< sum over reductions: total communication
     double hidden = 0;              ///< of it, inside the backward of the rank that came last
     std::vector<double> wait;       ///< by rank: sum over reductions
-    std::vector<double> idle;       ///< of it, outside of the rank's own backward
+    std::vector<double> idle;       ///< of it, outside of its backward, until its gradients are there
     std::vector<double> transfers;  ///< by reduction
     std::size_t last_rank = 0;      ///< whose reductions waited least
 };
