@@ -70,7 +70,7 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
     if (speaks_for_job()) {
         fmt::print(
             "Usage: ranklab {} {}\n\n{}\n\nExamples:\n{}\n{}"
-            "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 5 environment or "
+            "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 5 environment or\n"
             "launch guard, 6 time limit, 7 measurement invalid; 128 + N where signal N stopped the work.\n",
             text.command, text.usage, text.summary, text.examples, schema.help());
     }

@@ -31,6 +31,14 @@ double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
 }
 
+// Its gradients are there: what is left of the backward phase then is no work of its own. PyTorch's reducer
+// waits for all sums in there.
+double own_backward_end(const StepReductions& step) {
+    double ready = step.backward_begin;
+    for (const auto& times : step.reductions) ready = std::max(ready, times.ready);
+    return std::min(step.backward_end, ready);
+}
+
 double moving_time(const ReductionTimes& times) {
     return times.end - times.moving;
 }
@@ -165,7 +173,7 @@ struct Lateness {
 Lateness lateness_of(const std::vector<StepAnalysis>& analyses, std::size_t ranks) {
     Lateness result{{}, std::vector<std::size_t>(ranks, 0)};
     for (std::size_t rank = 0; rank < ranks; ++rank)
-        result.waited.push_back(median(column(analyses, [rank](const auto& s) { return s.wait[rank]; })));
+        result.waited.push_back(median(column(analyses, [rank](const auto& s) { return s.idle[rank]; })));
     for (const auto& step : analyses) ++result.last_times[step.last_rank];
     return result;
 }
@@ -220,7 +228,9 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
                            {"excess_s", excess}}});
     const auto most = std::max_element(lateness.last_times.begin(), lateness.last_times.end());
     const auto late = static_cast<std::size_t>(most - lateness.last_times.begin());
-    const double lost = *std::max_element(lateness.waited.begin(), lateness.waited.end());
+    double lost = 0;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+        if (rank != late) lost = std::max(lost, lateness.waited[rank]);
     if (!mostly_last(*most, analyses.size(), hosts.size())) return;
     if (lost < kNoticeableWait * median(steps.step.max_over_ranks())) return;
     run.warnings.push_back(fmt::format(
@@ -245,6 +255,7 @@ bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
     StepAnalysis result;
     result.wait.assign(by_rank.size(), 0.0);
+    result.idle.assign(by_rank.size(), 0.0);
     const auto shortest = [&by_rank](double (*time)(const ReductionTimes&), std::size_t i) {
         return std::min_element(by_rank.begin(), by_rank.end(), [&](const auto& a, const auto& b) {
             return time(a.reductions[i]) < time(b.reductions[i]);
@@ -259,8 +270,14 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         const auto last = shortest(whole_time, i);
         const double end = last->reductions[i].end;
         result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);
-        for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
-            result.wait[rank] += whole_time(by_rank[rank].reductions[i]) - transfer;
+        for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+            const auto& step = by_rank[rank];
+            const ReductionTimes& times = step.reductions[i];
+            const double wait = whole_time(times) - transfer;
+            result.wait[rank] += wait;
+            result.idle[rank] += wait - overlap_of(times.start, times.start + wait, step.backward_begin,
+                                                   own_backward_end(step));
+        }
     }
     result.last_rank = static_cast<std::size_t>(std::min_element(result.wait.begin(), result.wait.end()) -
                                                 result.wait.begin());

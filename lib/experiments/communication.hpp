@@ -29,13 +29,15 @@ struct StepReductions {
 
 /// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere when the
 /// last rank has come and the data has travelled, so the shortest of the ranks' (end - moving) is the
-/// transfer, and what a rank's (end - start) is longer was waiting.
+/// transfer, and what a rank's (end - start) is longer was waiting: of the reduction, and of the rank only as
+/// far as it was not in its backward meanwhile.
 struct StepAnalysis {
     double transfer = 0;            ///< sum over reductions: total communication
     double hidden = 0;              ///< of it, inside the backward of the rank that came last
     std::vector<double> wait;       ///< by rank: sum over reductions
+    std::vector<double> idle;       ///< of it, outside of its backward, until its gradients are there
     std::vector<double> transfers;  ///< by reduction
-    std::size_t last_rank = 0;      ///< waited least
+    std::size_t last_rank = 0;      ///< whose reductions waited least
 };
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 

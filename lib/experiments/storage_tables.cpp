@@ -55,10 +55,12 @@ struct Profile {
 std::vector<IoTally> tallies(const StorageRecord& record, std::size_t warmup, comm::Communicator& control) {
     base::IoTimes all;
     double job = 0;
+    double longest_job = 0;
     double repetitions = 0;
     for (std::size_t i = warmup; i < record.writes.size(); ++i) {
         all.merge(record.writes[i].times);
         job += record.writes[i].job_s;
+        longest_job = std::max(longest_job, record.writes[i].job_s);
         repetitions += record.writes[i].job_s > 0 ? 1 : 0;
     }
     std::vector<double> sums, longest;
@@ -68,7 +70,7 @@ std::vector<IoTally> tallies(const StorageRecord& record, std::size_t warmup, co
         longest.push_back(tally.longest_s);
     }
     sums.insert(sums.end(), {repetitions, job});
-    longest.push_back(job);
+    longest.push_back(longest_job);
     const auto summed = measure::gather_columns(control, sums).sum_over_ranks();
     const auto largest = measure::gather_columns(control, longest).max_over_ranks();
     std::vector<IoTally> result;

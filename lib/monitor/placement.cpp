@@ -36,6 +36,11 @@ void check_threads(const std::vector<Placement>& placements, std::vector<Finding
     }
 }
 
+// Fewer threads mend nothing where each rank would still want a CPU that another one has.
+std::string fewer_threads(std::size_t ranks, std::size_t cpus) {
+    return ranks > cpus ? "" : fmt::format(" or --threads {}", cpus / ranks);
+}
+
 void check_sharing(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
     struct Node {
         std::set<int> cpus;
@@ -53,11 +58,10 @@ void check_sharing(const std::vector<Placement>& placements, std::vector<Finding
         if (node.ranks.size() < 2 || node.threads <= static_cast<int>(node.cpus.size())) continue;
         findings.push_back(
             {false,
-             fmt::format(
-                 "{}: {} run {} threads on {} CPUs, so they wait for each other; use fewer ranks per node "
-                 "or --threads {}",
-                 host, rank_list(node.ranks), node.threads, node.cpus.size(),
-                 std::max<std::size_t>(1, node.cpus.size() / node.ranks.size()))});
+             fmt::format("{}: {} run {} threads on {} CPUs, so they wait for each other; use fewer ranks "
+                         "per node{}",
+                         host, rank_list(node.ranks), node.threads, node.cpus.size(),
+                         fewer_threads(node.ranks.size(), node.cpus.size()))});
     }
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -78,18 +80,21 @@ Conditions machine_of(const results::Run& run) {
 
 void write_extrap(const ChosenRuns& runs, const std::vector<std::string>& keys, const Sink& sink) {
     const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
-    MetConditions met;
+    std::map<std::string, MetConditions> met;  // by command: a run of another is no repetition
     runs.visit(results::Detail::summaries, [&](const results::Run& run) {
         // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
         if (!run.valid || run.measurements.empty()) return;
-        met.add(machine_of(run));
+        met[run.command].add(machine_of(run));
         sink(lines(run, names));
     });
-    if (const auto keys_apart = met.differing(); !keys_apart.empty())
+    std::set<std::string> keys_apart;
+    for (const auto& [command, conditions] : met)
+        for (const auto& key : conditions.differing()) keys_apart.insert(key);
+    if (!keys_apart.empty())
         base::log::warn(fmt::format(
             "these runs differ in {}, and Extra-P takes those of equal parameters for repetitions; choose "
             "runs of one kind with --where",
-            base::join(keys_apart, ", ")));
+            base::join({keys_apart.begin(), keys_apart.end()}, ", ")));
 }
 
 }  // namespace ranklab::report

@@ -33,6 +33,15 @@ bool is_not_converged(const results::Run& run) {
     });
 }
 
+bool has_wanted(const results::Run& run, const std::vector<std::string>& wanted) {
+    return std::any_of(run.measurements.begin(), run.measurements.end(),
+                       [&](const auto& m) { return m.summary.n > 0 && contains(wanted, m.name); });
+}
+
+bool is_shown(const RunGroup& group) {
+    return group.invalid > 0 || !group.runs.empty();
+}
+
 bool ended_with(const results::Run& run, base::ExitCode code) {
     return run.exit_code == static_cast<int>(code);
 }
@@ -78,7 +87,8 @@ Conditions RunGroups::surroundings_kept_apart(const results::Run& run) {
 
 std::vector<std::string> RunGroups::apart() const {
     MetConditions met;
-    for (const auto& [key, group] : groups_) met.add(group.surroundings);
+    for (const auto& [key, group] : groups_)
+        if (is_shown(group)) met.add(group.surroundings);
     return met.differing();
 }
 
@@ -100,6 +110,10 @@ void RunGroups::add(const results::Run& run) {
         ++group.invalid;
         return;
     }
+    if (!has_wanted(run, measurements_)) {
+        ++group.without;
+        return;
+    }
     group.runs.push_back(run.id);
     group.factors.add(run);
     factors_.add(run);
@@ -118,16 +132,11 @@ void RunGroups::add(const results::Run& run) {
     }
 }
 
-bool RunGroups::has_values(const RunGroup& group) const {
-    return group.invalid > 0 || std::any_of(measurements_.begin(), measurements_.end(),
-                                            [&](const auto& name) { return group.values.count(name) != 0; });
-}
-
 std::vector<RunGroup> RunGroups::sorted() const {
     std::vector<RunGroup> groups;
     const auto others = apart();
     for (const auto& [key, group] : groups_) {
-        if (!has_values(group)) continue;
+        if (!is_shown(group)) continue;
         groups.push_back(group);
         for (const auto& name : others) {
             const auto found = group.surroundings.find(name);
@@ -142,8 +151,7 @@ std::vector<RunGroup> RunGroups::sorted() const {
 
 std::size_t RunGroups::without_values() const {
     std::size_t runs = 0;
-    for (const auto& [key, group] : groups_)
-        if (!has_values(group)) runs += group.runs.size();
+    for (const auto& [key, group] : groups_) runs += group.without;
     return runs;
 }
 

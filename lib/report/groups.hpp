@@ -24,8 +24,9 @@ struct GroupValues {
 struct RunGroup {
     std::vector<std::string> key;   ///< in the order of RunGroups::keys()
     Conditions surroundings;        ///< of all its runs
-    std::vector<std::string> runs;  ///< ids of those that count: valid ones
+    std::vector<std::string> runs;  ///< ids of those that count: valid, and with one of the measurements
     std::size_t invalid = 0;        ///< left out
+    std::size_t without = 0;        ///< left out: valid, with none of the measurements
     std::size_t not_converged = 0;  ///< of those that count
     std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
     std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
@@ -51,8 +52,8 @@ class RunGroups {
     std::vector<std::string> keys() const;
     /// Surroundings that are not the same in all groups: nobody asked for them, but they are not pooled.
     std::vector<std::string> apart() const;
-    /// By the values of the keys: numbers in their order, before texts. RunGroups of which no run has any of
-    /// the measurements, and none is invalid, are left out and counted in without_values().
+    /// By the values of the keys: numbers in their order, before texts. Runs that have none of the
+    /// measurements are left out and counted in without_values(); so are groups of nothing else.
     std::vector<RunGroup> sorted() const;
     std::size_t without_values() const;
     /// Those that some group has, in the order asked for.
@@ -61,7 +62,6 @@ class RunGroups {
     std::size_t runs() const { return runs_; }
 
   private:
-    bool has_values(const RunGroup& group) const;
     Conditions surroundings_kept_apart(const results::Run& run);
 
     std::vector<std::string> keys_;

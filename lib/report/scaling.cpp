@@ -124,7 +124,7 @@ std::string base_line(const RunGroup& base, const std::vector<std::string>& keys
         if (time == nullptr) continue;
         const stats::Summary s = stats::summarise(time->medians);
         return fmt::format("base: {}, {} {} s, {} run(s){}", base::join(parts, ", "), name, number(s.median),
-                           base.runs.size(), code_of(base));
+                           s.n, code_of(base));
     }
     return "";
 }

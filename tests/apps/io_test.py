@@ -125,6 +125,16 @@ class Ladder(Case):
                     self.assertGreaterEqual(writing, total["write"] / 3 - 1e-9)
                     self.assertLessEqual(writing, total["write"] + 1e-9)
 
+    def test_the_profile_has_the_longest_job_and_not_the_sum(self):
+        file = self.folder / "profile.h5"
+        self.assertCode(ranklab("io", "--strategy", "binary", "-n", 4, "-s", 20, "-i", 3, "--output", file,
+                                "--directory", self.folder / "out"), 0)
+        run = runs_of(file)[-1]
+        row = column(run, "io_phases", "phase").index("job")
+        times = measured(run, "job_time_s")
+        self.assertAlmostEqual(column(run, "io_phases", "longest_s")[row], times["max"], delta=1e-12)
+        self.assertAlmostEqual(column(run, "io_phases", "cumulative_s")[row], 3 * times["mean"], delta=1e-9)
+
     def test_whoever_asks_for_chunks_does_not_read_them(self):
         for ranks in (1, 2, 3, 4):
             file = self.folder / f"dynamic{ranks}.h5"

@@ -49,6 +49,20 @@ TEST(Analysis, WaitingBeforeTheMoveIsNotCommunication) {
     EXPECT_EQ(step.last_rank, 1U);
 }
 
+// A reduction that was handed over waits; its rank is in backward meanwhile, and waits for nobody. By hand:
+// gradients are there at 50 ms here and at 80 ms there, and only then the first sum is moved, in 10 ms.
+TEST(Analysis, ARankInItsBackwardDoesNotWait) {
+    const ReductionTimes early[] = {{0.010, 0.010, 0.080, 0.090}, {0.050, 0.090, 0.090, 0.092}};
+    const ReductionTimes late[] = {{7.040, 7.040, 7.080, 7.090}, {7.080, 7.090, 7.090, 7.092}};
+    for (const double end : {0.050, 0.095}) {  // 95 ms: the backward phase has the waiting in it, as c10d's
+        const auto step = analyse({{0.0, end, {early[0], early[1]}}, {7.030, 7.080, {late[0], late[1]}}});
+        EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0.070, 1e-12), DoubleNear(0.040, 1e-12)));
+        EXPECT_THAT(step.idle, ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0, 1e-12)))
+            << "from 50 to 80 ms, and not the whole of its backward";
+        EXPECT_EQ(step.last_rank, 1U);
+    }
+}
+
 // With the blocking transfer each rank learns for itself when all have come, and the one that learns it first
 // waits in there for the other. By hand: rank 0 is handed over last (39 ms) but sees at 40 ms that all have
 // come; rank 1 sees it at 47 ms, since it looks late; the sum is there at 52 ms. What travelled took 5 ms.

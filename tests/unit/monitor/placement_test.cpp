@@ -126,6 +126,14 @@ TEST(Placements, RanksThatShareTooFewCpusAreNamed) {
         AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 CPUs"), HasSubstr("--threads 1")));
 }
 
+TEST(Placements, FewerThreadsAreNoRemedyForMoreRanksThanCpus) {
+    const auto findings = check_placements({place(0, 0, 2, 1), place(1, 0, 2, 1), place(2, 0, 2, 1)});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_THAT(findings[0].sentence,
+                AllOf(HasSubstr("ranks 0-2 run 3 threads on 2 CPUs"), HasSubstr("use fewer ranks per node")));
+    EXPECT_THAT(findings[0].sentence, ::testing::Not(HasSubstr("--threads")));
+}
+
 TEST(Placements, DifferingBuildsAreFatal) {
     auto placements =
         std::vector<Placement>{place(0, 0, 1, 1), place(1, 1, 1, 1), place(2, 0, 1, 1, "node02")};

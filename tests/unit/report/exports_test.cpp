@@ -141,6 +141,21 @@ TEST(Extrap, TakesOtherParametersThatAreNumbers) {
                 HasSubstr("run a has sync 'flat', and Extra-P's parameters are numbers"));
 }
 
+TEST(Extrap, WarnsOfDifferingMachinesWithinACommandAlone) {
+    StoredRun other = step_run("b", 2, 0.1);
+    other.git_revision = "fedcba987654";
+    StoredRun io = other;
+    io.command = "io";
+    const auto warned = [](const StoredRun& run) {
+        const StoredRuns stored(std::vector<StoredRun>{step_run("a", 2, 0.1), run});
+        ::testing::internal::CaptureStderr();
+        extrap_of(stored);
+        return ::testing::internal::GetCapturedStderr();
+    };
+    EXPECT_EQ(warned(io), "") << "another command is no repetition";
+    EXPECT_THAT(warned(other), HasSubstr("these runs differ in git_revision"));
+}
+
 TEST(ChromeTrace, SetsStepsAndPhasesOneAfterAnother) {
     StoredRun run = step_run("a", 2, 0.1);
     for (auto& m : run.measurements) {

@@ -199,6 +199,23 @@ TEST(GroupText, NeverPoolsRunsOfDifferentSurroundings) {
     }
 }
 
+// The summary of several runs, or an ablation, has neither the measurements nor all facts.
+TEST(GroupText, CountsAndTellsApartOnlyRunsThatHaveTheMeasurements) {
+    std::vector<StoredRun> runs = weak_runs(6);
+    StoredRun summary = with_fact(step_run("s", 1, 0.1), "host", "cpu", "Another CPU");
+    summary.measurements.clear();
+    StoredRun ablation = step_run("t", 1, 0.1);
+    ablation.measurements.clear();
+    ablation.config.push_back({"ablation", "true"});
+    runs.insert(runs.end(), {summary, ablation});
+    const std::string text = text_of(runs, {"ranks"});
+    EXPECT_THAT(text, Not(HasSubstr("differ"))) << text;
+    EXPECT_THAT(text, Not(HasSubstr("n < 6"))) << text;
+    EXPECT_THAT(text, ContainsRegex("\n +1 +6 ")) << text;
+    EXPECT_THAT(text, HasSubstr(" 6 run(s)")) << text;
+    EXPECT_THAT(text, HasSubstr("2 run(s) without these measurements are left out")) << text;
+}
+
 TEST(GroupText, PoolsThemWhereTheUserAllowsIt) {
     const StoredRuns stored({step_run("a", 1, 0.1), on_host(step_run("b", 1, 0.3), "node77")});
     const std::string text = written([&](const Sink& sink) {
