@@ -30,8 +30,10 @@ spdlog::logger& logger() {
 std::string readable(std::string_view message) {
     constexpr std::size_t kBegin = 1200;
     constexpr std::size_t kEnd = 600;
-    if (message.size() <= kBegin + kEnd) return one_line(message);
-    return one_line(message.substr(0, kBegin)) + " ... " + one_line(message.substr(message.size() - kEnd));
+    const std::string line = one_line(message);
+    if (line.size() <= kBegin + kEnd) return line;
+    // Once more where a letter was cut.
+    return one_line(line.substr(0, kBegin)) + " ... " + one_line(line.substr(line.size() - kEnd));
 }
 
 void write(std::string_view severity, std::string_view message) {

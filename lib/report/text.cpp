@@ -52,7 +52,7 @@ std::string p99(const stats::Summary& s) {
 // What of the step went into it: sum over sum, which is mean over mean.
 std::string share(const Run& run, const Measurement& m) {
     const Measurement* step = run.find("step_time_s");
-    if (step == nullptr || !is_phase(m) || !(step->summary.mean > 0)) return "";
+    if (step == nullptr || !is_phase(m) || !(step->summary.mean > 0) || std::isnan(m.summary.mean)) return "";
     return fixed(100 * m.summary.mean / step->summary.mean, 1) + " %";
 }
 
