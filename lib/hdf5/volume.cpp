@@ -52,6 +52,7 @@ void read_layout(hid_t dataset, const std::string& what, VolumeInfo& info) {
 Volume Volume::open(const Group& group, const std::string& name) {
     const std::string path = group.path() == "/" ? "/" + name : fmt::format("{}/{}", group.path(), name);
     Object object(open_dataset_inside(group.id(), name, path), path);
+    static_cast<void>(place_of(group, name));  // looks at each chunk
     VolumeInfo info;
     info.shape = shape_of(object.id(), path);
     info.type = type_of(object.id(), path);
