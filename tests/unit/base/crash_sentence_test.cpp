@@ -13,6 +13,12 @@
 namespace ranklab::base {
 namespace {
 
+// A sanitizer's own handlers would turn crashes into reports of its kind.
+const bool kPlainSignals = [] {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, SIG_DFL);
+    return true;
+}();
+
 void limit(int what, rlim_t most) {
     const rlimit both{most, most};
     setrlimit(static_cast<__rlimit_resource>(what), &both);
