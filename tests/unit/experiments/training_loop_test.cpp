@@ -39,6 +39,16 @@ class Silent final : public base::ProgressSink {
     void finish() override {}
 };
 
+auto images_of(const data::SourceEntry& source) {
+    return source.open({.input = {1, 2, 2},
+                        .target = {},
+                        .classes = 3,
+                        .directory = "",
+                        .train_samples = 36,
+                        .test_samples = 12},
+                       world());
+}
+
 /// Six steps of two replicas, of which the second has `forgotten` where the model has 1.
 results::Run train_with(double forgotten) {
     TrainingOptions options;
@@ -50,13 +60,7 @@ results::Run train_with(double forgotten) {
     options.replicas = 2;
     options.rate.lr = 0.1;
     const auto source = entry_of(data::sources(), "synthetic");
-    const auto data = source.open({.input = {1, 2, 2},
-                                   .target = {},
-                                   .classes = 3,
-                                   .directory = "",
-                                   .train_samples = 36,
-                                   .test_samples = 12},
-                                  world());
+    const auto data = images_of(source);
     data::Sampler sampler({.samples = 36, .batch = 6});
     Silent silent;
     ForgetfulModel model(1);
@@ -126,13 +130,7 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
     options.steps = steps_of_a_trial;
     options.ablation.trials = 5;
     const auto source = entry_of(data::sources(), "synthetic");
-    const auto data = source.open({.input = {1, 2, 2},
-                                   .target = {},
-                                   .classes = 3,
-                                   .directory = "",
-                                   .train_samples = 36,
-                                   .test_samples = 12},
-                                  world());
+    const auto data = images_of(source);
     data::Sampler sampler({.samples = 36, .batch = 6});
     StopsInTheLastTrial progress;
     ForgetfulModel model(1);
