@@ -45,10 +45,16 @@ bool has_user_block(const Object& dataset) {
     return bytes > 0;
 }
 
+[[noreturn]] void fail_unwritten(const std::string& what) {
+    throw base::DataError(fmt::format(
+        "parts of {} were never written, and nobody knows their values: make the file again", what));
+}
+
 // Fills place.chunk and place.offsets, or says why not.
 std::string find_contiguous(const Object& dataset, DatasetPlace& place) {
     const haddr_t offset = H5Dget_offset(dataset.id());
-    if (offset == HADDR_UNDEF) return "it is not allocated in this file";
+    const bool empty = std::count(place.shape.begin(), place.shape.end(), 0) > 0;
+    if (offset == HADDR_UNDEF && !empty) fail_unwritten(dataset.path());
     place.chunk = place.shape;
     place.offsets = {offset};
     return "";
@@ -72,6 +78,7 @@ void check_size(hsize_t bytes, hsize_t wanted, const std::string& what) {
 std::string find_chunks(const Object& dataset, const Id& properties, std::size_t element_bytes,
                         DatasetPlace& place) {
     const std::string& what = dataset.path();
+    const bool filtered = check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what) > 0;
     std::vector<hsize_t> chunk(place.shape.size());
     check(H5Pget_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()), "H5Pget_chunk", what);
     place.chunk.assign(chunk.begin(), chunk.end());
@@ -81,7 +88,6 @@ std::string find_chunks(const Object& dataset, const Id& properties, std::size_t
         if (along > kMostChunks || (chunks *= along) > kMostChunks)
             return fmt::format("it has more than {} chunks; larger ones are found quicker", kMostChunks);
     }
-    bool all_written = true;
     for (std::int64_t i = 0; i < chunks; ++i) {
         const auto start = first_of_chunk(i, grid, chunk);
         unsigned skipped_filters = 0;
@@ -89,18 +95,16 @@ std::string find_chunks(const Object& dataset, const Id& properties, std::size_t
         hsize_t bytes = 0;
         check(H5Dget_chunk_info_by_coord(dataset.id(), start.data(), &skipped_filters, &offset, &bytes),
               "H5Dget_chunk_info_by_coord", what);
-        all_written = all_written && offset != HADDR_UNDEF;
-        if (offset != HADDR_UNDEF) check_size(bytes, bytes_of(chunk, element_bytes), what);
+        if (offset == HADDR_UNDEF) fail_unwritten(what);
+        if (!filtered) check_size(bytes, bytes_of(chunk, element_bytes), what);
         place.offsets.push_back(offset);
     }
-    return all_written ? "" : "not all its chunks are written";
+    return filtered ? "it is compressed or filtered" : "";
 }
 
 std::string find(const Object& dataset, DatasetPlace& place) {
     const std::string& what = dataset.path();
     const Id properties = own(H5Dget_create_plist(dataset.id()), "H5Dget_create_plist", what);
-    if (check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what) > 0)
-        return "it is compressed or filtered";
     const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
     const auto layout = check(H5Pget_layout(properties.get()), "H5Pget_layout", what);
     std::string indirect = "it is neither contiguous nor chunked";

@@ -135,14 +135,11 @@ TEST_F(HostileVolumes, InAnotherFileAreNotFollowed) {
     EXPECT_THAT(refused(path), HasSubstr("leads into another file"));
 }
 
-TEST_F(HostileVolumes, NeverWrittenAreReadThroughTheLibrary) {
-    {
-        const VolumeFile contiguous(written({kNbody, {.write = false}}, {kHydro}), VolumeAccess::automatic);
-        EXPECT_THAT(contiguous.how(), HasSubstr("not allocated"));
-    }
-    const VolumeFile chunked(written({kNbody, {.chunk = {4, 6, 6, 6}, .write = false}}, {kHydro}),
-                             VolumeAccess::automatic);
-    EXPECT_THAT(chunked.how(), HasSubstr("not all its chunks are written"));
+TEST_F(HostileVolumes, NeverWritten) {
+    for (const auto& layout : {ranklab::testing::Layout{.write = false},
+                               {.chunk = {4, 6, 6, 6}, .write = false},
+                               {.chunk = {4, 6, 6, 6}, .deflate = true, .write = false}})
+        EXPECT_THAT(refused(written({kNbody, layout}, {kHydro})), HasSubstr("were never written"));
 }
 
 TEST_F(HostileVolumes, NumbersThatAreNoneAreNamedByTheirPlace) {

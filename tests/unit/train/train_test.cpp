@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
+#include <span>
 
 #include "base/error.hpp"
 #include "data/images.hpp"
@@ -136,8 +138,8 @@ data::Batch batch_of_bytes(const std::vector<std::uint8_t>& pixels, const std::v
                       .input = memory(pixels.size()),
                       .target = memory(labels.size() * sizeof(std::int64_t)),
                       .times = {}};
-    std::memcpy(batch.input.get(), pixels.data(), pixels.size());
-    std::memcpy(batch.target.get(), labels.data(), labels.size() * sizeof(std::int64_t));
+    std::ranges::copy(std::as_bytes(std::span(pixels)), batch.input.get());
+    std::ranges::copy(std::as_bytes(std::span(labels)), batch.target.get());
     return batch;
 }
 
