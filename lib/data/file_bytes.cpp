@@ -27,7 +27,11 @@ namespace {
 
 }  // namespace
 
-FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access) : path_(path) {
+FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access)
+    : path_(path),
+      shrunk_(
+          fmt::format("{} became shorter while it was read, or its disk fails: leave it alone during a run",
+                      path.string())) {
     file_ = base::open_regular<base::DataError>(path, O_RDONLY).release();
     if (file_ < 0) fail(path, "opened");
     struct stat info {};
@@ -45,19 +49,13 @@ void FileBytes::map(bool resident) {
     if (memory == MAP_FAILED) return;
     map_ = static_cast<const std::byte*>(memory);
     if (!resident) return;
-    const std::string shrunk = shrunk_sentence();
-    const base::CrashSentence lost(shrunk, base::CrashSentence::For::lost_pages);
+    const base::CrashSentence lost(shrunk_, base::CrashSentence::For::lost_pages);
 #ifdef MADV_POPULATE_READ
     if (::madvise(memory, size_, MADV_POPULATE_READ) == 0) return;
 #endif
     constexpr std::uint64_t kPage = 4096;
     volatile unsigned sum = 0;  // so that the reads are made
     for (std::uint64_t i = 0; i < size_; i += kPage) sum = sum + static_cast<unsigned>(map_[i]);
-}
-
-std::string FileBytes::shrunk_sentence() const {
-    return fmt::format("{} became shorter while it was read, or its disk fails: leave it alone during a run",
-                       path_.string());
 }
 
 FileBytes::~FileBytes() {
@@ -78,7 +76,7 @@ const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
             ::pread(file_, buffer.data() + done, count - done, static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail(path_, "read");
-        if (got == 0) throw base::DataError(shrunk_sentence());
+        if (got == 0) throw base::DataError(shrunk_);
         done += static_cast<std::size_t>(got);
     }
     return buffer.data();

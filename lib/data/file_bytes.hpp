@@ -24,7 +24,8 @@ class FileBytes {
 
     std::uint64_t size() const { return size_; }
     bool is_mapped() const { return map_ != nullptr; }
-    std::string shrunk_sentence() const;
+    /// What to say where it became shorter meanwhile.
+    const std::string& shrunk_sentence() const { return shrunk_; }
 
     /// The bytes [offset, offset + count). They stand until this thread's next call. DataError where the file
     /// became shorter.
@@ -34,6 +35,7 @@ class FileBytes {
     void map(bool resident);
 
     std::filesystem::path path_;
+    std::string shrunk_;
     int file_ = -1;
     std::uint64_t size_ = 0;
     const std::byte* map_ = nullptr;

@@ -83,8 +83,7 @@ class DirectField final : public VolumeField {
         : VolumeField(std::move(name)),
           bytes_(std::move(bytes)),
           place_(std::move(place)),
-          grid_(place_.grid()),
-          shrunk_(bytes_->shrunk_sentence()) {}
+          grid_(place_.grid()) {}
 
   private:
     bool copy(const Slab& slab, const Rows& rows) const override {
@@ -92,7 +91,7 @@ class DirectField final : public VolumeField {
         const Range x{slab.x, slab.x + slab.planes};
         const Range y{slab.y, slab.y + slab.edge};
         const Range z{slab.z, slab.z + slab.edge};
-        const base::CrashSentence lost(shrunk_, base::CrashSentence::For::lost_pages);
+        const base::CrashSentence lost(bytes_->shrunk_sentence(), base::CrashSentence::For::lost_pages);
         FiniteCopy rows_copied;
         for (std::int64_t cx = x.begin / chunk[1]; cx * chunk[1] < x.end; ++cx)
             for (std::int64_t cy = y.begin / chunk[2]; cy * chunk[2] < y.end; ++cy)
@@ -165,7 +164,6 @@ class DirectField final : public VolumeField {
     std::shared_ptr<const FileBytes> bytes_;
     hdf5::DatasetPlace place_;
     std::vector<std::int64_t> grid_;
-    std::string shrunk_;
 };
 
 class LibraryField final : public VolumeField {

@@ -16,13 +16,12 @@ namespace {
 
 constexpr const char* kWanted = "a volume file has /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32";
 
-// Closes under the library's lock, as all use of it is where workers may use it too.
+// Called within a LibraryUse. It is closed within another one, since workers may use the library by then.
 std::shared_ptr<hdf5::File> open_hdf5(const std::filesystem::path& path) {
     base::refuse_irregular<base::DataError>(path);
     if (!std::filesystem::exists(path))
         throw base::DataError(
             fmt::format("there is no file {}; `ranklab data make cosmology` makes one", path.string()));
-    const hdf5::LibraryUse use(path.string());
     if (!hdf5::is_hdf5(path))
         throw base::DataError(fmt::format("{} is not an HDF5 file; {}", path.string(), kWanted));
     return {new hdf5::File(hdf5::File::open_to_read(path)), [name = path.string()](hdf5::File* file) {

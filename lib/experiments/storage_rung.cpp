@@ -108,13 +108,12 @@ bool StorageRung::is_in_step() const {
 
 // Who closes is nearly done, and others may be: it leaves them only where one of them has left.
 void StorageRung::stop_if_asked() {
-    if (is_in_step()) return stop_together_if_asked();
+    if (is_in_step()) {
+        if (poll_.asked()) stop(poll_.signal());
+        return;
+    }
     if (const int signal = verb_ == Verb::close ? notes_.heard_from_others() : notes_.heard(); signal != 0)
         stop(signal);
-}
-
-void StorageRung::stop_together_if_asked() {
-    if (poll_.asked()) stop(poll_.signal());
 }
 
 void StorageRung::stop(int signal) {

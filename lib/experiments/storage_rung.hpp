@@ -95,7 +95,6 @@ class StorageRung {
     io::CacheEvidence evidence_before(const ReadPlan& plan) const;
     void record_done(std::int64_t more);
     void stop_if_asked();
-    void stop_together_if_asked();
     bool is_in_step() const;
     [[noreturn]] static void stop(int signal);
     void compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial);

@@ -53,8 +53,8 @@ bool has_user_block(const Object& dataset) {
 // Fills place.chunk and place.offsets, or says why not.
 std::string find_contiguous(const Object& dataset, DatasetPlace& place) {
     const haddr_t offset = H5Dget_offset(dataset.id());
-    const bool empty = std::count(place.shape.begin(), place.shape.end(), 0) > 0;
-    if (offset == HADDR_UNDEF && !empty) fail_unwritten(dataset.path());
+    if (std::count(place.shape.begin(), place.shape.end(), 0) > 0) return "it holds no numbers";
+    if (offset == HADDR_UNDEF) fail_unwritten(dataset.path());
     place.chunk = place.shape;
     place.offsets = {offset};
     return "";
@@ -134,7 +134,11 @@ std::uint64_t DatasetPlace::end() const {
 
 DatasetPlace place_of(const Group& group, const std::string& name) {
     const std::lock_guard lock(library_mutex());
-    const Object dataset = open_dataset(group, name);
+    return place_of(open_dataset(group, name));
+}
+
+DatasetPlace place_of(const Object& dataset) {
+    const std::lock_guard lock(library_mutex());
     const std::string& what = dataset.path();
     DatasetPlace place;
     place.shape = shape_of(dataset);

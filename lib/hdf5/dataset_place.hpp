@@ -32,7 +32,11 @@ struct DatasetPlace {
 
 /// The chunks of HDF5 1.10 are looked up in a time that grows with the square of their number: above 16,384
 /// (8 s) the place is called indirect.
+///
+/// DataError where a chunk, or a contiguous dataset, was never written, or where the file says that a chunk
+/// without filters has another size than belongs there; up to those 16,384 chunks.
 DatasetPlace place_of(const Group& group, const std::string& name);
+DatasetPlace place_of(const Object& dataset);
 
 /// The dataset for read_box, with a cache for the chunks that a box touches.
 Object open_for_boxes(const Group& group, const std::string& name, std::uint64_t cache_bytes);

@@ -15,18 +15,6 @@ namespace {
 
 constexpr int kMostDimensions = 8;
 
-std::vector<std::int64_t> shape_of(hid_t dataset, const std::string& what) {
-    const Id space = own(H5Dget_space(dataset), "H5Dget_space", what);
-    const int dimensions = check(H5Sget_simple_extent_ndims(space.get()), "H5Sget_simple_extent_ndims", what);
-    if (H5Sget_simple_extent_type(space.get()) != H5S_SIMPLE || dimensions > kMostDimensions)
-        throw base::DataError(fmt::format("{} is no array of up to {} dimensions", what, kMostDimensions));
-    std::array<hsize_t, kMostDimensions> extents{};
-    check(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), "H5Sget_simple_extent_dims", what);
-    const std::span shape = std::span(extents).first(static_cast<std::size_t>(dimensions));
-    check_possible(dataset, bytes_of(shape, 1), what);
-    return {shape.begin(), shape.end()};
-}
-
 std::string type_of(hid_t dataset, const std::string& what) {
     const Id type = own(H5Dget_type(dataset), "H5Dget_type", what);
     const auto kind = check(H5Tget_class(type.get()), "H5Tget_class", what);
@@ -52,9 +40,8 @@ void read_layout(hid_t dataset, const std::string& what, VolumeInfo& info) {
 Volume Volume::open(const Group& group, const std::string& name) {
     const std::string path = group.path() == "/" ? "/" + name : fmt::format("{}/{}", group.path(), name);
     Object object(open_dataset_inside(group.id(), name, path), path);
-    static_cast<void>(place_of(group, name));  // looks at each chunk
     VolumeInfo info;
-    info.shape = shape_of(object.id(), path);
+    info.shape = place_of(object).shape;  // looks at each chunk
     info.type = type_of(object.id(), path);
     read_layout(object.id(), path, info);
     return {std::move(object), std::move(info)};

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "report/decisive.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -38,8 +39,7 @@ std::string listed(const std::set<std::string>& keys) {
 
 bool is_allowed(const std::string& key, const std::vector<std::string>& allow) {
     return std::any_of(allow.begin(), allow.end(), [&](const std::string& word) {
-        if (word.ends_with('*')) return key.starts_with(word.substr(0, word.size() - 1));
-        return key == word || short_name(key) == word || (word == "host" && key == "hosts");
+        return fits(key, word) || short_name(key) == word || (word == "host" && key == "hosts");
     });
 }
 

@@ -143,12 +143,6 @@ bool is_left_by_the_start(const std::string& key, const std::string& value) {
            (key == "environment.OMPI_MCA_pml" && value.starts_with("^cm"));
 }
 
-bool fits(const std::string& key, std::string_view pattern) {
-    if (!pattern.empty() && pattern.back() == '*')
-        return key.compare(0, pattern.size() - 1, pattern.substr(0, pattern.size() - 1)) == 0;
-    return key == pattern;
-}
-
 template <class List>
 bool is_in(const List& list, const std::string& key) {
     return std::any_of(list.begin(), list.end(), [&](const Why& one) { return fits(key, one.key); });
@@ -159,6 +153,11 @@ std::string joined(const std::set<std::string>& values) {
 }
 
 }  // namespace
+
+bool fits(std::string_view key, std::string_view pattern) {
+    if (pattern.ends_with('*')) return key.starts_with(pattern.substr(0, pattern.size() - 1));
+    return key == pattern;
+}
 
 bool setting_matters(Asker asker, const std::string& setting) {
     const auto found = std::find_if(kUnimportant.begin(), kUnimportant.end(),

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/run.hpp"
@@ -67,5 +68,8 @@ std::string devices_of(const results::Run& run);
 /// What the tables of `ranklab io` say of its files: where they lay, or whether reads came from a cache. ""
 /// where no table has that column.
 std::string seen_in_tables(const results::Run& run, const char* column);
+
+/// Whether the key is that one, or begins like a pattern that ends in '*'.
+bool fits(std::string_view key, std::string_view pattern);
 
 }  // namespace ranklab::report

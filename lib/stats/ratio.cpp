@@ -87,7 +87,7 @@ RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const 
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
                                     double level) {
     RatioEstimate estimate;
-    estimate.ratio = estimate_ratio(numerator, denominator).ratio;
+    estimate.ratio = ratio_of(quantile(numerator, 0.5), quantile(denominator, 0.5));
     const std::size_t n = numerator.size();
     if (n != denominator.size() || n < kFewest || std::isnan(estimate.ratio)) return estimate;
     Random random(kSeed);

@@ -24,6 +24,11 @@ using ::testing::HasSubstr;
 
 constexpr hsize_t kEdge = 12;
 
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 class HostileVolumes : public ::testing::Test {
   protected:
     /// The sentence with which the file is refused, by every access.
@@ -110,11 +115,7 @@ TEST_F(HostileVolumes, TruncatedAnywhere) {
 TEST_F(HostileVolumes, PlacesBehindTheEnd) {
     const auto path = folder_ / "v.h5";
     VolumeWriter(path).add_both(kEdge);
-    std::string bytes;
-    {
-        std::ifstream file(path, std::ios::binary);
-        bytes.assign(std::istreambuf_iterator<char>(file), {});
-    }
+    std::string bytes = bytes_of(path);
     // In superblock version 0 the end-of-file address stands at byte 40.
     const std::uint64_t end = bytes.size();
     ASSERT_EQ(std::memcmp(bytes.data() + 40, &end, 8), 0);
@@ -173,11 +174,7 @@ TEST_F(HostileVolumes, NumbersThatAreNoneAreNamedByTheirPlace) {
 // The index of chunks, a tree that has no checksum, says that one is shorter than it has to be. HDF5 1.10
 // would read behind its own memory.
 void shorten_a_chunk(const std::filesystem::path& path, std::uint32_t from, std::uint32_t to) {
-    std::string bytes;
-    {
-        std::ifstream file(path, std::ios::binary);
-        bytes.assign(std::istreambuf_iterator<char>(file), {});
-    }
+    std::string bytes = bytes_of(path);
     const auto tree = bytes.find(std::string("TREE\1\0", 6));  // 1: of chunks
     const auto at = bytes.find(std::string(reinterpret_cast<const char*>(&from), sizeof from), tree);
     ASSERT_NE(at, std::string::npos);
@@ -194,30 +191,26 @@ TEST_F(HostileVolumes, ChunksThatSayTheyAreShorter) {
     }
 }
 
-TEST_F(HostileVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
-    const auto path = folder_ / "v.h5";
+// Opens the file, cuts it, and reads a crop.
+void read_while_it_shrinks(const std::filesystem::path& path, VolumeAccess access) {
     VolumeWriter(path).add_both(kEdge);
-    const auto file = std::make_shared<const VolumeFile>(path, VolumeAccess::read);
+    const auto file = std::make_shared<const VolumeFile>(path, access);
     const auto source = crop_source(file, {kEdge, 1, false, false});
     std::filesystem::resize_file(path, 4096);
     std::vector<std::byte> input(source->layout().input.bytes());
     std::vector<std::byte> target(source->layout().target.bytes());
     ReadTimes times;
+    source->read({}, input.data(), target.data(), times);
+}
+
+TEST_F(HostileVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
     EXPECT_THAT(tests::thrown_sentence<base::DataError>(
-                    [&] { source->read({}, input.data(), target.data(), times); }),
+                    [&] { read_while_it_shrinks(folder_ / "v.h5", VolumeAccess::read); }),
                 HasSubstr("became shorter"));
 }
 
 TEST_F(HostileVolumes, ThatShrinkWhileTheyAreMappedAreSaid) {
-    const auto path = folder_ / "v.h5";
-    VolumeWriter(path).add_both(kEdge);
-    const auto file = std::make_shared<const VolumeFile>(path, VolumeAccess::mapped);
-    const auto source = crop_source(file, {kEdge, 1, false, false});
-    std::filesystem::resize_file(path, 4096);
-    std::vector<std::byte> input(source->layout().input.bytes());
-    std::vector<std::byte> target(source->layout().target.bytes());
-    ReadTimes times;
-    EXPECT_EXIT(source->read({}, input.data(), target.data(), times), ::testing::ExitedWithCode(3),
+    EXPECT_EXIT(read_while_it_shrinks(folder_ / "v.h5", VolumeAccess::mapped), ::testing::ExitedWithCode(3),
                 "v.h5 became shorter while it was read");
 }
 
@@ -225,11 +218,7 @@ TEST_F(HostileVolumes, ThatShrinkWhileTheyAreMappedAreSaid) {
 TEST_F(HostileVolumes, DamagedChunksAreDamagedData) {
     const auto path = folder_ / "v.h5";
     VolumeWriter(path).add_both(kEdge, {.chunk = {4, 6, 6, 6}, .deflate = true});
-    std::string bytes;
-    {
-        std::ifstream file(path, std::ios::binary);
-        bytes.assign(std::istreambuf_iterator<char>(file), {});
-    }
+    std::string bytes = bytes_of(path);
     for (std::size_t at = 0; at + 1 < bytes.size(); ++at)
         if (bytes[at] == '\x78' && bytes[at + 1] == '\x01') bytes[at] = '\xff';  // how a zlib stream begins
     const auto damaged = folder_.write("w.h5", bytes);

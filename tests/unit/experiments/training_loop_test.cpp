@@ -49,16 +49,21 @@ auto images_of(const data::SourceEntry& source) {
                        world());
 }
 
-/// Six steps of two replicas, of which the second has `forgotten` where the model has 1.
-results::Run train_with(double forgotten) {
+TrainingOptions options_of(const std::string& mode, const std::string& evaluate) {
     TrainingOptions options;
-    options.mode = "dp";
+    options.mode = mode;
     options.sync = "none";
     options.optimizer = "sgd";
-    options.evaluate = "end";
+    options.evaluate = evaluate;
     options.local_batch = 6;
-    options.replicas = 2;
     options.rate.lr = 0.1;
+    return options;
+}
+
+/// Six steps of two replicas, of which the second has `forgotten` where the model has 1.
+results::Run train_with(double forgotten) {
+    auto options = options_of("dp", "end");
+    options.replicas = 2;
     const auto source = entry_of(data::sources(), "synthetic");
     const auto data = images_of(source);
     data::Sampler sampler({.samples = 36, .batch = 6});
@@ -120,13 +125,7 @@ class StopsInTheLastTrial final : public base::ProgressSink {
 
 /// The kinds of trials that are kept of a round that is stopped in its last trial.
 std::size_t trials_kept(std::int64_t steps_of_a_trial) {
-    TrainingOptions options;
-    options.mode = "single";
-    options.sync = "none";
-    options.optimizer = "sgd";
-    options.evaluate = "off";
-    options.local_batch = 6;
-    options.rate.lr = 0.1;
+    auto options = options_of("single", "off");
     options.steps = steps_of_a_trial;
     options.ablation.trials = 5;
     const auto source = entry_of(data::sources(), "synthetic");
