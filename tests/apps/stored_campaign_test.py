@@ -1,0 +1,190 @@
+"""A results file made by an earlier version (tests/fixtures): every output made of it stays what it was. It is the
+test that old files are read, too. After a change that is meant, `stored_campaign_test.py --write` stores the outputs
+anew; read the difference before you commit it."""
+
+import html.parser
+import json
+import lzma
+import pathlib
+import re
+import sys
+
+import ranklab_cli as cli
+
+FIXTURE = cli.SOURCE / "tests" / "fixtures" / "campaign-0.1.0"
+EXPECTED = FIXTURE / "expected"
+FILE = "campaign.h5"
+LARGE = 60_000  # bytes; what is longer is stored compressed
+
+REPORTS = {
+    "newest.txt": (),
+    "last.md": ("--last", 3, "--format", "markdown"),
+    "ladder.txt": ("--label", "ladder"),
+    "io-ranks.txt": ("--label", "ranks"),
+    "io-workers.txt": ("--label", "workers"),
+    "cold.txt": ("--label", "cold"),
+    "epochs.txt": ("--label", "epochs"),
+    "resumed.txt": ("--label", "resumed"),
+    "syncs.txt": ("--label", "syncs"),
+    "dp.txt": ("--label", "dp"),
+    "ablation.txt": ("--label", "ablation"),
+    "sweep.txt": ("--label", "sweep"),
+    "delayed.txt": ("--label", "delayed"),
+    "resnet.txt": ("--label", "resnet"),
+    "cut.txt": ("--label", "cut"),
+    "groups.txt": ("--where", "command=train", "--group-by", "ranks,sync,model"),
+    "groups.md": ("--where", "command=train", "--group-by", "ranks", "--format", "markdown"),
+    "groups-io.txt": ("--where", "command=io", "--group-by", "strategy,ranks,workers"),
+    "groups-phases.txt": ("--where", "label=ddp*", "--group-by", "ranks", "--measure",
+                          "step_time_s,forward_time_s,sync_exposed_time_s"),
+    "all.json": ("--format", "json"),
+    "all.csv": ("--format", "csv"),
+    "gbench.json": ("--where", "label=ddp*", "--format", "gbench"),
+    "train.extrap": ("--where", "label=ddp*", "--format", "extrap"),
+    "io.extrap": ("--label", "ranks", "--where", "strategy=mpi-scatter", "--format", "extrap"),
+    "trace.json": ("--label", "delayed", "--format", "chrome-trace", "--trace-steps", 10),
+}
+PAGES = {
+    "page.txt": (),
+    "page-train.txt": ("--where", "command=train"),
+    "page-io.txt": ("--where", "command=io"),
+    "page-one.txt": ("--label", "delayed"),
+}
+COMPARISONS = {
+    "self.txt": (FILE, FILE, "--where", "label=ddp2"),
+    "turns.txt": ("label:turns", "label:turns", "--file", FILE, "--where", "sync=flat"),
+    "sync.txt": ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--allow",
+                 "steps,warmup,overlap-steps,repetitions,order"),
+    "sync.md": ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--allow",
+                "steps,warmup,overlap-steps,repetitions,order", "--format", "markdown"),
+    "sync.json": ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--allow",
+                  "steps,warmup,overlap-steps,repetitions,order", "--format", "json"),
+    "io.txt": ("label:ladder", "label:ladder", "--file", FILE, "--where", "strategy=binary"),
+    "refused.txt": ("label:one", "label:ddp2", "--file", FILE),
+}
+
+
+class VisibleText(html.parser.HTMLParser):
+    """What a reader of the page sees, but for what is drawn: a line for each block and each table row."""
+
+    HIDDEN = {"style", "script", "svg", "title"}
+    CELLS = {"td", "th"}
+    BLOCKS = {"article", "body", "details", "dd", "div", "dl", "dt", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "header",
+              "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "thead", "tr", "ul"}
+
+    def __init__(self):
+        super().__init__()
+        self.text, self.hidden = "", 0
+
+    def handle_starttag(self, tag, attributes):
+        self.hidden += tag in self.HIDDEN
+        self.handle_edge(tag)
+
+    def handle_endtag(self, tag):
+        self.hidden -= tag in self.HIDDEN
+        self.handle_edge(tag)
+
+    def handle_edge(self, tag):
+        if tag in self.CELLS:
+            self.text += " | "
+        elif tag in self.BLOCKS:
+            self.text += "\n"
+
+    def handle_data(self, data):
+        if not self.hidden:
+            self.text += re.sub(r"\s+", " ", data)
+
+
+def visible_text(page):
+    reader = VisibleText()
+    reader.feed(page)
+    lines = (re.sub(r"[ |]*\|[ |]*", " | ", line).strip(" |") for line in reader.text.splitlines())
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+def runs_of(result):
+    """By id: a merged file has them in the order of their times."""
+    return {run["id"]: run for run in json.loads(result.stdout)["runs"]}
+
+
+class StoredCampaign(cli.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        made = cli.tempfile.TemporaryDirectory(prefix="ranklab-test-")
+        cls.addClassCleanup(made.cleanup)
+        cls.where = pathlib.Path(made.name)
+        (cls.where / FILE).write_bytes(lzma.decompress((FIXTURE / f"{FILE}.xz").read_bytes()))
+
+    def run_here(self, *words):
+        return cli.ranklab(*words, cwd=self.where)
+
+    def hold(self, name, text):
+        """Compares with what is stored, or stores it."""
+        if "--write" in WORDS:
+            write(name, text)
+        self.assertMultiLineEqual(read(name), text, f"{name} is not what it was; if that is meant: "
+                                                    "tests/apps/stored_campaign_test.py --write")
+
+    def test_reports(self):
+        for name, words in REPORTS.items():
+            with self.subTest(name):
+                result = self.run_here("report", FILE, *words)
+                self.assertEqual(result.code, 0, result)
+                self.hold(f"report/{name}", result.stdout)
+
+    def test_pages(self):
+        for name, words in PAGES.items():
+            with self.subTest(name):
+                result = self.run_here("report", FILE, *words, "--format", "html")
+                self.assertEqual(result.code, 0, result)
+                self.hold(f"report/{name}", visible_text(result.stdout))
+
+    def test_figures(self):
+        result = self.run_here("report", FILE, "--plots", "plots")
+        self.assertEqual(result.code, 0, result)
+        made = sorted((self.where / "plots").glob("*.dat"))
+        self.assertTrue(made, result)
+        self.hold("report/figures.dat", "".join(f"# {file.name}\n{file.read_text()}" for file in made))
+
+    def test_comparisons(self):
+        for name, words in COMPARISONS.items():
+            with self.subTest(name):
+                result = self.run_here("compare", *words)
+                self.hold(f"compare/{name}", f"exit code {result.code}\n{result.stdout}{result.stderr}")
+
+    def test_keeping(self):
+        """`results` checks it, exports it and makes it whole again."""
+        for words in (("check", FILE), ("export", FILE, "--output", "part.h5", "--where", "label=ddp2"),
+                      ("check", "part.h5"), ("merge", "again.h5", FILE), ("check", "again.h5")):
+            result = self.run_here("results", *words)
+            self.assertEqual(result.code, 0, result)
+        before, after = (runs_of(self.run_here("report", file, "--format", "json")) for file in (FILE, "again.h5"))
+        self.assertEqual(before, after)
+
+
+def write(name, text):
+    target = EXPECTED / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    packed = target.with_name(target.name + ".xz")
+    for old in (target, packed):
+        old.unlink(missing_ok=True)
+    data = text.encode()
+    if len(data) > LARGE:
+        packed.write_bytes(lzma.compress(data, preset=9))
+    else:
+        target.write_bytes(data)
+
+
+def read(name):
+    packed = EXPECTED / f"{name}.xz"
+    if packed.exists():
+        return lzma.decompress(packed.read_bytes()).decode()
+    return (EXPECTED / name).read_bytes().decode()
+
+
+WORDS = [word for word in sys.argv if word == "--write"]
+
+if __name__ == "__main__":
+    sys.argv = [word for word in sys.argv if word != "--write"]
+    cli.main()
