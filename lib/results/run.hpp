@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "results/samples.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::results {
 
-/// cost: seconds, bytes...; summed and averaged. rate: derived from summed cost, never averaged.
-/// ratio: never averaged. count: exact.
-enum class Kind { cost, rate, ratio, count };
+using vocabulary::Kind;
 std::string kind_name(Kind kind);
 
 struct Measurement {

@@ -1,0 +1,93 @@
+#include "results/vocabulary/facts.hpp"
+
+#include <array>
+
+namespace ranklab::vocabulary {
+namespace {
+
+using enum FactRole;
+
+// Of the environment's variables those that a launcher sets of its own are no facts of the user's
+// (base/launcher_words.hpp).
+constexpr auto kFacts = std::to_array<Fact>({
+    {"build.type", surroundings, "a debug build's times are others"},
+    {"build.compiler", surroundings, "makes the code"},
+    {"build.version", outcome, "what tells A from B"},
+    {"build.git_revision", outcome, "what tells A from B"},
+    {"build.features", noted, "what was built in"},
+    {"libraries.*", surroundings, "do most of the work"},
+    {"libraries.libtorch_cpu_capability", surroundings, "the instructions that compute", false,
+     "libraries.libtorch"},
+    {"host.cpu", surroundings, "computes"},
+    {"host.machine", surroundings, "computes"},
+    {"host.logical_cpus", surroundings, "computes"},
+    {"host.governor", surroundings, "sets the clock"},
+    {"host.kernel", noted, "schedules, and does the input and output"},
+    {"host.memory", noted, "what caches have room in"},
+    {"host.numa_nodes", noted, "how far memory is"},
+    {"host.transparent_hugepages", noted, "how memory is mapped"},
+    {"host.load_1min", outcome, "another in every run"},
+    {"process.allocator", surroundings, "decides on page faults"},
+    {"process.mpi", surroundings, "with MPI or without it; one rank alone starts without", true},
+    {"process.launcher", noted, "what started the ranks"},
+    {"process.instance", outcome, "another in every process; its runs count as one"},
+    {"output.*", outcome, "of the results file"},
+    {"training.parameters", work, "the settings say it"},
+    {"training.train_samples", work, "follows from the data"},
+    {"training.test_samples", work, "follows from the data"},
+    // Where no number of threads is given it follows from the cores that a job has.
+    {"training.intra_op_threads", surroundings, "how many compute; cores are shared by the ranks", true},
+    {"training.limit", outcome, "what came out"},
+    {"training.loss_scale", outcome, "what came out"},
+    {"training.skipped_steps", outcome, "what came out"},
+    {"training.*", noted, "of this training"},
+    {"checkpoint.*", outcome, "what came out"},
+    {"communication.*", outcome, "what came out"},
+    {"measuring.*", outcome, "what came out; a run that did not converge is left out"},
+    {"environment.OMP_*", surroundings, "sets what the libraries do"},
+    {"environment.OMP_NUM_THREADS", surroundings,
+     "cores are shared by the ranks; the setting `threads` says it", true},
+    {"environment.NCCL_*", surroundings, "sets what the libraries do"},
+    {"environment.UCX_*", surroundings, "sets what the libraries do"},
+    {"environment.OMPI_MCA_*", surroundings, "sets what the libraries do"},
+    {"environment.OMPI_MCA_rmaps_*", surroundings, "mpirun's own words for its options of placing ranks",
+     true},
+    {"environment.OMPI_MCA_rmaps_base_oversubscribe", outcome,
+     "a permission; ranks, hosts and cpusets are compared", true},
+    {"environment.HDF5_*", surroundings, "sets what the libraries do"},
+    {"environment.ONEDNN_*", surroundings, "sets the instructions that compute"},
+    {"environment.DNNL_*", surroundings, "sets the instructions that compute"},
+    {"environment.ATEN_*", surroundings, "sets the instructions that compute"},
+    {"environment.SLURM_*", outcome, "numbers of the job; ranks, nodes and hosts are compared"},
+    {"environment.*", noted, "the surroundings of the process"},
+    // No fact of the context, but a condition all the same: more ranks need more hosts.
+    {"hosts", surroundings, "more ranks need more of them", true},
+});
+
+}  // namespace
+
+std::span<const Fact> facts() {
+    return kFacts;
+}
+
+bool fits(std::string_view key, std::string_view pattern) {
+    if (pattern.ends_with('*')) return key.starts_with(pattern.substr(0, pattern.size() - 1));
+    return key == pattern;
+}
+
+const Fact* find_fact(std::string_view name) {
+    const Fact* best = nullptr;
+    for (const Fact& fact : kFacts) {
+        if (!fits(name, fact.name)) continue;
+        if (fact.name == name) return &fact;
+        if (best == nullptr || fact.name.size() > best->name.size()) best = &fact;
+    }
+    return best;
+}
+
+FactRole role_of_fact(std::string_view name) {
+    const Fact* fact = find_fact(name);
+    return fact == nullptr ? FactRole::noted : fact->role;
+}
+
+}  // namespace ranklab::vocabulary

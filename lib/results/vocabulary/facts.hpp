@@ -1,0 +1,35 @@
+// What the context of a run says, and what that means for its numbers: one row for each fact that a run
+// stores, "section.key". A fact without a row is one that another version stores.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace ranklab::vocabulary {
+
+enum class FactRole {
+    surroundings,  ///< times depend on it: runs that differ in it are never pooled nor compared unasked
+    work,          ///< it says that the work is another: compared, but the settings say it too
+    noted,         ///< it may matter and differs too often to be refused; a fact without a row is noted
+    outcome        ///< it differs from run to run, tells what came out, or is what a comparison is about
+};
+
+struct Fact {
+    std::string_view name;  ///< "host.cpu"; with '*' at its end all that begin so, if no longer row fits
+    FactRole role;
+    std::string_view reason;
+    bool follows_ranks = false;  ///< it follows from the number of ranks, or from how one rank is started
+    /// Stored since a later version: a run that has that other fact and not this one is older.
+    std::string_view since_beside = {};
+};
+
+std::span<const Fact> facts();
+/// The row of that fact, the most exact one; nullptr where there is none.
+const Fact* find_fact(std::string_view name);
+/// noted where there is no row.
+FactRole role_of_fact(std::string_view name);
+
+/// Whether the key is that one, or begins like a pattern that ends in '*'.
+bool fits(std::string_view key, std::string_view pattern);
+
+}  // namespace ranklab::vocabulary

@@ -1,0 +1,215 @@
+#include "results/vocabulary/measurements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ranklab::vocabulary {
+namespace {
+
+using enum Kind;
+using enum Better;
+
+constexpr Quantity seconds(std::string_view name, std::string_view definition) {
+    return {name, "s", cost, less, definition};
+}
+
+constexpr Quantity part(std::string_view whole, std::string_view phase, std::string_view name,
+                        std::string_view definition) {
+    return {name, "s", cost, less, definition, whole, phase};
+}
+
+constexpr Quantity rate_of(std::string_view name, std::string_view unit, std::string_view definition) {
+    return {name, unit, rate, more, definition};
+}
+
+constexpr Quantity ratio_of(std::string_view name, Better better, std::string_view definition) {
+    return {name, "1", ratio, better, definition};
+}
+
+constexpr Quantity count_of(std::string_view name, std::string_view unit, Better better,
+                            std::string_view definition) {
+    return {name, unit, count, better, definition};
+}
+
+constexpr Quantity shown(Shown place, std::string_view command, Quantity quantity) {
+    quantity.shown = place;
+    quantity.shown_for = command;
+    return quantity;
+}
+
+constexpr std::array kQuantities{
+    shown(Shown::groups, "train",
+          seconds("step_time_s",
+                  "A whole training step, from before its first sample is gathered to after the optimizer; "
+                  "per step the maximum over ranks, since a step is over when the last rank is.")),
+    part(kStepTime, "data", "data_time_s",
+         "Data wait: until the loader has the next batch. With --workers 0 the batch is made here."),
+    part(kStepTime, "copy", "copy_time_s",
+         "Making the model's tensors of those bytes: into the device's memory, in the type that "
+         "computes, normalised."),
+    part(kStepTime, "scatter", "scatter_time_s", "--mode dp: the replicas' parts of the batch."),
+    part(kStepTime, "replicate", "replicate_time_s",
+         "--mode dp: copying replica 0's parameters and buffers into every other replica."),
+    part(kStepTime, "forward", "forward_time_s", "The network and the loss."),
+    part(kStepTime, "gather", "gather_time_s",
+         "--mode dp: bringing the outputs together on replica 0, and handing their gradient back."),
+    part(kStepTime, "backward", "backward_time_s", "Clearing the gradients and the backward pass."),
+    part(kStepTime, "reduce", "reduce_time_s", "--mode dp: adding the replicas' gradients to replica 0's."),
+    shown(Shown::summary, "train",
+          part(kStepTime, "sync", "sync_exposed_time_s",
+               "The gradient synchronisation that the step waits for: from the end of backward until the "
+               "gradients are there, and the broadcast of buffers; waiting for the slowest rank is in it.")),
+    part(kStepTime, "optimizer", "optimizer_time_s", "The parameter update."),
+    seconds("replica_forward_time_s",
+            "--mode dp: each replica's own forward time inside its thread; the row is of the maximum "
+            "over replicas."),
+    seconds("replica_backward_time_s",
+            "--mode dp: each replica's own backward time inside its thread; the row is of the maximum "
+            "over replicas."),
+    seconds("loader_read_time_s",
+            "Not a phase: reading the step's samples, added up over the loader's threads, beside the steps."),
+    seconds("loader_decode_time_s",
+            "Not a phase: resizing the step's samples, added up over the loader's threads."),
+    seconds("loader_augment_time_s",
+            "Not a phase: turning the step's samples, added up over the loader's threads."),
+    shown(Shown::groups, "train",
+          rate_of("throughput_samples_per_s", "samples/s",
+                  "Per step: true samples of all ranks (repeats of the sampler not counted) / maximum over "
+                  "ranks of the step time. The mean is all true samples / the sum of those times.")),
+    rate_of(
+        "throughput_io_samples_per_s", "samples/s",
+        "--ablation: true samples / time of the slowest rank, of trials that only read; a sample a trial."),
+    rate_of("throughput_synthetic_samples_per_s", "samples/s",
+            "--ablation: the same of trials on one batch that stays in memory."),
+    rate_of("throughput_nocomm_samples_per_s", "samples/s",
+            "--ablation: the same of trials without gradient synchronisation."),
+    rate_of("throughput_compute_samples_per_s", "samples/s",
+            "--ablation: the same of trials with neither reading nor synchronisation."),
+    rate_of("throughput_full_samples_per_s", "samples/s",
+            "--ablation: the same of trials of the whole step."),
+    seconds("epoch_time_s", "Wall time of an epoch's steps, without the evaluation; maximum over ranks."),
+    seconds("time_to_first_step_s",
+            "From the kernel's start of the process to the end of the first step; maximum over ranks."),
+    seconds("checkpoint_time_s",
+            "From the comparison of the parameters before a checkpoint to its file being on the disk; "
+            "maximum over ranks."),
+    count_of("collectives_per_step", "1", neither, "Reductions a step."),
+    count_of("reduced_bytes_per_step", "B", neither,
+             "Bytes of those reductions on this rank, as they travel."),
+    seconds("communication_s", "Sum over buckets of the transfer, of the steps with communication."),
+    seconds("communication_inside_backward_s",
+            "Of that, the part inside the backward of the rank that came last."),
+    seconds("communication_exposed_s",
+            "Step time with communication - step time without, of pairs of steps after the run."),
+    seconds("communication_hidden_s", "median(inside backward) - median(backward longer), each at least 0."),
+    seconds("backward_longer_s",
+            "Maximum over ranks of the backward phase with communication, minus that without."),
+    seconds("step_without_communication_s", "The step time of the pair's step that synchronises nothing."),
+    ratio_of("overlap", more,
+             "1 - median(communication_exposed_s) / median(communication_s), with a bootstrap interval; n/a "
+             "outside 0 to 1, of fewer than 6 pairs, or where overlap_balance is not within 0.75 .. 1.25."),
+    ratio_of("overlap_balance", neither,
+             "(median(exposed) + hidden) / median(total): 1 where stamps and step times agree."),
+    seconds("transfer_s",
+            "Table communication: of the ranks' times from all having come to the sum being there, "
+            "the shortest; median over the counted steps."),
+    ratio_of("train_loss", less,
+             "Per step: sum over ranks of (local mean loss x local samples) / samples of all ranks, "
+             "before the update."),
+    ratio_of("learning_rate", neither, "Per step: the rate of its update."),
+    ratio_of("validation_loss", less,
+             "Sum over all test samples, each counted once, / their number; one per evaluation."),
+    ratio_of("validation_accuracy", more,
+             "Test samples whose class was the most likely one / all test samples; one per evaluation."),
+    ratio_of("load_imbalance", less,
+             "max / mean - 1 over ranks: of the mean time per step in all phases but sync; of io: of "
+             "the job time."),
+    shown(Shown::compare, "train",
+          Quantity{"peak_rss_bytes", "B", cost, less,
+                   "getrusage's ru_maxrss at the end, what Slurm calls MaxRSS; maximum over ranks."}),
+    count_of("threads", "1", neither, "Threads of the process at the end; maximum over ranks."),
+    shown(Shown::groups, "io",
+          seconds("job_time_s",
+                  "From the barrier to the end of close: open + write + close of the strategy, generating "
+                  "included; maximum over ranks.")),
+    part(kJobTime, "setup", "setup_time_s",
+         "The verb open: worker processes started, the shared file and its datasets created."),
+    part(kJobTime, "generate", "generate_time_s", "Computing the records: the sum over a rank's records."),
+    part(kJobTime, "format", "format_time_s", "Making text of the records: the sum over a rank's records."),
+    part(kJobTime, "send", "send_time_s",
+         "Handing work or records to others: the sum over a rank's records."),
+    part(kJobTime, "wait", "wait_time_s", "Waiting for others or for work: the sum over a rank's records."),
+    part(kJobTime, "open", "open_time_s",
+         "Opening files, or creating files and datasets: the sum over a rank's records."),
+    part(kJobTime, "write", "write_time_s", "Writing: the sum over a rank's records."),
+    part(kJobTime, "fsync", "fsync_time_s",
+         "Until the bytes are on the disk (-e): the sum over a rank's records."),
+    part(kJobTime, "close", "close_time_s",
+         "Closing, and the rename of --rename: the sum over a rank's records."),
+    shown(Shown::groups, "io",
+          rate_of("write_MiBps", "MiB/s",
+                  "Aggregate bandwidth: bytes of all ranks / (last close - first open).")),
+    seconds("read_time_s",
+            "The first timed pass over what was written: open + read + parse + close of the slowest rank."),
+    shown(Shown::compare, "io", rate_of("read_MiBps", "MiB/s", "Bytes of all ranks / read_time_s.")),
+    shown(Shown::summary, "io",
+          rate_of("files_per_s", "files/s", "Records of all ranks / (last close - first open).")),
+    count_of("wrong_elements", "1", less,
+             "Values read back that are not what was to be written, bit by bit.")};
+
+}  // namespace
+
+std::span<const Quantity> quantities() {
+    return kQuantities;
+}
+
+const Quantity* find_quantity(std::string_view name) {
+    const auto found = std::find_if(kQuantities.begin(), kQuantities.end(),
+                                    [&](const Quantity& one) { return one.name == name; });
+    return found == kQuantities.end() ? nullptr : &*found;
+}
+
+const Quantity& quantity(std::string_view name) {
+    const Quantity* found = find_quantity(name);
+    if (found == nullptr) throw base::Error(fmt::format("internal: no measurement is called '{}'", name));
+    return *found;
+}
+
+std::vector<const Quantity*> shown_at(Shown place, std::string_view command) {
+    std::vector<const Quantity*> shown;
+    for (const Quantity& one : kQuantities)
+        if (one.shown <= place && one.shown_for == command) shown.push_back(&one);
+    return shown;
+}
+
+std::vector<const Quantity*> wholes() {
+    std::vector<const Quantity*> wholes;
+    for (const Quantity& one : kQuantities) {
+        const bool has_parts = std::any_of(kQuantities.begin(), kQuantities.end(),
+                                           [&](const Quantity& part) { return part.part_of == one.name; });
+        if (has_parts) wholes.push_back(&one);
+    }
+    return wholes;
+}
+
+std::vector<const Quantity*> parts_of(const Quantity& whole) {
+    std::vector<const Quantity*> parts;
+    for (const Quantity& one : kQuantities)
+        if (one.part_of == whole.name) parts.push_back(&one);
+    return parts;
+}
+
+const Quantity& part_of(const Quantity& whole, std::string_view phase) {
+    for (const Quantity* part : parts_of(whole))
+        if (part->phase == phase) return *part;
+    throw base::Error(fmt::format("internal: {} has no phase '{}'", whole.name, phase));
+}
+
+Better better_of(std::string_view name, Kind kind) {
+    if (const Quantity* known = find_quantity(name)) return known->better;
+    return kind == cost ? less : kind == rate ? more : neither;
+}
+
+}  // namespace ranklab::vocabulary

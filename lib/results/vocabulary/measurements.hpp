@@ -1,0 +1,71 @@
+// What is measured: one row for each name, with its unit, kind, direction and definition. Whoever makes a
+// measurement takes unit and kind from here, and whoever shows one its definition: a new measurement is one
+// row here and the place that makes it. docs/measurement.md says more of how each is taken.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace ranklab::vocabulary {
+
+/// cost: seconds, bytes...; summed and averaged. rate: derived from summed cost, never averaged.
+/// ratio: never averaged. count: exact.
+enum class Kind { cost, rate, ratio, count };
+
+enum class Better { less, more, neither };
+
+/// Where a measurement is shown before anybody asks for it; each place has those of the places before it,
+/// too.
+enum class Shown {
+    groups,   ///< tables of groups of runs
+    compare,  ///< `ranklab compare`: few, since each row more makes all of them harder to tell from chance
+              ///< (Holm)
+    summary,  ///< the page's summary
+    asked     ///< nowhere: somebody asks by name
+};
+
+struct Quantity {
+    std::string_view name;  ///< "step_time_s", with its unit
+    std::string_view unit;  ///< "s", "samples/s", "B", "1"
+    Kind kind;
+    Better better;
+    std::string_view definition;    ///< with its formula
+    std::string_view part_of = {};  ///< the whole time that it is a part of ("step_time_s")
+    std::string_view phase = {};    ///< what it is called as a part of that ("forward")
+    Shown shown = Shown::asked;
+    std::string_view shown_for = {};  ///< the command of whose runs it is shown
+};
+
+/// All of them; parts of a whole stand in the order in which they happen.
+std::span<const Quantity> quantities();
+/// nullptr where there is none of that name: another program, or a later one, made it.
+const Quantity* find_quantity(std::string_view name);
+/// Throws Error where there is none: a name in the program that the table lacks is a bug.
+const Quantity& quantity(std::string_view name);
+
+/// What is shown of runs of that command at that place, in the table's order.
+std::vector<const Quantity*> shown_at(Shown place, std::string_view command);
+/// Times that are made of phases, and their phases.
+std::vector<const Quantity*> wholes();
+std::vector<const Quantity*> parts_of(const Quantity& whole);
+/// The part of that name. Throws Error where there is none.
+const Quantity& part_of(const Quantity& whole, std::string_view phase);
+
+/// Of a stored measurement, whose name may be unknown: a cost is to fall and a rate to rise.
+Better better_of(std::string_view name, Kind kind);
+
+// The names that more than one room reads. As all names they are checked against the table (vocabulary_test).
+inline constexpr std::string_view kStepTime = "step_time_s";
+inline constexpr std::string_view kJobTime = "job_time_s";
+inline constexpr std::string_view kEpochTime = "epoch_time_s";
+inline constexpr std::string_view kReadTime = "read_time_s";
+inline constexpr std::string_view kThroughput = "throughput_samples_per_s";
+inline constexpr std::string_view kWriteRate = "write_MiBps";
+inline constexpr std::string_view kReadRate = "read_MiBps";
+inline constexpr std::string_view kFileRate = "files_per_s";
+inline constexpr std::string_view kPeakMemory = "peak_rss_bytes";
+
+}  // namespace ranklab::vocabulary

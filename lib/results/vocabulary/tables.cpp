@@ -1,0 +1,271 @@
+#include "results/vocabulary/tables.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ranklab::vocabulary {
+namespace {
+
+using enum ColumnType;
+
+constexpr Column kVerification[] = {
+    {"check", text, "what was checked"},
+    {"result", text, "passed, failed or not verified"},
+    {"detail", text, "how, or why not"},
+};
+
+constexpr Column kPhases[] = {
+    {"phase", text, "the phase; `other` is what lies between them, `step` the whole"},
+    {"hits", whole, "counted steps"},
+    {"time_s", number, "of all of them, mean over ranks"},
+    {"per_hit_s", number, "time_s / hits"},
+    {"percent", number, "of the steps' time"},
+};
+
+constexpr Column kCommunication[] = {
+    {"bucket", whole, "in the order of their reductions"},
+    {"parameters", whole, "tensors in it"},
+    {"bytes", whole, "that travel"},
+    {"ready_after_backward_began_s", number, "until its gradients are there; median over steps"},
+    {"waiting_for_last_rank_s", number, "from there until the last rank has come; median"},
+    {"transfer_s", number, "from the last rank's coming to the sum being there; median"},
+};
+
+constexpr Column kWaiting[] = {
+    {"rank", whole, "in the world"},
+    {"host", text, "where it ran"},
+    {"waited_for_others_s", number, "a step; median"},
+    {"came_last_share", number, "of the steps: how often the others waited for it"},
+    {"longest_excess_phase", text, "the phase that is longest against the other ranks'"},
+    {"excess_s", number, "by how much; medians"},
+};
+
+constexpr Column kEpochs[] = {
+    {"epoch", whole, "from 1"},
+    {"steps", whole, "made"},
+    {"steps_per_epoch", whole, "of a whole one"},
+    {"samples", whole, "true samples of all ranks"},
+    {"time_s", number, "of its steps; maximum over ranks"},
+    {"lr", number, "the learning rate of its last step"},
+    {"train_loss", number, "mean over its steps"},
+    {"validation_loss", number, "after it"},
+    {"validation_accuracy", number, "after it"},
+};
+
+constexpr Column kStatistics[] = {
+    {"name", text, "the measurement"},
+    {"n", whole, "samples"},
+    {"lag1", number, "autocorrelation of neighbours"},
+    {"effective_n", number, "independent samples that say as much"},
+    {"method", text, "how the interval of the median was made"},
+    {"outliers_low", whole, "samples far below the quartiles"},
+    {"outliers_high", whole, "samples far above them"},
+    {"warmup_fixed", whole, "samples that --warmup left out"},
+    {"warmup_detected", whole, "where the beginning ends that is unlike the rest"},
+};
+
+constexpr Column kConvergence[] = {
+    {"samples", whole, "at this look"},
+    {"median_s", number, "at this look"},
+    {"low_s", number, "of its interval"},
+    {"high_s", number, "of its interval"},
+    {"half_width_percent", number, "the interval's longer side, of the median"},
+    {"target_percent", number, "what was asked for"},
+    {"effective_n", number, "independent samples that say as much"},
+    {"method", text, "how the interval was made"},
+};
+
+constexpr Column kOrder[] = {
+    {"round", whole, "from 1"},
+    {"place", whole, "in the round, from 1"},
+    {"of", whole, "runs that had a turn in it"},
+};
+
+constexpr Column kVariants[] = {
+    {"global_batch", text, "samples of all ranks a step"},
+    {"lr_scaling", text, "rule of the rate"},
+    {"highest_lr", number, "of all steps"},
+    {"steps", whole, "of all epochs"},
+    {"samples", whole, "true samples of all epochs"},
+    {"time_s", number, "of all epochs' steps"},
+    {"last_train_loss", number, "of the last epoch"},
+    {"last_validation_loss", number, "of the last epoch"},
+    {"valid", text, "yes or NO"},
+    {"run", text, "its id"},
+    {"sync", text, "how gradients were reduced"},
+    {"step_time_s", number, "median"},
+    {"low_s", number, "of its interval"},
+    {"high_s", number, "of its interval"},
+    {"mark", text, "its warnings"},
+};
+
+constexpr Column kRepetitions[] = {
+    {"variant", text, "what its runs have in common"},
+    {"n", whole, "valid runs"},
+    {"step_time_s", number, "median of the runs' medians"},
+    {"low_s", number, "of its interval over runs"},
+    {"high_s", number, "of its interval over runs"},
+    {"throughput_samples_per_s", number, "median of the runs' medians"},
+};
+
+constexpr Column kAblation[] = {
+    {"trial", text, "what was left out"},
+    {"trials", whole, "made"},
+    {"steps", whole, "of each"},
+    {"mean_samples_per_s", number, "over trials"},
+    {"std_samples_per_s", number, "population deviation over trials"},
+    {"step_time_s", number, "of the slowest rank; median over trials"},
+};
+
+constexpr Column kWaterfall[] = {
+    {"part", text, "of the step"},
+    {"step_s", number, "what it adds to a step"},
+    {"percent", number, "of the whole step"},
+    {"samples_per_s", number, "without it"},
+    {"lost_samples_per_s", number, "what it costs"},
+};
+
+constexpr Column kIoPhases[] = {
+    {"phase", text, "`record` and `job` are what lies between the phases"},
+    {"calls", whole, "of all ranks and counted repetitions"},
+    {"total_s", number, "of them all"},
+    {"per_call_s", number, "total_s / calls"},
+    {"cumulative_s", number, "with the phases that are its parts"},
+    {"percent", number, "of the sum of the column total_s"},
+    {"longest_s", number, "the longest single one"},
+};
+
+// Phases that no rank has spent time in have no column.
+constexpr Column kIoRanks[] = {
+    {"rank", whole, "of those that took part"},
+    {"records", number, "a repetition"},
+    {"MiB", number, "a repetition"},
+    {"job_s", number, "a repetition"},
+    {"generate_s", number, "a repetition"},
+    {"format_s", number, "a repetition"},
+    {"send_s", number, "a repetition"},
+    {"wait_s", number, "a repetition"},
+    {"open_s", number, "a repetition"},
+    {"write_s", number, "a repetition"},
+    {"fsync_s", number, "a repetition"},
+    {"close_s", number, "a repetition"},
+    {"read_s", number, "a repetition"},
+    {"parse_s", number, "a repetition"},
+    {"first_open_s", number, "after the barrier"},
+    {"last_close_s", number, "after the barrier"},
+};
+
+constexpr Column kIoReads[] = {
+    {"repetition", whole, "from 1"},
+    {"pass", text, "which reading of it"},
+    {"order", text, "whose records each rank reads"},
+    {"read_s", number, "maximum over ranks"},
+    {"MiB", number, "of all ranks"},
+    {"MiB_per_s", number, "MiB / read_s"},
+    {"resident_percent", number, "of the bytes, in the page cache before"},
+    {"block_layer_MiB", number, "that the device delivered"},
+    {"cache", text, "where the bytes came from"},
+    {"file_system", text, "where the files lay"},
+};
+
+constexpr Column kCeilings[] = {
+    {"ceiling", text, "what the machine was asked to do"},
+    {"value", number, "its rate"},
+    {"unit", text, "of the rate"},
+    {"ceiling_s", number, "the ceiling's time for the rung's work"},
+    {"rung_s", number, "the rung's time for it"},
+    {"percent", number, "ceiling_s / rung_s"},
+    {"binds", text, "yes for the nearest"},
+    {"mark", text, "why a share above 105 % is one"},
+};
+
+constexpr Column kLadder[] = {
+    {"rung", text, "the strategy"},
+    {"ranks", whole, "that took part"},
+    {"workers", whole, "processes of the process rungs, else 0"},
+    {"n", whole, "repetitions"},
+    {"job_time_s", number, "median"},
+    {"low_s", number, "of its interval"},
+    {"high_s", number, "of its interval"},
+    {"speedup", number, "over the first rung"},
+    {"over_previous", number, "over the rung before"},
+    {"write_MiBps", number, "median"},
+    {"files_per_s", number, "median"},
+    {"ceiling", text, "the nearest"},
+    {"percent_of_ceiling", number, "how near"},
+    {"verified", text, "yes, NO or not verified"},
+    {"mark", text, "why a number is doubtful"},
+};
+
+constexpr Column kTasks[] = {
+    {"worker", whole, "process, from 0"},
+    {"tasks", whole, "it was given"},
+    {"bytes_sent_per_task", number, "to it"},
+    {"bytes_received_per_task", number, "from it"},
+    {"busy_s", number, "at work"},
+    {"wait_s", number, "for work"},
+};
+
+constexpr Column kChunks[] = {
+    {"rank", whole, "that asked"},
+    {"chunks", whole, "it was given"},
+    {"records", whole, "in them"},
+    {"handed_bytes", whole, "on the way to it"},
+};
+
+constexpr Column kTransfers[] = {
+    {"requested", text, "independent or collective"},
+    {"actual_io_mode", text, "what HDF5 says it did"},
+    {"chunk_mode", text, "what HDF5 says of chunks"},
+    {"no_collective_cause", text, "why it was not collective"},
+    {"transfers", whole, "of that kind, all ranks"},
+};
+
+constexpr Column kMpiIo[] = {
+    {"key", text, "a hint"},
+    {"value", text, "as MPI-IO has it"},
+};
+
+constexpr auto kTables = std::to_array<TableSchema>({
+    {"verification", "a check", kVerification},
+    {"statistics", "a series of samples", kStatistics},
+    {"convergence", "a look at --target-ci", kConvergence},
+    {"order", "a turn of this run", kOrder},
+    {"phases", "a phase of the step", kPhases},
+    {"epochs", "an epoch", kEpochs},
+    {"communication", "a bucket of gradients", kCommunication},
+    {"waiting", "a rank", kWaiting},
+    {"ablation", "a kind of trial", kAblation},
+    {"waterfall", "a part of the step", kWaterfall},
+    {"variants", "a run of the command", kVariants},
+    {"repetitions", "a variant", kRepetitions},
+    {"ladder", "a rung", kLadder},
+    {"io_phases", "a phase of writing and reading", kIoPhases},
+    {"io_ranks", "a rank", kIoRanks},
+    {"io_reads", "a reading of all records", kIoReads},
+    {"ceilings", "something the machine can do", kCeilings},
+    {"tasks", "a worker process", kTasks},
+    {"chunks", "a rank", kChunks},
+    {"hdf5_transfers", "a way of transfer", kTransfers},
+    {"mpi_io", "a hint of MPI-IO", kMpiIo},
+});
+
+}  // namespace
+
+std::span<const TableSchema> tables() {
+    return kTables;
+}
+
+const TableSchema* find_table(std::string_view name) {
+    const auto found = std::find_if(kTables.begin(), kTables.end(),
+                                    [&](const TableSchema& one) { return one.name == name; });
+    return found == kTables.end() ? nullptr : &*found;
+}
+
+const Column* find_column(const TableSchema& table, std::string_view column) {
+    const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                    [&](const Column& one) { return one.name == column; });
+    return found == table.columns.end() ? nullptr : &*found;
+}
+
+}  // namespace ranklab::vocabulary

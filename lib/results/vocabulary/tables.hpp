@@ -1,0 +1,29 @@
+// The tables that runs store beside their measurements: columns with their types and what they say.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace ranklab::vocabulary {
+
+enum class ColumnType { number, whole, text };
+
+struct Column {
+    std::string_view name;  ///< with its unit where it has one
+    ColumnType type;
+    std::string_view meaning;
+};
+
+struct TableSchema {
+    std::string_view name;
+    std::string_view row;  ///< what a row is
+    std::span<const Column> columns;
+};
+
+std::span<const TableSchema> tables();
+/// nullptr where there is none of that name.
+const TableSchema* find_table(std::string_view name);
+/// nullptr where the table has no such column.
+const Column* find_column(const TableSchema& table, std::string_view column);
+
+}  // namespace ranklab::vocabulary

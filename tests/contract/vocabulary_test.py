@@ -1,0 +1,126 @@
+"""Every name that the programs store is in the vocabulary, with the same unit, kind and type; and docs/names.md is made
+of it. `vocabulary_test.py --write` makes that page anew."""
+
+import fnmatch
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "apps"))
+import ranklab_cli as cli
+
+LIST = cli.BIN.parent / "tests" / "vocabulary_list"
+PAGE = cli.SOURCE / "docs" / "names.md"
+SMALL = ("--data", "synthetic", "--width", 16, "--train-samples", 320, "--validation-samples", 64, "--threads", 1, "--batch-size", 8)
+TYPES = {"number": (float, int, type(None)), "whole": (int,), "text": (str,)}
+
+# Between them they store all there is: (words, ranks).
+TRAINING = (
+    ((*SMALL, "--steps", 20, "--overlap-steps", 6, "--sync", "bucketed,flat", "--repetitions", 2), 2),
+    ((*SMALL, "--epochs", 1, "--checkpoint", "kept", "--precision", "bf16"), 1),
+    ((*SMALL, "--steps", 12, "--target-ci", "90%", "--mode", "dp"), 1),
+    ((*SMALL, "--steps", 8, "--ablation"), 2),
+    (("--model", "resnet18", "--data", "synthetic", "--width", 16, "--image-size", 32, "--batch-size", 2, "--steps", 6,
+      "--threads", 1, "--workers", 1), 1),
+)
+WRITING = (
+    (("--strategy", "all", "-n", 6, "-s", 12, "-i", 6, "--workers", 2, "-e", "--dynamic"), 2),
+    (("--strategy", "binary", "-n", 6, "-s", 12, "-i", 6, "--target-ci", "90%", "--cold", "--rename"), 1),
+)
+
+
+def vocabulary():
+    return json.loads(subprocess.run([LIST], check=True, capture_output=True, text=True).stdout)
+
+
+class Vocabulary(cli.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.words = vocabulary()
+        cls.measurements = {row["name"]: row for row in cls.words["measurements"]}
+        cls.tables = {row["name"]: row["columns"] for row in cls.words["tables"]}
+
+    def check_run(self, run):
+        for m in run["measurements"]:
+            self.assertIn(m["name"], self.measurements)
+            row = self.measurements[m["name"]]
+            self.assertEqual((m["unit"], m["kind"]), (row["unit"], row["kind"]), m["name"])
+        for name, columns in run["tables"].items():
+            self.assertIn(name, self.tables)
+            self.check_table(name, columns)
+        for section, facts in run["context"].items():
+            for key in facts:
+                fact = f"{section}.{key}"
+                self.assertTrue(any(fnmatch.fnmatchcase(fact, row["name"]) for row in self.words["facts"]), fact)
+
+    def check_table(self, name, columns):
+        """Its columns are in the schema, in that order, and of that type."""
+        known = {column["name"]: column["type"] for column in self.tables[name]}
+        self.assertEqual([column for column in known if column in columns], list(columns), name)
+        for column, values in columns.items():
+            for value in values:
+                self.assertIsInstance(value, TYPES[known[column]], f"{name}.{column}")
+
+    def check_program(self, command, jobs):
+        for words, ranks in jobs:
+            result = cli.ranklab(command, *words, "--output", "all.h5", ranks=ranks, cwd=self.folder)
+            self.assertIn(result.code, (0, 7), result)
+        stored = cli.ranklab("report", "all.h5", "--format", "json", cwd=self.folder)
+        self.assertEqual(stored.code, 0, stored)
+        for run in json.loads(stored.stdout)["runs"]:
+            with self.subTest(run["id"], command=run["command"]):
+                self.check_run(run)
+
+    @cli.needs_train
+    def test_training_stores_names_of_the_vocabulary(self):
+        self.check_program("train", TRAINING)
+
+    def test_writing_stores_names_of_the_vocabulary(self):
+        self.check_program("io", WRITING)
+
+    def test_page_is_made_of_it(self):
+        page = page_of(self.words)
+        if "--write" in WORDS:
+            PAGE.write_text(page)
+        self.assertMultiLineEqual(PAGE.read_text(), page, "docs/names.md is not what the vocabulary says: "
+                                                          "tests/contract/vocabulary_test.py --write")
+
+
+def table_of(head, rows):
+    lines = [" | ".join(head), " | ".join("---" for _ in head)]
+    lines += [" | ".join(row) for row in rows]
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def page_of(words):
+    code = "`{}`".format
+    page = ("# All names\n\n"
+            "What runs store, name by name. The test `contract.vocabulary` makes this page of the program's\n"
+            "own table, `lib/results/vocabulary`, and fails where they differ.\n\n"
+            "## Measurements\n\n"
+            "*Better* says which way a change is an improvement; of some there is none.\n\n")
+    page += table_of(("measurement", "unit", "kind", "better", "part of", "definition"),
+                     ((code(row["name"]), row["unit"], row["kind"], row["better"],
+                       code(row["part_of"]) if row["part_of"] else "", row["definition"].replace("|", "\\|"))
+                      for row in words["measurements"]))
+    page += "\n## Tables\n"
+    for table in words["tables"]:
+        page += f"\n### `{table['name']}`: a row is {table['row']}\n\n"
+        page += table_of(("column", "type", "what it says"),
+                         ((code(row["name"]), row["type"], row["meaning"]) for row in table["columns"]))
+    page += ("\n## Facts of the context\n\n"
+             "*surroundings*: times depend on it, so that runs which differ in it are never pooled, and are\n"
+             "compared only where you allow it. *work*: it says that the work is another. *noted*: it may matter;\n"
+             "a difference is named. *outcome*: it differs from run to run, or tells what came out.\n\n")
+    page += table_of(("fact", "role", "why"),
+                     ((code(row["name"]), row["role"], row["reason"]) for row in words["facts"]))
+    return page
+
+
+WORDS = [word for word in sys.argv if word == "--write"]
+
+if __name__ == "__main__":
+    sys.argv = [word for word in sys.argv if word != "--write"]
+    cli.main()

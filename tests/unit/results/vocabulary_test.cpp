@@ -1,0 +1,137 @@
+// The vocabulary: each name once, each that a room spells in it, and what follows from the rows.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/io_times.hpp"
+#include "base/phase.hpp"
+#include "results/rows.hpp"
+#include "results/vocabulary/facts.hpp"
+#include "results/vocabulary/measurements.hpp"
+#include "results/vocabulary/tables.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab {
+namespace {
+
+namespace words = vocabulary;
+using tests::thrown_sentence;
+
+template <class Rows>
+void expect_each_once(const Rows& rows) {
+    std::set<std::string> met;
+    for (const auto& row : rows) EXPECT_TRUE(met.insert(std::string(row.name)).second) << row.name;
+}
+
+std::vector<std::string> names(const std::vector<const words::Quantity*>& quantities) {
+    std::vector<std::string> names;
+    for (const auto* one : quantities) names.emplace_back(one->name);
+    return names;
+}
+
+TEST(Vocabulary, HasEachNameOnce) {
+    expect_each_once(words::quantities());
+    expect_each_once(words::facts());
+    expect_each_once(words::tables());
+    for (const auto& table : words::tables()) expect_each_once(table.columns);
+}
+
+TEST(Vocabulary, HasTheNamesThatRoomsRead) {
+    for (const auto name :
+         {words::kStepTime, words::kJobTime, words::kEpochTime, words::kReadTime, words::kThroughput,
+          words::kWriteRate, words::kReadRate, words::kFileRate, words::kPeakMemory})
+        EXPECT_NO_THROW(words::quantity(name)) << name;
+    EXPECT_NE(thrown_sentence<base::Error>([] { words::quantity("step_tme_s"); }).find("step_tme_s"),
+              std::string::npos);
+}
+
+// A name says its unit, so that a reader of a file need not guess.
+TEST(Vocabulary, HasUnitsInNames) {
+    for (const auto& one : words::quantities()) {
+        if (one.unit == "s") EXPECT_TRUE(one.name.ends_with("_s")) << one.name;
+        if (one.unit == "samples/s") EXPECT_TRUE(one.name.ends_with("_samples_per_s")) << one.name;
+        if (one.unit == "MiB/s") EXPECT_TRUE(one.name.ends_with("_MiBps")) << one.name;
+        if (one.unit == "B") EXPECT_NE(one.name.find("bytes"), std::string::npos) << one.name;
+        EXPECT_TRUE(one.definition.ends_with('.')) << one.name;
+    }
+}
+
+TEST(Vocabulary, HasEveryPhaseThatIsTimed) {
+    const auto& step = words::quantity(words::kStepTime);
+    for (const auto phase : base::kPhaseNames) EXPECT_NO_THROW(words::part_of(step, phase)) << phase;
+    EXPECT_EQ(words::parts_of(step).size(), base::kPhaseCount);
+    const auto& job = words::quantity(words::kJobTime);
+    for (const auto phase : base::kIoPhaseNames)
+        if (phase != "read" && phase != "parse") EXPECT_NO_THROW(words::part_of(job, phase)) << phase;
+    EXPECT_EQ(names(words::wholes()), (std::vector<std::string>{"step_time_s", "job_time_s"}));
+    EXPECT_EQ(words::part_of(step, "sync").name, "sync_exposed_time_s");
+    EXPECT_NE(thrown_sentence<base::Error>([&] { words::part_of(step, "lunch"); }).find("lunch"),
+              std::string::npos);
+}
+
+TEST(Vocabulary, ShowsFewMeasurementsUnasked) {
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(names(words::shown_at(words::Shown::groups, "train")),
+              (Names{"step_time_s", "throughput_samples_per_s"}));
+    EXPECT_EQ(names(words::shown_at(words::Shown::compare, "io")),
+              (Names{"job_time_s", "write_MiBps", "read_MiBps"}));
+    EXPECT_EQ(names(words::shown_at(words::Shown::summary, "io")),
+              (Names{"job_time_s", "write_MiBps", "read_MiBps", "files_per_s"}));
+    EXPECT_TRUE(words::shown_at(words::Shown::summary, "data").empty());
+}
+
+TEST(Vocabulary, KnowsWhichWayIsBetter) {
+    using words::Better;
+    using words::Kind;
+    EXPECT_EQ(words::better_of("step_time_s", Kind::cost), Better::less);
+    EXPECT_EQ(words::better_of("validation_accuracy", Kind::ratio), Better::more);
+    EXPECT_EQ(words::better_of("wrong_elements", Kind::count), Better::less);
+    // 1 is right: neither more nor less is better, whatever its name has in it.
+    EXPECT_EQ(words::better_of("overlap_balance", Kind::ratio), Better::neither);
+    // Of names that only a later program knows the kind tells.
+    EXPECT_EQ(words::better_of("latency_us", Kind::cost), Better::less);
+    EXPECT_EQ(words::better_of("messages_per_s", Kind::rate), Better::more);
+    EXPECT_EQ(words::better_of("odd_ratio", Kind::ratio), Better::neither);
+}
+
+TEST(Vocabulary, TakesTheMostExactRowOfAFact) {
+    using words::FactRole;
+    EXPECT_EQ(words::role_of_fact("host.cpu"), FactRole::surroundings);
+    EXPECT_EQ(words::role_of_fact("libraries.mpi"), FactRole::surroundings);
+    EXPECT_EQ(words::role_of_fact("training.parameters"), FactRole::work);
+    EXPECT_EQ(words::role_of_fact("environment.OMPI_MCA_btl"), FactRole::surroundings);
+    EXPECT_EQ(words::role_of_fact("environment.OMPI_MCA_rmaps_base_oversubscribe"), FactRole::outcome);
+    EXPECT_EQ(words::role_of_fact("environment.CUDA_VISIBLE_DEVICES"), FactRole::noted);
+    EXPECT_EQ(words::role_of_fact("moon.phase"), FactRole::noted);
+    EXPECT_EQ(words::find_fact("moon.phase"), nullptr);
+    EXPECT_TRUE(words::find_fact("environment.OMP_NUM_THREADS")->follows_ranks);
+    EXPECT_TRUE(words::find_fact("environment.OMPI_MCA_rmaps_ppr")->follows_ranks);
+    EXPECT_FALSE(words::find_fact("environment.OMP_PROC_BIND")->follows_ranks);
+}
+
+TEST(Rows, MakeATableByItsSchema) {
+    results::Rows rows("order");
+    rows.add({std::int64_t{1}, std::int64_t{2}, std::int64_t{3}});
+    EXPECT_EQ(rows.size(), 1U);
+    const results::Table table = std::move(rows).table();
+    EXPECT_EQ(table.name, "order");
+    ASSERT_NE(table.find<std::int64_t>("place"), nullptr);
+    EXPECT_EQ(*table.find<std::int64_t>("place"), std::vector<std::int64_t>{2});
+}
+
+TEST(Rows, RefuseWhatTheSchemaDoesNotHave) {
+    EXPECT_NE(thrown_sentence<base::Error>([] { results::Rows("ordr"); }).find("ordr"), std::string::npos);
+    EXPECT_NE(thrown_sentence<base::Error>([] {
+                  results::Rows("order").add({1.0});
+              }).find("1 values for the 3 columns"),
+              std::string::npos);
+    EXPECT_NE(thrown_sentence<base::Error>([] {
+                  results::Rows("mpi_io").add({1.0, std::string("x")});
+              }).find("column key"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace ranklab
