@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/watchdog.hpp"
+#include "base/pinned.hpp"
 #include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
 #include "monitor/placement.hpp"
@@ -31,16 +32,12 @@ class Session {
     /// Ends the job where nothing moves for `seconds`, from here to its end; see Watchdog.
     void watch(double seconds);
     /// While this lives the activity that `progress` was told is what the rank is doing.
-    class Watch {
+    class Watch : base::Pinned {
       public:
         Watch(Watchdog& watchdog, const TerminalProgress& progress) : watchdog_(watchdog) {
             watchdog_.name_activity_of(&progress);
         }
         ~Watch() { watchdog_.name_activity_of(nullptr); }
-        Watch(const Watch&) = delete;
-        Watch& operator=(const Watch&) = delete;
-        Watch(Watch&&) = delete;
-        Watch& operator=(Watch&&) = delete;
 
       private:
         Watchdog& watchdog_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/motion.hpp"
 #include "monitor/host.hpp"
 #include "train/equal_state.hpp"
@@ -230,7 +231,7 @@ void TrainingSteps::broadcast_buffers() {
 
 StepReductions TrainingSteps::reductions() const {
     const auto seconds = [&](measure::Clock::time_point when) {
-        return std::chrono::duration<double>(when - recorder_.step_start()).count();
+        return base::seconds_between(recorder_.step_start(), when);
     };
     const auto backward = recorder_.last(base::Phase::backward);
     StepReductions step{seconds(backward.begin), seconds(backward.end), {}};

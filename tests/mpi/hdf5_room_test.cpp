@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 #include "io/room.hpp"
 #include "io/strategy.hpp"
 #include "mpi/shared_folder.hpp"
@@ -23,7 +24,7 @@ using tests::thrown_sentence;
 namespace testing = ranklab::testing;
 
 /// A limit to the size of files, for a scope.
-class FileLimit {
+class FileLimit : base::Pinned {
   public:
     explicit FileLimit(rlim_t bytes) {
         std::signal(SIGXFSZ, SIG_IGN);
@@ -32,10 +33,6 @@ class FileLimit {
         ::setrlimit(RLIMIT_FSIZE, &now);
     }
     ~FileLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-    FileLimit(const FileLimit&) = delete;
-    FileLimit& operator=(const FileLimit&) = delete;
-    FileLimit(FileLimit&&) = delete;
-    FileLimit& operator=(FileLimit&&) = delete;
 
   private:
     rlimit before_{};
