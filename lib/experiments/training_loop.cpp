@@ -12,7 +12,7 @@
 
 #include "base/clock.hpp"
 #include "comm/exchange.hpp"
-#include "monitor/process.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -141,7 +141,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     if (counts.updated) ++updates_;
 
     if (step == setup_.schedule.first && setup_.tells_first_step)
-        record_.time_to_first_step_s = monitor::seconds_since_process_start();
+        record_.time_to_first_step_s = host::seconds_since_process_start();
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
     note_step(counts);
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/motion.hpp"
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_gate.hpp"
 #include "train/graph_trainer.hpp"
@@ -89,7 +89,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
                             .make = setup_.make_model,
                             .seed = setup_.options.seed,
                             .threads = at::get_num_threads(),
-                            .cores = monitor::cores_of(monitor::cpuset())},
+                            .cores = host::cores_of(host::cpuset())},
         *optimizer_, phases_, scaler_.get());
     replicas_ = replicas.get();
     return replicas;

@@ -16,8 +16,8 @@
 #include "comm/native_handle.hpp"
 #include "hdf5/library_use.hpp"
 #include "hdf5/record_source.hpp"
+#include "io/free_space.hpp"
 #include "io/hdf5_account.hpp"
-#include "io/room.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -114,7 +114,7 @@ void Hdf5Rung::open() {
     if (form_.parallel && options.mpi == nullptr)
         throw base::Error(fmt::format("internal: {} was given ranks without MPI", form_.strategy));
     comm::together(place_.ranks, [&] {
-        if (place_.ranks.rank() == 0) check_room(made_path(), hdf5_file_bytes(job_));
+        if (place_.ranks.rank() == 0) check_free_space(made_path(), hdf5_file_bytes(job_));
     });
     unfinished_ = true;
     // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().

@@ -1,4 +1,4 @@
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
 #include <sched.h>
 #include <sys/utsname.h>
@@ -20,7 +20,7 @@
 
 extern char** environ;
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 namespace {
 
 constexpr const char* kUnknown = "unknown";
@@ -146,4 +146,4 @@ std::vector<std::pair<std::string, std::string>> allowed_environment() {
     return facts;
 }
 
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

@@ -1,4 +1,4 @@
-#include "io/room.hpp"
+#include "io/free_space.hpp"
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
@@ -74,7 +74,7 @@ std::uint64_t hdf5_file_bytes(const Job& job) {
         std::min(bytes, static_cast<double>(std::numeric_limits<std::int64_t>::max() / 2)));
 }
 
-void check_room(const fs::path& path, std::uint64_t bytes) {
+void check_free_space(const fs::path& path, std::uint64_t bytes) {
     const base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (!file) base::throw_errno("open", path, errno, kOption);
     check_free(file.get(), path, bytes);
