@@ -10,7 +10,7 @@
 #include "app/version.hpp"
 #include "base/failure.hpp"
 #include "comm/launcher.hpp"
-#include "monitor/process.hpp"
+#include "host/process.hpp"
 #include "results/lock_wait.hpp"
 
 namespace ranklab::app {
@@ -102,7 +102,7 @@ void leave_speaking_to_rank_0(base::ExitCode code) {
 
 void require_address_space_once(std::uint64_t more_bytes) {
     try {
-        monitor::require_address_space(more_bytes);
+        host::require_address_space(more_bytes);
     } catch (const base::Error& error) {
         leave_speaking_to_rank_0(error.code());
         throw;

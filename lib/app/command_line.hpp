@@ -46,7 +46,7 @@ bool speaks_for_job();
 /// launcher kills rank 0 as soon as one of them has left with an error, and leave with that code.
 void leave_speaking_to_rank_0(base::ExitCode code);
 
-/// monitor::require_address_space, said once in a job. Before MPI.
+/// host::require_address_space, said once in a job. Before MPI.
 void require_address_space_once(std::uint64_t more_bytes);
 
 }  // namespace ranklab::app

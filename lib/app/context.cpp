@@ -12,7 +12,7 @@
 #include "comm/mpi_environment.hpp"
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
 namespace ranklab::app {
 
@@ -37,22 +37,20 @@ std::vector<results::Fact> collect_context(const std::string& output_file) {
         {"libraries", "mpi", comm::MpiEnvironment::library_version()},
         {"libraries", "hdf5", hdf5::library_version()},
         {"libraries", "cuda_runtime", device::cuda_runtime_version()},
-        {"process", "instance", monitor::process_instance()},
+        {"process", "instance", host::process_instance()},
         {"process", "allocator", allocator_settings()},
         {"process", "mpi", comm::MpiEnvironment::running() ? "started" : "not started: one process, no need"},
     };
     const auto launcher = comm::read_launcher();
     facts.push_back({"process", "launcher", launcher.name.empty() ? "none seen" : launcher.name});
-    if (output_file != "none")
-        facts.push_back({"output", "file_system", monitor::file_system_of(output_file)});
-    for (const auto& [key, value] : monitor::host_facts()) facts.push_back({"host", key, value});
-    for (const auto& [key, value] : monitor::allowed_environment())
-        facts.push_back({"environment", key, value});
+    if (output_file != "none") facts.push_back({"output", "file_system", host::file_system_of(output_file)});
+    for (const auto& [key, value] : host::host_facts()) facts.push_back({"host", key, value});
+    for (const auto& [key, value] : host::allowed_environment()) facts.push_back({"environment", key, value});
     return facts;
 }
 
-std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& placements, bool on_gpus) {
-    const auto devices = monitor::devices_of(placements, on_gpus);
+std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements, bool on_gpus) {
+    const auto devices = host::devices_of(placements, on_gpus);
     std::vector<results::HostRow> rows;
     for (std::size_t i = 0; i < placements.size(); ++i) {
         const auto& p = placements[i];
@@ -61,8 +59,8 @@ std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& p
     return rows;
 }
 
-std::string placement_header(const std::vector<monitor::Placement>& placements) {
-    std::map<std::string, std::vector<const monitor::Placement*>> hosts;
+std::string placement_header(const std::vector<host::Placement>& placements) {
+    std::map<std::string, std::vector<const host::Placement*>> hosts;
     std::set<std::string> shapes;
     for (const auto& p : placements) {
         hosts[p.host].push_back(&p);

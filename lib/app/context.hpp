@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/placement.hpp"
+#include "host/placement.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
 
@@ -17,9 +17,9 @@ std::vector<results::Setting> settings_of(const options::Options& options);
 std::vector<results::Fact> collect_context(const std::string& output_file);
 
 /// `on_gpus`: whether the ranks compute on theirs.
-std::vector<results::HostRow> host_rows(const std::vector<monitor::Placement>& placements, bool on_gpus);
+std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements, bool on_gpus);
 
 /// "# ranks: 2 on 1 node (node07), ..." : what runs where, a few lines at any number of ranks.
-std::string placement_header(const std::vector<monitor::Placement>& placements);
+std::string placement_header(const std::vector<host::Placement>& placements);
 
 }  // namespace ranklab::app

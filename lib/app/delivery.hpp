@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/last_words.hpp"
+#include "base/pinned.hpp"
 #include "results/lock_wait.hpp"
 #include "results/run.hpp"
 
@@ -22,17 +23,13 @@ struct DeliveryWays {
     std::function<void(const std::string&)> print;
 };
 
-class Delivery {
+class Delivery : base::Pinned {
   public:
     /// `output`: the shared file, or "none". The lock is waited for as `wait` says.
     Delivery(const std::string& output, results::LockWait wait);
     Delivery(DeliveryWays ways, std::string output, results::LockWait wait);
     /// Says where a run lies that was kept and not delivered: the work has failed meanwhile.
     ~Delivery();
-    Delivery(const Delivery&) = delete;
-    Delivery& operator=(const Delivery&) = delete;
-    Delivery(Delivery&&) = delete;
-    Delivery& operator=(Delivery&&) = delete;
 
     /// Secures a run that is not finished; the caller has marked it. A failure is a line on the log.
     void keep(const results::Run& so_far) noexcept;

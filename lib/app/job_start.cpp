@@ -37,7 +37,7 @@ void settle_options(Session& session, options::Options& options, const std::stri
 }
 
 std::vector<std::string> guard_launch(Session& session, const options::Options& options,
-                                      const std::vector<monitor::Placement>& placements) {
+                                      const std::vector<host::Placement>& placements) {
     std::vector<std::string> warnings;
     const int expected = options.has("expect-ranks") ? static_cast<int>(options.integer("expect-ranks")) : 0;
     const auto findings = session.check_launch(placements, expected);

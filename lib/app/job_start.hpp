@@ -16,7 +16,7 @@ void settle_options(Session& session, options::Options& options, const std::stri
 
 /// Collective. The launch guard: what is fatal throws, the rest becomes warnings of the run.
 std::vector<std::string> guard_launch(Session& session, const options::Options& options,
-                                      const std::vector<monitor::Placement>& placements);
+                                      const std::vector<host::Placement>& placements);
 
 /// "# key: value" lines on stdout.
 void print_settings(const std::vector<results::Setting>& settings);

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
-#include "monitor/process.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -50,7 +50,7 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
     return guarded([&] {
         if (start == comm::Start::with_mpi) require_address_space_once(kAddressSpaceOfMpi);
         if (start == comm::Start::with_mpi && !comm::has_task_environment())
-            monitor::require_limits_of_lone_mpi();
+            host::require_limits_of_lone_mpi();
         Session session(start);
         return session.conclude([&] {
             comm::together(session.control(), [&] {

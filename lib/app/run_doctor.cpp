@@ -19,7 +19,7 @@ const ProgramText kText{"doctor", "[options]",
                         "  mpirun -n 2 ranklab doctor          as the job would be started\n"
                         "  srun -n 8 ranklab doctor --threads 4\n"};
 
-void print_ranks(const std::vector<monitor::Placement>& placements) {
+void print_ranks(const std::vector<host::Placement>& placements) {
     fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", "rank", "local", "host", "cores", "threads",
                "cpus", "GPUs");
     for (const auto& p : placements) {
@@ -35,7 +35,7 @@ void print_facts() {
     }
 }
 
-int print_findings(const std::vector<monitor::Finding>& findings) {
+int print_findings(const std::vector<host::Finding>& findings) {
     int code = 0;
     for (const auto& finding : findings) {
         fmt::print("{}: {}\n", finding.fatal ? "WRONG" : "warning", finding.sentence);

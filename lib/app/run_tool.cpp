@@ -95,7 +95,7 @@ int refuse(const std::string& sentence) {
 
 void print_header(Session& session, const options::Options& options,
                   const std::vector<results::Setting>& extra,
-                  const std::vector<monitor::Placement>& placements) {
+                  const std::vector<host::Placement>& placements) {
     if (!session.is_root() || (options.flag("quiet") && !options.flag("dry-run"))) return;
     fmt::print("# {}\n{}", version_line(), placement_header(placements));
     print_settings(settings_of(options));

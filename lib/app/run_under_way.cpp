@@ -7,6 +7,7 @@
 
 #include "app/context.hpp"
 #include "app/version.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/motion.hpp"
@@ -103,7 +104,7 @@ void RunUnderWay::complete(results::Run& run) const {
     run.argv = job_.command_line;
     run.label = job_.options.text("label");
     run.started_utc = base::utc_iso(started_);
-    run.duration_s = std::chrono::duration<double>(Clock::now() - start_).count();
+    run.duration_s = base::seconds_since(start_);
     run.version = version();
     run.git_revision = git_revision();
     run.config = settings_of(job_.options);

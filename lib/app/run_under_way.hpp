@@ -11,7 +11,7 @@
 #include "app/session.hpp"
 #include "app/terminal.hpp"
 #include "experiments/experiment.hpp"
-#include "monitor/placement.hpp"
+#include "host/placement.hpp"
 
 namespace ranklab::app {
 
@@ -24,7 +24,7 @@ struct Job {
 
 // What the launch says, the same for every run of the job.
 struct Launch {
-    std::vector<monitor::Placement> placements;
+    std::vector<host::Placement> placements;
     std::vector<std::string> warnings;
 };
 

@@ -20,7 +20,7 @@
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
 #include "device/gpus.hpp"
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -78,30 +78,29 @@ std::string own_gpu(const device::GpuList& list, int local_rank) {
 Session::Session(comm::Start start)
     : mpi_(start),
       exit_plane_(mpi_.control().split(0, mpi_.control().rank())),
-      lifeline_(mpi_.control(), monitor::host_name(), {end_without, warn_of_unreached}) {
-    base::log::set_rank(mpi_.control().rank(), monitor::host_name());
+      lifeline_(mpi_.control(), host::host_name(), {end_without, warn_of_unreached}) {
+    base::log::set_rank(mpi_.control().rank(), host::host_name());
     base::set_ranks_on_node(mpi_.control().local_size());
 }
 
-std::vector<monitor::Placement> Session::gather_placements(int threads) {
+std::vector<host::Placement> Session::gather_placements(int threads) {
     const auto list = device::list_gpus();
     const int local_rank = control().local_rank();
-    const auto mine = monitor::own_placement(control().rank(), local_rank, threads, version_line(),
-                                             gpu_text(list), own_gpu(list, local_rank));
-    std::vector<monitor::Placement> placements;
+    const auto mine = host::own_placement(control().rank(), local_rank, threads, version_line(),
+                                          gpu_text(list), own_gpu(list, local_rank));
+    std::vector<host::Placement> placements;
     for (const auto& text : comm::gather_texts(control(), mine.serialise())) {
-        placements.push_back(monitor::Placement::deserialise(text));
+        placements.push_back(host::Placement::deserialise(text));
     }
     return placements;
 }
 
-std::vector<monitor::Finding> Session::check_launch(const std::vector<monitor::Placement>& placements,
-                                                    int expected) {
+std::vector<host::Finding> Session::check_launch(const std::vector<host::Placement>& placements,
+                                                 int expected) {
     const auto launcher = comm::read_launcher();
-    std::vector<monitor::Finding> findings = monitor::check_placements(placements);
-    const auto connected =
-        monitor::check_connected(control().world_size(), launcher.name, launcher.world_size,
-                                 expected > 0 ? std::optional(expected) : std::nullopt);
+    std::vector<host::Finding> findings = host::check_placements(placements);
+    const auto connected = host::check_connected(control().world_size(), launcher.name, launcher.world_size,
+                                                 expected > 0 ? std::optional(expected) : std::nullopt);
     if (connected) findings.insert(findings.begin(), *connected);
     return findings;
 }

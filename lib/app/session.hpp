@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "app/watchdog.hpp"
+#include "base/pinned.hpp"
 #include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
-#include "monitor/placement.hpp"
+#include "host/placement.hpp"
 
 namespace ranklab::app {
 
@@ -23,24 +24,19 @@ class Session {
     bool is_root() { return control().rank() == 0; }
 
     /// Gathers every rank's place. Collective. `threads` 0: one per core of the cpuset.
-    std::vector<monitor::Placement> gather_placements(int threads);
+    std::vector<host::Placement> gather_placements(int threads);
     /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
-    std::vector<monitor::Finding> check_launch(const std::vector<monitor::Placement>& placements,
-                                               int expected);
+    std::vector<host::Finding> check_launch(const std::vector<host::Placement>& placements, int expected);
 
     /// Ends the job where nothing moves for `seconds`, from here to its end; see Watchdog.
     void watch(double seconds);
     /// While this lives the activity that `progress` was told is what the rank is doing.
-    class Watch {
+    class Watch : base::Pinned {
       public:
         Watch(Watchdog& watchdog, const TerminalProgress& progress) : watchdog_(watchdog) {
             watchdog_.name_activity_of(&progress);
         }
         ~Watch() { watchdog_.name_activity_of(nullptr); }
-        Watch(const Watch&) = delete;
-        Watch& operator=(const Watch&) = delete;
-        Watch(Watch&&) = delete;
-        Watch& operator=(Watch&&) = delete;
 
       private:
         Watchdog& watchdog_;

@@ -5,6 +5,9 @@
 #include <random>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "base/pinned.hpp"
+
 namespace ranklab::app {
 namespace {
 
@@ -18,7 +21,7 @@ struct Entry {
     std::vector<std::int64_t> round, place, of;
 };
 
-class Turns {
+class Turns : base::Pinned {
   public:
     Turns(const std::vector<Variant>& variants, std::uint64_t seed) : variants_(variants), random_(seed) {
         for (std::size_t i = 0; i < variants.size(); ++i) entries_.emplace_back().finished.variant = i;
@@ -27,10 +30,6 @@ class Turns {
     ~Turns() {
         while (!begun_.empty()) begun_.pop_back();
     }
-    Turns(const Turns&) = delete;
-    Turns& operator=(const Turns&) = delete;
-    Turns(Turns&&) = delete;
-    Turns& operator=(Turns&&) = delete;
 
     // Fisher and Yates, by numbers that are the same with every standard library.
     std::vector<std::size_t> order_of(int round) {
@@ -53,8 +52,7 @@ class Turns {
             entry.finished.run = entry.work->finish();
         else
             entry.work->rest();
-        entry.finished.used_s +=
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        entry.finished.used_s += base::seconds_since(start);
     }
 
     void tell_of(std::size_t variant, const std::function<void(std::size_t, const results::Run&)>& finished) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/clock.hpp"
+
 namespace ranklab::app {
 
 /// From the units since the first one, which is slow and must not bend the rest. Where only one has been
@@ -25,7 +27,7 @@ class TimeLeft {
 
     std::optional<double> seconds(std::int64_t done, std::int64_t total, Clock::time_point now) const {
         if (done <= first_) return std::nullopt;
-        const double passed_s = std::chrono::duration<double>(now - began_).count();
+        const double passed_s = base::seconds_between(began_, now);
         return passed_s / static_cast<double>(done - first_) * static_cast<double>(total - done);
     }
 

@@ -53,10 +53,6 @@ class SpareStack {
         none.ss_flags = SS_DISABLE;
         sigaltstack(&none, nullptr);
     }
-    SpareStack(const SpareStack&) = delete;
-    SpareStack& operator=(const SpareStack&) = delete;
-    SpareStack(SpareStack&&) = delete;
-    SpareStack& operator=(SpareStack&&) = delete;
 
     void keep() const {}  // a thread's own object is made when it is first used
 

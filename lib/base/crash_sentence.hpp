@@ -4,22 +4,20 @@
 
 #include <string>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::base {
 
 /// From here to its end a crash of this thread (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) says the sentence
 /// and the last words (base/last_words.hpp) on stderr and ends the process with exit code 3, wrong data. The
 /// innermost of a thread speaks. It keeps a reference: the sentence has to outlive it.
-class CrashSentence {
+class CrashSentence : Pinned {
   public:
     enum class For { all_crashes, lost_pages };  ///< lost_pages: SIGBUS alone
 
     explicit CrashSentence(const std::string& sentence, For crashes = For::all_crashes);
     explicit CrashSentence(std::string&&, For = For::all_crashes) = delete;
     ~CrashSentence();
-    CrashSentence(const CrashSentence&) = delete;
-    CrashSentence& operator=(const CrashSentence&) = delete;
-    CrashSentence(CrashSentence&&) = delete;
-    CrashSentence& operator=(CrashSentence&&) = delete;
 
     bool covers(int signal) const noexcept;
     /// For the signal handler.

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
+
+#include "base/clock.hpp"
+#include "base/pinned.hpp"
 
 namespace ranklab::base {
 
@@ -30,11 +32,11 @@ struct IoTally {
 
 class IoTimes {
   public:
-    using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC: the same for all processes of a node
+    using Clock = base::Clock;  // CLOCK_MONOTONIC: the same for all processes of a node
 
     void add(IoPhase phase, Clock::time_point begin, Clock::time_point end) {
         IoTally& tally = tallies_[static_cast<std::size_t>(phase)];
-        const double seconds = std::chrono::duration<double>(end - begin).count();
+        const double seconds = seconds_between(begin, end);
         tally.calls += 1;
         tally.total_s += seconds;
         tally.longest_s = std::max(tally.longest_s, seconds);
@@ -45,7 +47,7 @@ class IoTimes {
     /// one together, each adds its bytes and one of them counts it (`records` 1, elsewhere 0).
     void add_record(Clock::time_point begin, Clock::time_point end, double bytes, double records = 1) {
         records_.calls += records;
-        const double seconds = std::chrono::duration<double>(end - begin).count();
+        const double seconds = seconds_between(begin, end);
         records_.total_s += seconds;
         records_.longest_s = std::max(records_.longest_s, seconds);
         bytes_ += bytes;
@@ -64,19 +66,13 @@ class IoTimes {
     /// Seconds on this node's steady clock; infinite, and minus infinite, where nothing was opened or closed.
     double first_open_s() const { return first_open_s_; }
     double last_close_s() const { return last_close_s_; }
-    static double since_epoch(Clock::time_point when) {
-        return std::chrono::duration<double>(when.time_since_epoch()).count();
-    }
+    static double since_epoch(Clock::time_point when) { return seconds_of(when.time_since_epoch()); }
 
     /// Marks a phase for the lifetime of the returned object:  auto p = times.phase(IoPhase::write);
-    class Mark {
+    class Mark : Pinned {
       public:
         Mark(IoTimes& times, IoPhase phase) : times_(times), phase_(phase), begin_(Clock::now()) {}
         ~Mark() { times_.add(phase_, begin_, Clock::now()); }
-        Mark(const Mark&) = delete;
-        Mark& operator=(const Mark&) = delete;
-        Mark(Mark&&) = delete;
-        Mark& operator=(Mark&&) = delete;
 
       private:
         IoTimes& times_;

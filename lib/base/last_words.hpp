@@ -4,18 +4,16 @@
 
 #include <string>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::base {
 
 /// One sentence of the process's last words, from set() to the end of this object. They are said on stderr by
 /// say(), and by SIGTERM, SIGINT and SIGHUP before these end the process.
-class LastWords {
+class LastWords : Pinned {
   public:
     LastWords() = default;
     ~LastWords() { set(""); }
-    LastWords(const LastWords&) = delete;
-    LastWords& operator=(const LastWords&) = delete;
-    LastWords(LastWords&&) = delete;
-    LastWords& operator=(LastWords&&) = delete;
 
     /// From now on that; "": nothing. What was said is not said again, unless it is set again.
     void set(const std::string& sentence);

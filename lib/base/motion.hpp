@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::base {
 
 /// What was seen since the last look. unknown: something may go on of which nothing is seen, such as a call
@@ -26,10 +28,6 @@ inline std::atomic<int> unhurried{0};
 struct ThreadNote {
     ThreadNote();
     ~ThreadNote();
-    ThreadNote(const ThreadNote&) = delete;
-    ThreadNote& operator=(const ThreadNote&) = delete;
-    ThreadNote(ThreadNote&&) = delete;
-    ThreadNote& operator=(ThreadNote&&) = delete;
 
     pid_t id;
     std::atomic<int> waits{0};          // Waiting scopes it is in
@@ -49,7 +47,7 @@ inline std::int64_t beats() noexcept {
 
 /// This thread waits for other ranks, as MPI does: by turning round and round. Until the scope ends its
 /// processor time is no sign of work; the end of the wait is one.
-class Waiting {
+class Waiting : Pinned {
   public:
     /// `others`: whether there are any; without them it is no wait.
     explicit Waiting(bool others = true) noexcept : count_(others ? 1 : 0) {
@@ -59,10 +57,6 @@ class Waiting {
         note_.waits.fetch_sub(count_, std::memory_order_relaxed);
         beat();
     }
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
-    Waiting(Waiting&&) = delete;
-    Waiting& operator=(Waiting&&) = delete;
 
   private:
     detail::ThreadNote& note_ = detail::own_note();
@@ -70,32 +64,24 @@ class Waiting {
 };
 
 /// Local work that may show neither processor time nor bytes for long, and in which no beat can be placed.
-class AtWork {
+class AtWork : Pinned {
   public:
     AtWork() noexcept { detail::at_work.fetch_add(1, std::memory_order_relaxed); }
     ~AtWork() {
         detail::at_work.fetch_sub(1, std::memory_order_relaxed);
         beat();
     }
-    AtWork(const AtWork&) = delete;
-    AtWork& operator=(const AtWork&) = delete;
-    AtWork(AtWork&&) = delete;
-    AtWork& operator=(AtWork&&) = delete;
 };
 
 /// Work that nothing may end, however long it takes: handing a finished run over, to a lock that others hold
 /// or to somebody who does not read yet. It counts as motion.
-class Unhurried {
+class Unhurried : Pinned {
   public:
     Unhurried() noexcept { detail::unhurried.fetch_add(1, std::memory_order_relaxed); }
     ~Unhurried() {
         detail::unhurried.fetch_sub(1, std::memory_order_relaxed);
         beat();
     }
-    Unhurried(const Unhurried&) = delete;
-    Unhurried& operator=(const Unhurried&) = delete;
-    Unhurried(Unhurried&&) = delete;
-    Unhurried& operator=(Unhurried&&) = delete;
 };
 
 /// This thread looks at the others, from here to its end: what it does is no work.

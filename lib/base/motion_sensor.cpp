@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
+
 namespace ranklab::base {
 namespace {
 
@@ -186,7 +188,7 @@ Motion MotionSensor::look() {
     const auto idle = idle_threads();
     Sample sample = take(idle);
     const auto when = std::chrono::steady_clock::now();
-    const double seconds = std::chrono::duration<double>(when - when_).count();
+    const double seconds = seconds_between(when_, when);
     const bool seen = compares && moved(sample, idle, seconds);
     // Where there is no /proc no thread is seen.
     const bool may_work =

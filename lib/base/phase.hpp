@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::base {
 
 /// In the order of a step. Scatter, replicate, gather and reduce are steps of --mode dp, sync of the others'.
@@ -34,14 +36,10 @@ class PhaseSink {
     virtual void leave(Phase phase) = 0;
 
     /// Marks a phase for the lifetime of the returned object:  auto p = sink.phase(Phase::backward);
-    class Mark {
+    class Mark : Pinned {
       public:
         Mark(PhaseSink& sink, Phase phase) : sink_(sink), phase_(phase) { sink_.enter(phase_); }
         ~Mark() { sink_.leave(phase_); }
-        Mark(const Mark&) = delete;
-        Mark& operator=(const Mark&) = delete;
-        Mark(Mark&&) = delete;
-        Mark& operator=(Mark&&) = delete;
 
       private:
         PhaseSink& sink_;

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
+
+#include "base/whole_io.hpp"
 
 namespace ranklab::base {
 namespace {
@@ -81,22 +84,11 @@ bool read_up_to(const Descriptor& file, std::size_t most, std::string& bytes) {
     bytes.clear();
     while (bytes.size() < most) {
         const std::size_t had = bytes.size();
-        bytes.resize(had + std::min(kPiece, most - had));
-        ssize_t got = 0;
-        do got = ::read(file.get(), bytes.data() + had, bytes.size() - had);
-        while (got < 0 && errno == EINTR);
-        bytes.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-        if (got <= 0) return got == 0;
-    }
-    return true;
-}
-
-bool write_whole(const Descriptor& file, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        bytes.remove_prefix(static_cast<std::size_t>(written));
+        const std::size_t wanted = std::min(kPiece, most - had);
+        bytes.resize(had + wanted);
+        const auto got = read_whole(file.get(), std::span(bytes).subspan(had));
+        bytes.resize(had + got.value_or(0));
+        if (!got || *got < wanted) return got.has_value();
     }
     return true;
 }

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/descriptor.hpp"
@@ -51,7 +50,5 @@ Descriptor open_regular(const std::filesystem::path& path, int flags, Links link
 
 /// Up to `most` bytes from where the file stands. False where reading fails: errno says why.
 bool read_up_to(const Descriptor& file, std::size_t most, std::string& bytes);
-/// All of them. False where writing fails: errno says why.
-bool write_whole(const Descriptor& file, std::string_view bytes);
 
 }  // namespace ranklab::base

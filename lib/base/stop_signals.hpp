@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 
 namespace ranklab::base {
 
@@ -11,14 +12,10 @@ namespace ranklab::base {
 /// second one does what it does without this. One inside of another changes nothing: the outermost counts. Of
 /// one thread. A signal that came when nobody asked any more is told by the next object: the wish to stop is
 /// not forgotten.
-class StopSignals {
+class StopSignals : Pinned {
   public:
     StopSignals();
     ~StopSignals();
-    StopSignals(const StopSignals&) = delete;
-    StopSignals& operator=(const StopSignals&) = delete;
-    StopSignals(StopSignals&&) = delete;
-    StopSignals& operator=(StopSignals&&) = delete;
 
     /// The signal's number; 0 so far.
     static int received();

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/utf8.hpp"
+
 namespace ranklab::base {
 namespace {
 
@@ -26,27 +28,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
         }
     }
     return row[b.size()];
-}
-
-// Bytes of the well-formed UTF-8 sequence that the text begins with; 0 where it begins with none.
-std::size_t utf8_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) -> unsigned {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-    };
-    const unsigned first = byte(0);
-    if (first < 0x80U) return 1;
-    const std::size_t length = first < 0xC2U   ? 0
-                               : first < 0xE0U ? 2
-                               : first < 0xF0U ? 3
-                               : first < 0xF5U ? 4
-                                               : 0;
-    // No overlong forms, no surrogates, nothing above U+10FFFF: the second byte says so.
-    const unsigned low = first == 0xE0U ? 0xA0U : first == 0xF0U ? 0x90U : 0x80U;
-    const unsigned high = first == 0xEDU ? 0x9FU : first == 0xF4U ? 0x8FU : 0xBFU;
-    if (length == 0 || byte(1) < low || byte(1) > high) return 0;
-    for (std::size_t i = 2; i < length; ++i)
-        if ((byte(i) & 0xC0U) != 0x80U) return 0;
-    return length;
 }
 
 }  // namespace
@@ -96,9 +77,9 @@ std::string printable(std::string_view text, std::size_t most) {
 std::string valid_utf8(std::string_view text) {
     std::string valid;
     while (!text.empty()) {
-        const std::size_t bytes = utf8_length(text);
-        valid += bytes > 0 ? text.substr(0, bytes) : std::string_view("\xEF\xBF\xBD");
-        text.remove_prefix(std::max<std::size_t>(bytes, 1));
+        const Letter letter = first_letter(text);
+        valid += letter.shown(text);
+        text.remove_prefix(letter.bytes);
     }
     return valid;
 }
@@ -120,6 +101,10 @@ std::string shell_quote(const std::vector<std::string>& arguments) {
         quoted.push_back(text + "'");
     }
     return join(quoted, " ");
+}
+
+std::string shape_text(std::span<const std::int64_t> shape) {
+    return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 std::string compact_ranges(const std::vector<int>& ids) {

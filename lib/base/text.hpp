@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +22,14 @@ std::string trim(std::string_view text);
 /// short with "...".
 std::string printable(std::string_view text, std::size_t most);
 
-/// Each byte that is no part of well-formed UTF-8 (Unicode, table 3-7) becomes U+FFFD.
+/// Each byte that is no part of well-formed UTF-8 (base/utf8.hpp) becomes U+FFFD.
 std::string valid_utf8(std::string_view text);
 
 /// "a b 'c d'": the arguments as a shell would need them.
 std::string shell_quote(const std::vector<std::string>& arguments);
+
+/// "[3, 64, 64]".
+std::string shape_text(std::span<const std::int64_t> shape);
 
 /// "0-3,8" for {0,1,2,3,8}; the way the kernel writes cpu lists. `ids` ascending.
 std::string compact_ranges(const std::vector<int>& ids);

@@ -29,10 +29,6 @@ class ThreadTrial::State {
         changed_.notify_all();
         for (auto& thread : threads_) thread.join();
     }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    State(State&&) = delete;
-    State& operator=(State&&) = delete;
 
     std::size_t started() const { return threads_.size(); }
 

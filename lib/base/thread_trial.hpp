@@ -13,10 +13,6 @@ class ThreadTrial {
     explicit ThreadTrial(std::size_t count);
     /// Ends them. Until then they count against limits, which other processes may share.
     ~ThreadTrial();
-    ThreadTrial(const ThreadTrial&) = delete;
-    ThreadTrial& operator=(const ThreadTrial&) = delete;
-    ThreadTrial(ThreadTrial&&) = delete;
-    ThreadTrial& operator=(ThreadTrial&&) = delete;
 
     std::size_t started() const;
 

@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "base/motion.hpp"
+#include "base/pinned.hpp"
 
 namespace ranklab::base {
 namespace {
 
-class NoSignals {
+class NoSignals : Pinned {
   public:
     NoSignals() {
         sigset_t all;
@@ -16,10 +17,6 @@ class NoSignals {
         pthread_sigmask(SIG_SETMASK, &all, &before_);
     }
     ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    NoSignals(const NoSignals&) = delete;
-    NoSignals& operator=(const NoSignals&) = delete;
-    NoSignals(NoSignals&&) = delete;
-    NoSignals& operator=(NoSignals&&) = delete;
 
   private:
     sigset_t before_{};

@@ -17,10 +17,6 @@ class Ticker {
     using Seconds = std::chrono::duration<double>;
     Ticker(Seconds period, std::function<void(double seconds)> tick);
     ~Ticker();
-    Ticker(const Ticker&) = delete;
-    Ticker& operator=(const Ticker&) = delete;
-    Ticker(Ticker&&) = delete;
-    Ticker& operator=(Ticker&&) = delete;
 
   private:
     void run();

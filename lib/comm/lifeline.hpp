@@ -51,10 +51,6 @@ class Lifeline {
              LifelineSettings settings = {});
     /// From here on this rank's end is no loss to the others.
     ~Lifeline();
-    Lifeline(const Lifeline&) = delete;
-    Lifeline& operator=(const Lifeline&) = delete;
-    Lifeline(Lifeline&&) = delete;
-    Lifeline& operator=(Lifeline&&) = delete;
 
     /// The liveliest motion that others told of since the last call; unknown while one of them is not
     /// connected, has just come and told nothing yet, or is late and not yet silent for seconds.

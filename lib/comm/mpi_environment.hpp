@@ -18,10 +18,6 @@ class MpiEnvironment {
     /// Errors are returned and checked on a duplicate of the world: MPI's default handler would abort first.
     explicit MpiEnvironment(Start start = Start::with_mpi);
     ~MpiEnvironment();
-    MpiEnvironment(const MpiEnvironment&) = delete;
-    MpiEnvironment& operator=(const MpiEnvironment&) = delete;
-    MpiEnvironment(MpiEnvironment&&) = delete;
-    MpiEnvironment& operator=(MpiEnvironment&&) = delete;
 
     /// A duplicate of the world, for options, ids and timings; never the measured one. Without MPI: 'self'.
     Communicator& control() { return *control_; }

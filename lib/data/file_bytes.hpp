@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "base/descriptor.hpp"
+
 namespace ranklab::data {
 
 /// mapped: the page cache itself, no copy and no system call a crop; where the file shrinks
@@ -19,8 +21,6 @@ class FileBytes {
     /// DataError where it cannot be opened.
     FileBytes(const std::filesystem::path& path, ByteAccess access);
     ~FileBytes();
-    FileBytes(const FileBytes&) = delete;
-    FileBytes& operator=(const FileBytes&) = delete;
 
     std::uint64_t size() const { return size_; }
     bool is_mapped() const { return map_ != nullptr; }
@@ -36,7 +36,7 @@ class FileBytes {
 
     std::filesystem::path path_;
     std::string shrunk_;
-    int file_ = -1;
+    base::Descriptor file_;
     std::uint64_t size_ = 0;
     const std::byte* map_ = nullptr;
 };

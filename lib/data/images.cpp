@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "data/resize.hpp"
@@ -39,7 +40,7 @@ class Images final : public Source {
         } else {
             std::memcpy(input, image, bytes);
         }
-        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        const double seconds = base::seconds_since(start);
         (resize_ ? times.decode : times.read) += seconds;
     }
 

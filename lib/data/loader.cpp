@@ -100,8 +100,6 @@ class Loader::State {
         }
     }
     ~State() { stop(); }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
 
     void start(Plan plan, std::int64_t first, std::int64_t count) {
         std::unique_lock lock(mutex_);

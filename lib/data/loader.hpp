@@ -35,10 +35,6 @@ class Loader {
     /// `source` outlives it.
     Loader(const Source& source, const Config& config);
     ~Loader();
-    Loader(const Loader&) = delete;
-    Loader& operator=(const Loader&) = delete;
-    Loader(Loader&&) = delete;
-    Loader& operator=(Loader&&) = delete;
 
     /// The samples of batch b. Called once a batch, in order, never by two threads at once.
     using Plan = std::function<std::vector<Draw>(std::int64_t b)>;

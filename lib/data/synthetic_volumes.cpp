@@ -9,6 +9,7 @@
 #include <numbers>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "data/random.hpp"
@@ -44,7 +45,7 @@ class Noise final : public Source {
         RandomStream random(draw.random);
         copy_window(layout_.input, input, random);
         copy_window(layout_.target, target, random);
-        times.read += std::chrono::duration<double>(Clock::now() - start).count();
+        times.read += base::seconds_since(start);
     }
 
   private:

@@ -19,8 +19,6 @@ class VolumeFile {
     /// DataError with a sentence for what is missing, damaged or of another kind.
     VolumeFile(const std::filesystem::path& path, VolumeAccess access);
     ~VolumeFile();
-    VolumeFile(const VolumeFile&) = delete;
-    VolumeFile& operator=(const VolumeFile&) = delete;
 
     std::int64_t edge() const { return edge_; }
     std::int64_t nbody_channels() const { return nbody_channels_; }

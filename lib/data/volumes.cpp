@@ -7,17 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "data/random.hpp"
 
 namespace ranklab::data {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
+using base::Clock;
+using base::seconds_since;
 
 // Planes that are read together and then turned: 256 KiB at an edge of 64, which stays in a core's own cache.
 constexpr std::int64_t kPlanes = 16;

@@ -2,6 +2,7 @@
 // without CUDA, where making one throws CudaError.
 #pragma once
 
+#include "base/pinned.hpp"
 #include "base/unique_handle.hpp"
 
 struct CUstream_st;
@@ -62,14 +63,10 @@ void synchronize(StreamHandle stream);
 StreamHandle compute_stream();
 
 /// Sets the compute stream while it lives.
-class ComputeStream {
+class ComputeStream : base::Pinned {
   public:
     explicit ComputeStream(StreamHandle stream);
     ~ComputeStream();
-    ComputeStream(const ComputeStream&) = delete;
-    ComputeStream& operator=(const ComputeStream&) = delete;
-    ComputeStream(ComputeStream&&) = delete;
-    ComputeStream& operator=(ComputeStream&&) = delete;
 
   private:
     StreamHandle before_;

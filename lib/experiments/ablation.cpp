@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
+#include "base/whole_io.hpp"
 #include "experiments/measurements.hpp"
 
 namespace ranklab::experiments {
@@ -183,7 +184,7 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
         }
     }
     const auto file = base::open_regular<base::EnvironmentError>(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file || !base::write_whole(file, json.dump(1) + '\n')) throw unwritable(path);
+    if (!file || !base::write_whole(file.get(), json.dump(1) + '\n')) throw unwritable(path);
 }
 
 void check_benchy_file(const std::string& path) {

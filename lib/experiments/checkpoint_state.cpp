@@ -61,10 +61,6 @@ std::vector<NamedArray> arrays_of(const NamedTensors& tensors) {
     return arrays;
 }
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-    return fmt::format("[{}]", fmt::join(shape, ", "));
-}
-
 // Names, shapes and types have to be this model's, in its order.
 template <class NamedTensors>
 void take_tensors(const std::vector<NamedArray>& arrays, const NamedTensors& tensors, const char* kind) {
@@ -81,8 +77,8 @@ void take_tensors(const std::vector<NamedArray>& arrays, const NamedTensors& ten
             throw base::DataError(fmt::format(
                 "the checkpoint's '{}' of shape {} does not fit this model's '{}' of shape {}; it is "
                 "another model's",
-                base::printable(array.name, 80), shape_text(array.values.shape), item.key(),
-                shape_text(shape)));
+                base::printable(array.name, 80), base::shape_text(array.values.shape), item.key(),
+                base::shape_text(shape)));
         item.value().copy_(tensor_of(array));
     }
 }

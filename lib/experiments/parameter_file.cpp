@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
+#include "base/whole_io.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_mutex.hpp"
@@ -37,7 +38,7 @@ std::vector<std::byte> image_of(const nn::Model& model) {
 void write_bytes(const std::string& path, const fs::path& temporary, const std::vector<std::byte>& bytes) {
     const auto file =
         base::open_regular<base::OptionError>(temporary, O_WRONLY | O_CREAT | O_TRUNC, base::Links::refuse);
-    if (file && base::write_whole(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return;
+    if (file && base::write_whole(file.get(), bytes)) return;
     const int reason = errno;
     std::error_code ignored;
     fs::remove(temporary, ignored);

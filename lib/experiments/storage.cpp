@@ -7,6 +7,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
@@ -83,9 +84,7 @@ class Repetitions {
           private:
             Clock& clock_;
         };
-        double used() const {
-            return before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-        }
+        double used() const { return before_ + base::seconds_since(begin_); }
 
       private:
         double before_ = 0;

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "comm/exchange.hpp"
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -179,7 +179,7 @@ ReadPlan plan_for_others(const WrittenBy& written, int readers, int rank) {
 
 Readers::Readers(const StorageOptions& options, comm::Communicator& control)
     : options_(options), control_(control) {
-    written_.node = nodes_of(comm::gather_texts(control, monitor::host_name()));
+    written_.node = nodes_of(comm::gather_texts(control, host::host_name()));
     written_.files = options.job.files;
     written_.together = io::writes_by_rows(options.strategy, options.job);
     written_.known = options.write;

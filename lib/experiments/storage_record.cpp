@@ -12,8 +12,8 @@
 #include "experiments/statistics.hpp"
 #include "experiments/storage_tables.hpp"
 #include "experiments/verdicts.hpp"
+#include "host/process.hpp"
 #include "measure/gather.hpp"
-#include "monitor/process.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -195,7 +195,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     add_reading(run, record, Gathered(control, options.ranks));
     run.measurements.push_back(
         by_rank("peak_rss_bytes", "B", Kind::cost, "run",
-                measure::gather_columns(control, {static_cast<double>(monitor::peak_rss_bytes())})));
+                measure::gather_columns(control, {static_cast<double>(host::peak_rss_bytes())})));
     add_storage_tables(run, record, options, participants, control);
     add_statistics(run);
 }

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "experiments/storage_options.hpp"
-#include "monitor/process.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -49,7 +49,7 @@ Room room_at(const fs::path& directory) {
 void check_memory(const StorageOptions& options) {
     const auto size = static_cast<long double>(options.job.size);
     const long double bytes = size * size * 8;
-    const long double memory = static_cast<long double>(monitor::memory_bytes());
+    const long double memory = static_cast<long double>(host::memory_bytes());
     if (bytes <= memory) return;
     throw base::OptionError(fmt::format(
         "one record of --size {0} is {0} x {0} x 8 B = {1:.6g} GB, and this node has {2:.3g} GB of "
@@ -88,12 +88,12 @@ void check_workers(const StorageOptions& options) {
             workers, most_processes(), most_pipes()));
     const long double each =
         kWorkerBytes + kRecordsInAWorker * 8 * static_cast<long double>(options.job.values_per_record());
-    if (static_cast<long double>(workers) * each <= static_cast<long double>(monitor::memory_bytes())) return;
+    if (static_cast<long double>(workers) * each <= static_cast<long double>(host::memory_bytes())) return;
     throw base::OptionError(
         fmt::format("--workers {} of {} need {:.3g} GB of memory, and this node has {:.3g} GB; use fewer "
                     "--workers or a smaller --size",
                     workers, options.strategy.name, static_cast<long double>(workers) * each / kGB,
-                    static_cast<long double>(monitor::memory_bytes()) / kGB));
+                    static_cast<long double>(host::memory_bytes()) / kGB));
 }
 
 }  // namespace

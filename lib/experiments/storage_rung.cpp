@@ -10,6 +10,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/file_system.hpp"
 #include "base/last_words.hpp"
 #include "base/share.hpp"
 #include "base/stop_signals.hpp"
@@ -240,7 +241,7 @@ void StorageRung::for_each_file(const ReadPlan& plan,
 
 io::CacheEvidence StorageRung::evidence_before(const ReadPlan& plan) const {
     io::CacheEvidence evidence;
-    evidence.file_system = io::file_system_at(options_.job.directory);
+    evidence.file_system = base::file_system_at(options_.job.directory);
     for_each_file(plan, [&](const fs::path& path) {
         const auto one = io::residency_of(path);
         if (!one) evidence.before = std::nullopt;

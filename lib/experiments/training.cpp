@@ -24,8 +24,8 @@
 #include "experiments/training_loop.hpp"
 #include "experiments/training_options.hpp"
 #include "experiments/training_outcome.hpp"
-#include "monitor/host.hpp"
-#include "monitor/process.hpp"
+#include "host/facts.hpp"
+#include "host/process.hpp"
 #include "nn/outline.hpp"
 
 namespace ranklab::experiments {
@@ -101,7 +101,7 @@ struct Overlap {
 Overlap settle_overlap_way(options::Options& all, const comm::Communicator& data, comm::Communicator& control,
                            int threads) {
     const bool one_host = data.local_size() == data.world_size();
-    const int cores = monitor::cores_in(monitor::cpuset());
+    const int cores = host::cores_in(host::cpuset());
     const bool bound = cores * data.local_size() <= static_cast<int>(std::thread::hardware_concurrency());
     const int own_cores = bound ? cores : cores / std::max(1, data.local_size());
     std::int64_t facts[] = {one_host ? 1 : 0, own_cores > threads ? 1 : 0};
@@ -139,7 +139,7 @@ void check_memory(const TrainingOptions& options) {
     const auto batch = static_cast<double>(options.local_batch);
     const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
     const double needed = batch * sample * (1 + ahead / sizeof(float));
-    const auto there = static_cast<double>(monitor::memory_bytes());
+    const auto there = static_cast<double>(host::memory_bytes());
     if (there == 0 || needed <= there) return;
     throw base::EnvironmentError(fmt::format(
         "{} samples a step and {:.0f} batches of them need {} for inputs and targets alone, and this "
@@ -149,7 +149,7 @@ void check_memory(const TrainingOptions& options) {
 }
 
 int compute_threads(const TrainingOptions& options) {
-    return options.threads > 0 ? options.threads : std::max(1, monitor::cores_in(monitor::cpuset()));
+    return options.threads > 0 ? options.threads : std::max(1, host::cores_in(host::cpuset()));
 }
 
 // Before libraries start them in the midst of the work: libgomp then ends the process. All ranks at once,

@@ -10,8 +10,9 @@
 #include <limits>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "comm/exchange.hpp"
-#include "monitor/process.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -19,10 +20,6 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // Stamps beyond these are not kept: the tables of a long run are of its beginning.
 constexpr std::size_t kMostStamps = 100000;
-
-double seconds_since(measure::Clock::time_point start) {
-    return std::chrono::duration<double>(measure::Clock::now() - start).count();
-}
 
 void add_times(std::vector<double>& row, const std::vector<train::ReplicaTimes>& times,
                double train::ReplicaTimes::*time) {
@@ -144,7 +141,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     if (counts.updated) ++updates_;
 
     if (step == setup_.schedule.first && setup_.tells_first_step)
-        record_.time_to_first_step_s = monitor::seconds_since_process_start();
+        record_.time_to_first_step_s = host::seconds_since_process_start();
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
     note_step(counts);
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();
@@ -334,13 +331,13 @@ bool TrainingLoop::evaluation_goes_on() {
 
 bool TrainingLoop::late_on_any() {
     if (setup_.options.time_limit <= 0) return false;
-    std::int64_t late = seconds_since(start_) > setup_.options.time_limit ? 1 : 0;
+    std::int64_t late = base::seconds_since(start_) > setup_.options.time_limit ? 1 : 0;
     setup_.control.allreduce(comm::view(std::span(&late, 1)), comm::ReduceOp::max);
     return late == 1;
 }
 
 void TrainingLoop::report_progress(std::int64_t step, double loss) {
-    const double seconds = seconds_since(start_);
+    const double seconds = base::seconds_since(start_);
     const double samples = static_cast<double>(setup_.options.local_batch) *
                            static_cast<double>(setup_.options.accumulate * setup_.control.world_size()) *
                            static_cast<double>(step + 1 - setup_.schedule.first);

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "experiments/ablation.hpp"
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -22,7 +22,7 @@ void add_scaler(results::Run& run, const train::GradScaler& scaler) {
 void add_replicas(results::Run& run, const train::ReplicaThreads& threads) {
     run.context.push_back({"training", "replicas", threads.placement()});
     if (!threads.cpus().empty()) return;
-    const auto cores = monitor::cores_in(monitor::cpuset());
+    const auto cores = host::cores_in(host::cpuset());
     run.warnings.push_back(fmt::format(
         "the {} replicas are not bound to cores of their own, since the process has {}: their times include "
         "waiting for each other; start with more cores (mpirun --bind-to none, srun --cpus-per-task={}), or "
@@ -71,7 +71,7 @@ results::Run TrainingOutcome::run_of(const TrainingLoop& loop) const {
     if (facts_.ablation)
         add_trials(run, loop);
     else
-        fill_run(run, loop.record(), loop.verdicts(), monitor::host_name(), around_.control);
+        fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around_.control);
     return run;
 }
 

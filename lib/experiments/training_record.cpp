@@ -13,9 +13,9 @@
 #include "experiments/measuring.hpp"
 #include "experiments/series_measurements.hpp"
 #include "experiments/statistics.hpp"
+#include "host/process.hpp"
 #include "measure/gather.hpp"
 #include "measure/series.hpp"
-#include "monitor/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -248,10 +248,10 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
         run.measurements.push_back(
             per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
     run.measurements.push_back(
-        per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(monitor::peak_rss_bytes())));
+        per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(host::peak_rss_bytes())));
     for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
         if (!trouble.empty()) run.warnings.push_back(trouble);
-    run.measurements.push_back(per_rank("threads", "1", Kind::count, control, monitor::thread_count()));
+    run.measurements.push_back(per_rank("threads", "1", Kind::count, control, host::thread_count()));
     add_statistics(run);
     mark_stopped(run, record.end.signal,
                  fmt::format("{}: the numbers are of what was done{}", how_far(record),

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/motion.hpp"
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_gate.hpp"
 #include "train/graph_trainer.hpp"
@@ -88,7 +89,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
                             .make = setup_.make_model,
                             .seed = setup_.options.seed,
                             .threads = at::get_num_threads(),
-                            .cores = monitor::cores_of(monitor::cpuset())},
+                            .cores = host::cores_of(host::cpuset())},
         *optimizer_, phases_, scaler_.get());
     replicas_ = replicas.get();
     return replicas;
@@ -230,7 +231,7 @@ void TrainingSteps::broadcast_buffers() {
 
 StepReductions TrainingSteps::reductions() const {
     const auto seconds = [&](measure::Clock::time_point when) {
-        return std::chrono::duration<double>(when - recorder_.step_start()).count();
+        return base::seconds_between(recorder_.step_start(), when);
     };
     const auto backward = recorder_.last(base::Phase::backward);
     StepReductions step{seconds(backward.begin), seconds(backward.end), {}};

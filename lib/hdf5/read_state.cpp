@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/whole_io.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -89,15 +90,7 @@ void ReadState::damaged(std::uint64_t address) const {
 }
 
 bool ReadState::read(std::uint64_t offset, char* to, std::uint64_t bytes) const {
-    while (bytes > 0) {
-        const ssize_t got = ::pread(descriptor_, to, bytes, static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        to += got;
-        offset += static_cast<std::uint64_t>(got);
-        bytes -= static_cast<std::uint64_t>(got);
-    }
-    return true;
+    return base::read_whole_at(descriptor_, std::span(to, bytes), offset) == bytes;
 }
 
 // Objects follow each other; number 0 is the free space, whose size counts its own header.

@@ -46,10 +46,6 @@ class RecordFile {
     /// Of a file that was not closed nothing more is written. One of several ranks stays open in the library:
     /// closing it is collective, and who destroys it early is likely to be alone.
     ~RecordFile();
-    RecordFile(const RecordFile&) = delete;
-    RecordFile& operator=(const RecordFile&) = delete;
-    RecordFile(RecordFile&&) = delete;
-    RecordFile& operator=(RecordFile&&) = delete;
 
     /// A dataset /output/NAME, closed at once: what stays in memory is HDF5's. An empty `chunk`: contiguous;
     /// else its edges, cut to the shape's. A dataset with nothing in it is contiguous. Collective.

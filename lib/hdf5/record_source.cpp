@@ -10,6 +10,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
+#include "base/text.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/inside.hpp"
 
@@ -18,10 +19,6 @@ namespace {
 
 [[noreturn]] void damaged(const std::string& path, const std::string& what) {
     throw base::DataError(fmt::format("{} {}; it is not as it was written", path, what));
-}
-
-std::string shape_text(std::span<const std::int64_t> shape) {
-    return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 std::vector<std::int64_t> shape_of(const Object& dataset) {
@@ -71,7 +68,8 @@ Object RecordSource::open(const std::string& name, std::span<const std::int64_t>
     Object dataset = open_within(within);
     const auto found = shape_of(dataset);
     if (!std::equal(found.begin(), found.end(), shape.begin(), shape.end()))
-        damaged(path_, fmt::format("has {} as {}, not {}", within, shape_text(found), shape_text(shape)));
+        damaged(path_, fmt::format("has {} as {}, not {}", within, base::shape_text(found),
+                                   base::shape_text(shape)));
     if (!is_float64(dataset)) damaged(path_, fmt::format("has no float64 in {}", within));
     return dataset;
 }

@@ -1,12 +1,10 @@
 #include "io/cache_label.hpp"
 
 #include <fmt/format.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "base/text.hpp"
@@ -15,27 +13,8 @@
 namespace ranklab::io {
 namespace {
 
-using Kind = FileSystemKind;
-
-struct Known {
-    unsigned long magic;
-    const char* name;
-    Kind kind;
-};
-
-// Numbers from statfs(2), linux/magic.h and the Lustre, GPFS, BeeGFS and OpenZFS sources.
-constexpr std::array<Known, 21> kKnown{
-    {{0xEF53, "ext4", Kind::disk},          {0x58465342, "xfs", Kind::disk},
-     {0x9123683E, "btrfs", Kind::disk},     {0xF2F52010, "f2fs", Kind::disk},
-     {0x794C7630, "overlayfs", Kind::disk}, {0x01021994, "tmpfs", Kind::memory},
-     {0x858458F6, "ramfs", Kind::memory},   {0x958458F6, "hugetlbfs", Kind::memory},
-     {0x2FC12FC1, "zfs", Kind::own_cache},  {0xCA451A4E, "bcachefs", Kind::disk},
-     {0x6969, "nfs", Kind::network},        {0x0BD00BD0, "lustre", Kind::network},
-     {0x47504653, "gpfs", Kind::network},   {0x19830326, "beegfs", Kind::network},
-     {0x01021997, "9p", Kind::network},     {0x65735546, "fuse", Kind::network},
-     {0x00C36400, "ceph", Kind::network},   {0xFF534D42, "cifs", Kind::network},
-     {0xFE534D42, "smb2", Kind::network},   {0x5346414F, "afs", Kind::network},
-     {0xAAD7AAEA, "panfs", Kind::network}}};
+using base::FileSystem;
+using Kind = base::FileSystemKind;
 
 // The more a kind hides of where bytes came from, the later it stands.
 int rank_of(Kind kind) {
@@ -121,16 +100,6 @@ std::string text_of(CacheState state, const CacheEvidence& e) {
 }
 
 }  // namespace
-
-FileSystem file_system_at(const std::filesystem::path& place) {
-    struct statfs info {};
-    if (::statfs(place.c_str(), &info) != 0) return {"unknown", Kind::other};
-    const auto magic = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL;
-    const auto known =
-        std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.magic == magic; });
-    if (known == kKnown.end()) return {fmt::format("type 0x{:X}", magic), Kind::other};
-    return {known->name, known->kind};
-}
 
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b) {
     CacheEvidence both{stricter(a.file_system, b.file_system), a.requested + b.requested, std::nullopt,

@@ -3,31 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 
+#include "base/file_system.hpp"
 #include "comm/communicator.hpp"
 #include "io/residency.hpp"
 
 namespace ranklab::io {
 
-/// disk: this node's page cache lies right before the device (or so the file system's name says). memory: the
-/// files are the cache (tmpfs). network: a server, which caches too. own_cache: keeps files in a cache of its
-/// own, not the kernel's (zfs). other: a name not known here.
-enum class FileSystemKind { disk, memory, network, own_cache, other };
-
-struct FileSystem {
-    std::string name;  ///< "ext4", "tmpfs"; "type 0x1234" where the number is not known here, "" before any
-    FileSystemKind kind = FileSystemKind::other;
-};
-
-/// Of the file system that holds `place`, which exists. Named "unknown" where it cannot be asked.
-FileSystem file_system_at(const std::filesystem::path& place);
-
 /// What is known of a read, or of several: of files and ranks.
 struct CacheEvidence {
-    FileSystem file_system;
+    base::FileSystem file_system;
     std::uint64_t requested = 0;                    ///< bytes that were read
     std::optional<Residency> before = Residency{};  ///< just before the reading; nullopt: not known
     std::optional<std::uint64_t> delivered = 0;     ///< by the block layer, meanwhile; nullopt: not known

@@ -12,6 +12,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/share.hpp"
+#include "base/whole_io.hpp"
 #include "comm/exchange.hpp"
 
 namespace ranklab::io {
@@ -45,19 +46,9 @@ class SharedFile {
     ~SharedFile() {
         if (owns_) ::unlink(path_.c_str());
     }
-    SharedFile(const SharedFile&) = delete;
-    SharedFile& operator=(const SharedFile&) = delete;
-    SharedFile(SharedFile&&) = delete;
-    SharedFile& operator=(SharedFile&&) = delete;
 
     void put(std::span<const char> bytes, std::uint64_t at) const {
-        while (!bytes.empty()) {
-            const ssize_t written = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) base::throw_errno("pwrite", path_, errno, kOption);
-            at += static_cast<std::uint64_t>(written);
-            bytes = bytes.subspan(static_cast<std::size_t>(written));
-        }
+        if (!base::write_whole_at(file_.get(), bytes, at)) base::throw_errno("pwrite", path_, errno, kOption);
     }
     void sync() const {
         if (::fsync(file_.get()) != 0) base::throw_errno("fsync", path_, errno, kOption);

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "base/motion.hpp"
+#include "base/ticker.hpp"
 #include "comm/point_to_point.hpp"
 
 namespace ranklab::io {
@@ -41,13 +42,7 @@ ChunkServer::ChunkServer(comm::Communicator& ranks, ChunkQueue& queue)
       handed_(static_cast<std::size_t>(ranks.world_size())),
       waited_for_(ranks.world_size() - 1) {
     if (waited_for_ == 0) return;
-    // Signals are the main thread's: a thread inherits the mask it is made under.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { serve(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = base::thread_without_signals([this] { serve(); });
 }
 
 ChunkServer::~ChunkServer() {

@@ -43,10 +43,6 @@ class ChunkServer {
     /// Closes the queue and goes on serving until all others know: none is left waiting, whatever happened
     /// here.
     ~ChunkServer();
-    ChunkServer(const ChunkServer&) = delete;
-    ChunkServer& operator=(const ChunkServer&) = delete;
-    ChunkServer(ChunkServer&&) = delete;
-    ChunkServer& operator=(ChunkServer&&) = delete;
 
     /// Waits for the thread's end, and throws what it failed with.
     void finish();

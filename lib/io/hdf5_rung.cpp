@@ -11,12 +11,13 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
 #include "hdf5/library_use.hpp"
 #include "hdf5/record_source.hpp"
+#include "io/free_space.hpp"
 #include "io/hdf5_account.hpp"
-#include "io/room.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -30,7 +31,7 @@ constexpr double kPatience = 5;          // seconds
 constexpr double kFolderPatience = 15;   // seconds: longer than the orderly ways to end need
 constexpr const char* kSingle = "data";  // the dataset of all records
 
-class Hdf5Reader final : public Reader {
+class Hdf5Reader final : public Reader, base::Pinned {
   public:
     Hdf5Reader(const Job& job, fs::path path, IoTimes& times)
         : job_(job), path_(std::move(path)), times_(times) {}
@@ -39,10 +40,6 @@ class Hdf5Reader final : public Reader {
         dataset_.reset();
         file_.reset();
     }
-    Hdf5Reader(const Hdf5Reader&) = delete;
-    Hdf5Reader& operator=(const Hdf5Reader&) = delete;
-    Hdf5Reader(Hdf5Reader&&) = delete;
-    Hdf5Reader& operator=(Hdf5Reader&&) = delete;
 
     // With --read-only it may be anybody's file.
     void read(std::int64_t id, std::span<double> values) override {
@@ -117,7 +114,7 @@ void Hdf5Rung::open() {
     if (form_.parallel && options.mpi == nullptr)
         throw base::Error(fmt::format("internal: {} was given ranks without MPI", form_.strategy));
     comm::together(place_.ranks, [&] {
-        if (place_.ranks.rank() == 0) check_room(made_path(), hdf5_file_bytes(job_));
+        if (place_.ranks.rank() == 0) check_free_space(made_path(), hdf5_file_bytes(job_));
     });
     unfinished_ = true;
     // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().

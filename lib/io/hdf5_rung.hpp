@@ -32,10 +32,6 @@ class Hdf5Rung : public Strategy {
     Hdf5Rung(const Job& job, const Place& place, Form form);
     /// Removes what was begun and not finished.
     ~Hdf5Rung() override;
-    Hdf5Rung(const Hdf5Rung&) = delete;
-    Hdf5Rung& operator=(const Hdf5Rung&) = delete;
-    Hdf5Rung(Hdf5Rung&&) = delete;
-    Hdf5Rung& operator=(Hdf5Rung&&) = delete;
 
     /// Makes sure of the room, makes the file and all its datasets.
     void open() override;

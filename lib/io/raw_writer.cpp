@@ -9,7 +9,9 @@
 #include <cstring>
 #include <string>
 
+#include "base/clock.hpp"
 #include "base/descriptor.hpp"
+#include "base/whole_io.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -30,15 +32,6 @@ std::size_t buffer_bytes(int beside) {
     const std::uint64_t least = std::clamp<std::uint64_t>((256U << 20U) / writers, 1U << 20U, 16U << 20U);
     return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(cache, 0L)) / writers, least,
                                      64U << 20U);
-}
-
-void write_all(int fd, const Bytes& record, const fs::path& path) {
-    for (std::size_t at = 0; at < record.size();) {
-        const ssize_t written = ::write(fd, record.data() + at, record.size() - at);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) base::throw_errno("write", path, errno, kOption);
-        at += static_cast<std::size_t>(written);
-    }
 }
 
 }  // namespace
@@ -83,8 +76,7 @@ Ceiling RawWriter::copy() {
         std::memcpy(to_.data(), from_.data(), from_.size());
         asm volatile("" : : "r"(to_.data()) : "memory");  // somebody might look at it
     }
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    const Ceiling copied{static_cast<double>(passes_ * from_.size()), seconds};
+    const Ceiling copied{static_cast<double>(passes_ * from_.size()), base::seconds_since(begin)};
     from_ = {};
     to_ = {};
     return copied;
@@ -110,7 +102,7 @@ void RawWriter::put(std::int64_t id) {
     }
     if (!record_.empty()) {
         const auto mark = times_.phase(IoPhase::write);
-        write_all(file.get(), record_, path);
+        if (!base::write_whole(file.get(), record_)) base::throw_errno("write", path, errno, kOption);
     }
     if (share_.fsync) {
         const auto mark = times_.phase(IoPhase::fsync);

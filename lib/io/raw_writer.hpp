@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/io_times.hpp"
+#include "base/pinned.hpp"
 #include "base/share.hpp"
 #include "io/large_pages.hpp"
 
@@ -35,16 +36,12 @@ std::filesystem::path raw_path(const std::filesystem::path& directory, std::int6
 /// Removes such files of the records, whatever there is of them. Says nothing.
 void remove_raw(const std::filesystem::path& directory, const base::Share& records) noexcept;
 
-class RawWriter {
+class RawWriter : base::Pinned {
   public:
     /// What is left of a killed run is removed, and a record's bytes are made. EnvironmentError, OptionError.
     explicit RawWriter(RawShare share);
     /// Removes its files.
     ~RawWriter();
-    RawWriter(const RawWriter&) = delete;
-    RawWriter& operator=(const RawWriter&) = delete;
-    RawWriter(RawWriter&&) = delete;
-    RawWriter& operator=(RawWriter&&) = delete;
 
     /// Two buffers that are larger than this writer's share of the last cache, and touched.
     void prepare_copy();

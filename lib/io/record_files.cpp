@@ -15,7 +15,9 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/npy_header.hpp"
+#include "base/pinned.hpp"
 #include "base/regular_file.hpp"
+#include "base/whole_io.hpp"
 #include "io/savetxt.hpp"
 
 namespace ranklab::io {
@@ -27,16 +29,12 @@ using base::IoPhase;
 constexpr const char* kOption = "--directory";
 
 // Removes what was begun, unless it was finished: a failed write leaves no half of a file.
-class Unfinished {
+class Unfinished : base::Pinned {
   public:
     explicit Unfinished(fs::path path) : path_(std::move(path)) {}
     ~Unfinished() {
         if (!finished_) ::unlink(path_.c_str());
     }
-    Unfinished(const Unfinished&) = delete;
-    Unfinished& operator=(const Unfinished&) = delete;
-    Unfinished(Unfinished&&) = delete;
-    Unfinished& operator=(Unfinished&&) = delete;
     void finish() { finished_ = true; }
 
   private:
@@ -65,16 +63,10 @@ void write_all(int fd, std::span<const char> first, std::span<const char> second
     throw base::DataError(fmt::format("{} {}; it is not as it was written", path.string(), what));
 }
 
-void read_all(int fd, void* data, std::size_t bytes, const fs::path& path) {
-    auto* to = static_cast<char*>(data);
-    while (bytes > 0) {
-        const ssize_t got = ::read(fd, to, bytes);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) base::throw_errno("read", path, errno, kOption);
-        if (got == 0) damaged(path, "ends while it is read");
-        to += got;
-        bytes -= static_cast<std::size_t>(got);
-    }
+void read_all(int fd, std::span<std::byte> bytes, const fs::path& path) {
+    const auto got = base::read_whole(fd, bytes);
+    if (!got) base::throw_errno("read", path, errno, kOption);
+    if (*got < bytes.size()) damaged(path, "ends while it is read");
 }
 
 std::string header_of(std::int64_t size) {
@@ -189,8 +181,8 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
     {
         const auto mark = times_.phase(IoPhase::read);
         buffer_.resize(encoding_ == Encoding::npy ? header_.size() : there);
-        read_all(file.get(), buffer_.data(), buffer_.size(), path);
-        if (encoding_ == Encoding::npy) read_all(file.get(), values.data(), values.size_bytes(), path);
+        read_all(file.get(), std::as_writable_bytes(std::span(buffer_)), path);
+        if (encoding_ == Encoding::npy) read_all(file.get(), std::as_writable_bytes(values), path);
     }
     if (encoding_ == Encoding::npy) {
         if (std::memcmp(buffer_.data(), header_.data(), header_.size()) != 0)

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "base/file_system.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 constexpr const char* kOption = "--directory";
 constexpr long kCachestat = 451;  // the same on all architectures; the C library here may not know it
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 28U;  // mapped at a time: 64 KiB of mincore's answers
-constexpr unsigned long kOverlay = 0x794c7630;
 
 // linux/mman.h of 6.5.
 struct CachestatRange {
@@ -92,14 +91,6 @@ std::optional<Residency> ask_mincore(const OpenFile& file, const fs::path& path)
     return Residency{file.bytes(), std::min(pages * page_size(), file.bytes())};
 }
 
-// There cachestat sees overlayfs's own, empty cache; the pages are those of the file below, which is what
-// gets mapped.
-bool is_overlay(const OpenFile& file) {
-    struct statfs info {};
-    return ::fstatfs(file.descriptor.get(), &info) == 0 &&
-           (static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL) == kOverlay;
-}
-
 }  // namespace
 
 std::optional<Residency> residency_by_cachestat(const fs::path& file) {
@@ -112,7 +103,8 @@ std::optional<Residency> residency_by_mincore(const fs::path& file) {
 
 std::optional<Residency> residency_of(const fs::path& file) {
     const OpenFile opened = open_to_read(file);
-    if (!is_overlay(opened)) {
+    // On overlayfs cachestat sees an empty cache; the pages are those of the file below, which gets mapped.
+    if (base::file_system_of(opened.descriptor.get()).name != "overlayfs") {
         if (const auto told = ask_cachestat(opened)) return told;
     }
     return ask_mincore(opened, file);

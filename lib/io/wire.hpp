@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/io_times.hpp"
+#include "base/pinned.hpp"
 
 namespace ranklab::io {
 
@@ -82,15 +83,11 @@ struct FailureBody {
 static_assert(std::is_trivially_copyable_v<ReportBody>, "a report travels as its bytes");
 
 /// A message on its way out. Its parts must outlive it.
-class Outgoing {
+class Outgoing : base::Pinned {
   public:
     enum class State { sent, blocked, gone };
 
     Outgoing(MessageType type, std::initializer_list<std::span<const std::byte>> parts);
-    Outgoing(const Outgoing&) = delete;
-    Outgoing& operator=(const Outgoing&) = delete;
-    Outgoing(Outgoing&&) = delete;
-    Outgoing& operator=(Outgoing&&) = delete;
 
     /// Goes on sending. blocked: the socket is full, and `wait` is false. gone: the other end is closed.
     State send(int socket, bool wait);

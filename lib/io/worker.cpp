@@ -15,6 +15,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "io/meshgrids.hpp"
 #include "io/raw_writer.hpp"
@@ -24,17 +25,14 @@
 namespace ranklab::io {
 namespace {
 
+using base::Clock;
 using base::IoPhase;
 using base::IoTimes;
-using Clock = IoTimes::Clock;
+using base::seconds_since;
 
 /// How often a worker of a queue says how far it is: often enough for a progress bar, and seldom enough not
 /// to wake the parent for every small file.
 constexpr auto kBetweenReports = std::chrono::milliseconds(50);
-
-double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// false: the parent is gone.
 bool tell(MessageType type, std::initializer_list<std::span<const std::byte>> parts) {

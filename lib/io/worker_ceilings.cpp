@@ -1,6 +1,7 @@
 // The ceilings of rungs whose worker processes write at the same time: by as many of them.
 #include <algorithm>
 
+#include "base/pinned.hpp"
 #include "io/ceilings.hpp"
 #include "io/worker_processes.hpp"
 
@@ -8,14 +9,10 @@ namespace ranklab::io {
 namespace {
 
 // What a killed worker left, or one that is ended early, too.
-class Removal {
+class Removal : base::Pinned {
   public:
     explicit Removal(const CeilingWork& work) : work_(work) {}
     ~Removal() { remove_raw(work_.directory, {0, work_.records}); }
-    Removal(const Removal&) = delete;
-    Removal& operator=(const Removal&) = delete;
-    Removal(Removal&&) = delete;
-    Removal& operator=(Removal&&) = delete;
 
   private:
     const CeilingWork& work_;

@@ -25,10 +25,6 @@ class WorkerProcesses {
     WorkerProcesses(const Job& job, WorkerKind kind, base::IoTimes& times, std::uint64_t record_bytes = 0);
     /// Ends those that still live.
     ~WorkerProcesses();
-    WorkerProcesses(const WorkerProcesses&) = delete;
-    WorkerProcesses& operator=(const WorkerProcesses&) = delete;
-    WorkerProcesses(WorkerProcesses&&) = delete;
-    WorkerProcesses& operator=(WorkerProcesses&&) = delete;
 
     /// Starts job.workers of them and waits until each is ready. EnvironmentError where one cannot be.
     void start();

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 #include "io/wire.hpp"
 
 namespace ranklab::io {
@@ -26,7 +27,7 @@ std::string text_of(int error) {
 
 /// How posix_spawn starts a worker: its own descriptors, nothing to read or print, and the signals that reach
 /// the whole group held back until it ignores them.
-class SpawnPlan {
+class SpawnPlan : base::Pinned {
   public:
     SpawnPlan(int channel, int queue) {
         ::posix_spawn_file_actions_init(&actions_);
@@ -45,10 +46,6 @@ class SpawnPlan {
         ::posix_spawn_file_actions_destroy(&actions_);
         ::posix_spawnattr_destroy(&attributes_);
     }
-    SpawnPlan(const SpawnPlan&) = delete;
-    SpawnPlan& operator=(const SpawnPlan&) = delete;
-    SpawnPlan(SpawnPlan&&) = delete;
-    SpawnPlan& operator=(SpawnPlan&&) = delete;
 
     /// 0, or the error.
     int run(const fs::path& program, pid_t& process) const {

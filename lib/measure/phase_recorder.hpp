@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/phase.hpp"
 #include "measure/spool.hpp"
 
@@ -33,7 +34,7 @@ class PhaseRecorder final : public base::PhaseSink {
         step_start_ = Clock::now();
     }
     void end_step() {
-        current_.step = seconds_since(step_start_);
+        current_.step = base::seconds_since(step_start_);
         std::array<double, kStepColumns> row{current_.step};
         std::copy(current_.phases.begin(), current_.phases.end(), row.begin() + 1);
         spool_.push(row);
@@ -48,7 +49,7 @@ class PhaseRecorder final : public base::PhaseSink {
     void leave(base::Phase phase) override {
         const auto index = static_cast<std::size_t>(phase);
         last_[index] = {phase_start_, Clock::now()};
-        current_.phases[index] += std::chrono::duration<double>(last_[index].end - phase_start_).count();
+        current_.phases[index] += base::seconds_between(phase_start_, last_[index].end);
     }
 
     struct Span {
@@ -69,10 +70,6 @@ class PhaseRecorder final : public base::PhaseSink {
     void give_back(Spool steps) { spool_ = std::move(steps); }
 
   private:
-    static double seconds_since(Clock::time_point start) {
-        return std::chrono::duration<double>(Clock::now() - start).count();
-    }
-
     Spool spool_;
     StepTimes current_;
     Clock::time_point step_start_;

@@ -11,40 +11,20 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/whole_io.hpp"
 
 namespace ranklab::measure {
 namespace {
 
 constexpr std::size_t kBlockValues = 32768;
 
-// Whole, or errno.
-bool write_all(int file, const double* from, std::size_t bytes, std::size_t at) {
-    const auto* next = reinterpret_cast<const char*>(from);
-    while (bytes > 0) {
-        const ssize_t written = ::pwrite(file, next, bytes, static_cast<off_t>(at));
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        next += written;
-        at += static_cast<std::size_t>(written);
-        bytes -= static_cast<std::size_t>(written);
-    }
-    return true;
-}
-
-void read_all(int file, double* to, std::size_t bytes, std::size_t at) {
-    auto* next = reinterpret_cast<char*>(to);
-    while (bytes > 0) {
-        const ssize_t got = ::pread(file, next, bytes, static_cast<off_t>(at));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            throw base::EnvironmentError(fmt::format(
-                "the temporary file of this run's samples cannot be read back ({}); name another place with "
-                "the environment variable TMPDIR",
-                got == 0 ? "it ends too early" : std::generic_category().message(errno)));
-        next += got;
-        at += static_cast<std::size_t>(got);
-        bytes -= static_cast<std::size_t>(got);
-    }
+void read_all(int file, std::span<double> to, std::size_t at) {
+    const auto got = base::read_whole_at(file, to, at);
+    if (got == to.size_bytes()) return;
+    throw base::EnvironmentError(fmt::format(
+        "the temporary file of this run's samples cannot be read back ({}); name another place with "
+        "the environment variable TMPDIR",
+        got ? "it ends too early" : std::generic_category().message(errno)));
 }
 
 // Without a name where the file system can do that (NFS cannot), else removed as soon as it is open.
@@ -94,8 +74,8 @@ void Spool::make_room() {
 
 bool Spool::spill_oldest() {
     if (!file_) open_file();
-    const std::size_t bytes = block_rows_ * columns_ * sizeof(double);
-    if (file_ && write_all(file_.get(), held_.front().get(), bytes, written_blocks_ * bytes)) {
+    const std::span block(held_.front().get(), block_rows_ * columns_);
+    if (file_ && base::write_whole_at(file_.get(), block, written_blocks_ * block.size_bytes())) {
         ++written_blocks_;
         return true;
     }
@@ -129,7 +109,7 @@ void Spool::read(std::size_t first, std::span<double> to) const {
 void Spool::read_block(std::size_t block, std::size_t row, std::span<double> to) const {
     if (block < written_blocks_) {
         const std::size_t values = (block * block_rows_ + row) * columns_;
-        return read_all(file_.get(), to.data(), to.size_bytes(), values * sizeof(double));
+        return read_all(file_.get(), to, values * sizeof(double));
     }
     const double* from = held_[block - written_blocks_].get() + row * columns_;
     std::copy(from, from + to.size(), to.begin());

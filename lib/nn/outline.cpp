@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::nn {
 
 // LibTorch's kernels for its "meta" backend know shapes alone. With that backend's key among those that this
@@ -81,7 +83,7 @@ void after(const at::RecordFunction& function, at::ObserverContext* context) {
     current->flops += 2 * call.macs * of_output * rows_of_a_sample;
 }
 
-class Counting {
+class Counting : base::Pinned {
   public:
     explicit Counting(Count& count_into)
         : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(before, after)
@@ -94,8 +96,6 @@ class Counting {
         current = nullptr;
         at::removeCallback(handle_);
     }
-    Counting(const Counting&) = delete;
-    Counting& operator=(const Counting&) = delete;
 
   private:
     at::CallbackHandle handle_;

@@ -18,8 +18,6 @@ class UninitialisedScope {
   public:
     UninitialisedScope();
     ~UninitialisedScope();
-    UninitialisedScope(const UninitialisedScope&) = delete;
-    UninitialisedScope& operator=(const UninitialisedScope&) = delete;
 
   private:
     struct Guard;

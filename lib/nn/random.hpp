@@ -3,6 +3,8 @@
 
 #include <ATen/core/Generator.h>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::nn {
 
 /// While it lives, the CPU operations of this room that draw random numbers draw them, in this thread, from
@@ -10,14 +12,10 @@ namespace ranklab::nn {
 ///
 /// Why: threads that share the default generator draw in the order in which they happen to run. With one
 /// each, a run is repeatable, and a thread can draw what a rank of its own would have drawn.
-class GeneratorScope {
+class GeneratorScope : base::Pinned {
   public:
     explicit GeneratorScope(at::Generator generator);
     ~GeneratorScope();
-    GeneratorScope(const GeneratorScope&) = delete;
-    GeneratorScope& operator=(const GeneratorScope&) = delete;
-    GeneratorScope(GeneratorScope&&) = delete;
-    GeneratorScope& operator=(GeneratorScope&&) = delete;
 
   private:
     at::Generator outer_;

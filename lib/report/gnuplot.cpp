@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
+#include "base/whole_io.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -61,7 +62,7 @@ std::string gnuplot_tail(const std::string& script) {
 
 void write_plot_file(const fs::path& path, const std::string& text) {
     const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file || !base::write_whole(file, text))
+    if (!file || !base::write_whole(file.get(), text))
         throw base::EnvironmentError(
             fmt::format("cannot write '{}'; is its folder writable, and is there room?", path.string()));
 }

@@ -3,43 +3,15 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdint>
 
+#include "base/utf8.hpp"
 #include "report/values.hpp"
 
 namespace ranklab::report {
 namespace {
 
-constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-struct Letter {
-    std::uint32_t code = 0;
-    std::size_t bytes = 1;
-    bool good = false;
-};
-
-// One UTF-8 character; overlong forms, surrogates and what is cut off are not good.
-Letter letter_at(std::string_view text, std::size_t at) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(at);
-    if (first < 0x80) return {first, 1, true};
-    const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || at + bytes > text.size()) return {};
-    std::uint32_t code = first & (0xFFU >> (bytes + 1));
-    for (std::size_t i = 1; i < bytes; ++i) {
-        if ((byte(at + i) & 0xC0U) != 0x80U) return {};
-        code = (code << 6U) | (byte(at + i) & 0x3FU);
-    }
-    constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    return {code, bytes, code >= kSmallest[bytes] && code <= 0x10FFFF && !surrogate};
-}
-
-bool is_shown(std::uint32_t code) {
-    const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
-    const bool direction = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
-                           code == 0x200E || code == 0x200F || code == 0x2028 || code == 0x2029;
-    return !control && !direction && code != 0xFFFE && code != 0xFFFF;
+bool is_shown(char32_t code) {
+    return !base::steers(code) && code != 0xFFFE && code != 0xFFFF;
 }
 
 std::string escaped(char c) {
@@ -87,10 +59,10 @@ std::string escape(std::string_view text, std::size_t most) {
     std::size_t letters = 0;
     for (std::size_t at = 0; at < text.size(); ++letters) {
         if (letters == most) return out + "…";
-        const Letter letter = letter_at(text, at);
+        const base::Letter letter = base::first_letter(text.substr(at));
         if (!letter.good || !is_shown(letter.code)) {
             const bool blank = letter.good && (letter.code == '\n' || letter.code == '\t');
-            out += blank ? " " : kReplacement;
+            out += blank ? " " : base::kReplacementLetter;
         } else {
             out += letter.bytes == 1 ? escaped(text[at]) : std::string(text.substr(at, letter.bytes));
         }

@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 
@@ -35,7 +36,7 @@ LockWait LockWait::shortened(double most_s, const std::string& why) const {
 void Waiting::look(const std::filesystem::path& lock, const std::function<std::string()>& holder) {
     if (how_.beat) how_.beat();
     const auto now = Clock::now();
-    const double waited = std::chrono::duration<double>(now - begin_).count();
+    const double waited = base::seconds_between(begin_, now);
     if (waited >= how_.patience_s)
         throw base::EnvironmentError(
             fmt::format("{} holds {} since {:.0f} s or longer ({}); look what it does, or end it", holder(),

@@ -7,15 +7,14 @@
 
 #include <array>
 #include <cerrno>
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <optional>
 #include <system_error>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/regular_file.hpp"
+#include "base/whole_io.hpp"
 #include "results/staged_file.hpp"
 
 namespace ranklab::results {
@@ -38,8 +37,7 @@ struct Seen {
 
 std::string read_text(const Descriptor& file) {
     std::array<char, 1024> bytes{};
-    const ssize_t got = ::pread(file.get(), bytes.data(), bytes.size(), 0);
-    return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+    return {bytes.data(), base::read_whole_at(file.get(), bytes, 0).value_or(0)};
 }
 
 // nullopt: there is none. It is opened, since NFS asks its server again on open, not on stat. One that we may
@@ -120,9 +118,8 @@ void remove_abandoned(const fs::path& path, const Seen& abandoned, const fs::pat
 // A full disk shows here first: the sentence names the results file, whose user knows of no lock.
 void write_owner(const Descriptor& file, const std::string& text, const fs::path& made,
                  const fs::path& target) {
-    const ssize_t written = ::pwrite(file.get(), text.data(), text.size(), 0);
-    if (written == static_cast<ssize_t>(text.size())) return;
-    const int error = written < 0 ? errno : ENOSPC;
+    if (base::write_whole_at(file.get(), text, 0)) return;
+    const int error = errno;
     ::unlink(made.c_str());
     throw_errno("write", target, error);
 }
@@ -150,14 +147,15 @@ OwnerLock::OwnerLock(const fs::path& results_file, Waiting& waiting, Pace pace)
         if (seen) waiting.pause();
     }
     try {
-        heart_ = std::jthread([this, pace](const std::stop_token& stop) { beat(stop, pace.beat); });
+        // A lock that is lost shows elsewhere.
+        heart_.emplace(pace.beat,
+                       [this](double) { static_cast<void>(::futimens(descriptor_.get(), nullptr)); });
     } catch (const std::system_error&) {  // no more threads: an append is shorter than `stale` all the same
     }
 }
 
 OwnerLock::~OwnerLock() {
-    heart_.request_stop();
-    if (heart_.joinable()) heart_.join();
+    heart_.reset();
     try {
         if (still_ours()) ::unlink(path_.c_str());
     } catch (...) {  // the folder is gone: so is the lock
@@ -205,14 +203,6 @@ bool OwnerLock::take_by_creating() {
     if (!descriptor_) throw_errno("open", path_, errno);
     write_owner(descriptor_, text_, path_, target_);
     return true;
-}
-
-void OwnerLock::beat(const std::stop_token& stop, std::chrono::milliseconds pause) const {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }))
-        static_cast<void>(::futimens(descriptor_.get(), nullptr));  // a lock that is lost shows elsewhere
 }
 
 std::string lock_sentence(const fs::path& lock, const std::string& kind) {

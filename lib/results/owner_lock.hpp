@@ -6,9 +6,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
-#include <thread>
 
+#include "base/ticker.hpp"
 #include "results/lock_wait.hpp"
 #include "results/owner.hpp"
 #include "results/places.hpp"
@@ -30,10 +31,6 @@ class OwnerLock {
         : OwnerLock(results_file, waiting, Pace{}) {}
     OwnerLock(const std::filesystem::path& results_file, Waiting& waiting, Pace pace);
     ~OwnerLock();
-    OwnerLock(const OwnerLock&) = delete;
-    OwnerLock& operator=(const OwnerLock&) = delete;
-    OwnerLock(OwnerLock&&) = delete;
-    OwnerLock& operator=(OwnerLock&&) = delete;
 
     /// EnvironmentError where something else than such a lock bears its name.
     static void check_possible(const std::filesystem::path& results_file);
@@ -46,13 +43,12 @@ class OwnerLock {
     bool try_take();
     bool take_by_link();
     bool take_by_creating();
-    void beat(const std::stop_token& stop, std::chrono::milliseconds pause) const;
 
     std::filesystem::path target_;
     std::filesystem::path path_;
     std::string text_;
     Descriptor descriptor_;
-    std::jthread heart_;  // last: it uses the others
+    std::optional<base::Ticker> heart_;  // last: it uses the others
 };
 
 /// Of something that lies where a lock file must: "x.lock is a FIFO (named pipe)...".

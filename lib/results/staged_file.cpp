@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/whole_io.hpp"
+
 namespace ranklab::results {
 namespace {
 
@@ -40,26 +42,14 @@ struct stat status_of(const Descriptor& descriptor, const fs::path& path) {
     return status;
 }
 
-void write_all(const Descriptor& to, const char* data, std::size_t bytes, const fs::path& path,
-               std::string_view option = "--output") {
-    while (bytes > 0) {
-        const ssize_t written = ::write(to.get(), data, bytes);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) throw_errno("write", path, errno, option);
-        data += written;
-        bytes -= static_cast<std::size_t>(written);
-    }
-}
-
 // The way for file systems where copy_file_range does not work. From the current positions to the end.
 void copy_by_reading(const Descriptor& from, const Descriptor& to, const fs::path& path) {
     std::vector<char> buffer(std::size_t{1} << 20U);
     for (;;) {
-        const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
-        if (got == 0) return;
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) throw_errno("read", path, errno);
-        write_all(to, buffer.data(), static_cast<std::size_t>(got), path);
+        const auto got = base::read_whole(from.get(), buffer);
+        if (!got) throw_errno("read", path, errno);
+        if (*got == 0) return;
+        if (!base::write_whole(to.get(), std::span(buffer).first(*got))) throw_errno("write", path, errno);
     }
 }
 
@@ -127,7 +117,7 @@ void StagedFile::take_permissions(const Descriptor& from) const {
 }
 
 void StagedFile::write(std::span<const std::byte> bytes) {
-    write_all(descriptor_, reinterpret_cast<const char*>(bytes.data()), bytes.size(), target_, option_);
+    if (!base::write_whole(descriptor_.get(), bytes)) throw_errno("write", target_, errno, option_);
 }
 
 void StagedFile::reserve(std::uint64_t bytes) {

@@ -18,10 +18,6 @@ class StagedFile {
     /// `option`.
     explicit StagedFile(std::filesystem::path target, std::string_view option = "--output");
     ~StagedFile();
-    StagedFile(const StagedFile&) = delete;
-    StagedFile& operator=(const StagedFile&) = delete;
-    StagedFile(StagedFile&&) = delete;
-    StagedFile& operator=(StagedFile&&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
 

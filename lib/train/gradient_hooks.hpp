@@ -7,19 +7,17 @@
 #include <memory>
 #include <vector>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::train {
 
-class GradientHooks {
+class GradientHooks : base::Pinned {
   public:
     /// `ready(i)` is called in each backward that reaches parameter i, once, after its gradient was added up
     /// (a hook on the tensor itself would fire before), by the thread that runs backward. The parameters keep
     /// their hooks until this object goes.
     GradientHooks(const std::vector<torch::Tensor>& parameters, std::function<void(std::size_t)> ready);
     ~GradientHooks();
-    GradientHooks(const GradientHooks&) = delete;
-    GradientHooks& operator=(const GradientHooks&) = delete;
-    GradientHooks(GradientHooks&&) = delete;
-    GradientHooks& operator=(GradientHooks&&) = delete;
 
   private:
     struct Hooked;

@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 #include "train/decorated_model.hpp"
 
 namespace ranklab::train {
 namespace {
 
 // torch.autocast's enter and exit: of this thread.
-class Autocast {
+class Autocast : base::Pinned {
   public:
     Autocast(torch::DeviceType device, torch::Dtype type)
         : device_(device),
@@ -26,10 +27,6 @@ class Autocast {
         at::autocast::set_autocast_enabled(device_, was_enabled_);
         at::autocast::set_autocast_dtype(device_, type_before_);
     }
-    Autocast(const Autocast&) = delete;
-    Autocast& operator=(const Autocast&) = delete;
-    Autocast(Autocast&&) = delete;
-    Autocast& operator=(Autocast&&) = delete;
 
   private:
     torch::DeviceType device_;

@@ -128,10 +128,6 @@ class ReductionQueue::Worker {
         changed_.notify_all();
         thread_.join();
     }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
-    Worker(Worker&&) = delete;
-    Worker& operator=(Worker&&) = delete;
 
     void begin_step() {
         const std::lock_guard lock(mutex_);

@@ -54,10 +54,6 @@ class ReductionQueue {
     ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
                    std::size_t piece_bytes = 0);
     ~ReductionQueue();
-    ReductionQueue(const ReductionQueue&) = delete;
-    ReductionQueue& operator=(const ReductionQueue&) = delete;
-    ReductionQueue(ReductionQueue&&) = delete;
-    ReductionQueue& operator=(ReductionQueue&&) = delete;
 
     /// Forgets the stamps of the last step. Nothing may be under way.
     void begin_step();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "nn/random.hpp"
 #include "train/gradient_sum.hpp"
@@ -17,11 +18,8 @@ using base::Phase;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
+using base::Clock;
+using base::seconds_since;
 
 // Initial values that nobody uses must not take numbers from the stream that the model's dropout goes on
 // with.

@@ -3,16 +3,14 @@
 
 #include <functional>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::train {
 
-class StepGraph {
+class StepGraph : base::Pinned {
   public:
     StepGraph() = default;
     virtual ~StepGraph() = default;
-    StepGraph(const StepGraph&) = delete;
-    StepGraph& operator=(const StepGraph&) = delete;
-    StepGraph(StepGraph&&) = delete;
-    StepGraph& operator=(StepGraph&&) = delete;
 
     /// Once. Runs `work` on the host; what it puts on the device's current stream, which is not the default
     /// one, is recorded and not done. Tensors that it makes keep their memory for the replays.

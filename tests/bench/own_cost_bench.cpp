@@ -14,9 +14,9 @@
 
 #include "comm/self.hpp"
 #include "experiments/series_measurements.hpp"
+#include "host/process.hpp"
 #include "measure/phase_recorder.hpp"
 #include "measure/series.hpp"
-#include "monitor/process.hpp"
 #include "results/result_file.hpp"
 
 namespace {
@@ -99,7 +99,7 @@ void print(const char* what, std::size_t steps, const Cost& cost) {
         "s "
         "({:.1f} KB); peak memory {:.0f} MiB\n",
         what, steps, cost.record, cost.gather, cost.append, static_cast<double>(cost.stored) / 1e3,
-        static_cast<double>(ranklab::monitor::peak_rss_bytes()) / (1 << 20));
+        static_cast<double>(ranklab::host::peak_rss_bytes()) / (1 << 20));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "fuzz/judge.hpp"
+#include "base/pinned.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@ namespace ranklab::fuzz {
 namespace {
 
 // Puts a file in a standard stream's place, for as long as it lives.
-class Redirected {
+class Redirected : ranklab::base::Pinned {
   public:
     Redirected(int stream, const base::Descriptor& file) : stream_(stream), kept_(::dup(stream)) {
         ::dup2(file.get(), stream_);
@@ -23,8 +24,6 @@ class Redirected {
         ::dup2(kept_, stream_);
         ::close(kept_);
     }
-    Redirected(const Redirected&) = delete;
-    Redirected& operator=(const Redirected&) = delete;
 
   private:
     int stream_;

@@ -9,16 +9,15 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "base/pinned.hpp"
 #include "fuzz/crew.hpp"
 
 namespace ranklab::fuzz {
 
-class Worker {
+class Worker : ranklab::base::Pinned {
   public:
     Worker(const Mutants& mutants, const Limits& limits, std::filesystem::path folder);
     ~Worker();
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
 
     /// Starts a child on mutants [first, end), with those of their edits.
     void start(std::size_t first, std::size_t end, std::uint32_t edits = ~0U);

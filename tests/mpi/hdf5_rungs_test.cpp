@@ -16,7 +16,7 @@
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
-#include "io/room.hpp"
+#include "io/free_space.hpp"
 #include "io/strategy.hpp"
 #include "mpi/shared_folder.hpp"
 #include "thrown_sentence.hpp"

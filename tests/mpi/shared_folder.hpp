@@ -18,10 +18,6 @@ class SharedFolder {
     }
     /// Once no rank uses it any more.
     ~SharedFolder() { world().barrier(); }
-    SharedFolder(const SharedFolder&) = delete;
-    SharedFolder& operator=(const SharedFolder&) = delete;
-    SharedFolder(SharedFolder&&) = delete;
-    SharedFolder& operator=(SharedFolder&&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
 

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/motion.hpp"
+#include "base/pinned.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"
@@ -44,7 +45,7 @@ void in_pieces(const BufferView& buffer, Call call) {
     } while (begin < buffer.count);
 }
 
-class MpiRequest final : public Request::State {
+class MpiRequest final : public Request::State, base::Pinned {
   public:
     explicit MpiRequest(MPI_Request request) : request_(request) {}
     ~MpiRequest() override {
@@ -53,10 +54,6 @@ class MpiRequest final : public Request::State {
             base::log::warn("MPI_Wait failed while a request was dropped");
         }
     }
-    MpiRequest(const MpiRequest&) = delete;
-    MpiRequest& operator=(const MpiRequest&) = delete;
-    MpiRequest(MpiRequest&&) = delete;
-    MpiRequest& operator=(MpiRequest&&) = delete;
 
     void wait() override {
         const base::Waiting waiting;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/pinned.hpp"
 #include "comm/backends/mpi_small_floats.hpp"
 #include "comm/communicator.hpp"
 
@@ -15,15 +16,11 @@ MPI_Datatype mpi_type(DType dtype);
 /// MPI's counts are int: a longer buffer, which the caller has to cut, throws MpiError.
 int mpi_count(std::size_t count);
 
-class MpiCommunicator final : public Communicator {
+class MpiCommunicator final : public Communicator, base::Pinned {
   public:
     /// Takes over `comm` and frees it. `small_floats` is what all communicators of a job share.
     MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiSmallFloats> small_floats);
     ~MpiCommunicator() override;
-    MpiCommunicator(const MpiCommunicator&) = delete;
-    MpiCommunicator& operator=(const MpiCommunicator&) = delete;
-    MpiCommunicator(MpiCommunicator&&) = delete;
-    MpiCommunicator& operator=(MpiCommunicator&&) = delete;
 
     int rank() const override { return rank_; }
     int world_size() const override { return world_size_; }

@@ -6,19 +6,16 @@
 
 #include <array>
 
+#include "base/pinned.hpp"
 #include "comm/buffer.hpp"
 
 namespace ranklab::comm {
 
-class MpiSmallFloats {
+class MpiSmallFloats : base::Pinned {
   public:
     /// After MPI_Init; freed before MPI_Finalize, with the last communicator that shares it.
     MpiSmallFloats();
     ~MpiSmallFloats();
-    MpiSmallFloats(const MpiSmallFloats&) = delete;
-    MpiSmallFloats& operator=(const MpiSmallFloats&) = delete;
-    MpiSmallFloats(MpiSmallFloats&&) = delete;
-    MpiSmallFloats& operator=(MpiSmallFloats&&) = delete;
 
     MPI_Op op(DType dtype, ReduceOp op) const;
 

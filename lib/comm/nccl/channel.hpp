@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pinned.hpp"
 #include "comm/nccl/library.hpp"
 #include "comm/nccl/patience.hpp"
 #include "device/stream.hpp"
@@ -25,17 +26,13 @@ struct NcclPlace {
 ncclComm_t init_nccl_rank(const std::shared_ptr<const NcclLibrary>& library, const ncclUniqueId& id,
                           const NcclPlace& place, Patience patience);
 
-class NcclChannel {
+class NcclChannel : base::Pinned {
   public:
     /// Takes over `comm`. The calling thread's GPU becomes `place.gpu`.
     NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, const NcclPlace& place,
                 Patience patience);
     /// Destroys the communicator, or aborts it where an error is on its way: the other ranks may not come.
     ~NcclChannel();
-    NcclChannel(const NcclChannel&) = delete;
-    NcclChannel& operator=(const NcclChannel&) = delete;
-    NcclChannel(NcclChannel&&) = delete;
-    NcclChannel& operator=(NcclChannel&&) = delete;
 
     /// put(library, comm, stream) enqueues one operation, named `call`, after what is on the compute stream.
     template <class Put>

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/pinned.hpp"
 #include "comm/counts.hpp"
 
 namespace ranklab::comm {
@@ -22,7 +23,7 @@ void need_root(int root, int ranks) {
     throw base::NcclError(fmt::format("internal: a broadcast from rank {} of {} ranks", root, ranks));
 }
 
-class NcclRequest final : public Request::State {
+class NcclRequest final : public Request::State, base::Pinned {
   public:
     explicit NcclRequest(std::shared_ptr<NcclChannel> channel)
         : channel_(std::move(channel)), end_(channel_->mark()) {}
@@ -34,10 +35,6 @@ class NcclRequest final : public Request::State {
             base::log::warn(fmt::format("while a request was dropped: {}", error.what()));
         }
     }
-    NcclRequest(const NcclRequest&) = delete;
-    NcclRequest& operator=(const NcclRequest&) = delete;
-    NcclRequest(NcclRequest&&) = delete;
-    NcclRequest& operator=(NcclRequest&&) = delete;
 
     void wait() override {
         ordered_ = true;  // or it failed, and the destructor need not say so again

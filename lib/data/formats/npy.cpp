@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
+#include "base/whole_io.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -146,26 +147,19 @@ bool multiply(const std::vector<std::int64_t>& shape, std::size_t element, std::
     return true;
 }
 
-bool read_exactly(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
-    auto* out = static_cast<char*>(to);
-    while (bytes > 0) {
-        const ssize_t got = ::pread(fd, out, bytes, static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        out += got;
-        offset += static_cast<std::uint64_t>(got);
-        bytes -= static_cast<std::size_t>(got);
-    }
-    return true;
+template <class Values>
+bool read_exactly(int fd, std::uint64_t offset, Values&& values) {
+    return base::read_whole_at(fd, values, offset) == std::span(values).size_bytes();
 }
 
 // The dictionary's text, and where the values begin.
 std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_offset) {
     std::array<unsigned char, 12> head{};
-    if (!read_exactly(fd, 0, head.data(), 10) || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
+    if (!read_exactly(fd, 0, std::span(head).first(10)) ||
+        std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
         throw base::DataError(fmt::format("{} is no npy file: it does not begin with \\x93NUMPY", name));
     const int version = head[6];
-    if (version < 1 || version > 3 || (version > 1 && !read_exactly(fd, 8, head.data() + 8, 4)))
+    if (version < 1 || version > 3 || (version > 1 && !read_exactly(fd, 8, std::span(head).last(4))))
         throw base::DataError(fmt::format(
             "{} is an npy file of version {}.{}, and 1.0, 2.0 and 3.0 are what is read; save it again with "
             "numpy.save",
@@ -176,7 +170,7 @@ std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_o
     const std::uint64_t begin = version > 1 ? 12 : 10;
     data_offset = begin + length;
     std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(length, kLongestHeader)), '\0');
-    if (length > kLongestHeader || !read_exactly(fd, begin, text.data(), text.size()))
+    if (length > kLongestHeader || !read_exactly(fd, begin, text))
         throw base::DataError(fmt::format(
             "{} is truncated or damaged: its header claims {} bytes; copy the file again", name, length));
     return text;
@@ -233,17 +227,14 @@ void NpyFile::read(std::uint64_t first, std::span<float> values) const {
             fmt::format("{} cannot be read to its end; copy the file again", path_.string()));
     };
     if (header_.type == NpyType::f4) {
-        if (!read_exactly(descriptor_.get(), header_.data_offset + first * element, values.data(),
-                          values.size_bytes()))
-            fail();
+        if (!read_exactly(descriptor_.get(), header_.data_offset + first * element, values)) fail();
         return;
     }
     std::vector<unsigned char> raw(std::min<std::size_t>(values.size(), 1U << 20U) * element);
     for (std::size_t done = 0; done < values.size();) {
         const std::size_t count = std::min(values.size() - done, raw.size() / element);
-        if (!read_exactly(descriptor_.get(), header_.data_offset + (first + done) * element, raw.data(),
-                          count * element))
-            fail();
+        const std::uint64_t at = header_.data_offset + (first + done) * element;
+        if (!read_exactly(descriptor_.get(), at, std::span(raw).first(count * element))) fail();
         for (std::size_t i = 0; i < count; ++i) {
             double wide = raw[i];
             if (element == 8) std::memcpy(&wide, raw.data() + 8 * i, 8);

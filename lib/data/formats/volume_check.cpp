@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/share.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
@@ -30,9 +31,10 @@ void check_forms(const fs::path& file, std::string& content) {
     for (const auto& wanted : kVolumesWanted) {
         auto volume = open_volume(file, opened, wanted, true);
         const auto& info = volume.info();
-        const std::string layout = info.chunk.empty() ? "contiguous" : "chunks " + shape_text(info.chunk);
-        content += fmt::format("{}{} {} {}", content.empty() ? "" : ", ", wanted.name, shape_text(info.shape),
-                               layout);
+        const std::string layout =
+            info.chunk.empty() ? "contiguous" : "chunks " + base::shape_text(info.chunk);
+        content += fmt::format("{}{} {} {}", content.empty() ? "" : ", ", wanted.name,
+                               base::shape_text(info.shape), layout);
         if (first) check_extents(file, *first, volume);
         if (!first) first.emplace(std::move(volume));
     }
@@ -144,8 +146,9 @@ std::string check_npy(comm::Communicator& control, const fs::path& file, base::P
     if (!fault.empty()) return fault;
     found.gather(control);
     constexpr std::array kTypes{"float32", "float64", "uint8"};
-    content = fmt::format("{} {}{}", shape_text(header.shape), kTypes[static_cast<std::size_t>(header.type)],
-                          header.fortran_order ? ", Fortran order" : "");
+    content =
+        fmt::format("{} {}{}", base::shape_text(header.shape), kTypes[static_cast<std::size_t>(header.type)],
+                    header.fortran_order ? ", Fortran order" : "");
     checked = header.values() == 0 ? "no values" : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
     if (found.first_bad == VolumeScan::kNowhere) return "";
     if (header.fortran_order) std::reverse(header.shape.begin(), header.shape.end());

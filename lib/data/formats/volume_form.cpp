@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "data/formats/volume_scan.hpp"
 
 namespace ranklab::data {
@@ -50,7 +51,7 @@ void check_shape(const fs::path& file, const hdf5::Volume& volume, const VolumeW
                       std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n > 0; }) &&
                       (!cube || (shape[1] == shape[2] && shape[1] == shape[3]));
     if (!good)
-        fail(file, fmt::format("/{} has the shape {}, not [{}, {}]", wanted.name, shape_text(shape),
+        fail(file, fmt::format("/{} has the shape {}, not [{}, {}]", wanted.name, base::shape_text(shape),
                                wanted.channels, cube ? "L, L, L" : "D, H, W"));
 }
 
@@ -93,7 +94,7 @@ void check_extents(const fs::path& file, const hdf5::Volume& first, const hdf5::
         fail(file,
              fmt::format("/Nbody has edge {} and /Hydro {}; they do not belong together", one[1], two[1]));
     fail(file, fmt::format("/Nbody has the shape {} and /Hydro {}; they do not belong together",
-                           shape_text(one), shape_text(two)));
+                           base::shape_text(one), base::shape_text(two)));
 }
 
 std::optional<std::uint64_t> stored_sum(const fs::path& file, const hdf5::Volume& volume) {

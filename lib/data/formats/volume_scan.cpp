@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "data/formats/checksum.hpp"
 #include "data/make/slab_writer.hpp"
 
@@ -37,11 +38,7 @@ std::string place_text(std::int64_t place, const std::vector<std::int64_t>& shap
         index[axis] = place % shape[axis];
         place /= shape[axis];
     }
-    return shape_text(index);
-}
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-    return fmt::format("[{}]", fmt::join(shape, ", "));
+    return base::shape_text(index);
 }
 
 void judge_volume(const std::filesystem::path& file, const char* name, const VolumeScan& found,

@@ -28,7 +28,6 @@ struct VolumeScan {
 };
 
 /// "[1, 0, 3, 7]": extents, or the indices of a row-major place among them.
-std::string shape_text(const std::vector<std::int64_t>& shape);
 std::string place_text(std::int64_t place, const std::vector<std::int64_t>& shape);
 
 /// DataError where a value of /NAME is not finite, or the sum is not the stored one.

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
+#include "base/whole_io.hpp"
 #include "comm/exchange.hpp"
 #include "results/places.hpp"
 
@@ -109,14 +110,7 @@ std::uint64_t OutputFile::reserve(std::uint64_t more) {
 }
 
 void OutputFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written =
-            ::pwrite(descriptor().get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) fail("pwrite", target_);
-        offset += static_cast<std::uint64_t>(written);
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
+    if (!base::write_whole_at(descriptor().get(), bytes, offset)) fail("pwrite", target_);
 }
 
 void OutputFile::commit() {

@@ -24,10 +24,6 @@ class OutputFile {
     OutputFile(comm::Communicator& control, std::filesystem::path target, bool force, std::uint64_t bytes);
     /// Removes what was written, unless it was committed.
     ~OutputFile();
-    OutputFile(const OutputFile&) = delete;
-    OutputFile& operator=(const OutputFile&) = delete;
-    OutputFile(OutputFile&&) = delete;
-    OutputFile& operator=(OutputFile&&) = delete;
 
     const std::filesystem::path& path() const { return path_; }  ///< where to write until commit()
 

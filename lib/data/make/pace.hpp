@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::data {
@@ -20,7 +21,7 @@ class Pace {
     void steps(std::int64_t count, double amount) {
         done_ += count;
         amount_ += amount;
-        const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+        const double seconds = base::seconds_since(start_);
         progress_.update(done_, total_, seconds > 0 ? amount_ / seconds : 0, unit_, note_);
     }
 

@@ -36,10 +36,6 @@ class SlabFourier {
 
     SlabFourier(comm::Communicator& control, std::int64_t edge, Beat beat);
     ~SlabFourier();
-    SlabFourier(const SlabFourier&) = delete;
-    SlabFourier& operator=(const SlabFourier&) = delete;
-    SlabFourier(SlabFourier&&) = delete;
-    SlabFourier& operator=(SlabFourier&&) = delete;
 
     std::int64_t edge() const { return edge_; }
     base::Share planes() const { return planes_; }  ///< of the first axis, of this rank

@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "base/error.hpp"
+#include "base/whole_io.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
@@ -24,7 +25,7 @@ using tests::thrown_sentence;
 void write(const fs::path& path, const std::string& text) {
     const auto file = open_regular<OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
     ASSERT_TRUE(file);
-    ASSERT_TRUE(write_whole(file, text));
+    ASSERT_TRUE(write_whole(file.get(), text));
 }
 
 std::string read(const fs::path& path, std::size_t most = 1 << 20) {

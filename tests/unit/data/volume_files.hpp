@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pinned.hpp"
 #include "hdf5/file.hpp"
 
 namespace ranklab::testing {
@@ -39,7 +40,7 @@ struct Layout {
 };
 
 /// A file with datasets added one by one.
-class VolumeWriter {
+class VolumeWriter : base::Pinned {
   public:
     explicit VolumeWriter(const std::filesystem::path& path, hsize_t user_block = 0) {
         hdf5::library_version();  // opens the library as the suite does
@@ -49,8 +50,6 @@ class VolumeWriter {
         H5Pclose(properties);
     }
     ~VolumeWriter() { H5Fclose(file_); }
-    VolumeWriter(const VolumeWriter&) = delete;
-    VolumeWriter& operator=(const VolumeWriter&) = delete;
 
     void add(const char* name, std::vector<hsize_t> shape, const std::vector<float>& values,
              const Layout& layout = {}) {

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <string>
 
+#include "base/pinned.hpp"
+
 namespace ranklab::hdf5 {
 
-class Scratch {
+class Scratch : base::Pinned {
   public:
     Scratch() {
         std::string name = (std::filesystem::temp_directory_path() / "ranklab-hdf5-XXXXXX").string();
@@ -18,8 +20,6 @@ class Scratch {
         std::error_code ignored;
         std::filesystem::remove_all(folder_, ignored);
     }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
     std::filesystem::path file() const { return folder_ / "x.h5"; }
 
   private:

@@ -1,28 +1,27 @@
 #include "io/cache_label.hpp"
+#include "base/file_system.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "temp_folder.hpp"
-
 namespace ranklab::io {
 namespace {
 
 using ::testing::HasSubstr;
-using Kind = FileSystemKind;
+using Kind = base::FileSystemKind;
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-const FileSystem kExt4{"ext4", Kind::disk};
-const FileSystem kTmpfs{"tmpfs", Kind::memory};
-const FileSystem kNfs{"nfs", Kind::network};
-const FileSystem kZfs{"zfs", Kind::own_cache};
-const FileSystem kForeign{"type 0x1234", Kind::other};
+const base::FileSystem kExt4{"ext4", Kind::disk};
+const base::FileSystem kTmpfs{"tmpfs", Kind::memory};
+const base::FileSystem kNfs{"nfs", Kind::network};
+const base::FileSystem kZfs{"zfs", Kind::own_cache};
+const base::FileSystem kForeign{"type 0x1234", Kind::other};
 
 // 1000 MiB read of 1000 MiB of files.
-CacheEvidence evidence(const FileSystem& where, std::optional<std::uint64_t> resident_mib,
+CacheEvidence evidence(const base::FileSystem& where, std::optional<std::uint64_t> resident_mib,
                        std::optional<std::uint64_t> delivered_mib) {
     CacheEvidence e{where, 1000 * kMiB, std::nullopt, std::nullopt};
     if (resident_mib) e.before = Residency{1000 * kMiB, *resident_mib * kMiB};
@@ -126,20 +125,6 @@ TEST(CacheLabel, WhoReadNothingChangesNothing) {
     EXPECT_EQ(text(merged(cold, CacheEvidence{})), "cold");
     EXPECT_EQ(text(merged(CacheEvidence{}, cold)), "cold");
     EXPECT_EQ(merged(CacheEvidence{}, cold).file_system.name, "ext4");
-}
-
-TEST(FileSystemAt, TmpfsIsNamed) {
-    const auto here = file_system_at("/dev/shm");
-    if (here.name == "unknown") GTEST_SKIP() << "there is no /dev/shm here";
-    EXPECT_EQ(here.name, "tmpfs");
-    EXPECT_EQ(here.kind, Kind::memory);
-    EXPECT_EQ(file_system_at("/proc").kind, Kind::other);
-    EXPECT_EQ(file_system_at("/proc").name, "type 0x9FA0");
-}
-
-TEST(FileSystemAt, WhatIsNotThereIsUnknown) {
-    const tests::TempFolder folder;
-    EXPECT_EQ(file_system_at(folder / "missing").name, "unknown");
 }
 
 }  // namespace

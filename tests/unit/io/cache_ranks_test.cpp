@@ -1,6 +1,7 @@
 // Several ranks' observations become one label.
 #include <gtest/gtest.h>
 
+#include "base/file_system.hpp"
 #include "io/cache_label.hpp"
 #include "mpi_world.hpp"
 
@@ -12,7 +13,7 @@ using testing::world;
 constexpr std::uint64_t kMiB = 1 << 20;
 
 CacheEvidence cold_part() {
-    return {{"ext4", FileSystemKind::disk}, 10 * kMiB, Residency{10 * kMiB, 0}, 10 * kMiB};
+    return {{"ext4", base::FileSystemKind::disk}, 10 * kMiB, Residency{10 * kMiB, 0}, 10 * kMiB};
 }
 
 bool is_last() {
@@ -55,7 +56,7 @@ TEST(CacheOverRanks, WhatOneRankDoesNotKnowNobodyKnows) {
 
 TEST(CacheOverRanks, ARankInMemoryIsNamedByAll) {
     auto mine = cold_part();
-    if (is_last()) mine.file_system = {"tmpfs", FileSystemKind::memory};
+    if (is_last()) mine.file_system = {"tmpfs", base::FileSystemKind::memory};
     EXPECT_EQ(label_of(merged_over_ranks(world(), mine)).text, "memory (tmpfs)");
 }
 

@@ -1,4 +1,5 @@
 #include "io/record_files.hpp"
+#include "base/pinned.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ using ::testing::IsEmpty;
 using tests::thrown_sentence;
 
 // No file of this process may grow beyond `bytes`: a full disk without one.
-class FileSizeLimit {
+class FileSizeLimit : base::Pinned {
   public:
     explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
         ::getrlimit(RLIMIT_FSIZE, &old_);
@@ -37,8 +38,6 @@ class FileSizeLimit {
         ::setrlimit(RLIMIT_FSIZE, &old_);
         std::signal(SIGXFSZ, handler_);
     }
-    FileSizeLimit(const FileSizeLimit&) = delete;
-    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
 
   private:
     void (*handler_)(int);

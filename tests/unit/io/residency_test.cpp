@@ -1,4 +1,5 @@
 #include "io/residency.hpp"
+#include "base/file_system.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -44,8 +45,8 @@ void read_some(const fs::path& file, std::uint64_t bytes) {
 class ResidencyOnDisk : public ::testing::Test {
   protected:
     void SetUp() override {
-        const auto here = file_system_at(folder_.path());
-        if (here.kind != FileSystemKind::disk)
+        const auto here = base::file_system_at(folder_.path());
+        if (here.kind != base::FileSystemKind::disk)
             GTEST_SKIP() << "the temporary folder lies on " << here.name << ": set TMPDIR to a disk";
         file_ = folder_.write("data", std::string(kBytes, 'x'));
         const auto told = residency_of(file_);
@@ -53,7 +54,7 @@ class ResidencyOnDisk : public ::testing::Test {
     }
 
     CacheEvidence read_and_observe(const fs::path& file, std::uint64_t bytes) {
-        CacheEvidence e{file_system_at(folder_.path()), bytes, residency_of(file), std::nullopt};
+        CacheEvidence e{base::file_system_at(folder_.path()), bytes, residency_of(file), std::nullopt};
         const auto before = delivered_bytes();
         read_some(file, bytes);
         const auto after = delivered_bytes();
@@ -165,7 +166,7 @@ TEST(Residency, InMemoryIsNeverCold) {
     EXPECT_EQ(::write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
     ::close(fd);
     evict(name);
-    const CacheEvidence e{file_system_at(name), kBytes, residency_of(name), 0};
+    const CacheEvidence e{base::file_system_at(name), kBytes, residency_of(name), 0};
     EXPECT_EQ(label_of(e).text, "memory (tmpfs)");
     EXPECT_FALSE(proof_of_cold(label_of(e)));
     if (e.before) {

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 #include "results/file_lock.hpp"
 #include "results/result_file.hpp"
 #include "thrown_sentence.hpp"
@@ -27,7 +28,7 @@ using tests::thrown_sentence;
 const LockWait kShort{0.2};
 
 // A process that holds the lock until it is ended.
-class Holder {
+class Holder : base::Pinned {
   public:
     explicit Holder(const std::function<void()>& take) {
         int ready[2];
@@ -47,10 +48,6 @@ class Holder {
         ::kill(child_, SIGKILL);
         wait_for(child_);
     }
-    Holder(const Holder&) = delete;
-    Holder& operator=(const Holder&) = delete;
-    Holder(Holder&&) = delete;
-    Holder& operator=(Holder&&) = delete;
 
     pid_t pid() const { return child_; }
     void stop() const {

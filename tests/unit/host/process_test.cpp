@@ -1,4 +1,4 @@
-#include "monitor/process.hpp"
+#include "host/process.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 namespace {
 
 TEST(Process, CountsAThreadThatWasStarted) {
@@ -46,4 +46,4 @@ TEST(Process, KnowsHowLongItRuns) {
 }
 
 }  // namespace
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

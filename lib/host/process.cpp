@@ -1,4 +1,4 @@
-#include "monitor/process.hpp"
+#include "host/process.hpp"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 
 #include "base/error.hpp"
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 
 std::int64_t peak_rss_bytes() {
     rusage usage{};
@@ -92,4 +92,4 @@ double seconds_since_process_start() {
     return up - std::stod(word) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

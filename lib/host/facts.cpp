@@ -1,7 +1,6 @@
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
 #include <sched.h>
-#include <sys/statfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -15,12 +14,13 @@
 #include <string_view>
 #include <thread>
 
+#include "base/file_system.hpp"
 #include "base/launcher_words.hpp"
 #include "base/text.hpp"
 
 extern char** environ;
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 namespace {
 
 constexpr const char* kUnknown = "unknown";
@@ -41,27 +41,6 @@ std::string proc_value(const std::string& path, std::string_view key) {
     }
     return kUnknown;
 }
-
-struct Magic {
-    unsigned long number;
-    const char* name;
-};
-
-// From statfs(2) and the Lustre, GPFS and BeeGFS sources.
-constexpr std::array<Magic, 14> kFileSystems{{{0xEF53, "ext4"},
-                                              {0x58465342, "xfs"},
-                                              {0x9123683E, "btrfs"},
-                                              {0x01021994, "tmpfs"},
-                                              {0x6969, "nfs"},
-                                              {0x0BD00BD0, "lustre"},
-                                              {0x47504653, "gpfs"},
-                                              {0x19830326, "beegfs"},
-                                              {0x794c7630, "overlayfs"},
-                                              {0x2FC12FC1, "zfs"},
-                                              {0x65735546, "fuse"},
-                                              {0x00C36400, "ceph"},
-                                              {0xFF534D42, "cifs"},
-                                              {0x9fa0, "proc"}}};
 
 // Slurm can hold a login token.
 bool is_secret(std::string_view name) {
@@ -145,12 +124,7 @@ std::string file_system_of(const std::filesystem::path& path) {
     std::error_code ignored;
     auto place = std::filesystem::absolute(path, ignored);
     while (!std::filesystem::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
-    struct statfs info {};
-    if (statfs(place.c_str(), &info) != 0) return kUnknown;
-    const auto magic = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFUL;
-    const auto found = std::find_if(kFileSystems.begin(), kFileSystems.end(),
-                                    [&](const Magic& m) { return m.number == magic; });
-    return found == kFileSystems.end() ? fmt::format("type 0x{:X}", magic) : std::string(found->name);
+    return base::file_system_at(place).name;
 }
 
 std::vector<std::pair<std::string, std::string>> allowed_environment() {
@@ -172,4 +146,4 @@ std::vector<std::pair<std::string, std::string>> allowed_environment() {
     return facts;
 }
 
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

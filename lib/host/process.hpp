@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 
 /// Highest resident set so far, in bytes (getrusage's ru_maxrss, what sacct calls MaxRSS).
 std::int64_t peak_rss_bytes();
@@ -26,4 +26,4 @@ int thread_count();
 /// Seconds since the kernel started this process (resolution 10 ms): loading libraries is in it.
 double seconds_since_process_start();
 
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

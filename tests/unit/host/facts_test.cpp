@@ -1,4 +1,4 @@
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "temp_folder.hpp"
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 namespace {
 
 TEST(Host, HasAName) {
@@ -134,4 +134,4 @@ TEST_F(Environment, NeverHoldsASecret) {
 }
 
 }  // namespace
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

@@ -8,7 +8,8 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "io/room.hpp"
+#include "base/pinned.hpp"
+#include "io/free_space.hpp"
 #include "io/strategy.hpp"
 #include "mpi/shared_folder.hpp"
 #include "thrown_sentence.hpp"
@@ -23,7 +24,7 @@ using tests::thrown_sentence;
 namespace testing = ranklab::testing;
 
 /// A limit to the size of files, for a scope.
-class FileLimit {
+class FileLimit : base::Pinned {
   public:
     explicit FileLimit(rlim_t bytes) {
         std::signal(SIGXFSZ, SIG_IGN);
@@ -32,52 +33,48 @@ class FileLimit {
         ::setrlimit(RLIMIT_FSIZE, &now);
     }
     ~FileLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-    FileLimit(const FileLimit&) = delete;
-    FileLimit& operator=(const FileLimit&) = delete;
-    FileLimit(FileLimit&&) = delete;
-    FileLimit& operator=(FileLimit&&) = delete;
 
   private:
     rlimit before_{};
 };
 
-TEST(Room, LeavesAnEmptyFile) {
+TEST(FreeSpace, LeavesAnEmptyFile) {
     const TempFolder folder;
     folder.write("x.h5", "what was there before");
-    check_room(folder / "x.h5", 1 << 20);
+    check_free_space(folder / "x.h5", 1 << 20);
     EXPECT_EQ(fs::file_size(folder / "x.h5"), 0U);
 }
 
-TEST(Room, IsRefusedByALimitToTheSizeOfFiles) {
+TEST(FreeSpace, IsRefusedByALimitToTheSizeOfFiles) {
     const TempFolder folder;
     const FileLimit limit(1 << 16);
-    check_room(folder / "x.h5", 1 << 16);
+    check_free_space(folder / "x.h5", 1 << 16);
     const auto sentence =
-        thrown_sentence<base::EnvironmentError>([&] { check_room(folder / "x.h5", (1 << 16) + 1); });
+        thrown_sentence<base::EnvironmentError>([&] { check_free_space(folder / "x.h5", (1 << 16) + 1); });
     EXPECT_NE(sentence.find("there is no room"), std::string::npos) << sentence;
     EXPECT_NE(sentence.find("--directory"), std::string::npos) << sentence;
     EXPECT_FALSE(fs::exists(folder / "x.h5"));
 }
 
-TEST(Room, IsRefusedBySmallFileSystem) {
+TEST(FreeSpace, IsRefusedBySmallFileSystem) {
     const TempFolder folder;
     if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
         GTEST_SKIP() << "a small file system takes root and the right to mount";
-    check_room(folder / "x.h5", 1 << 19);
+    check_free_space(folder / "x.h5", 1 << 19);
     const auto sentence =
-        thrown_sentence<base::EnvironmentError>([&] { check_room(folder / "x.h5", 2 << 20); });
+        thrown_sentence<base::EnvironmentError>([&] { check_free_space(folder / "x.h5", 2 << 20); });
     EXPECT_NE(sentence.find("there is no room"), std::string::npos) << sentence;
     EXPECT_FALSE(fs::exists(folder / "x.h5"));
     EXPECT_EQ(::umount(folder.path().c_str()), 0);
 }
 
-TEST(Room, IsRefusedInPlacesThatAreNone) {
+TEST(FreeSpace, IsRefusedInPlacesThatAreNone) {
     const TempFolder folder;
     folder.write("file", "");
-    thrown_sentence<base::EnvironmentError>([&] { check_room(folder / "none/x.h5", 1); });
-    thrown_sentence<base::OptionError>([&] { check_room(folder / "file/x.h5", 1); });
-    thrown_sentence<base::OptionError>([&] { check_room(folder.path(), 1); });
-    thrown_sentence<base::OptionError>([&] { check_room(folder / std::string(300, 'x'), 1); });
+    thrown_sentence<base::EnvironmentError>([&] { check_free_space(folder / "none/x.h5", 1); });
+    thrown_sentence<base::OptionError>([&] { check_free_space(folder / "file/x.h5", 1); });
+    thrown_sentence<base::OptionError>([&] { check_free_space(folder.path(), 1); });
+    thrown_sentence<base::OptionError>([&] { check_free_space(folder / std::string(300, 'x'), 1); });
 }
 
 Job job_in(const TempFolder& folder, std::int64_t files, std::int64_t size) {
@@ -95,7 +92,7 @@ std::unique_ptr<Strategy> make(const std::string& name, const Job& job, base::Io
     throw base::Error("no rung " + name);
 }
 
-TEST(Room, IsReckonedHighEnough) {
+TEST(FreeSpace, IsReckonedHighEnough) {
     for (const Layout layout : {Layout::files, Layout::single})
         for (const std::int64_t chunk : {0, 2, 10})
             for (const bool latest : {false, true}) {
@@ -114,7 +111,7 @@ TEST(Room, IsReckonedHighEnough) {
 }
 
 // Somebody else takes the room after it was seen to be there.
-TEST(Room, ThatGoesMeanwhileIsASentence) {
+TEST(FreeSpace, ThatGoesMeanwhileIsASentence) {
     for (const char* name : {"hdf5-serial", "hdf5-parallel-independent", "hdf5-parallel-collective"}) {
         const TempFolder folder;
         if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=4m") != 0)
@@ -134,7 +131,7 @@ TEST(Room, ThatGoesMeanwhileIsASentence) {
     }
 }
 
-TEST(Room, IsReckonedWithoutOverflow) {
+TEST(FreeSpace, IsReckonedWithoutOverflow) {
     Job job;
     job.files = std::int64_t{1} << 40;
     job.size = std::int64_t{1} << 30;

@@ -1,4 +1,4 @@
-#include "monitor/placement.hpp"
+#include "host/placement.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 namespace {
 
 constexpr char kFieldEnd = '\x1f';
@@ -160,4 +160,4 @@ std::vector<Finding> check_placements(const std::vector<Placement>& placements) 
     return findings;
 }
 
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

@@ -1,13 +1,13 @@
-#include "monitor/placement.hpp"
+#include "host/placement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "monitor/host.hpp"
+#include "host/facts.hpp"
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 namespace {
 
 using ::testing::AllOf;
@@ -178,4 +178,4 @@ TEST(OwnPlacement, TakesAThreadPerCoreUnlessTold) {
 }
 
 }  // namespace
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 
 /// What one rank knows of its own place.
 struct Placement {
@@ -47,4 +47,4 @@ std::optional<Finding> check_connected(int world_size, const std::string& launch
 /// Threads against cpusets, ranks that share cores, programs that differ.
 std::vector<Finding> check_placements(const std::vector<Placement>& placements);
 
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

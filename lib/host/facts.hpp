@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ranklab::monitor {
+namespace ranklab::host {
 
 std::string host_name();
 
@@ -40,4 +40,4 @@ std::string file_system_of(const std::filesystem::path& path);
 /// secrets.
 std::vector<std::pair<std::string, std::string>> allowed_environment();
 
-}  // namespace ranklab::monitor
+}  // namespace ranklab::host

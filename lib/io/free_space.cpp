@@ -1,8 +1,6 @@
-#include "io/room.hpp"
+#include "io/free_space.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include <limits>
 
 #include "base/descriptor.hpp"
+#include "base/file_system.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -40,8 +39,7 @@ void check_free(int fd, const fs::path& path, std::uint64_t bytes) {
 }
 
 bool is_in_memory(int fd) {
-    struct statfs status {};
-    return ::fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
+    return base::file_system_of(fd).kind == base::FileSystemKind::memory;
 }
 
 // Reserving finds quotas and limits to the size of files out; where it is not offered, the size alone finds
@@ -76,7 +74,7 @@ std::uint64_t hdf5_file_bytes(const Job& job) {
         std::min(bytes, static_cast<double>(std::numeric_limits<std::int64_t>::max() / 2)));
 }
 
-void check_room(const fs::path& path, std::uint64_t bytes) {
+void check_free_space(const fs::path& path, std::uint64_t bytes) {
     const base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (!file) base::throw_errno("open", path, errno, kOption);
     check_free(file.get(), path, bytes);

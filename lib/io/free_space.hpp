@@ -15,6 +15,6 @@ std::uint64_t hdf5_file_bytes(const Job& job);
 /// Makes `path` a file, empty again at the end, that has had room for `bytes`. The sentence of
 /// base::throw_errno where there is none, or the file cannot be made: EnvironmentError, or OptionError for a
 /// path that is wrong. The file is removed then.
-void check_room(const std::filesystem::path& path, std::uint64_t bytes);
+void check_free_space(const std::filesystem::path& path, std::uint64_t bytes);
 
 }  // namespace ranklab::io
