@@ -86,8 +86,8 @@ class Schema {
 /// Error).
 class Options {
   public:
-    /// Reads argv[1..]. Throws OptionError for an unknown option (naming the nearest right one), a missing or
-    /// impossible value, or too many words.
+    /// Reads argv[1..]; the last of a repeated option wins. Throws OptionError for an unknown option (naming
+    /// the nearest right one), a missing or impossible value, or too many words.
     static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
 
     /// Adds what an INI file (`key = value`, `#` comments, no sections) sets and the command line does not.
