@@ -4,11 +4,13 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
 #include "app/version.hpp"
 #include "base/failure.hpp"
+#include "base/text.hpp"
 #include "comm/launcher.hpp"
 #include "host/process.hpp"
 #include "results/lock_wait.hpp"
@@ -16,7 +18,10 @@
 namespace ranklab::app {
 
 void describe_help(options::Schema& schema) {
-    schema.section("Help").flag("help", "this text").flag("version", "version, revision and build");
+    schema.section("Help")
+        .flag("help", "this text")
+        .shorthand('h')
+        .flag("version", "version, revision and build");
 }
 
 void describe_common(options::Schema& schema) {
@@ -29,8 +34,8 @@ void describe_common(options::Schema& schema) {
         .integer("warmup", 0, std::nullopt,
                  "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
         .integer("seed", {0, options::kWholeNumbers}, "1", "of all that is random: weights, order, dropout")
-        .integer("threads", {1, 4096}, std::nullopt,
-                 "compute threads per rank (default: the cores of the rank's cpuset)")
+        .integer("threads", {1, kMostThreads}, std::nullopt,
+                 "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset)")
         .real("time-limit", 0.001, std::nullopt,
               "seconds after which the work ends early, with exit code 6 (7: --target-ci had its least)")
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
@@ -84,6 +89,18 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
     return work(options);
+}
+
+int threads_of(const options::Options& options, int fallback) {
+    if (options.has("threads")) return static_cast<int>(options.integer("threads"));
+    const char* const set = std::getenv("OMP_NUM_THREADS");
+    if (fallback != 0 || set == nullptr) return fallback;
+    const std::string_view text = set;  // of a list the first is the outermost level's
+    const std::string first = base::trim(text.substr(0, text.find(',')));
+    int threads = 0;
+    const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), threads);
+    const bool valid = error == std::errc() && end == first.data() + first.size();
+    return valid && threads >= 1 && threads <= kMostThreads ? threads : 0;
 }
 
 std::vector<std::string> arguments_of(int argc, char** argv) {

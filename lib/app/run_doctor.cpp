@@ -46,7 +46,7 @@ int print_findings(const std::vector<host::Finding>& findings) {
 }
 
 int examine(Session& session, const options::Options& options) {
-    const int threads = options.has("threads") ? static_cast<int>(options.integer("threads")) : 0;
+    const int threads = threads_of(options);
     const int expected = options.has("expect-ranks") ? static_cast<int>(options.integer("expect-ranks")) : 0;
     const auto placements = session.gather_placements(threads);
     const auto findings = session.check_launch(placements, expected);
@@ -65,8 +65,9 @@ int examine(Session& session, const options::Options& options) {
 int run_doctor(int argc, char** argv) {
     options::Schema schema;
     schema.section("Options")
-        .integer("threads", {1, 4096}, std::nullopt,
-                 "threads per rank that the job will use (default: the cores of the cpuset)")
+        .integer("threads", {1, kMostThreads}, std::nullopt,
+                 "threads per rank that the job will use (default: OMP_NUM_THREADS, else the cores of the "
+                 "cpuset)")
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt, "how many ranks the job should have");
     describe_help(schema);
     const auto nothing_early = [](const options::Options&) { return false; };

@@ -70,8 +70,7 @@ void prepare_output(Job& job) {
 
 Launch check_launch(Job& job) {
     auto& session = job.session;
-    const int threads = job.options.has("threads") ? static_cast<int>(job.options.integer("threads"))
-                                                   : job.experiment.default_threads();
+    const int threads = threads_of(job.options, job.experiment.default_threads());
     Launch launch{session.gather_placements(threads), {}};
     launch.warnings = guard_launch(session, job.options, launch.placements);
     if (!job.options.has("threads")) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "options/options.hpp"
+#include "options/schema.hpp"
 
 namespace ranklab::options {
 

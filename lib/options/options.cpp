@@ -66,6 +66,18 @@ std::string text_of(const Option& option, const po::variable_value& value) {
     return value.as<std::string>();
 }
 
+// The last of a repeated option wins: job scripts end in "$@".
+void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
+    std::set<std::string> seen;
+    const auto is_overruled = [&](const po::option& option) {
+        const Option* known = schema.find(option.string_key);
+        return known != nullptr && known->type != Type::texts && !seen.insert(option.string_key).second;
+    };
+    std::reverse(given.begin(), given.end());
+    std::erase_if(given, is_overruled);
+    std::reverse(given.begin(), given.end());
+}
+
 std::string did_you_mean(const Schema& schema, const std::string& name, const char* dashes) {
     std::vector<std::string> names;
     for (const auto& option : schema.all()) names.push_back(option.name);
@@ -184,6 +196,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
         }
         auto named = parsed;
         std::erase_if(named.options, [](const po::option& option) { return option.position_key >= 0; });
+        keep_the_last(schema, named.options);
         po::store(named, values);
     } catch (const po::error&) {
         rethrow_as_sentence(schema, "", "--");

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "options/boost_names.hpp"
-#include "options/options.hpp"
+#include "options/schema.hpp"
 
 namespace ranklab::options {
 
@@ -104,12 +104,64 @@ Schema& Schema::flag(std::string name, std::string help) {
 }
 
 Schema& Schema::shorthand(char letter) {
-    if (options_.empty()) throw base::Error("internal: a short name without an option");
+    Option& own = last();
     for (const auto& option : options_) {
         if (option.shorthand == letter)
             throw base::Error(fmt::format("internal: -{} is --{} already", letter, option.name));
     }
-    options_.back().shorthand = letter;
+    own.shorthand = letter;
+    return *this;
+}
+
+Option& Schema::last() {
+    if (options_.empty()) throw base::Error("internal: no option was added yet");
+    return options_.back();
+}
+
+Schema& Schema::role(Role role) {
+    last().role = role;
+    last().between_ranks = role == Role::together;
+    return *this;
+}
+
+Schema& Schema::between_ranks() {
+    last().between_ranks = true;
+    return *this;
+}
+
+Schema& Schema::follows_ranks() {
+    last().follows_ranks = true;
+    return *this;
+}
+
+Schema& Schema::decides_numbers() {
+    last().decides_numbers = true;
+    return *this;
+}
+
+Schema& Schema::append(const Schema& other) {
+    for (const auto& option : other.options_) {
+        options_.push_back(option);
+        if (option.section.empty()) options_.back().section = section_;
+    }
+    return *this;
+}
+
+Option& Schema::named(const std::string& name) {
+    for (auto& option : options_)
+        if (option.name == name) return option;
+    throw base::Error(fmt::format("internal: no option '{}'", name));
+}
+
+Schema& Schema::offer(const std::string& name, std::vector<std::string> choices) {
+    Option& option = named(name);
+    option.placeholder = base::join(choices, "|") + option.placeholder;
+    option.choices = std::move(choices);
+    return *this;
+}
+
+Schema& Schema::fallback(const std::string& name, std::string value) {
+    named(name).fallback = std::move(value);
     return *this;
 }
 

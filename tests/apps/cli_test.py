@@ -13,7 +13,7 @@ def present(programs):
 class HelpTest(Case):
     def test_help_and_version_of_every_program(self):
         for name in present(PROGRAMS):
-            for option, start in (("--help", f"Usage: ranklab {name}"), ("--version", "ranklab ")):
+            for option, start in (("--help", f"Usage: ranklab {name}"), ("-h", f"Usage: ranklab {name}"), ("--version", "ranklab ")):
                 with self.subTest(name=name, option=option):
                     results = [cli.run(*command, option, cwd=self.folder) for command in ((cli.RANKLAB, name), (cli.BIN / f"ranklab-{name}",))]
                     for result in results:
@@ -98,6 +98,12 @@ class DryRunTest(Case):
             lines = ranklab("train", "--dry-run", "--steps", steps, cwd=self.folder).stdout.splitlines()
             self.assertIn(f"# warmup: {warmup}", lines, f"of {steps} steps")
 
+    def test_the_last_of_a_repeated_option_wins(self):
+        for ranks in (1, 2):
+            result = ranklab("train", "--dry-run", "--steps", "5", "--sync", "none", "--steps", "7", ranks=ranks, cwd=self.folder)
+            self.assertCode(result, 0)
+            self.assertIn("# steps: 7\n", result.stdout)
+
     def test_a_job_tells_whether_the_options_would_do(self):
         self.assertSays(ranklab("train", "--dry-run", "--steps", "5", "--warmup", "5"), 2, "--warmup")
 
@@ -125,7 +131,7 @@ class BadOptionTest(Case):
         (["--steps", "12abc"], ["--steps", "'12abc'"]),
         (["--steps", "99999999999999999999"], ["--steps"]),
         (["--steps"], ["--steps", "no usable value"]),
-        (["--steps", "3", "--steps", "4"], ["--steps", "more than once"]),
+        (["--steps", "4", "--steps", "x"], ["--steps", "'x'"]),
         (["--steps", "10", "--warmup", "11"], ["--warmup 11"]),
         (["--lr", "nan"], ["--lr", "'nan'"]),
         (["--lr", "inf"], ["--lr", "'inf'"]),

@@ -120,10 +120,20 @@ class LaunchGuardTest(Case):
 
     @needs_train
     def test_threads_default_to_the_ranks_cores(self):
-        result = cli.mpirun(2, cli.RANKLAB, "train", "--dry-run", options=("--bind-to", "core"), cwd=self.folder)
-        self.assertCode(result, 0)
-        self.assertIn("# threads: 1", result.stdout.splitlines())
-        self.assertEqual(result.said, [])
+        for unusable in (None, "", "many", "-2", "5000"):
+            with self.subTest(OMP_NUM_THREADS=unusable):
+                result = cli.mpirun(2, cli.RANKLAB, "train", "--dry-run", options=("--bind-to", "core"), cwd=self.folder,
+                                    env=cli.environment(OMP_NUM_THREADS=unusable))
+                self.assertCode(result, 0)
+                self.assertIn("# threads: 1", result.stdout.splitlines())
+                self.assertEqual([line for line in result.said if not line.startswith("libgomp: ")], [])
+
+    @needs_train
+    def test_threads_default_to_omp_num_threads_where_it_is_set(self):
+        for value, words, threads in (("3", (), 3), (" 2,1", (), 2), ("3", ("--threads", 1), 1)):
+            result = ranklab("train", "--dry-run", *words, cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=value))
+            self.assertCode(result, 0)
+            self.assertIn(f"# threads: {threads}", result.stdout.splitlines())
 
 
 @needs_train

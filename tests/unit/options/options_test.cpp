@@ -93,11 +93,14 @@ TEST(Options, SomeAreTakenSeveralTimes) {
     EXPECT_THAT(schema.help(), HasSubstr("--where CONDITION"));
 }
 
-TEST(Options, GivenTwiceIsRefused) {
-    EXPECT_THAT(refusal({"--steps", "1", "--steps", "2"}),
-                AllOf(HasSubstr("--steps"), HasSubstr("more than once")));
-    EXPECT_THAT(refusal({"--dry-run", "--dry-run"}),
-                AllOf(HasSubstr("--dry-run"), HasSubstr("more than once")));
+// Job scripts end in "$@". What is overruled is not looked at.
+TEST(Options, TheLastOfARepeatedOneWins) {
+    const auto options =
+        parse({"--steps", "1", "--lr=1", "--steps=x", "--dry-run", "--steps", "3", "--dry-run", "--lr", "2"});
+    EXPECT_EQ(options.integer("steps"), 3);
+    EXPECT_DOUBLE_EQ(options.real("lr"), 2);
+    EXPECT_TRUE(options.flag("dry-run"));
+    EXPECT_THAT(refusal({"--steps", "3", "--steps", "x"}), AllOf(HasSubstr("--steps"), HasSubstr("'x'")));
 }
 
 TEST(Options, AMissingValueIsNamed) {

@@ -61,8 +61,12 @@ TEST(ShortNames, AreNamedByTheirLongOnesInSentences) {
     EXPECT_THAT(refusal({"-n", "seven"}), AllOf(HasSubstr("--files"), HasSubstr("'seven'")));
     EXPECT_THAT(refusal({"-n", "-1"}), AllOf(HasSubstr("--files"), HasSubstr("'-1'")));
     EXPECT_THAT(refusal({"-n"}), HasSubstr("files"));
-    EXPECT_THAT(refusal({"-n", "1", "--files", "2"}),
-                AllOf(HasSubstr("--files"), HasSubstr("more than once")));
+}
+
+TEST(ShortNames, AndTheirLongOnesAreOneOption) {
+    EXPECT_EQ(parse({"-n", "1", "--files", "2"}).integer("files"), 2);
+    EXPECT_EQ(parse({"--files", "2", "-n", "1"}).integer("files"), 1);
+    EXPECT_EQ(parse({"--files=2", "-n1"}).integer("files"), 1);
 }
 
 TEST(ShortNames, OthersAreUnknown) {

@@ -1,0 +1,113 @@
+// What a program accepts: its options, a row each.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ranklab::options {
+
+enum class Type { text, texts, choice, integer, real, bytes, flag };
+
+/// What an option is to a run: whether two runs that differ in it are of the same work.
+enum class Role {
+    work,         ///< what is measured
+    together,     ///< how ranks work together; means nothing on a single device
+    scale,        ///< how many ranks take part
+    length,       ///< how long is measured
+    times,        ///< how often is measured
+    aside,        ///< work beside what counts
+    kept,         ///< a file beside the run, or what is left behind
+    bookkeeping,  ///< changes nothing that is measured
+    request       ///< asks for something else than a run; is not stored
+};
+
+struct Option {
+    std::string name;         ///< long name, without the dashes
+    std::string placeholder;  ///< "N", "FILE", "a|b"
+    std::string help;
+    Type type = Type::text;
+    std::optional<std::string> fallback;  ///< none: unset unless the user or resolve() sets it
+    std::vector<std::string> choices;
+    double minimum = 0;                                        ///< of integer, real and bytes
+    double maximum = std::numeric_limits<double>::infinity();  ///< of the same
+    std::string section;
+    char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
+    Role role = Role::work;
+    bool between_ranks = false;    ///< means nothing on a single device; always so of Role::together
+    bool follows_ranks = false;    ///< its default follows from how many ranks share a node
+    bool decides_numbers = false;  ///< the parameters' values depend on it
+};
+
+/// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds, products of
+/// two) would no longer be a number. An option that means them says so: `{1, kWholeNumbers}`.
+inline constexpr std::int64_t kMostWhole = 1'000'000'000'000;
+inline constexpr double kMostReal = 1e15;
+inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>::max();
+
+/// What an option takes: `least` alone, or {least, most}.
+struct WholeRange {
+    WholeRange(std::int64_t from, std::int64_t to = kMostWhole)  // NOLINT(google-explicit-constructor)
+        : least(from), most(to) {}
+    std::int64_t least, most;
+};
+struct RealRange {
+    RealRange(double from, double to = kMostReal)  // NOLINT(google-explicit-constructor)
+        : least(from), most(to) {}
+    double least, most;
+};
+
+/// What a program accepts. The verbs add one option each to the section last named.
+class Schema {
+  public:
+    Schema& section(std::string title);
+    Schema& text(std::string name, std::string placeholder, std::optional<std::string> fallback,
+                 std::string help);
+    /// May be given several times; unset where it never is. Read by Options::texts().
+    Schema& texts(std::string name, std::string placeholder, std::string help);
+    Schema& choice(std::string name, std::vector<std::string> choices, std::optional<std::string> fallback,
+                   std::string help);
+    Schema& integer(std::string name, WholeRange range, std::optional<std::string> fallback,
+                    std::string help);
+    Schema& real(std::string name, RealRange range, std::optional<std::string> fallback, std::string help);
+    /// A number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB MB GB TB are
+    /// 10^3, 10^6, ...
+    Schema& bytes(std::string name, std::uint64_t minimum, std::optional<std::string> fallback,
+                  std::string help);
+    Schema& flag(std::string name, std::string help);
+    /// The option last added has this short name too ("-n 5", "-n5"). Config files use long names.
+    Schema& shorthand(char letter);
+    /// What the option last added is.
+    Schema& role(Role role);
+    Schema& between_ranks();
+    Schema& follows_ranks();
+    Schema& decides_numbers();
+    /// Words without dashes; at most `most` of them. They are read by Options::positional().
+    Schema& positional(std::size_t most);
+
+    /// All that another one has, behind its own; those of no section come into the one last named.
+    Schema& append(const Schema& other);
+    /// What an option of this schema takes, or its default, where another room knows that. Throws Error where
+    /// there is none of that name.
+    Schema& offer(const std::string& name, std::vector<std::string> choices);
+    Schema& fallback(const std::string& name, std::string value);
+
+    const std::vector<Option>& all() const { return options_; }
+    const Option* find(const std::string& name) const;
+    std::size_t most_positional() const { return most_positional_; }
+    /// The option lists, section by section, for --help.
+    std::string help() const;
+
+  private:
+    Schema& add(Option option);
+    Option& last();
+    Option& named(const std::string& name);
+
+    std::vector<Option> options_;
+    std::string section_;
+    std::size_t most_positional_ = 0;
+};
+
+}  // namespace ranklab::options

@@ -1,0 +1,132 @@
+#include "results/vocabulary/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+
+namespace ranklab::vocabulary {
+namespace {
+
+using options::Role;
+using options::Schema;
+
+Schema made_common_settings() {
+    Schema rows;
+    rows.section("Common")
+        .text("config", "FILE", std::nullopt,
+              "INI file of these options (key = value); the command line wins over it")
+        .role(Role::bookkeeping)  // its settings stand among the others
+        .text("output", "FILE", "results/ranklab.h5",
+              "the shared results file, to which the run is added; none for none")
+        .role(Role::bookkeeping)
+        .text("label", "TEXT", "", "a name to find the run by")
+        .role(Role::bookkeeping)
+        .integer("warmup", 0, std::nullopt,
+                 "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
+        .role(Role::length)
+        .integer("seed", {0, options::kWholeNumbers}, "1", "of all that is random: weights, order, dropout")
+        .role(Role::bookkeeping)  // other random numbers, the same work
+        .decides_numbers()
+        .integer("threads", {1, kMostThreads}, std::nullopt,
+                 "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset)")
+        .follows_ranks()
+        .real("time-limit", 0.001, std::nullopt,
+              "seconds after which the work ends early, with exit code 6 (7: --target-ci had its least)")
+        .role(Role::bookkeeping)  // a run that reached it is left out, or marked
+        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
+                 "refuse to run (exit code 5) unless MPI connects this many ranks")
+        .role(Role::bookkeeping)  // the ranks that took part are compared
+        .real("lock-timeout", 0, std::nullopt,
+              "seconds to wait for another job that holds the results file's lock, before the run is left in "
+              "a file of its own")
+        .role(Role::bookkeeping)
+        .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
+        .role(Role::bookkeeping)
+        .flag("dry-run", "print the effective configuration and do no work")
+        .role(Role::request)
+        .flag("quiet", "no header, no progress: the summary alone")
+        .role(Role::bookkeeping)
+        .flag("list", "what there is to choose from")
+        .role(Role::request);
+    return rows;
+}
+
+}  // namespace
+
+const Schema& common_settings() {
+    static const Schema rows = made_common_settings();
+    return rows;
+}
+
+Schema target_setting(const std::string& least) {
+    return Schema()
+        .text(
+            "target-ci", "PERCENT", std::nullopt,
+            fmt::format("such as 2%: go on until the 95 % interval's half-width is at most that part of the "
+                        "median; {} is then the least, 20 times that or --time-limit the most; exit code 7 "
+                        "where it is not reached",
+                        least))
+        .role(Role::times);
+}
+
+Schema order_setting() {
+    return Schema()
+        .choice("order", {"interleaved", "sequential"}, "interleaved",
+                "several runs in one command: a repetition of each in turn, in an order drawn anew for each "
+                "round (--seed), or one run after the other")
+        .role(Role::bookkeeping);
+}
+
+const options::Option* find_setting(std::string_view name) {
+    static const auto by_name = [] {
+        std::map<std::string, const options::Option*, std::less<>> index;
+        for (const auto* rows : {&training_settings(), &storage_settings(), &common_settings()})
+            for (const auto& option : rows->all()) index.emplace(option.name, &option);
+        return index;
+    }();
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? nullptr : found->second;
+}
+
+bool matters_to(Asker asker, std::string_view setting) {
+    const auto* option = find_setting(setting);
+    switch (option == nullptr ? Role::work : option->role) {
+        case Role::work:
+        case Role::together:
+            return true;
+        case Role::scale:
+        case Role::length:
+        case Role::aside:
+            return asker != Asker::group;
+        case Role::times:
+        case Role::kept:
+            return asker == Asker::comparison;
+        case Role::bookkeeping:
+        case Role::request:
+            break;
+    }
+    return false;
+}
+
+bool counts_by_being_set(std::string_view setting) {
+    const auto* option = find_setting(setting);
+    return option != nullptr && option->role == Role::kept;
+}
+
+bool is_between_ranks(std::string_view setting) {
+    const auto* option = find_setting(setting);
+    return option != nullptr && option->between_ranks;
+}
+
+bool follows_ranks(std::string_view setting) {
+    const auto* option = find_setting(setting);
+    return option != nullptr && option->follows_ranks;
+}
+
+bool decides_numbers(std::string_view setting) {
+    const auto* option = find_setting(setting);
+    return option != nullptr && option->decides_numbers;
+}
+
+}  // namespace ranklab::vocabulary

@@ -1,0 +1,50 @@
+// The settings that runs store: a row for each option, with what it is to a run. Who parses the command line,
+// who stores a run and who compares two of them read the same rows: a new option is one row here and the
+// place that uses it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "options/schema.hpp"
+
+namespace ranklab::vocabulary {
+
+/// Of `ranklab train`, of `ranklab io`, and of both. What the experiment alone knows (which models there are)
+/// it fills in by Schema::offer.
+const options::Schema& training_settings();
+const options::Schema& storage_settings();
+const options::Schema& common_settings();
+
+/// --target-ci, where `least` names the option that says how many samples there are at least ("--steps").
+options::Schema target_setting(const std::string& least);
+/// --order: how the runs of one command take turns.
+options::Schema order_setting();
+
+/// More threads than any machine runs: beyond it there is a slip of the keyboard.
+inline constexpr std::int64_t kMostThreads = 4096;
+
+/// The row of that name; nullptr where there is none: a later program stored it, or another one.
+const options::Option* find_setting(std::string_view name);
+
+/// Who asks whether a setting matters. One that has no row matters to all.
+enum class Asker {
+    comparison,  ///< has it to be equal for two runs to be compared?
+    group,       ///< does it tell groups apart, whatever how long or often was measured?
+    factor       ///< is a run that differs in it alone no repetition?
+};
+bool matters_to(Asker asker, std::string_view setting);
+
+/// That it is set changes the work, to what it is set does not: the name of a file.
+bool counts_by_being_set(std::string_view setting);
+/// It says only how several ranks work together: a single-device run stores it too, and it means nothing
+/// there. The mode, which tells the two apart, is one of them.
+bool is_between_ranks(std::string_view setting);
+/// The program chooses it by itself where nobody does, by how many ranks share a node: it may differ along a
+/// curve without anybody having varied it.
+bool follows_ranks(std::string_view setting);
+/// The parameters' values depend on it: a run that goes on from a checkpoint has to have the same.
+bool decides_numbers(std::string_view setting);
+
+}  // namespace ranklab::vocabulary

@@ -1,0 +1,265 @@
+#include "results/vocabulary/settings.hpp"
+
+namespace ranklab::vocabulary {
+namespace {
+
+using options::Role;
+using options::Schema;
+
+// More of these no machine runs, and none of them is a limit that a user meets: beyond it there is a slip of
+// the keyboard, and bytes or threads that a system would fail at without a sentence.
+constexpr std::int64_t kMostSamples = 200'000'000;  // torch.randperm's way of drawing ends at 2^32/20
+constexpr std::int64_t kMostBatch = 1'000'000'000;
+constexpr double kHighestRate = 1e38;  // what fp32 holds is 3e38
+
+constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
+
+void add_work(Schema& rows) {
+    rows.section("What is trained")
+        .choice("model", {}, "mnist-cnn", "the network")
+        .decides_numbers()
+        .choice("data", {}, kOpen, "the data set (default: the model's own)")
+        .decides_numbers()
+        .text("data-dir", "DIR", kOpen,
+              "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
+        .role(Role::bookkeeping)  // the numbers of samples are compared
+        .integer("width", {1, 65536}, "1",
+                 "divides the channels inside the model: small tests of the same depth")
+        .decides_numbers()
+        .choice("full-scale", {"on", "off"}, "on", "of unet3d: with the innermost layer, down to one voxel")
+        .decides_numbers()
+        .real("lambda-rho", 0, "0", "of unet3d: weight of the density term of the loss")
+        .decides_numbers();
+}
+
+void add_length(Schema& rows) {
+    rows.integer("batch-size", {1, kMostBatch}, kOpen,
+                 "samples per rank and step (default: the model's, 64 for mnist-cnn)")
+        .integer("global-batch-size", {1, kMostBatch}, kOpen,
+                 "samples of all ranks per step, instead of --batch-size")
+        .decides_numbers()
+        .integer("made-for-ranks", {1, kMostBatch}, kOpen,
+                 "of configurations: with fewer ranks, --accumulate or --batch-size has to be said")
+        .role(Role::bookkeeping)  // the ranks that took part are compared
+        .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples (default: 1)")
+        .role(Role::length)
+        .integer("steps", 1, kOpen, "counted steps, instead of --epochs; the warm-up comes before them")
+        .role(Role::length)
+        .append(target_setting("--steps"));
+}
+
+void add_optimizer(Schema& rows) {
+    rows.choice("optimizer", {}, kOpen, "(default: the model's, adadelta for mnist-cnn)")
+        .decides_numbers()
+        .flag("fused-optimizer", "LibTorch's fused kernel of --optimizer sgd or adam")
+        .decides_numbers()
+        .real("momentum", 0, kOpen, "of --optimizer sgd (default: the model's, 0.9 for resnets)")
+        .decides_numbers()
+        .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
+        .decides_numbers()
+        .choice("shuffle", {"on", "off"}, "on", "a new order each epoch, by seed + epoch")
+        .decides_numbers()
+        .choice("sharding", {"pad", "exact"}, "pad",
+                "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample "
+                "once, weighted mean")
+        .role(Role::together)
+        .decides_numbers();
+}
+
+void add_input(Schema& rows) {
+    rows.section("How samples are read")
+        .integer("train-samples", {1, kMostSamples}, kOpen,
+                 "samples of an epoch (default: all there are; for volumes, as many crops as fill them 16 "
+                 "times)")
+        .decides_numbers()
+        .integer("validation-samples", {1, kMostSamples}, kOpen,
+                 "samples of an evaluation (default: likewise)")
+        .choice("input", {"real", "synthetic", "io-only"}, "real",
+                "synthetic: the first batch, again and again; io-only: batches are made, nothing is computed")
+        .decides_numbers()
+        .integer("workers", {0, kMostThreads}, kOpen,
+                 "threads that read, decode and augment ahead; 0: the training thread does (default: the "
+                 "model's document's)")
+        .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
+        .integer("image-size", {1, 16384}, kOpen,
+                 "height and width that images are resized to (default: the model's, 224 for resnets)")
+        .decides_numbers()
+        .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
+                "lowmem: crops from the disk; inmem: the whole file in memory")
+        .integer("crop-edge", {1, 2048}, kOpen, "edge of the crops of volumes (default: the model's, 64)")
+        .decides_numbers()
+        .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
+        .decides_numbers()
+        .flag("rotate-vectors", "turn the velocities' components with it (the original does not)")
+        .decides_numbers();
+}
+
+void add_ablation(Schema& rows) {
+    rows.section("What limits it")
+        .flag("ablation",
+              "instead of a run: trials of --steps steps (20) each of input alone, without input, without "
+              "communication, without either, and of all of it, in turns")
+        .integer("repetitions", {1, 10000}, kOpen,
+                 "this many trainings, each from the same start and a run of its own, in turns (--order); of "
+                 "--ablation: trials of each kind (default: 3)")
+        .role(Role::times)
+        .text("benchy-json", "FILE", kOpen, "of --ablation: the trials as benchy's JSON")
+        .role(Role::kept);
+}
+
+void add_rate(Schema& rows) {
+    rows.section("Learning rate")
+        .real("lr", {0, kHighestRate}, kOpen,
+              "learning rate at the base batch (default: the model's or the optimizer's)")
+        .decides_numbers()
+        .choice("lr-schedule", {}, kOpen,
+                "step: lr times gamma^epoch; cosine: down to --end-lr at the last step; cosine-published: as "
+                "the U-Net tutorial's code (default: the model's)")
+        .decides_numbers()
+        .real("gamma", 0, kOpen, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
+        .decides_numbers()
+        .choice("lr-scaling", {}, kOpen,
+                "of lr with global batch / base batch (default: the model's, sqrt for unet3d, none else)")
+        .decides_numbers()
+        .integer("base-batch-size", 1, kOpen,
+                 "global batch that lr is meant for (default: the model's, 32 for unet3d, 64 for mnist-cnn)")
+        .decides_numbers()
+        .integer("lr-warmup-steps", 0, kOpen,
+                 "steps over which a scaled rate rises from 0, where the global batch is above the base "
+                 "(default: the model's, 128 for unet3d, 0 else)")
+        .decides_numbers()
+        .real("end-lr", 0, "0", "where the cosines end")
+        .decides_numbers()
+        .integer("lr-total-steps", 1, kOpen,
+                 "steps over which the cosines fall (default: all of the run; cosine-published with "
+                 "--epochs: epochs x (samples / global batch), rounded down)")
+        .decides_numbers();
+}
+
+void add_speed(Schema& rows) {
+    rows.section("What it computes in")
+        .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, "fp32",
+                "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
+                "(docs/precision.md)")
+        .decides_numbers()
+        .choice("device", {"auto", "cpu", "cuda"}, "auto",
+                "where it computes; auto: on GPUs where every rank sees one")
+        .decides_numbers()
+        .flag("channels-last", "images, volumes and convolutions with their channels innermost in memory")
+        .decides_numbers()
+        .flag("jit", "run the network as a traced, optimised graph of TorchScript")
+        .decides_numbers()
+        .flag("cuda-graph", "on a GPU: launch forward and backward as one recorded graph")
+        .decides_numbers()
+        .choice("cudnn-benchmark", {"on", "off"}, "on",
+                "on a GPU: let cuDNN try its algorithms and keep the fastest");
+}
+
+void add_way(Schema& rows) {
+    rows.section("How it is spread")
+        .choice("mode", {"single", "dp", "ddp"}, kOpen,
+                "dp: replicas in the threads of one rank, as torch.nn.DataParallel (default: single at one "
+                "rank, ddp above)")
+        .role(Role::together)
+        .decides_numbers()
+        .integer("replicas", {1, kMostThreads}, kOpen,
+                 "of --mode dp; they share the rank's batch and its threads (default: 2)")
+        .decides_numbers()
+        .text("sync", "[,NAME]", kOpen,
+              "how gradients are reduced (default: bucketed for ddp; single and dp have none); several: a "
+              "run of each")
+        .role(Role::together)
+        .decides_numbers()
+        .choice("backend", {}, kOpen, "what carries the gradients (default: nccl between GPUs, else mpi)")
+        .role(Role::together)
+        .real("bucket-cap-mb", {0.001, 1e6}, "25",
+              "MiB of gradients in a bucket (the first: 1, if that is less)")
+        .role(Role::together)
+        .choice("progress", {"none", "poll", "thread"}, kOpen,
+                "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in "
+                "between (default: thread between hosts or with a core to spare, else none)")
+        .role(Role::together)
+        .follows_ranks()
+        .choice("transfer", {"background", "blocking"}, kOpen,
+                "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
+                "background between hosts, blocking within one)")
+        .role(Role::together)
+        .follows_ranks()
+        .choice("compress", {"none", "fp16", "bf16"}, "none", "what gradients are rounded to for the way")
+        .role(Role::together)
+        .decides_numbers()
+        .integer("accumulate", {1, 100'000}, "1",
+                 "micro-batches a step: gradients are summed over ranks with the last")
+        .decides_numbers()
+        .flag("no-broadcast-buffers",
+              "leave BatchNorm's running statistics to each rank, instead of rank 0's before each forward")
+        .role(Role::together)
+        .decides_numbers()
+        .integer("overlap-steps", {0, 1'000'000}, kOpen,
+                 "pairs of steps with and without communication after the run, for the overlap "
+                 "(default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 below 20 steps)")
+        .role(Role::aside)
+        .between_ranks()
+        .text("inject-delay", "RANK:PHASE:MS", kOpen,
+              "make a phase of one rank longer, to see that the report names it");
+}
+
+void add_checks(Schema& rows) {
+    rows.section("What is checked")
+        .choice("evaluate", {"epoch", "end", "off"}, "epoch",
+                "epoch: after each epoch, and where a run of --steps ends; end: once")
+        .role(Role::aside)
+        .integer("eval-batch-size", {1, kMostBatch}, kOpen,
+                 "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
+        .role(Role::aside)
+        .choice("check-parameters", {"step", "end"}, "end",
+                "when the parameters of all ranks are compared, bit by bit")
+        .role(Role::aside)
+        .text("save-parameters", "FILE", kOpen,
+              "rank 0 writes the final parameters here (HDF5, float64, by name)")
+        .role(Role::kept);
+    rows.section("Checkpoints")
+        .text("checkpoint", "DIR", kOpen,
+              "keep what a later run needs to go on in DIR/checkpoint.h5 (made if missing)")
+        .role(Role::kept)
+        .integer("checkpoint-every", 1, kOpen,
+                 "steps between checkpoints (default: at each epoch's end; at the run's end there always is "
+                 "one)")
+        .role(Role::aside)
+        .flag("resume", "go on from the checkpoint in --checkpoint DIR; start anew where there is none yet")
+        .role(Role::kept);
+}
+
+void add_sweep(Schema& rows) {
+    rows.section("Several runs in one command")
+        .text("sweep-global-batch", "N,N", kOpen,
+              "one run for each of these global batches, all from the same weights; with --epochs they see "
+              "the same samples")
+        .text("sweep-lr-scaling", "WORD,WORD", kOpen,
+              "one run for each of these --lr-scaling, with each global batch")
+        .append(order_setting());
+}
+
+Schema made_training_settings() {
+    Schema rows;
+    add_work(rows);
+    add_length(rows);
+    add_optimizer(rows);
+    add_input(rows);
+    add_ablation(rows);
+    add_rate(rows);
+    add_speed(rows);
+    add_way(rows);
+    add_checks(rows);
+    add_sweep(rows);
+    return rows;
+}
+
+}  // namespace
+
+const Schema& training_settings() {
+    static const Schema rows = made_training_settings();
+    return rows;
+}
+
+}  // namespace ranklab::vocabulary

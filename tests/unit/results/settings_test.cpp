@@ -1,0 +1,139 @@
+#include "results/vocabulary/settings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+namespace ranklab::vocabulary {
+namespace {
+
+using Names = std::set<std::string>;
+
+/// All settings but the commands' requests, that `has` says yes of.
+template <class Has>
+Names those_that(Has has) {
+    Names names;
+    for (const auto* rows : {&training_settings(), &storage_settings(), &common_settings()})
+        for (const auto& option : rows->all())
+            if (option.role != options::Role::request && has(option.name)) names.insert(option.name);
+    return names;
+}
+
+Names together(const Names& one, const Names& other) {
+    Names both = one;
+    both.insert(other.begin(), other.end());
+    return both;
+}
+
+const Names kToNobody{"output",         "label",        "config",        "quiet",        "seed",
+                      "directory",      "time-limit",   "stall-timeout", "lock-timeout", "order",
+                      "made-for-ranks", "expect-ranks", "data-dir"};
+const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
+                               "benchy-json", "save-parameters", "keep"};
+const Names kNotToGroups{"warmup",      "steps",           "epochs",           "ranks", "overlap-steps",
+                         "evaluate",    "eval-batch-size", "check-parameters", "reads", "ceilings",
+                         "check-write", "check-read",      "checkpoint-every"};
+
+TEST(Settings, MatterToSomeAndNotToOthers) {
+    const auto unimportant_to = [](Asker asker) {
+        return those_that([asker](const std::string& name) { return !matters_to(asker, name); });
+    };
+    EXPECT_EQ(unimportant_to(Asker::comparison), kToNobody);
+    EXPECT_EQ(unimportant_to(Asker::factor), together(kToNobody, kToComparisonAlone));
+    EXPECT_EQ(unimportant_to(Asker::group), together(together(kToNobody, kToComparisonAlone), kNotToGroups));
+}
+
+TEST(Settings, OfALaterProgramMatterToAll) {
+    for (const auto asker : {Asker::comparison, Asker::group, Asker::factor})
+        EXPECT_TRUE(matters_to(asker, "no-such-setting"));
+    EXPECT_EQ(find_setting("no-such-setting"), nullptr);
+    EXPECT_FALSE(counts_by_being_set("no-such-setting"));
+    EXPECT_FALSE(is_between_ranks("no-such-setting"));
+    EXPECT_FALSE(follows_ranks("no-such-setting"));
+    EXPECT_FALSE(decides_numbers("no-such-setting"));
+}
+
+TEST(Settings, OfFilesCountByBeingSet) {
+    EXPECT_EQ(those_that(counts_by_being_set),
+              (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep"}));
+}
+
+TEST(Settings, SomeMeanNothingOnASingleDevice) {
+    EXPECT_EQ(those_that(is_between_ranks),
+              (Names{"mode", "sync", "backend", "bucket-cap-mb", "progress", "transfer", "compress",
+                     "overlap-steps", "no-broadcast-buffers", "sharding"}));
+}
+
+TEST(Settings, SomeFollowFromTheRanksOfANode) {
+    EXPECT_EQ(those_that(follows_ranks), (Names{"progress", "transfer", "threads"}));
+}
+
+TEST(Settings, SomeDecideTheParametersValues) {
+    EXPECT_EQ(those_that(decides_numbers), (Names{"model",
+                                                  "width",
+                                                  "full-scale",
+                                                  "lambda-rho",
+                                                  "data",
+                                                  "input",
+                                                  "image-size",
+                                                  "crop-edge",
+                                                  "rotate",
+                                                  "rotate-vectors",
+                                                  "train-samples",
+                                                  "precision",
+                                                  "device",
+                                                  "mode",
+                                                  "sync",
+                                                  "replicas",
+                                                  "accumulate",
+                                                  "sharding",
+                                                  "shuffle",
+                                                  "dropout",
+                                                  "seed",
+                                                  "optimizer",
+                                                  "lr",
+                                                  "lr-schedule",
+                                                  "gamma",
+                                                  "momentum",
+                                                  "global-batch-size",
+                                                  "compress",
+                                                  "no-broadcast-buffers",
+                                                  "lr-scaling",
+                                                  "base-batch-size",
+                                                  "lr-warmup-steps",
+                                                  "end-lr",
+                                                  "lr-total-steps",
+                                                  "fused-optimizer",
+                                                  "channels-last",
+                                                  "jit",
+                                                  "cuda-graph"}));
+}
+
+// find_setting() answers for both commands.
+TEST(Settings, OfOneNameAreOfOneKind) {
+    for (const auto& one : training_settings().all()) {
+        EXPECT_EQ(common_settings().find(one.name), nullptr) << one.name;
+        const auto* other = storage_settings().find(one.name);
+        if (other == nullptr) continue;
+        EXPECT_EQ(one.role, other->role) << one.name;
+        EXPECT_EQ(one.between_ranks, other->between_ranks) << one.name;
+        EXPECT_EQ(one.follows_ranks, other->follows_ranks) << one.name;
+        EXPECT_EQ(one.decides_numbers, other->decides_numbers) << one.name;
+    }
+    for (const auto& one : storage_settings().all())
+        EXPECT_EQ(common_settings().find(one.name), nullptr) << one.name;
+}
+
+TEST(Settings, AllHaveAHelpAndASection) {
+    for (const auto* rows : {&training_settings(), &storage_settings(), &common_settings()}) {
+        for (const auto& option : rows->all()) {
+            EXPECT_FALSE(option.help.empty()) << option.name;
+            EXPECT_FALSE(option.section.empty()) << option.name;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace ranklab::vocabulary
