@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "app/session.hpp"
+#include "app/guarded.hpp"
 #include "app/version.hpp"
 #include "base/text.hpp"
 #include "comm/launcher.hpp"

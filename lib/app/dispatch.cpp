@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "app/command_line.hpp"
+#include "app/guarded.hpp"
 #include "app/programs.hpp"
-#include "app/session.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "app/guarded.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "app/command_line.hpp"
+#include "app/guarded.hpp"
 #include "app/programs.hpp"
 #include "app/report_output.hpp"
-#include "app/session.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"

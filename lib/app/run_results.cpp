@@ -8,8 +8,8 @@
 
 #include "app/command_line.hpp"
 #include "app/delivery.hpp"
+#include "app/guarded.hpp"
 #include "app/programs.hpp"
-#include "app/session.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/one_line.hpp"

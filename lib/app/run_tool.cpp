@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/context.hpp"
+#include "app/guarded.hpp"
 #include "app/job_start.hpp"
 #include "app/mpi_program.hpp"
 #include "app/programs.hpp"

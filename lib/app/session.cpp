@@ -1,20 +1,13 @@
 #include "app/session.hpp"
 
-#include <fcntl.h>
-#include <malloc.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <exception>
 
+#include "app/guarded.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
-#include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -24,22 +17,6 @@
 
 namespace ranklab::app {
 namespace {
-
-// glibc gives blocks above 128 KiB back to the kernel at every free, and the next step faults them in again.
-// Older ones take no more than 32 MiB here.
-constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
-
-int code_of_current_exception() {
-    try {
-        throw;
-    } catch (const comm::PeerError& error) {
-        return static_cast<int>(error.code());  // the rank that failed has said why
-    } catch (const std::exception& error) {
-        const auto failure = base::describe_failure(error);
-        base::log::error(failure.sentence);
-        return static_cast<int>(failure.code);
-    }
-}
 
 // The others wait for the lost rank in a collective, which MPI does not end by itself.
 void end_without(const std::string& who) {
@@ -132,47 +109,6 @@ int Session::conclude(const std::function<int()>& work) {
     if (agreed) return *agreed;
     base::log::error("the other ranks did not come to the end, so the job is ended for all");
     comm::MpiEnvironment::abort(code == 0 ? static_cast<int>(base::ExitCode::environment) : code);
-}
-
-int guarded(const std::function<int()>& work) {
-    try {
-        return work();
-    } catch (...) {
-        return code_of_current_exception();
-    }
-}
-
-namespace {
-
-// Where the caller has closed one of the standard streams, the next file that is opened would take its place,
-// and what is printed would go into it. What cannot be written to says so to those who write.
-void hold_standard_streams() {
-    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
-        if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
-            static_cast<void>(::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY));
-    }
-}
-
-}  // namespace
-
-void prepare_process() {
-    hold_standard_streams();
-    std::signal(SIGXFSZ, SIG_IGN);
-    std::signal(SIGPIPE, SIG_IGN);
-    base::LastWords::listen_to_signals();
-    allocator_settings();
-}
-
-std::string allocator_settings() {
-    static const std::string settings = [] {
-        for (const int bytes : kKeepBytes) {
-            if (mallopt(M_MMAP_THRESHOLD, bytes) == 1 && mallopt(M_TRIM_THRESHOLD, bytes) == 1) {
-                return fmt::format("glibc mallopt: mmap and trim thresholds {} MiB", bytes >> 20);
-            }
-        }
-        return std::string("defaults");
-    }();
-    return settings;
 }
 
 }  // namespace ranklab::app

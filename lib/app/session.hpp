@@ -55,13 +55,4 @@ class Session {
     std::optional<Watchdog> watchdog_;                // uses the lifeline
 };
 
-/// The same for a program without MPI.
-int guarded(const std::function<int()>& work);
-
-/// What every program does first: write errors come as errors, not as signals; the allocator keeps big
-/// blocks.
-void prepare_process();
-/// Raises the allocator's thresholds (once), and says to what, for the run's context.
-std::string allocator_settings();
-
 }  // namespace ranklab::app

@@ -23,7 +23,43 @@ foreach(_file IN LISTS _h5_conf)
   endif()
 endforeach()
 
+# Parallel HDF5 loads MPI, which programs of a login node do not need (docs/adr/0016): they take the serial
+# library, where there is one of the same version, since the rooms are compiled once, with the headers above.
+set(RANKLAB_HDF5_SERIAL_TEXT "${RANKLAB_HDF5_LIBRARY}")
+set(RANKLAB_HAS_HDF5_WITHOUT_MPI TRUE)
+set(_serial "${RANKLAB_HDF5_LIBRARY}")
+if(RANKLAB_HDF5_TEXT MATCHES "parallel")
+  find_library(RANKLAB_HDF5_SERIAL_LIBRARY NAMES hdf5_serial hdf5 HINTS ENV HDF5_SERIAL_ROOT "${HDF5_SERIAL_ROOT}"
+    PATH_SUFFIXES lib/x86_64-linux-gnu/hdf5/serial hdf5/serial lib lib64)
+  if(RANKLAB_HDF5_SERIAL_LIBRARY)
+    include(CheckCSourceRuns)
+    set(CMAKE_REQUIRED_INCLUDES "${RANKLAB_HDF5_INCLUDE}" ${MPI_C_INCLUDE_DIRS})
+    set(CMAKE_REQUIRED_LIBRARIES "${RANKLAB_HDF5_SERIAL_LIBRARY}" ${CMAKE_DL_LIBS})
+    check_c_source_runs("
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <hdf5.h>
+      int main(void) {
+        unsigned major, minor, release;
+        H5get_libversion(&major, &minor, &release);
+        const int same = major == H5_VERS_MAJOR && minor == H5_VERS_MINOR && release == H5_VERS_RELEASE;
+        return same && dlsym(RTLD_DEFAULT, \"MPI_Init\") == NULL ? 0 : 1;
+      }" RANKLAB_HDF5_SERIAL_FITS)
+    unset(CMAKE_REQUIRED_INCLUDES)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+  endif()
+  if(RANKLAB_HDF5_SERIAL_FITS)
+    set(_serial "${RANKLAB_HDF5_SERIAL_LIBRARY}")
+    set(RANKLAB_HDF5_SERIAL_TEXT "${_serial}")
+  else()
+    set(RANKLAB_HAS_HDF5_WITHOUT_MPI FALSE)
+    set(RANKLAB_HDF5_SERIAL_TEXT
+      "none of this version (libhdf5-dev, or HDF5_SERIAL_ROOT), so that report, compare and results load MPI, too")
+  endif()
+endif()
+
 add_library(ranklab_hdf5_c INTERFACE)
 add_library(ranklab::hdf5_c ALIAS ranklab_hdf5_c)
 target_include_directories(ranklab_hdf5_c SYSTEM INTERFACE "${RANKLAB_HDF5_INCLUDE}")
-target_link_libraries(ranklab_hdf5_c INTERFACE "${RANKLAB_HDF5_LIBRARY}" ranklab::mpi_c)
+target_link_libraries(ranklab_hdf5_c INTERFACE
+  "$<IF:${ranklab_links_no_mpi},${_serial},${RANKLAB_HDF5_LIBRARY}>" ranklab::mpi_c)

@@ -18,7 +18,9 @@ find_package(Boost 1.70 REQUIRED COMPONENTS program_options)
 find_package(MPI REQUIRED COMPONENTS C)
 add_library(ranklab_mpi_c INTERFACE)
 add_library(ranklab::mpi_c ALIAS ranklab_mpi_c)
-target_link_libraries(ranklab_mpi_c INTERFACE MPI::MPI_C)
+# True where the program that is linked has this property: then a call of MPI in it is an error of the linker.
+set(ranklab_links_no_mpi "$<BOOL:$<TARGET_PROPERTY:RANKLAB_NO_MPI>>")
+target_link_libraries(ranklab_mpi_c INTERFACE "$<$<NOT:${ranklab_links_no_mpi}>:MPI::MPI_C>")
 target_compile_definitions(ranklab_mpi_c INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 include(FindRanklabHdf5)

@@ -64,9 +64,9 @@ std::vector<@CAT_TYPE@> @CAT_FUNCTION@() {
 endfunction()
 
 # ranklab_add_program(NAME LINK room ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab for ranklab);
-# a-b lies in a_b.cpp.
+# a-b lies in a_b.cpp. NO_MPI: it runs on login nodes and loads no MPI.
 function(ranklab_add_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "" "" "LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "NO_MPI" "" "LINK")
   set(target ranklab-${name})
   if(name STREQUAL "ranklab")
     set(target ranklab)
@@ -74,5 +74,14 @@ function(ranklab_add_program name)
   string(REPLACE "-" "_" main ${name})
   add_executable(${target} ${main}.cpp)
   target_link_libraries(${target} PRIVATE ${PROGRAM_LINK} ranklab_settings)
+  if(PROGRAM_NO_MPI)
+    ranklab_link_no_mpi(${target})
+  endif()
   set_property(GLOBAL APPEND PROPERTY RANKLAB_PROGRAMS ${target})
+endfunction()
+
+# The program takes the serial HDF5 and no MPI, where there is such an HDF5; nor what else it does not call.
+function(ranklab_link_no_mpi target)
+  target_link_options(${target} PRIVATE LINKER:--as-needed)
+  set_target_properties(${target} PROPERTIES RANKLAB_NO_MPI ${RANKLAB_HAS_HDF5_WITHOUT_MPI})
 endfunction()

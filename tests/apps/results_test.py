@@ -12,6 +12,7 @@ from ranklab_cli import Case, ranklab
 h5py, numpy = cli.modules("h5py", "numpy")
 
 WRITER = cli.BIN.parent / "tests" / "results_writer"
+WRITER_WITHOUT_MPI = cli.BIN.parent / "tests" / "results_writer_no_mpi"
 
 
 def results(*arguments, **how):
@@ -236,6 +237,42 @@ class ExportAndPruneTest(ResultsCase):
         self.assertEqual(len(told), 40)
         gone = {run for run in told if int(run.partition("-")[2]) % 3 == 0}  # those of label a may have been pruned
         self.assertLessEqual(set(told) - gone, set(ids(self.file)))
+
+
+class TwoLibrariesTest(ResultsCase):
+    """Jobs write by the parallel HDF5, the programs of the login node by the serial one (ADR 0016)."""
+
+    def contents(self, path):
+        with h5py.File(path) as file:
+            return {name: {table: repr(group[table][...].tolist()) for table in ("measurements", "hosts")} for name, group in file["runs"].items()}
+
+    def append(self, writer, prefix):
+        done = cli.run(writer, "append", self.file, self.pattern, prefix, 3)
+        self.assertCode(done, 0)
+        self.assertEqual(done.said, [], str(done))
+
+    def test_each_reads_and_appends_to_what_the_other_wrote(self):
+        self.pattern = self.folder / "pattern.h5"
+        shutil.copy(self.file, self.pattern)
+        wanted = list(self.contents(self.pattern).values())
+        for turn, writer in enumerate((WRITER, WRITER_WITHOUT_MPI, WRITER, WRITER_WITHOUT_MPI)):
+            before = self.contents(self.file)
+            self.append(writer, f"turn{turn}")
+            after = self.contents(self.file)
+            self.assertEqual({name: after.get(name) for name in before}, before)
+            self.assertEqual([after[f"turn{turn}-{i}"] for i in range(3)], wanted)
+        self.assertIn("15 run(s)", self.good("list", self.file))
+        self.good("check", self.file)
+
+    def test_a_file_that_the_login_node_made_takes_runs_of_a_job(self):
+        self.good("export", self.file, "--output", self.folder / "b.h5", "--where", "label=b")
+        self.file = self.store("b.h5", "c")
+        self.assertEqual(self.labels(self.file), ["b", "b", "c"])
+        self.pattern = self.folder / "r.h5"
+        self.append(WRITER, "job")
+        self.append(WRITER_WITHOUT_MPI, "desk")
+        self.assertIn("9 run(s)", self.good("list", self.file))
+        self.good("check", self.file)
 
 
 class HelpTest(Case):

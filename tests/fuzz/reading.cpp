@@ -6,8 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "app/guarded.hpp"
 #include "app/programs.hpp"
-#include "app/session.hpp"
 #include "base/text.hpp"
 #include "fuzz/hdf5_edits.hpp"
 #include "fuzz/runs.hpp"

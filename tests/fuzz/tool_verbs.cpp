@@ -1,6 +1,6 @@
 #include "fuzz/tool_verbs.hpp"
 
-#include "app/session.hpp"
+#include "app/guarded.hpp"
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "base/text.hpp"

@@ -361,6 +361,14 @@ class WhatTheProgramsLoad(unittest.TestCase):
     def test_the_worker_of_io_loads_little(self):  # it is started by the dozen, and must be there in milliseconds
         self.assertEqual(self.libraries("ranklab-io-worker", "mpi|open-|hdf5|torch|c10|boost|cuda|nccl|fftw3"), [])
 
+    def test_programs_of_the_login_node_load_neither_mpi_nor_a_gpu(self):  # ADR 0016
+        if os.environ.get("RANKLAB_HAS_HDF5_WITHOUT_MPI", "") != "TRUE":
+            self.skipTest("built without a serial HDF5 of the parallel one's version")
+        for program in ("ranklab", "ranklab-report", "ranklab-compare", "ranklab-results"):
+            with self.subTest(program=program):
+                self.assertEqual(self.libraries(program, "mpi|open-|hdf5_(?!serial)|cud"), [])
+        self.assertNotEqual(self.libraries("ranklab-io", "mpi"), [])
+
     def test_training_does(self):
         if os.environ.get("RANKLAB_HAS_TORCH", "") in ("", "OFF", "0", "FALSE"):
             self.skipTest("built without LibTorch")

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/session.hpp"
+#include "app/guarded.hpp"
 #include "experiments/checkpoint_file.hpp"
 #include "fuzz/formats/all.hpp"
 

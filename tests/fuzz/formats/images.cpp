@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "app/session.hpp"
+#include "app/guarded.hpp"
 #include "data/formats/cifar100.hpp"
 #include "data/idx.hpp"
 #include "fuzz/formats/all.hpp"

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "app/guarded.hpp"
 #include "app/programs.hpp"
-#include "app/session.hpp"
 #include "base/text.hpp"
 #include "fuzz/formats/all.hpp"
 #include "fuzz/grammar.hpp"

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "app/session.hpp"
+#include "app/guarded.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "fuzz/formats/all.hpp"

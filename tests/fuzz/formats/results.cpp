@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "app/session.hpp"
+#include "app/guarded.hpp"
 #include "fuzz/formats/all.hpp"
 #include "fuzz/hdf5_edits.hpp"
 #include "fuzz/mutate.hpp"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "app/session.hpp"
+#include "app/guarded.hpp"
 #include "data/volumes.hpp"
 #include "fuzz/formats/all.hpp"
 #include "fuzz/hdf5_edits.hpp"
