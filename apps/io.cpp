@@ -1,5 +1,5 @@
 #include "app/programs.hpp"
-#include "experiments/storage.hpp"
+#include "experiments/storage/storage.hpp"
 
 int main(int argc, char** argv) {
     ranklab::experiments::Storage storage;

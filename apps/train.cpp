@@ -1,5 +1,5 @@
 #include "app/programs.hpp"
-#include "experiments/training.hpp"
+#include "experiments/training/training.hpp"
 
 int main(int argc, char** argv) {
     ranklab::experiments::Training training;

@@ -1,8 +1,8 @@
 // The programs behind apps/*.cpp. Each returns the exit code of main; nothing is thrown past them.
 #pragma once
 
-#include "experiments/experiment.hpp"
-#include "experiments/tool.hpp"
+#include "experiments/shared/experiment.hpp"
+#include "experiments/shared/tool.hpp"
 
 namespace ranklab::app {
 

@@ -10,7 +10,7 @@
 #include "app/delivery.hpp"
 #include "app/session.hpp"
 #include "app/terminal.hpp"
-#include "experiments/experiment.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "host/placement.hpp"
 
 namespace ranklab::app {

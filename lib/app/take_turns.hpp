@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "experiments/experiment.hpp"
+#include "experiments/shared/experiment.hpp"
 
 namespace ranklab::app {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "comm/self.hpp"
-#include "experiments/series_measurements.hpp"
+#include "experiments/shared/series_measurements.hpp"
 #include "host/process.hpp"
 #include "measure/phase_recorder.hpp"
 #include "measure/series.hpp"

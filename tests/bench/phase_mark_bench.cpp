@@ -23,7 +23,7 @@ void mark(ranklab::base::PhaseSink& sink, Phase phase) {
     const auto held = sink.phase(phase);
 }
 
-// The marks of one step in lib/experiments/training_loop.cpp and lib/train/trainer.cpp.
+// The marks of one step in lib/experiments/training/loop.cpp and lib/train/trainer.cpp.
 double seconds_per_step() {
     PhaseRecorder recorder;
     const auto start = Clock::now();

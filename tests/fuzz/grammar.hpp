@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/experiment.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "fuzz/random.hpp"
 
 namespace ranklab::fuzz {

@@ -1,4 +1,4 @@
-#include "experiments/training.hpp"
+#include "experiments/training/training.hpp"
 #include "fuzz/grammar.hpp"
 
 namespace ranklab::fuzz {

@@ -1,4 +1,4 @@
-#include "experiments/storage.hpp"
+#include "experiments/storage/storage.hpp"
 #include "fuzz/grammar.hpp"
 
 namespace ranklab::fuzz {

@@ -5,7 +5,7 @@
 #include "base/progress.hpp"
 #include "base/text.hpp"
 #include "comm/self.hpp"
-#include "experiments/data_sets.hpp"
+#include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::fuzz {
 namespace {

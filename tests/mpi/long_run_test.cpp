@@ -6,7 +6,7 @@
 #include <string>
 
 #include "comm/exchange.hpp"
-#include "experiments/series_measurements.hpp"
+#include "experiments/shared/series_measurements.hpp"
 #include "measure/phase_recorder.hpp"
 #include "measure/series.hpp"
 #include "mpi_world.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "comm/silent.hpp"
-#include "experiments/communication.hpp"
+#include "experiments/training/communication.hpp"
 #include "measure/gather.hpp"
 #include "mpi_world.hpp"
 #include "stats/summary.hpp"

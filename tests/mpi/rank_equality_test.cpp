@@ -1,6 +1,6 @@
 // All ranks come to one verdict on whether they are equal, also where the MPI library hands different values
 // to them: that is what is looked for.
-#include "experiments/rank_equality.hpp"
+#include "experiments/training/rank_equality.hpp"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

@@ -1,5 +1,5 @@
 // A signal reaches some ranks: all stop at the same place.
-#include "experiments/stop_poll.hpp"
+#include "experiments/shared/stop_poll.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "experiments/storage_rung.hpp"
+#include "experiments/storage/rung.hpp"
 #include "mpi_world.hpp"
 #include "shared_folder.hpp"
 

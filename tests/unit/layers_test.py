@@ -23,7 +23,7 @@ EXCLUSIVE = [
     (("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h"), {"device"}),
     (("boost/*",), {"options"}),
     (("fftw3.h",), {"data"}),
-    (("torch/*", "c10/*", "ATen/*"), {"nn", "train", "experiments"}),
+    (("torch/*", "c10/*", "ATen/*"), {"nn", "train", "experiments/training"}),
 ]
 MAY_PRINT = {"app"}
 PRINTING = [
@@ -152,7 +152,7 @@ def cmake_faults(root, levels):
             if not may_use(folder, folder_of.get(other, other), levels) or other == target:
                 yield file, f"{target} depends on {other}, which is not below {folder} in layers.txt"
         if "TORCH" in words and folder not in EXCLUSIVE[-1][1]:
-            yield file, f"{target} asks for TORCH, which belongs to nn, train and experiments"
+            yield file, f"{target} asks for TORCH, which belongs to {', '.join(sorted(EXCLUSIVE[-1][1]))} alone"
 
 
 def homeless(root, levels):

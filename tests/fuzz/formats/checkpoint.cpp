@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "app/guarded.hpp"
-#include "experiments/checkpoint_file.hpp"
+#include "experiments/training/checkpoint_file.hpp"
 #include "fuzz/formats/all.hpp"
 
 namespace ranklab::fuzz {

@@ -1,0 +1,130 @@
+#include "experiments/shared/statistics_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "stats/series.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using results::Kind;
+using results::Measurement;
+
+constexpr std::size_t kFewestRows = 6;  // no interval below
+constexpr std::size_t kMostRows = 8;    // of the table
+constexpr double kShareThatMatters = 0.05;
+// The times of a whole: they are warned of. What they are made of stands in the table.
+constexpr std::array kWholes{"step_time_s", "job_time_s", "epoch_time_s"};
+
+std::vector<double> slowest(const std::vector<double>& rows, std::size_t columns) {
+    std::vector<double> largest;
+    for (auto row = rows.begin(); row != rows.end(); row += static_cast<std::ptrdiff_t>(columns))
+        largest.push_back(*std::max_element(row, row + static_cast<std::ptrdiff_t>(columns)));
+    return largest;
+}
+
+// One value a row, as the summary has it.
+struct Series {
+    stats::MedianEstimate estimate;
+    stats::Outliers outliers;
+    std::size_t warmup_fixed = 0, warmup_detected = 0;
+};
+
+Series series_of(const Measurement& m) {
+    Series series;
+    series.warmup_fixed = m.warmup.size() / m.columns;
+    std::vector<double> beginning = slowest(m.warmup, m.columns);
+    if (m.stream != nullptr) {
+        const results::LargestOfRows source(*m.stream);
+        series.estimate = stats::estimate_median(source);
+        series.outliers = stats::outliers(source);
+        // A warm-up longer than what is held of a run would be none.
+        std::vector<double> rows(std::min(m.stream->rows(), results::kMostHeldSamples / m.columns) *
+                                 m.columns);
+        m.stream->read(0, rows);
+        const auto counted = slowest(rows, m.columns);
+        beginning.insert(beginning.end(), counted.begin(), counted.end());
+    } else {
+        const auto counted = slowest(m.samples, m.columns);
+        series.estimate = stats::estimate_median(counted);
+        series.outliers = stats::outliers(counted);
+        beginning.insert(beginning.end(), counted.begin(), counted.end());
+    }
+    series.warmup_detected = stats::warmup_end(beginning);
+    return series;
+}
+
+bool is_series(const Measurement& m) {
+    return m.axis != "run" && m.rows() >= kFewestRows && (m.columns == 1 || m.rank_reduction == "max");
+}
+
+bool is_whole(const Measurement& m) {
+    return std::find(kWholes.begin(), kWholes.end(), m.name) != kWholes.end();
+}
+
+// Wholes, and the phases that are more than a few per cent of them.
+bool matters(const Measurement& m, const results::Run& run) {
+    if (is_whole(m)) return true;
+    const Measurement* whole = run.find(m.axis == "step" ? "step_time_s" : "job_time_s");
+    return m.kind == Kind::cost && m.unit == "s" && whole != nullptr && whole->axis == m.axis &&
+           whole->rows() == m.rows() && m.summary.median >= kShareThatMatters * whole->summary.median;
+}
+
+class StatisticsTable {
+  public:
+    void add(const Measurement& m, const Series& series) {
+        if (name_.size() >= kMostRows) return;
+        const auto& dependence = series.estimate.dependence;
+        name_.push_back(m.name);
+        method_.emplace_back(series.estimate.method);
+        lag1_.push_back(dependence.lag1);
+        effective_n_.push_back(dependence.effective_n);
+        for (auto& [column, value] : {std::pair{&n_, m.rows()},
+                                      {&below_, series.outliers.below},
+                                      {&above_, series.outliers.above},
+                                      {&fixed_, series.warmup_fixed},
+                                      {&detected_, series.warmup_detected}})
+            column->push_back(static_cast<std::int64_t>(value));
+    }
+    void add_to(results::Run& run) const {
+        if (name_.empty()) return;
+        run.tables.push_back({"statistics",
+                              {{"name", name_},
+                               {"n", n_},
+                               {"lag1", lag1_},
+                               {"effective_n", effective_n_},
+                               {"method", method_},
+                               {"outliers_low", below_},
+                               {"outliers_high", above_},
+                               {"warmup_fixed", fixed_},
+                               {"warmup_detected", detected_}}});
+    }
+
+  private:
+    std::vector<std::string> name_, method_;
+    std::vector<double> lag1_, effective_n_;
+    std::vector<std::int64_t> n_, below_, above_, fixed_, detected_;
+};
+
+}  // namespace
+
+void add_statistics(results::Run& run) {
+    StatisticsTable table;
+    for (Measurement& m : run.measurements) {
+        if (m.kind == Kind::ratio && m.rows() > 1) m.summary.mean = stats::kNone;
+        if (!is_series(m)) continue;
+        const Series series = series_of(m);
+        m.summary.ci95 = series.estimate.ci;
+        if (matters(m, run)) table.add(m, series);
+        if (is_whole(m) && !series.estimate.dependence.warning.empty())
+            run.warnings.push_back(fmt::format("{}: {} (docs/reducing_variance.md)", m.name,
+                                               series.estimate.dependence.warning));
+    }
+    table.add_to(run);
+}
+
+}  // namespace ranklab::experiments

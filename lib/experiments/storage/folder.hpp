@@ -1,0 +1,33 @@
+// The folder that a run of `ranklab io` writes into.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "experiments/storage/options.hpp"
+
+namespace ranklab::experiments {
+
+/// Made by rank 0, with those above it, unless it is there. Those that it made are removed at the end where
+/// nothing is left in them, but for --keep. Both arguments outlive it.
+class StorageFolder {
+  public:
+    /// All ranks. OptionError or EnvironmentError where there can be no such folder, it cannot be written or
+    /// has no room; DataError where it is only to be read and missing.
+    StorageFolder(comm::Communicator& control, const StorageOptions& options);
+    ~StorageFolder();
+    StorageFolder(const StorageFolder&) = delete;
+    StorageFolder& operator=(const StorageFolder&) = delete;
+    StorageFolder(StorageFolder&&) = delete;
+    StorageFolder& operator=(StorageFolder&&) = delete;
+
+  private:
+    void make(const std::filesystem::path& path);
+
+    comm::Communicator& control_;
+    const StorageOptions& options_;
+    std::vector<std::filesystem::path> made_;  // innermost first
+};
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,71 @@
+// Who reads back what was written: a page cache says nothing of the file, so the readers that prove something
+// are other ranks than wrote, and best of other nodes. docs/io.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/share.hpp"
+#include "comm/communicator.hpp"
+#include "experiments/storage/options.hpp"
+#include "io/strategy.hpp"
+
+namespace ranklab::experiments {
+
+enum class WhoReads {
+    writers,           ///< each record its writer (rank 0: also what its worker processes wrote)
+    all,               ///< all ranks, each a part, whoever wrote it
+    others,            ///< no rank what it wrote, all on the writers' nodes
+    some_other_nodes,  ///< the same, some of them on other nodes than the writer
+    other_nodes,       ///< the same, each on another node than the writer
+    together,          ///< ranks that wrote each record together, a block of rows each
+    unknown            ///< it was written by an earlier run
+};
+/// A cell of the table io_reads: "own", "shared out", "other ranks'", ...
+std::string order_of(WhoReads who);
+/// "read by other ranks of the same node": the end of a sentence on what was verified.
+std::string words_of(WhoReads who, bool worker_processes);
+
+/// The parts of the records that one rank reads.
+struct ReadPlan {
+    std::vector<base::Share> records = {};
+    WhoReads who = WhoReads::writers;
+
+    std::int64_t count() const;
+};
+
+/// All that plans follow from. The same on all ranks.
+struct WrittenBy {
+    std::vector<int> node;                          ///< by rank of the job: equal numbers, one node
+    std::vector<std::vector<base::Share>> records;  ///< by rank, of those that wrote
+    std::int64_t files = 0;
+    bool together = false;
+    bool known = true;
+};
+/// Each of the first `readers` ranks its part, in order.
+ReadPlan plan_in_order(const WrittenBy& written, int readers, int rank);
+/// The first `readers` ranks, and none what it wrote where there is another: preferably of another node.
+ReadPlan plan_for_others(const WrittenBy& written, int readers, int rank);
+
+/// Keeps WrittenBy up to date.
+class Readers {
+  public:
+    /// Collective.
+    Readers(const StorageOptions& options, comm::Communicator& control);
+    /// Collective: after each writing.
+    void note(const io::Strategy& strategy);
+
+    /// For a timed pass: the ranks of --ranks; `others`: --reorder.
+    ReadPlan timed(bool others) const;
+    /// For a pass that only compares: all ranks of the job.
+    ReadPlan check() const;
+
+  private:
+    const StorageOptions& options_;
+    comm::Communicator& control_;
+    WrittenBy written_;
+};
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,38 @@
+// What a run of `ranklab io` leaves on each rank, and how it becomes measurements and tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "experiments/storage/rung.hpp"
+#include "io/ceilings.hpp"
+#include "measure/convergence.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::experiments {
+
+/// One pass of reading.
+struct ReadPass {
+    int repetition = 0;  ///< from 1; warm-up repetitions are not read
+    std::string kind;    ///< "read 1", "read 2" (timed) or "check" (another order, for comparing)
+    WhoReads who = WhoReads::writers;
+    ReadTrial trial;
+};
+
+struct StorageRecord {
+    std::vector<WriteTrial> writes;  ///< warm-up first
+    std::vector<ReadPass> reads;
+    std::vector<io::Ceilings> ceilings;  ///< of counted repetitions; the same on all ranks that took part
+    std::vector<results::Table> tables;  ///< of the strategy: rank 0
+    std::vector<std::string> warnings;
+    measure::Convergence convergence;  ///< of --target-ci
+    bool hit_time_limit = false;       ///< before all planned repetitions were made
+};
+
+/// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict;
+/// the same valid and exit_code on all ranks.
+void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
+                      int participants, comm::Communicator& control);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,304 @@
+#include "experiments/storage/rung.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/file_system.hpp"
+#include "base/last_words.hpp"
+#include "base/share.hpp"
+#include "base/stop_signals.hpp"
+#include "comm/exchange.hpp"
+#include "io/raw_writer.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+using base::IoTimes;
+using Clock = IoTimes::Clock;
+
+double seconds(Clock::time_point begin, Clock::time_point end) {
+    return std::chrono::duration<double>(end - begin).count();
+}
+
+int participants_of(const StorageOptions& options) {
+    return options.strategy.parallel ? options.ranks : 1;
+}
+
+// The time limit has come between two records.
+struct TimeIsUp {};
+
+void unlink_if_there(const fs::path& path) {
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
+    base::throw_errno("unlink", path, errno, "--directory");
+}
+
+}  // namespace
+
+double ReadTrial::seconds() const {
+    double total = 0;
+    for (const auto phase :
+         {base::IoPhase::open, base::IoPhase::read, base::IoPhase::parse, base::IoPhase::close})
+        total += times.of(phase).total_s;
+    return total;
+}
+
+StorageRung::StorageRung(const StorageOptions& options, comm::Communicator& control,
+                         base::ProgressSink& progress)
+    : options_(options),
+      control_(control),
+      progress_(progress),
+      participants_(participants_of(options)),
+      ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
+      grid_(options.job.size),
+      readers_(options, control),
+      notes_(control),
+      poll_(*ranks_) {
+    renew();
+}
+
+StorageRung::~StorageRung() {
+    // After an error something may still be under way among the ranks: MPI must not free what it goes on
+    // with. The process is about to end.
+    strategy_.reset();
+    if (std::uncaught_exceptions() > 0) static_cast<void>(ranks_.release());
+}
+
+// A strategy's life is one writing: files, worker processes and communicators are gone with it.
+void StorageRung::renew() {
+    times_ = {};
+    done_ = 0;
+    strategy_ = options_.strategy.make(options_.job,
+                                       {*ranks_, times_, [this](std::int64_t more) { record_done(more); }});
+}
+
+void StorageRung::record_done(std::int64_t more) {
+    done_ += more;
+    const std::int64_t total = options_.strategy.parallel && !options_.job.dynamic
+                                   ? base::share_of(options_.job.files, ranks_->rank(), participants_).count
+                                   : options_.job.files;
+    progress_.update(done_, std::max(done_, total),
+                     static_cast<double>(done_) / seconds(begin_, Clock::now()), "files/s",
+                     options_.strategy.name);
+    stop_if_asked();
+    if (participants_ == 1 && late_ && late_()) throw TimeIsUp();
+}
+
+void StorageRung::beat() {
+    progress_.activity("measuring what the machine can do beside " + options_.strategy.name);
+    stop_if_asked();
+}
+
+void StorageRung::wait_for(const std::string& whom) {
+    progress_.activity("waiting for the ranks that " + whom);
+    static_cast<void>(notes_.heard());
+}
+
+bool StorageRung::is_in_step() const {
+    const auto& strategy = options_.strategy;
+    return strategy.parallel &&
+           ((verb_ == Verb::open && strategy.shared_file) || (verb_ == Verb::write && strategy.in_step));
+}
+
+// Who closes is nearly done, and others may be: it leaves them only where one of them has left.
+void StorageRung::stop_if_asked() {
+    if (is_in_step()) {
+        if (poll_.asked()) stop(poll_.signal());
+        return;
+    }
+    if (const int signal = verb_ == Verb::close ? notes_.heard_from_others() : notes_.heard(); signal != 0)
+        stop(signal);
+}
+
+void StorageRung::stop(int signal) {
+    base::LastWords::say();  // at once: a launcher that ends its job does not wait until the ranks have
+                             // agreed
+    throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
+}
+
+WriteTrial StorageRung::write_timed() {
+    poll_.restart();
+    begin_ = Clock::now();
+    verb_ = Verb::open;
+    strategy_->open();
+    const auto opened = Clock::now();
+    verb_ = Verb::write;
+    strategy_->write();
+    verb_ = Verb::close;
+    strategy_->close();
+    const auto closed = Clock::now();
+    verb_ = Verb::none;
+    WriteTrial trial{.job_s = seconds(begin_, closed),
+                     .open_s = seconds(begin_, opened),
+                     .times = times_,
+                     .begin_s = IoTimes::since_epoch(begin_)};
+    auto writers = strategy_->writers();
+    if (writers.empty()) writers.push_back(times_);
+    for (const auto& one : writers) {
+        trial.slowest_write_s = std::max(trial.slowest_write_s, io::writing_s(one));
+        trial.slowest_create_s = std::max(trial.slowest_create_s, io::creating_s(one));
+    }
+    return trial;
+}
+
+WriteTrial StorageRung::write() {
+    remove();
+    renew();
+    progress_.counts("files");
+    progress_.activity("writing by " + options_.strategy.name);
+    WriteTrial trial;
+    cut_ = false;
+    control_.barrier();
+    const auto work = [&] {
+        if (!takes_part()) return;
+        try {
+            trial = write_timed();
+        } catch (const TimeIsUp&) {
+            renew();  // worker processes end, files are closed
+            cut_ = true;
+        } catch (const base::Interrupted& stopped) {
+            // First the worker processes end and the files are closed; then it is counted what there is.
+            renew();
+            throw base::Interrupted(
+                fmt::format("{} while {} wrote: {}", stopped.what(), options_.strategy.name, what_there_is()),
+                stopped.signal());
+        }
+    };
+    comm::together_politely(control_, work, [&] { wait_for("write"); });
+    readers_.note(*strategy_);
+    progress_.finish();
+    return trial;
+}
+
+ReadTrial StorageRung::read(const ReadPlan& plan, bool compare) {
+    const std::string activity = "reading back what " + options_.strategy.name + " wrote";
+    progress_.activity(activity);
+    ReadTrial trial;
+    cut_ = false;
+    trial.compared = compare;
+    // All look before anyone reads: of a shared file, one rank's reading makes another's part resident.
+    comm::together(control_, [&] {
+        if (plan.count() > 0) trial.cache = evidence_before(plan);
+    });
+    comm::together(control_, [&] {
+        if (plan.count() == 0) return;
+        const auto delivered = io::delivered_bytes();
+        read_records(plan, activity, trial);
+        const auto delivered_now = io::delivered_bytes();
+        trial.cache.requested = static_cast<std::uint64_t>(trial.bytes);
+        trial.cache.delivered = std::nullopt;
+        if (delivered && delivered_now) trial.cache.delivered = *delivered_now - *delivered;
+    });
+    return trial;
+}
+
+void StorageRung::read_records(const ReadPlan& plan, const std::string& activity, ReadTrial& trial) {
+    values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
+    const auto reader = strategy_->reader(trial.times);
+    for (const auto& share : plan.records) {
+        for (std::int64_t id = share.first; id < share.end() && !cut_; ++id) {
+            cut_ = late_ && late_();
+            if (cut_) break;
+            read_record(*reader, id, trial);
+            progress_.activity(activity);
+            stop_if_asked();
+        }
+    }
+    trial.records = plan.count();
+    trial.bytes = static_cast<double>(trial.records) *
+                  static_cast<double>(options_.strategy.bytes_per_record(options_.job.size));
+}
+
+void StorageRung::read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial) {
+    try {
+        reader.read(id, values_);
+        if (trial.compared) compare_record(id, values_, trial);
+    } catch (const base::DataError& error) {
+        ++trial.wrong_records;
+        trial.wrong += options_.job.values_per_record();
+        if (trial.first_wrong.empty()) trial.first_wrong = error.what();
+    }
+}
+
+void StorageRung::for_each_file(const ReadPlan& plan,
+                                const std::function<void(const fs::path&)>& visit) const {
+    for (const auto& share : plan.records) {
+        for (std::int64_t id = share.first; id < share.end(); ++id) {
+            const fs::path path = strategy_->file_of(id);
+            std::error_code missing;  // the reader says it
+            if (fs::exists(path, missing)) visit(path);
+            if (options_.strategy.shared_file) return;
+        }
+    }
+}
+
+io::CacheEvidence StorageRung::evidence_before(const ReadPlan& plan) const {
+    io::CacheEvidence evidence;
+    evidence.file_system = base::file_system_at(options_.job.directory);
+    for_each_file(plan, [&](const fs::path& path) {
+        const auto one = io::residency_of(path);
+        if (!one) evidence.before = std::nullopt;
+        if (one && evidence.before) *evidence.before += *one;
+    });
+    return evidence;
+}
+
+void StorageRung::evict(const ReadPlan& plan) {
+    comm::together(control_, [&] {
+        for_each_file(plan, [&](const fs::path& path) {
+            io::evict(path);
+            progress_.activity("putting files out of the page cache");
+        });
+    });
+}
+
+void StorageRung::compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial) {
+    expected_.resize(values.size());
+    io::fill_record(grid_, options_.strategy.order, options_.job.files, id, 0, options_.job.size, expected_);
+    if (std::memcmp(values.data(), expected_.data(), values.size_bytes()) == 0) return;
+    ++trial.wrong_records;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (std::memcmp(&values[i], &expected_[i], sizeof(double)) == 0) continue;
+        ++trial.wrong;
+        if (!trial.first_wrong.empty()) continue;
+        const auto size = static_cast<std::size_t>(options_.job.size);
+        trial.first_wrong =
+            fmt::format("{}, record {}, row {}, column {}: {} instead of {}", strategy_->file_of(id).string(),
+                        id, i / size, i % size, values[i], expected_[i]);
+    }
+}
+
+void StorageRung::remove() {
+    progress_.activity("removing old files");
+    comm::together(control_, [&] {
+        if (options_.strategy.shared_file) {
+            if (control_.rank() == 0) unlink_if_there(strategy_->file_of(0));
+            return;
+        }
+        const auto share = base::share_of(options_.job.files, control_.rank(), control_.world_size());
+        for (std::int64_t id = share.first; id < share.end(); ++id) {
+            const fs::path path = strategy_->file_of(id);
+            unlink_if_there(path);
+            unlink_if_there(io::temporary_of(path));
+        }
+    });
+}
+
+std::string StorageRung::what_there_is() const {
+    if (options_.strategy.shared_file)
+        return fmt::format("{} was not finished and is removed", strategy_->file_of(0).string());
+    std::int64_t there = 0;
+    for (std::int64_t id = 0; id < options_.job.files; ++id)
+        there += ::access(strategy_->file_of(id).c_str(), F_OK) == 0 ? 1 : 0;
+    return fmt::format("{} of {} files are in {}{}", there, options_.job.files,
+                       options_.job.directory.string(), options_.job.rename ? ", each whole" : "");
+}
+
+}  // namespace ranklab::experiments

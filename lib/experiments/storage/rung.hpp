@@ -1,0 +1,122 @@
+// One rung of the ladder on the ranks of a job: written once, read once, each record compared.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/shared/experiment.hpp"
+#include "experiments/shared/stop_notes.hpp"
+#include "experiments/shared/stop_poll.hpp"
+#include "experiments/storage/options.hpp"
+#include "experiments/storage/readers.hpp"
+#include "io/cache_label.hpp"
+
+namespace ranklab::experiments {
+
+/// Seconds of this rank; all begin at one barrier. Zero on ranks that take no part.
+struct WriteTrial {
+    double job_s = 0;  ///< open, write and close of the strategy
+    double open_s = 0;
+    base::IoTimes times;
+    double begin_s = 0;  ///< on the clock of `times`
+    /// Of the slowest process that wrote for this rank: phases write and fsync, and open and close.
+    double slowest_write_s = 0;
+    double slowest_create_s = 0;
+};
+
+/// What a pass over this rank's share of the records found.
+struct ReadTrial {
+    base::IoTimes times;
+    std::int64_t records = 0;
+    double bytes = 0;  ///< of the numbers' form in the file
+    bool compared = false;
+    std::int64_t wrong = 0;  ///< elements; all of a record that could not be read
+    std::int64_t wrong_records = 0;
+    std::string first_wrong;  ///< a sentence about the first of them
+    io::CacheEvidence cache;  ///< of this rank's files, just before and while they were read
+
+    /// Of the reading alone, without comparing: the phases open, read, parse and close.
+    double seconds() const;
+};
+
+class StorageRung {
+  public:
+    /// Collective over `control`. All arguments outlive it.
+    StorageRung(const StorageOptions& options, comm::Communicator& control, base::ProgressSink& progress);
+
+    ~StorageRung();
+    StorageRung(const StorageRung&) = delete;
+    StorageRung& operator=(const StorageRung&) = delete;
+    StorageRung(StorageRung&&) = delete;
+    StorageRung& operator=(StorageRung&&) = delete;
+
+    int participants() const { return participants_; }
+    bool takes_part() const { return control_.rank() < participants_; }
+    comm::Communicator& ranks() { return *ranks_; }
+
+    /// `late` is asked between two records, and where it says yes the work under way is left: by writing only
+    /// where one rank writes alone (another could wait for this one for ever), by reading on each rank.
+    void stop_when(std::function<bool()> late) { late_ = std::move(late); }
+    /// Whether the last write() or read() was left so, on this rank.
+    bool was_cut() const { return cut_; }
+
+    /// Collective over `control`. What was there of an earlier writing is removed before the clock starts.
+    WriteTrial write();
+    /// Who may read what was written last.
+    const Readers& readers() const { return readers_; }
+    /// Collective. This rank reads its part of the plan; with `compare`, each value is compared with the
+    /// recomputed one between two readings.
+    ReadTrial read(const ReadPlan& plan, bool compare);
+    /// Collective. Removes the records, whatever there is of them.
+    void remove();
+
+    /// Puts the files that this rank will read out of its node's page cache.
+    void evict(const ReadPlan& plan);
+
+    const io::Strategy& strategy() const { return *strategy_; }
+    /// Something else than a record goes on: tells the watchdog; throws base::Interrupted as a record does.
+    void beat();
+    /// This rank waits for others that work: tells the watchdog; those who work stop where it was told to.
+    void wait_for(const std::string& whom);
+    /// How many records there are, each in a file of its own, or, for a shared file, "data.h5 ...": what a
+    /// user who stopped the work finds.
+    std::string what_there_is() const;
+
+  private:
+    void renew();
+    WriteTrial write_timed();
+    void read_records(const ReadPlan& plan, const std::string& activity, ReadTrial& trial);
+    void read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial);
+    void for_each_file(const ReadPlan& plan,
+                       const std::function<void(const std::filesystem::path&)>& visit) const;
+    io::CacheEvidence evidence_before(const ReadPlan& plan) const;
+    void record_done(std::int64_t more);
+    void stop_if_asked();
+    bool is_in_step() const;
+    [[noreturn]] static void stop(int signal);
+    void compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial);
+
+    const StorageOptions& options_;
+    comm::Communicator& control_;
+    base::ProgressSink& progress_;
+    int participants_;
+    std::unique_ptr<comm::Communicator> ranks_;
+    io::Grid grid_;
+    Readers readers_;
+    base::IoTimes times_;
+    std::unique_ptr<io::Strategy> strategy_;
+    std::int64_t done_ = 0;
+    base::IoTimes::Clock::time_point begin_;
+    enum class Verb { none, open, write, close };
+    Verb verb_ = Verb::none;  // of the strategy, under way
+    StopNotes notes_;
+    StopPoll poll_;
+    std::vector<double> values_, expected_;
+    std::function<bool()> late_;
+    bool cut_ = false;
+};
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,194 @@
+#include "experiments/training/ablation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/regular_file.hpp"
+#include "base/whole_io.hpp"
+#include "experiments/shared/measurements.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+double mean_of(const std::vector<double>& values) {
+    return values.empty()
+               ? 0.0
+               : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of the population, as benchy has it.
+double deviation_of(const std::vector<double>& values) {
+    const double mean = mean_of(values);
+    double squares = 0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return values.empty() ? 0.0 : std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+std::vector<TrialTimes> of_kind(const std::vector<TrialTimes>& trials, Trial kind) {
+    std::vector<TrialTimes> some;
+    std::copy_if(trials.begin(), trials.end(), std::back_inserter(some),
+                 [kind](const TrialTimes& t) { return t.trial == kind; });
+    return some;
+}
+
+/// Mean over trials of one step's time; nothing where there were no such trials.
+double step_time(const std::vector<TrialTimes>& trials, Trial kind, double (TrialTimes::*of)() const) {
+    std::vector<double> times;
+    for (const auto& t : of_kind(trials, kind)) times.push_back((t.*of)() / static_cast<double>(t.steps));
+    return mean_of(times);
+}
+
+results::Measurement throughput(const std::vector<TrialTimes>& trials, std::string_view name) {
+    std::vector<double> counts, costs;
+    results::Measurement rate{.name = fmt::format("throughput_{}_samples_per_s", name),
+                              .unit = "samples/s",
+                              .kind = results::Kind::rate,
+                              .rank_reduction = "sum",
+                              .axis = "trial",
+                              .columns = 1,
+                              .samples = {},
+                              .warmup = {},
+                              .summary = {}};
+    for (const auto& t : trials) {
+        counts.push_back(static_cast<double>(t.samples));
+        costs.push_back(t.longest());
+        rate.samples.push_back(t.rate());
+    }
+    rate.summary = stats::summarise_rate(counts, costs);
+    return rate;
+}
+
+base::EnvironmentError unwritable(const std::string& path) {
+    return base::EnvironmentError(
+        fmt::format("cannot write the ablation's JSON to '{}' ({}); give --benchy-json a place to write",
+                    path, std::strerror(errno)));
+}
+
+}  // namespace
+
+double TrialTimes::longest() const {
+    return *std::max_element(seconds.begin(), seconds.end());
+}
+
+double TrialTimes::mean() const {
+    return mean_of(seconds);
+}
+
+std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {
+    const bool silent = !of_kind(trials, Trial::nocomm).empty();
+    const Trial computing = silent ? Trial::compute : Trial::synthetic;
+    const double full = step_time(trials, Trial::full, &TrialTimes::longest);
+    const double compute = step_time(trials, computing, &TrialTimes::mean);
+    const double imbalance = step_time(trials, computing, &TrialTimes::longest) - compute;
+    const double communication = silent ? full - step_time(trials, Trial::nocomm, &TrialTimes::longest) : 0.0;
+    const double input = full - step_time(trials, Trial::synthetic, &TrialTimes::longest);
+    std::vector<Part> parts{{"compute", compute},
+                            {"imbalance", imbalance},
+                            {"communication", communication},
+                            {"input", input},
+                            {"rest", full - compute - imbalance - communication - input}};
+    const auto any = of_kind(trials, Trial::full).front();
+    const double samples = static_cast<double>(any.samples) / static_cast<double>(any.steps);
+    double time = 0;
+    for (auto& part : parts) {
+        const double before = time > 0 ? samples / time : samples / compute;
+        time += part.step_s;
+        part.percent = 100 * part.step_s / full;
+        part.samples_per_s = samples / time;
+        part.lost = before - part.samples_per_s;
+    }
+    return parts;
+}
+
+std::string what_limits(const std::vector<Part>& parts) {
+    const auto largest = std::max_element(parts.begin(), parts.end(),
+                                          [](const Part& a, const Part& b) { return a.step_s < b.step_s; });
+    std::string others;
+    for (const auto& part : parts) {
+        if (part.part != largest->part)
+            others += fmt::format("{}{} {:.1f} %", others.empty() ? "" : ", ", part.part, part.percent);
+    }
+    return fmt::format("{} limits: {:.1f} % of the step; {}", largest->part, largest->percent, others);
+}
+
+void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
+    std::vector<std::string> name;
+    std::vector<std::int64_t> count, steps;
+    std::vector<double> mean, deviation, step_s;
+    const bool one_rank = trials.front().seconds.size() == 1;
+    for (std::size_t k = 0; k < kTrialNames.size(); ++k) {
+        const auto some = of_kind(trials, static_cast<Trial>(k));
+        if (some.empty()) {
+            run.warnings.push_back(fmt::format("ablation: no {} trials, since {} sends nothing",
+                                               kTrialNames[k], one_rank ? "one rank" : "--sync none"));
+            continue;
+        }
+        run.measurements.push_back(throughput(some, kTrialNames[k]));
+        const auto& rates = run.measurements.back().samples;
+        name.emplace_back(kTrialNames[k]);
+        count.push_back(static_cast<std::int64_t>(some.size()));
+        steps.push_back(some.front().steps);
+        mean.push_back(mean_of(rates));
+        deviation.push_back(deviation_of(rates));
+        step_s.push_back(step_time(trials, static_cast<Trial>(k), &TrialTimes::longest));
+    }
+    run.tables.push_back({"ablation",
+                          {{"trial", name},
+                           {"trials", count},
+                           {"steps", steps},
+                           {"mean_samples_per_s", mean},
+                           {"std_samples_per_s", deviation},
+                           {"step_time_s", step_s}}});
+    std::vector<std::string> part;
+    std::vector<double> time, percent, rate, lost;
+    const auto parts = waterfall(trials);
+    for (const auto& row : parts) {
+        part.push_back(row.part);
+        time.push_back(row.step_s);
+        percent.push_back(row.percent);
+        rate.push_back(row.samples_per_s);
+        lost.push_back(row.lost);
+    }
+    run.tables.push_back({"waterfall",
+                          {{"part", part},
+                           {"step_s", time},
+                           {"percent", percent},
+                           {"samples_per_s", rate},
+                           {"lost_samples_per_s", lost}}});
+    run.context.push_back({"training", "limit", what_limits(parts)});
+}
+
+void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& trials) {
+    nlohmann::ordered_json json;
+    json["nranks"] = trials.empty() ? 0 : trials.front().seconds.size();
+    for (std::size_t k = 0; k < kTrialNames.size(); ++k) {
+        std::string label(kTrialNames[k]);
+        std::transform(label.begin(), label.end(), label.begin(),
+                       [](unsigned char c) { return std::toupper(c); });
+        for (const auto& t : of_kind(trials, static_cast<Trial>(k))) {
+            auto& section = json[label];
+            std::vector<double> rates;
+            for (const double seconds : t.step_times)
+                rates.push_back(static_cast<double>(t.samples) / static_cast<double>(t.steps) / seconds);
+            section["rates"].push_back(rates);
+            section["avg_iter_throughput"].push_back(mean_of(rates));
+            section["trial_throughput"].push_back(t.rate());
+            section["trial_time"].push_back(t.longest());
+        }
+    }
+    const auto file = base::open_regular<base::EnvironmentError>(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file || !base::write_whole(file.get(), json.dump(1) + '\n')) throw unwritable(path);
+}
+
+void check_benchy_file(const std::string& path) {
+    if (!base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT)) throw unwritable(path);
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,36 @@
+// One command, several training runs: each gradient sync with each global batch and each scaling of the
+// learning rate, each several times. No torch in here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/shared/experiment.hpp"
+#include "options/options.hpp"
+
+namespace ranklab::experiments {
+
+void describe_sweep(options::Schema& schema);
+
+/// The strategies that --sync names, each once, in the order given; none where it is not given. OptionError
+/// for one that is not among `known`; empty `known`: not looked at.
+std::vector<std::string> chosen_syncs(const options::Options& options, const std::vector<std::string>& known);
+
+/// --repetitions x --sync x --sweep-global-batch x --sweep-lr-scaling, in the order given; empty without
+/// them. Repetition r begins in round r. OptionError for what is
+/// no list of them, or for an option that several runs cannot share.
+std::vector<Variant> sweep_variants(const options::Options& options);
+
+/// The table `variants`: a row per run, with its rates, steps, samples, time, step time and losses of the
+/// last epoch; `mark` is its warnings.
+results::Table sweep_table(const std::vector<results::Run>& runs);
+
+/// The table `repetitions`: a row per variant that was trained several times. n valid runs; step_time_s is
+/// the median over runs of their medians, low_s and high_s its interval over runs (from 6 on). No columns
+/// where nothing was repeated.
+results::Table repetitions_table(const std::vector<results::Run>& runs);
+
+/// "bucketed, global batch 64: 0.0123 s a step, 5203 samples/s"; "" for a run that was not repeated.
+std::string repetition_line(const results::Run& run);
+
+}  // namespace ranklab::experiments

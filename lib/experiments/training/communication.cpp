@@ -1,0 +1,324 @@
+#include "experiments/training/communication.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/phase.hpp"
+#include "comm/exchange.hpp"
+#include "experiments/shared/measurements.hpp"
+#include "experiments/training/overlap.hpp"
+#include "stats/distributions.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using measure::RankSamples;
+using results::Kind;
+using Steps = std::vector<std::vector<StepReductions>>;  // [step][rank]
+
+// A late rank is named when it comes last this often, and the others lose this share of a step to it.
+constexpr double kMostlyLast = 0.8;
+constexpr double kNoticeableWait = 0.05;
+// And when luck would hardly make it so: of ranks that are alike, some rank would come last so often in one
+// of a thousand runs. Steps in a row are not independent, so a few of them never say it, however many ranks.
+constexpr double kByLuck = 0.001;
+constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
+
+double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
+    return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
+}
+
+// Its gradients are there: what is left of the backward phase then is no work of its own. PyTorch's reducer
+// waits for all sums in there.
+double own_backward_end(const StepReductions& step) {
+    double ready = step.backward_begin;
+    for (const auto& times : step.reductions) ready = std::max(ready, times.ready);
+    return std::min(step.backward_end, ready);
+}
+
+double moving_time(const ReductionTimes& times) {
+    return times.end - times.moving;
+}
+double whole_time(const ReductionTimes& times) {
+    return times.end - times.start;
+}
+
+template <class Value>
+std::vector<double> column(const std::vector<StepAnalysis>& steps, Value value) {
+    std::vector<double> values;
+    for (const auto& step : steps) values.push_back(value(step));
+    return values;
+}
+
+double median(const std::vector<double>& values) {
+    return stats::quantile(values, 0.5);
+}
+
+std::vector<StepAnalysis> analyse_all(const Steps& steps) {
+    std::vector<StepAnalysis> all;
+    for (const auto& step : steps) all.push_back(analyse(step));
+    return all;
+}
+
+std::vector<double> packed(const std::vector<StepReductions>& steps) {
+    std::vector<double> values;
+    for (const auto& step : steps) {
+        values.insert(values.end(), {step.backward_begin, step.backward_end});
+        for (const auto& times : step.reductions)
+            values.insert(values.end(), {times.ready, times.start, times.moving, times.end});
+    }
+    return values;
+}
+
+StepReductions unpacked(const RankSamples& all, std::size_t first_row, std::size_t rank,
+                        std::size_t reductions) {
+    StepReductions step{all.at(first_row, rank), all.at(first_row + 1, rank), {}};
+    for (std::size_t i = 0; i < reductions; ++i) {
+        const std::size_t row = first_row + 2 + 4 * i;
+        step.reductions.push_back(
+            {all.at(row, rank), all.at(row + 1, rank), all.at(row + 2, rank), all.at(row + 3, rank)});
+    }
+    return step;
+}
+
+OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
+    const auto longest = [&control](const std::vector<double>& mine) {
+        return measure::gather_columns(control, mine).max_over_ranks();
+    };
+    OverlapPairs pairs{longest(probe.with),
+                       longest(probe.without),
+                       longest(probe.backward_with),
+                       longest(probe.backward_without),
+                       {},
+                       {}};
+    const auto analyses = analyse_all(gather_reductions(probe.reductions, control));
+    pairs.total = column(analyses, [](const auto& s) { return s.transfer; });
+    pairs.inside_backward = column(analyses, [](const auto& s) { return s.hidden; });
+    return pairs;
+}
+
+// One value of all pairs together: no mean, no extremes.
+results::Measurement of_pairs(const char* name, const char* unit, Kind kind, double value, std::size_t n,
+                              const stats::Interval& ci = {}) {
+    auto m = one_column(name, unit, kind, "", "none", {});  // a summary and nothing else
+    m.summary.n = n;
+    m.summary.median = value;
+    m.summary.ci95 = ci;
+    return m;
+}
+
+// What the probe's pairs say, beside what the stamps of its steps say.
+void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control) {
+    const OverlapPairs pairs = gathered(probe, control);
+    if (pairs.with.empty()) return;
+    const OverlapEstimate found = estimate_overlap(pairs);
+    const auto add = [&run](const char* name, const std::vector<double>& values) {
+        if (!values.empty())
+            run.measurements.push_back(one_column(name, "s", Kind::cost, "probe step", "max", values));
+    };
+    add("step_without_communication_s", pairs.without);
+    add("communication_s", pairs.total);
+    add("communication_exposed_s", found.exposed);
+    add("communication_inside_backward_s", pairs.inside_backward);
+    add("backward_longer_s", found.backward_longer);
+    const std::size_t n = found.exposed.size();
+    if (!pairs.total.empty())
+        run.measurements.push_back(of_pairs("communication_hidden_s", "s", Kind::cost, found.hidden, n));
+    run.measurements.push_back(of_pairs("overlap", "1", Kind::ratio, found.overlap, n, found.ci));
+    run.measurements.push_back(of_pairs("overlap_balance", "1", Kind::ratio, found.balance, n));
+    if (!found.why_none.empty()) run.context.push_back({"communication", "no_overlap", found.why_none});
+}
+
+void add_reductions_table(results::Run& run, const Steps& steps, const std::vector<StepAnalysis>& analyses,
+                          const CommunicationFacts& facts) {
+    std::vector<std::int64_t> index, parameters, bytes;
+    std::vector<double> ready, wait, transfer;
+    for (std::size_t i = 0; i < facts.bucket_bytes.size(); ++i) {
+        std::vector<double> ready_at, waited, took;
+        for (std::size_t s = 0; s < steps.size(); ++s) {
+            double first = 0;
+            double longest = 0;
+            for (const auto& rank : steps[s]) {
+                first = std::max(first, rank.reductions[i].ready - rank.backward_begin);
+                longest = std::max(longest, whole_time(rank.reductions[i]));
+            }
+            ready_at.push_back(first);
+            waited.push_back(longest - analyses[s].transfers[i]);
+            took.push_back(analyses[s].transfers[i]);
+        }
+        index.push_back(static_cast<std::int64_t>(i));
+        parameters.push_back(static_cast<std::int64_t>(facts.bucket_parameters[i]));
+        bytes.push_back(static_cast<std::int64_t>(facts.bucket_bytes[i]));
+        ready.push_back(median(ready_at));
+        wait.push_back(median(waited));
+        transfer.push_back(median(took));
+    }
+    run.tables.push_back({"communication",
+                          {{"bucket", index},
+                           {"parameters", parameters},
+                           {"bytes", bytes},
+                           {"ready_after_backward_began_s", ready},
+                           {"waiting_for_last_rank_s", wait},
+                           {"transfer_s", transfer}}});
+}
+
+struct Lateness {
+    std::vector<double> waited;           // median over steps, by rank
+    std::vector<std::size_t> last_times;  // steps in which the rank came last
+};
+
+Lateness lateness_of(const std::vector<StepAnalysis>& analyses, std::size_t ranks) {
+    Lateness result{{}, std::vector<std::size_t>(ranks, 0)};
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        result.waited.push_back(median(column(analyses, [rank](const auto& s) { return s.idle[rank]; })));
+    for (const auto& step : analyses) ++result.last_times[step.last_rank];
+    return result;
+}
+
+struct Excess {
+    std::string phase;
+    double seconds = 0;
+};
+
+// For each rank the phase that is longest against the same phase of the other ranks.
+std::vector<Excess> excesses_of(const measure::GatheredSteps& steps) {
+    std::vector<Excess> worst(steps.step.ranks, {"none", 0});
+    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
+        if (base::kPhaseNames[phase] == "sync") continue;
+        const auto& samples = steps.phases[phase];
+        std::vector<double> medians;
+        for (std::size_t rank = 0; rank < samples.ranks; ++rank) {
+            std::vector<double> values;
+            for (std::size_t row = 0; row < samples.rows(); ++row) values.push_back(samples.at(row, rank));
+            medians.push_back(median(values));
+        }
+        const double all = std::accumulate(medians.begin(), medians.end(), 0.0);
+        for (std::size_t rank = 0; rank < samples.ranks; ++rank) {
+            const double others = (all - medians[rank]) / static_cast<double>(samples.ranks - 1);
+            const double excess = medians[rank] - others;
+            if (excess > worst[rank].seconds) worst[rank] = {std::string(base::kPhaseNames[phase]), excess};
+        }
+    }
+    return worst;
+}
+
+void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
+                 const measure::GatheredSteps& steps, const std::vector<std::string>& hosts) {
+    const Lateness lateness = lateness_of(analyses, hosts.size());
+    std::vector<std::int64_t> ranks(hosts.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::vector<std::string> phases;
+    std::vector<double> excess;
+    std::vector<double> last_share;
+    for (const std::size_t times : lateness.last_times)
+        last_share.push_back(static_cast<double>(times) / static_cast<double>(analyses.size()));
+    for (const Excess& worst : excesses_of(steps)) {
+        phases.push_back(worst.phase);
+        excess.push_back(worst.seconds);
+    }
+    run.tables.push_back({"waiting",
+                          {{"rank", ranks},
+                           {"host", hosts},
+                           {"waited_for_others_s", lateness.waited},
+                           {"came_last_share", last_share},
+                           {"longest_excess_phase", phases},
+                           {"excess_s", excess}}});
+    const auto most = std::max_element(lateness.last_times.begin(), lateness.last_times.end());
+    const auto late = static_cast<std::size_t>(most - lateness.last_times.begin());
+    double lost = 0;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+        if (rank != late) lost = std::max(lost, lateness.waited[rank]);
+    if (!mostly_last(*most, analyses.size(), hosts.size())) return;
+    if (lost < kNoticeableWait * median(steps.step.max_over_ranks())) return;
+    run.warnings.push_back(fmt::format(
+        "rank {} on {} came last in {} of {} steps, and others waited up to {:.1f} ms a step for it; {}",
+        late, hosts[late], *most, analyses.size(), 1e3 * lost,
+        excess[late] > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'", phases[late],
+                                       1e3 * excess[late])
+                         : "none of its phases takes longer than the others'"));
+}
+
+}  // namespace
+
+// Some rank of those comes last in `times` of the steps or more: at most ranks x P(Bin(steps, 1/ranks) >=
+// times).
+bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
+    if (steps < kFewestSteps || static_cast<double>(times) < kMostlyLast * static_cast<double>(steps))
+        return false;
+    const auto all = static_cast<double>(ranks);
+    return steps - times < stats::binomial_rank(steps, 1 - 1 / all, kByLuck / all).k;
+}
+
+StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
+    StepAnalysis result;
+    result.wait.assign(by_rank.size(), 0.0);
+    result.idle.assign(by_rank.size(), 0.0);
+    const auto shortest = [&by_rank](double (*time)(const ReductionTimes&), std::size_t i) {
+        return std::min_element(by_rank.begin(), by_rank.end(), [&](const auto& a, const auto& b) {
+            return time(a.reductions[i]) < time(b.reductions[i]);
+        });
+    };
+    for (std::size_t i = 0; i < by_rank.front().reductions.size(); ++i) {
+        // Who sees the others come early waits for the last one in there too: the shortest is the transfer.
+        const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
+        result.transfers.push_back(transfer);
+        result.transfer += transfer;
+        // It ended on all ranks at once; on the one that came last it lies at the end of what that one saw.
+        const auto last = shortest(whole_time, i);
+        const double end = last->reductions[i].end;
+        result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);
+        for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+            const auto& step = by_rank[rank];
+            const ReductionTimes& times = step.reductions[i];
+            const double wait = whole_time(times) - transfer;
+            result.wait[rank] += wait;
+            result.idle[rank] += wait - overlap_of(times.start, times.start + wait, step.backward_begin,
+                                                   own_backward_end(step));
+        }
+    }
+    result.last_rank = static_cast<std::size_t>(std::min_element(result.wait.begin(), result.wait.end()) -
+                                                result.wait.begin());
+    return result;
+}
+
+std::vector<std::vector<StepReductions>> gather_reductions(const std::vector<StepReductions>& mine,
+                                                           comm::Communicator& control) {
+    const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
+    if (reductions == 0) return {};  // the same on all ranks: they run one strategy
+    std::vector<StepReductions> alike;
+    std::copy_if(mine.begin(), mine.end(), std::back_inserter(alike),
+                 [reductions](const auto& step) { return step.reductions.size() == reductions; });
+    const RankSamples all = measure::gather_columns(control, packed(alike));
+    const std::size_t rows = 2 + 4 * reductions;
+    std::vector<std::vector<StepReductions>> steps(alike.size());
+    for (std::size_t step = 0; step < alike.size(); ++step) {
+        for (std::size_t rank = 0; rank < all.ranks; ++rank)
+            steps[step].push_back(unpacked(all, step * rows, rank, reductions));
+    }
+    return steps;
+}
+
+void add_communication(results::Run& run, const std::vector<StepReductions>& mine, const OverlapProbe& probe,
+                       const CommunicationFacts& facts, const measure::GatheredSteps& steps,
+                       const std::string& host, comm::Communicator& control) {
+    const auto hosts = comm::gather_texts(control, host);
+    const auto count = [&run](const char* name, const char* unit, double value) {
+        run.measurements.push_back(one_column(name, unit, Kind::count, "run", "none", {value}));
+    };
+    count("collectives_per_step", "1", static_cast<double>(facts.bucket_bytes.size()));
+    count("reduced_bytes_per_step", "B",
+          static_cast<double>(
+              std::accumulate(facts.bucket_bytes.begin(), facts.bucket_bytes.end(), std::size_t{0})));
+    if (control.world_size() == 1) return;
+    add_overlap(run, probe, control);
+    const auto stamped = gather_reductions(mine, control);
+    if (stamped.empty()) return;
+    const auto analyses = analyse_all(stamped);
+    add_reductions_table(run, stamped, analyses, facts);
+    add_waiting(run, analyses, steps, hosts);
+}
+
+}  // namespace ranklab::experiments

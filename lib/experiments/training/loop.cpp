@@ -1,0 +1,385 @@
+#include "experiments/training/loop.hpp"
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "comm/exchange.hpp"
+#include "host/process.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+// Stamps beyond these are not kept: the tables of a long run are of its beginning.
+constexpr std::size_t kMostStamps = 100000;
+
+void add_times(std::vector<double>& row, const std::vector<train::ReplicaTimes>& times,
+               double train::ReplicaTimes::*time) {
+    for (const auto& of_replica : times) row.push_back(of_replica.*time);
+}
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler)
+    : setup_(setup),
+      model_(model),
+      steps_(setup, model, sampler),
+      rates_(setup.options.rate),
+      updates_(setup.schedule.first),
+      stop_(setup.control),
+      equality_(model, setup.control, setup.data_plane),
+      first_bad_step_(kNever) {
+    record_.schedule = setup.schedule;
+    record_.phases = steps_.phases();
+    if (steps_.replicas() != nullptr) record_.replicas = steps_.replicas()->count();
+    record_.notes = measure::Spool(kNotes + 2 * record_.replicas);
+    record_.convergence = setup.options.convergence;
+    record_.least_steps = setup.options.steps;
+    record_.computes = setup.options.input.kind != Input::io_only;
+}
+
+bool TrainingLoop::begin() {
+    setup_.progress.activity("broadcasting the parameters");
+    train::agree_on_parameters(train::trained_parameters(model_), setup_.control);
+    train::broadcast_parameters(model_, setup_.control);
+    restore();
+    // Rank 0's were broadcast; a checkpoint may hold each rank's own buffers.
+    const bool own_buffers = setup_.schedule.first > 0 && !setup_.options.broadcast_buffers;
+    equality_.compare("at the start", own_buffers ? Compared::parameters : Compared::parameters_and_buffers);
+    stop_if_asked(setup_.control, "before the first step; nothing was measured");
+    model_.train();
+    if (setup_.options.input.kind == Input::io_only) {
+        gate_ = {"first gradient is the plain sum", "not verified", "--input io-only computes nothing"};
+        return equality_.holds();
+    }
+    setup_.progress.activity("checking the first gradient");
+    gate_ = steps_.check_first_gradient(setup_.schedule.epoch_of(setup_.schedule.first));
+    return gate_.result != "failed" && equality_.holds();
+}
+
+void TrainingLoop::ablate() {
+    if (!begin()) return;
+    make_trials(steps_,
+                {.steps = setup_.options.steps,
+                 .trials = setup_.options.ablation.trials,
+                 .seed = setup_.options.seed},
+                setup_.control, setup_.progress, stop_, [this](std::vector<TrialTimes> round) {
+                    std::move(round.begin(), round.end(), std::back_inserter(trials_));
+                    if (setup_.keep) setup_.keep(*this, false);
+                });
+    record_.end.signal = stop_.signal();
+    if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
+}
+
+void TrainingLoop::run() {
+    if (!begin()) return;
+    steps_.plan(setup_.schedule.first, setup_.schedule.total);
+    setup_.control.barrier();
+    start_ = measure::Clock::now();
+    for (std::int64_t step = setup_.schedule.first; step < setup_.schedule.total; ++step) {
+        setup_.progress.activity("training");
+        do_step(step);
+        const bool last = !check_between_steps(step);
+        // First what a job that is killed in the evaluation would lose.
+        if (last || checkpoint_due(step) || evaluation_due(step, last)) save_checkpoint(step, last);
+        if (last || setup_.schedule.ends_epoch(step)) finish_epoch(step, last);
+        if (last || stop_signal() != 0 || record_.end.at_time_limit || enough_) break;
+    }
+    if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
+    record_.steps = steps_.take_times();
+}
+
+void TrainingLoop::restore() {
+    if (setup_.checkpoints == nullptr) return;
+    for (std::size_t r = 1; steps_.replicas() != nullptr && r < steps_.replicas()->count(); ++r) {
+        setup_.checkpoints->keep(
+            generator_state(fmt::format("replica_{}_generator", r), steps_.replicas()->generator(r)));
+    }
+    if (auto* const scaler = steps_.scaler(); scaler != nullptr) {
+        setup_.checkpoints->keep({"grad_scaler", [scaler] { return scaler->save(); },
+                                  [scaler](const std::string& state) { scaler->load(state); }});
+    }
+    if (!setup_.device.is_cpu()) {
+        setup_.checkpoints->keep(
+            generator_state("torch_gpu_generator", at::globalContext().defaultGenerator(setup_.device)));
+    }
+    setup_.checkpoints->restore(model_, steps_.optimizer());
+    if (steps_.scaler() != nullptr) updates_ -= steps_.scaler()->skipped();
+}
+
+void TrainingLoop::probe_overlap() {
+    if (setup_.options.overlap_steps == 0 || record_.end.at_time_limit || stop_signal() != 0) return;
+    const auto checked = verdicts();
+    if (std::any_of(checked.begin(), checked.end(), [](const auto& v) { return v.result == "failed"; }))
+        return;
+    setup_.progress.activity("steps with and without communication, for the overlap");
+    record_.probe = experiments::probe_overlap(steps_, setup_.control, setup_.options.overlap_steps, stop_);
+    if (stop_.signal() == 0) return;
+    record_.end.signal = stop_.signal();
+    record_.end.missing = "the overlap was measured";
+}
+
+void TrainingLoop::start_epoch(std::int64_t epoch) {
+    epoch_ = {.epoch = epoch + 1};
+    epoch_.lr = learning_rate_;
+}
+
+void TrainingLoop::do_step(std::int64_t step) {
+    const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
+    learning_rate_ = rates_.rate(updates_, setup_.schedule.epoch_of(step));
+    steps_.optimizer().set_lr(learning_rate_);
+    if (in_epoch == 0 || step == setup_.schedule.first) start_epoch(setup_.schedule.epoch_of(step));
+    const auto counts = steps_.make(step);
+    if (counts.updated) ++updates_;
+
+    if (step == setup_.schedule.first && setup_.tells_first_step)
+        record_.time_to_first_step_s = host::seconds_since_process_start();
+    if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
+    note_step(counts);
+    if (setup_.schedule.counts(step) && record_.computes) note_reductions();
+    if (setup_.options.check_parameters == "step" && steps_.keeps_ranks_equal())
+        equality_.compare(fmt::format("after step {}", step + 1));
+    report_progress(step, counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
+}
+
+void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
+    const auto& reading = steps_.last_reading();
+    std::vector<double> row{reading.read,
+                            reading.decode,
+                            reading.augment,
+                            learning_rate_,
+                            counts.loss_sum,
+                            static_cast<double>(counts.global),
+                            static_cast<double>(counts.unrepeated)};
+    if (steps_.replicas() != nullptr) {
+        add_times(row, steps_.replicas()->times(), &train::ReplicaTimes::forward);
+        add_times(row, steps_.replicas()->times(), &train::ReplicaTimes::backward);
+    }
+    record_.notes.push(row);
+    epoch_.time_s += steps_.recorder().last_step().step;
+    epoch_.steps += 1;
+    epoch_.samples += counts.unrepeated;
+    epoch_.loss_sum += counts.loss_sum;
+    epoch_.global_count += static_cast<double>(counts.global);
+}
+
+void TrainingLoop::note_reductions() {
+    StepReductions reductions = steps_.reductions();
+    // Where the host sees none there is a row all the same.
+    if (record_.reductions.size() * std::max<std::size_t>(1, reductions.reductions.size()) >= kMostStamps)
+        return;
+    record_.reductions.push_back(std::move(reductions));
+    if (record_.facts.bucket_bytes.size() != record_.reductions.back().reductions.size())
+        record_.facts = steps_.facts();  // the buckets were rebuilt
+}
+
+// True to go on. All ranks come to the same answer. Outside the timed steps; how often: StopPoll.
+bool TrainingLoop::check_between_steps(std::int64_t step) {
+    stop_.unit_done();
+    const bool due = stop_.due() || ends_at(step) || setup_.schedule.ends_epoch(step) ||
+                     checkpoint_due(step) || record_.convergence.due(counted(step));
+    if (!due) return equality_.holds();
+    std::int64_t first_bad = first_bad_step_;
+    setup_.control.allreduce(comm::view(std::span(&first_bad, 1)), comm::ReduceOp::min);
+    if (first_bad != kNever) {
+        const auto bad = comm::gather_values(setup_.control, static_cast<double>(first_bad_step_));
+        const auto rank = std::min_element(bad.begin(), bad.end()) - bad.begin();
+        bad_loss_ = fmt::format(
+            "the loss is not a number from step {} on (first on rank {}); lower --lr, or check the data",
+            first_bad + 1, rank);
+        return false;
+    }
+    late_ = late_on_any();
+    if (record_.convergence.wanted()) enough_ = enough_steps(late_, step);
+    const bool by_plan = ends_at(step) || enough_;
+    if (stop_.ask() && !by_plan) record_.end.signal = stop_.signal();
+    record_.end.at_time_limit = late_ && !by_plan && stop_signal() == 0;
+    return !record_.end.at_time_limit && !by_plan && stop_signal() == 0 && equality_.holds();
+}
+
+bool TrainingLoop::ends_at(std::int64_t step) const {
+    return step + 1 == setup_.schedule.total;
+}
+
+std::int64_t TrainingLoop::counted(std::int64_t step) const {
+    return std::max<std::int64_t>(0, step + 1 - setup_.schedule.first - setup_.schedule.warmup);
+}
+
+// The steps that were planned are made in any case; then the target, the time or the most steps end it.
+bool TrainingLoop::enough_steps(bool late, std::int64_t step) {
+    const std::int64_t now = counted(step);
+    const bool ends = now >= record_.least_steps && (late || step + 1 == setup_.schedule.total);
+    if (record_.convergence.due(now) || (ends && now > record_.convergence.seen())) look_at_convergence(now);
+    return record_.convergence.reached() || ends;
+}
+
+void TrainingLoop::look_at_convergence(std::int64_t now) {
+    const auto& spool = steps_.recorder().spool();
+    const auto first = static_cast<std::size_t>(setup_.schedule.warmup + record_.convergence.seen());
+    std::array<double, measure::kStepColumns> row{};
+    std::vector<double> since;
+    for (std::size_t i = first; i < spool.rows(); ++i) {
+        spool.read(i, row);
+        since.push_back(row[0]);
+    }
+    setup_.progress.activity(fmt::format("looking at the interval after {} steps", now));
+    record_.convergence.look(setup_.control, since);
+}
+
+void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
+    bool as_planned = true;
+    if (evaluation_due(step, last)) {
+        keep_so_far(last, "the evaluation was made");
+        as_planned = evaluate_epoch(epoch_);
+    }
+    record_.epochs.push_back(epoch_);
+    if (as_planned) return;
+    record_.end.signal = stop_.signal();
+    // The limit may have come in the evaluation: it is the end that --target-ci may have.
+    if (record_.convergence.wanted() && late_ && !enough_) enough_ = enough_steps(late_, step);
+    record_.end.at_time_limit = stop_signal() == 0 && !enough_;
+    if (ends_at(step) || enough_) record_.end.missing = "the evaluation was made";
+}
+
+// Before what takes long and makes no steps. `last`: no step comes any more, and all numbers of steps are
+// there; otherwise they are secured now and then, as if the run ended here.
+void TrainingLoop::keep_so_far(bool last, const std::string& before) {
+    if (!setup_.keep) return;
+    setup_.progress.activity("keeping what is measured so far");
+    const EarlyEnd end = record_.end;
+    record_.steps = steps_.take_times();
+    record_.epochs.push_back(epoch_);
+    if (last && stop_signal() == 0 && !end.at_time_limit) record_.end.missing = before;
+    goes_on_ = true;
+    setup_.keep(*this, last);
+    goes_on_ = false;
+    record_.end = end;
+    record_.epochs.pop_back();
+    steps_.give_back(std::exchange(record_.steps, measure::Spool(measure::kStepColumns)));
+}
+
+// A run that failed its checks has no accuracy.
+bool TrainingLoop::evaluation_due(std::int64_t step, bool last) const {
+    if (!bad_loss_.empty() || !equality_.holds()) return false;
+    const auto& when = setup_.options.evaluate;
+    return when == "epoch" ? last || setup_.schedule.ends_epoch(step) : when == "end" && last;
+}
+
+bool TrainingLoop::checkpoint_due(std::int64_t step) const {
+    return setup_.checkpoints != nullptr &&
+           setup_.checkpoints->due(step + 1, setup_.schedule.ends_epoch(step));
+}
+
+// Only what has passed the checks is worth going on from: a bad state must not replace a good one.
+void TrainingLoop::save_checkpoint(std::int64_t step, bool last) {
+    record_.end.has_checkpoint = false;  // an earlier one is not of where the run ends
+    if (setup_.checkpoints == nullptr || !bad_loss_.empty() || !equality_.holds()) return;
+    keep_so_far(last, "the checkpoint was written");
+    setup_.progress.activity("writing a checkpoint");
+    const auto start = measure::Clock::now();
+    if (steps_.keeps_ranks_equal()) equality_.compare(fmt::format("after step {}", step + 1));
+    if (!equality_.holds()) return;
+    if (!setup_.checkpoints->save(step + 1, model_, steps_.optimizer())) return;
+    record_.checkpoint_times.push_back(seconds_since(start));
+    record_.end.has_checkpoint = true;
+}
+
+// False where it was not made, or not to its end: no evaluation once the time limit is over or a rank was
+// told to stop.
+bool TrainingLoop::evaluate_epoch(EpochRow& row) {
+    if (late_ || stop_.signal() != 0) return false;
+    setup_.progress.activity("evaluating the test samples");
+    steps_.broadcast_buffers();
+    const auto& test = *setup_.data.test;
+    const auto ranks = setup_.control.world_size();
+    const std::int64_t batch = setup_.options.evaluation_batch;
+    const std::int64_t largest_part = (test.size() + ranks - 1) / ranks;
+    stop_.restart();
+    const auto mine = train::evaluate(
+        model_, test, data::part_of(test.size(), setup_.control.rank(), ranks),
+        {.workers = setup_.options.input.workers,
+         .prefetch = setup_.options.input.prefetch,
+         .batch = batch,
+         .allocate = {}},
+        steps_.converter(), [this] { return evaluation_goes_on(); }, (largest_part + batch - 1) / batch);
+    stop_.restart();
+    if (late_ || stop_.signal() != 0) return false;
+    double sums[] = {mine.loss, static_cast<double>(mine.correct), static_cast<double>(mine.count)};
+    setup_.control.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
+    row.evaluated = true;
+    row.validation_loss = sums[0] / sums[2];
+    if (test.layout().target.element == data::Element::i64) row.validation_accuracy = sums[1] / sums[2];
+    evaluated_samples_ = static_cast<std::int64_t>(sums[2]);
+    return true;
+}
+
+// Asked after each batch.
+bool TrainingLoop::evaluation_goes_on() {
+    stop_.unit_done();
+    if (!stop_.due()) return true;
+    late_ = late_on_any();
+    return !stop_.ask() && !late_;
+}
+
+bool TrainingLoop::late_on_any() {
+    if (setup_.options.time_limit <= 0) return false;
+    std::int64_t late = base::seconds_since(start_) > setup_.options.time_limit ? 1 : 0;
+    setup_.control.allreduce(comm::view(std::span(&late, 1)), comm::ReduceOp::max);
+    return late == 1;
+}
+
+void TrainingLoop::report_progress(std::int64_t step, double loss) {
+    const double seconds = base::seconds_since(start_);
+    const double samples = static_cast<double>(setup_.options.local_batch) *
+                           static_cast<double>(setup_.options.accumulate * setup_.control.world_size()) *
+                           static_cast<double>(step + 1 - setup_.schedule.first);
+    const std::int64_t total =
+        record_.convergence.wanted()
+            ? std::min(setup_.schedule.total, setup_.schedule.warmup + record_.convergence.next())
+            : setup_.schedule.total;
+    setup_.progress.update(step + 1, total, samples / seconds, "samples/s",
+                           fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
+}
+
+Verdict TrainingLoop::equality_verdict() const {
+    return equality_.verdict(
+        steps_.keeps_ranks_equal() ? "" : "equal at the start; sync none lets ranks drift apart");
+}
+
+Verdict TrainingLoop::loss_verdict() const {
+    const std::string check = "loss is a number";
+    if (setup_.options.input.kind == Input::io_only) return {check, "not verified", "nothing was computed"};
+    if (!bad_loss_.empty()) return {check, "failed", bad_loss_};
+    if (record_.notes.rows() == 0) return {check, "not verified", "no step was made"};
+    return {check, "passed", fmt::format("in {} steps", record_.notes.rows())};
+}
+
+Verdict TrainingLoop::evaluation_verdict() const {
+    const std::string check = "test samples counted once";
+    const bool wanted = setup_.options.evaluate != "off" && bad_loss_.empty() && equality_.holds();
+    const char* const why = !wanted               ? ""
+                            : goes_on_            ? ": this is kept from before it"
+                            : late_               ? ": the time limit had come"
+                            : stop_.signal() != 0 ? ": the run was stopped"
+                                                  : "";
+    if (evaluated_samples_ < 0) return {check, "not verified", fmt::format("no evaluation was made{}", why)};
+    const bool right = evaluated_samples_ == setup_.data.test->size();
+    return {
+        check, right ? "passed" : "failed",
+        fmt::format("{} of {} test samples were evaluated", evaluated_samples_, setup_.data.test->size())};
+}
+
+std::vector<Verdict> TrainingLoop::verdicts() const {
+    if (setup_.options.ablation.on) return {equality_verdict(), gate_};
+    return {equality_verdict(), gate_, loss_verdict(), evaluation_verdict()};
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,53 @@
+// What a training becomes: the Run that it ends with, and, while it works, that of what is measured so far.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "experiments/shared/experiment.hpp"
+#include "experiments/shared/keep_pace.hpp"
+#include "experiments/training/checkpoint.hpp"
+#include "experiments/training/loop.hpp"
+#include "nn/model.hpp"
+
+namespace ranklab::experiments {
+
+class TrainingOutcome {
+  public:
+    /// Of what else a run tells than its loop; all of it outlives this.
+    struct Facts {
+        const data::DataSet& data;
+        const nn::Model& model;
+        const Checkpoints* checkpoints = nullptr;
+        bool ablation = false;
+        std::string benchy_json;  ///< of an ablation; "": not asked for
+        std::string rate_warning;
+    };
+
+    TrainingOutcome(const Surroundings& around, Facts facts) : around_(around), facts_(std::move(facts)) {}
+
+    /// Hands over what there is by now; `sure`: also where it was done a moment ago. Collective.
+    void keep(const TrainingLoop& loop, bool sure);
+
+    /// Writes a file beside the run. The run is not lost where that fails: it is stored, with that as its
+    /// exit code. On rank 0, whose code all ranks agree on.
+    void write_beside(const std::function<void()>& write) { write_beside(start_, write); }
+
+    /// The whole run. Collective.
+    results::Run finish(const TrainingLoop& loop);
+
+  private:
+    static void write_beside(results::Run& run, const std::function<void()>& write);
+    results::Run run_of(const TrainingLoop& loop) const;
+    void add_trials(results::Run& run, const TrainingLoop& loop) const;
+    void add_facts(results::Run& run, const TrainingLoop& loop) const;
+
+    const Surroundings& around_;
+    Facts facts_;
+    KeepPace pace_;
+    results::Run start_;  // with what was said before the run was made
+};
+
+}  // namespace ranklab::experiments

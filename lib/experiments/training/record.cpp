@@ -1,0 +1,263 @@
+#include "experiments/training/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/phase.hpp"
+#include "base/stop_signals.hpp"
+#include "comm/exchange.hpp"
+#include "experiments/shared/series_measurements.hpp"
+#include "experiments/shared/statistics_table.hpp"
+#include "experiments/shared/target_ci.hpp"
+#include "host/process.hpp"
+#include "measure/gather.hpp"
+#include "measure/series.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using measure::RankSamples;
+using measure::RankSeries;
+using results::Kind;
+using results::Measurement;
+
+// One value per rank of the whole run.
+Measurement per_rank(const std::string& name, const std::string& unit, Kind kind, comm::Communicator& control,
+                     double mine) {
+    return by_rank(name, unit, kind, "run", measure::gather_columns(control, {mine}));
+}
+
+std::string phase_measurement(base::Phase phase) {
+    const auto name = base::kPhaseNames[static_cast<std::size_t>(phase)];
+    // Blocking strategies expose all their communication.
+    return name == "sync" ? std::string("sync_exposed_time_s") : fmt::format("{}_time_s", name);
+}
+
+// Work that a rank does itself, without waiting for others.
+double imbalance(const std::vector<RankSeries>& steps, std::size_t warmup) {
+    std::vector<double> busy(steps.front().ranks(), 0.0);
+    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
+        if (base::kPhaseNames[phase] == "sync") continue;
+        const auto means = steps[1 + phase].mean_over_rows(warmup);
+        for (std::size_t rank = 0; rank < busy.size(); ++rank) busy[rank] += means[rank];
+    }
+    return stats::load_imbalance(busy);
+}
+
+// What line_profiler shows of a script, of the phases of the counted steps: means over ranks, so that the
+// rows add up to the step.
+void add_phase_table(results::Run& run, const TrainingRecord& record, const std::vector<RankSeries>& all,
+                     std::size_t warmup) {
+    const auto total = [&](const RankSeries& series) {
+        return series.sum(warmup) / static_cast<double>(series.ranks());
+    };
+    const auto steps = static_cast<std::int64_t>(record.steps.rows() - warmup);
+    const double whole = total(all.front());
+    std::vector<std::string> phase;
+    std::vector<std::int64_t> hits;
+    std::vector<double> time, per_hit, percent;
+    const auto add = [&](std::string name, double seconds) {
+        phase.push_back(std::move(name));
+        hits.push_back(steps);
+        time.push_back(seconds);
+        per_hit.push_back(seconds / static_cast<double>(steps));
+        percent.push_back(100 * seconds / whole);
+    };
+    if (steps == 0) return;
+    double rest = whole;
+    for (const base::Phase p : record.phases) {
+        const auto index = static_cast<std::size_t>(p);
+        add(std::string(base::kPhaseNames[index]), total(all[1 + index]));
+        rest -= time.back();
+    }
+    add("other", rest);
+    add("step", whole);
+    run.tables.push_back(
+        {"phases",
+         {{"phase", phase}, {"hits", hits}, {"time_s", time}, {"per_hit_s", per_hit}, {"percent", percent}}});
+}
+
+// The loader's threads work beside the steps: what data_time_s does not show. A set that has nothing to
+// decode or to augment has no measurement of it.
+void add_reading(results::Run& run, const std::vector<RankSeries>& notes, std::size_t warmup) {
+    const auto add = [&](const char* name, Note note) {
+        run.measurements.push_back(by_rank(name, "s", Kind::cost, "step", notes[note], warmup));
+    };
+    add("loader_read_time_s", kReadTime);
+    if (notes[kDecodeTime].sum(0) > 0) add("loader_decode_time_s", kDecodeTime);
+    if (notes[kAugmentTime].sum(0) > 0) add("loader_augment_time_s", kAugmentTime);
+}
+
+// Each replica's own time, in each step.
+void add_replica_times(results::Run& run, const TrainingRecord& record, std::size_t warmup) {
+    if (record.replicas == 0 || record.steps.rows() == 0) return;
+    const auto add = [&](const char* name, std::size_t first) {
+        const auto times = measure::columns_of(record.notes, first, record.replicas);
+        run.measurements.push_back(by_rank(name, "s", Kind::cost, "step", times, warmup));
+    };
+    add("replica_forward_time_s", kNotes);
+    add("replica_backward_time_s", kNotes + record.replicas);
+}
+
+std::size_t warmup_rows(const TrainingRecord& record) {
+    return std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.rows());
+}
+
+void add_step_measurements(results::Run& run, const TrainingRecord& record,
+                           const std::vector<RankSeries>& notes, const std::string& host,
+                           comm::Communicator& control) {
+    const auto steps = measure::gather_spools(control, record.steps);
+    const std::size_t warmup = warmup_rows(record);
+    run.measurements.push_back(by_rank("step_time_s", "s", Kind::cost, "step", steps.front(), warmup));
+    for (const base::Phase phase : record.phases) {
+        run.measurements.push_back(by_rank(phase_measurement(phase), "s", Kind::cost, "step",
+                                           steps[1 + static_cast<std::size_t>(phase)], warmup));
+    }
+    add_reading(run, notes, warmup);
+    add_phase_table(run, record, steps, warmup);
+    add_replica_times(run, record, warmup);
+    if (run.valid && warmup < record.steps.rows()) {
+        const auto counts = measure::columns_of(record.notes, kTrueCount, 1);
+        run.measurements.push_back(
+            rate("throughput_samples_per_s", "samples/s", "step", counts, steps.front(), warmup));
+    }
+    run.measurements.push_back(
+        one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(steps, warmup)}));
+    if (run.valid && !record.reductions.empty())
+        add_communication(run, record.reductions, record.probe, record.facts,
+                          measure::beginning_of(steps, warmup), host, control);
+}
+
+// Sums over ranks by the global batch: the mean over its samples.
+RankSeries global_losses(const TrainingRecord& record, const RankSeries& sums) {
+    if (!sums.here()) return {1, sums.rows(), nullptr};
+    const auto counts = measure::columns_of(record.notes, kGlobalCount, 1);
+    measure::SeriesMaker losses;
+    sums.visit(0, [&](std::span<const double> piece, std::size_t row) {
+        const auto divisors = counts.head(row, piece.size() / sums.ranks()).values;
+        for (std::size_t i = 0; i < divisors.size(); ++i) {
+            const auto ranks = piece.subspan(i * sums.ranks(), sums.ranks());
+            losses.push(std::accumulate(ranks.begin(), ranks.end(), 0.0) / divisors[i]);
+        }
+    });
+    return losses.series();
+}
+
+void add_losses(results::Run& run, const TrainingRecord& record, const std::vector<RankSeries>& notes) {
+    const auto add = [&](const char* name, const char* reduction, const RankSeries& all) {
+        run.measurements.push_back(
+            one_column(name, "1", Kind::ratio, "step", reduction, all, warmup_rows(record)));
+    };
+    add("train_loss", "mean", global_losses(record, notes[kLossSum]));
+    const auto rates = measure::columns_of(record.notes, kLearningRate, 1);
+    add("learning_rate", "none", notes[kLossSum].here() ? rates : RankSeries(1, rates.rows(), nullptr));
+    std::vector<double> validation_loss;
+    std::vector<double> accuracy;
+    for (const auto& epoch : record.epochs) {
+        if (!epoch.evaluated) continue;
+        validation_loss.push_back(epoch.validation_loss);
+        if (!std::isnan(epoch.validation_accuracy)) accuracy.push_back(epoch.validation_accuracy);
+    }
+    run.measurements.push_back(
+        one_column("validation_loss", "1", Kind::ratio, "epoch", "mean", std::move(validation_loss)));
+    run.measurements.push_back(
+        one_column("validation_accuracy", "1", Kind::ratio, "epoch", "sum/sum", std::move(accuracy)));
+}
+
+void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
+    std::vector<double> mine, my_sums;
+    for (const auto& epoch : record.epochs) {
+        mine.push_back(epoch.time_s);
+        my_sums.push_back(epoch.loss_sum);
+    }
+    const RankSamples times = measure::gather_columns(control, mine);
+    const auto sums = measure::gather_columns(control, my_sums).sum_over_ranks();
+    run.measurements.push_back(by_rank("epoch_time_s", "s", Kind::cost, "epoch", times));
+
+    std::vector<std::int64_t> epoch, steps, of, samples;
+    std::vector<double> lr, loss, validation_loss, accuracy;
+    for (const auto& row : record.epochs) {
+        epoch.push_back(row.epoch);
+        steps.push_back(row.steps);
+        of.push_back(record.schedule.steps_per_epoch);
+        samples.push_back(row.samples);
+        lr.push_back(row.lr);
+        loss.push_back(record.computes ? sums[loss.size()] / row.global_count : stats::kNone);
+        validation_loss.push_back(row.evaluated ? row.validation_loss : stats::kNone);
+        accuracy.push_back(row.evaluated ? row.validation_accuracy : stats::kNone);
+        if (row.steps < record.schedule.steps_per_epoch) {
+            run.warnings.push_back(
+                fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s is of that part",
+                            row.epoch, row.steps, record.schedule.steps_per_epoch));
+        }
+    }
+    run.tables.push_back({"epochs",
+                          {{"epoch", epoch},
+                           {"steps", steps},
+                           {"steps_per_epoch", of},
+                           {"samples", samples},
+                           {"time_s", times.max_over_ranks()},
+                           {"lr", lr},
+                           {"train_loss", loss},
+                           {"validation_loss", validation_loss},
+                           {"validation_accuracy", accuracy}}});
+}
+
+}  // namespace
+
+std::string how_far(const TrainingRecord& record) {
+    if (!record.end.missing.empty())
+        return fmt::format("after all {} steps, before {}",
+                           record.schedule.first + static_cast<std::int64_t>(record.steps.rows()),
+                           record.end.missing);
+    const auto made = record.schedule.first + static_cast<std::int64_t>(record.steps.rows());
+    const auto least = record.schedule.warmup + record.least_steps;
+    if (record.convergence.wanted() && made >= least)
+        return fmt::format("after {} steps, of which --target-ci wanted {} at least", made, least);
+    return fmt::format("after {} of {} steps", made,
+                       record.convergence.wanted() ? least : record.schedule.total);
+}
+
+void mark_stopped(results::Run& run, int signal, const std::string& what_is_there) {
+    if (signal == 0) return;
+    run.warnings.insert(run.warnings.begin(),
+                        fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), what_is_there));
+    if (run.valid) run.exit_code = 128 + signal;
+}
+
+void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
+              const std::string& host, comm::Communicator& control) {
+    fill_verdicts(run, verdicts);
+    if (run.valid && record.end.at_time_limit) {
+        run.exit_code = static_cast<int>(base::ExitCode::time_limit);
+        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far(record));
+    }
+    add_convergence(run, record.convergence, "steps", record.least_steps);
+    const auto notes = measure::gather_spools(control, record.notes);
+    add_step_measurements(run, record, notes, host, control);
+    add_epochs(run, record, control);
+    if (record.computes) add_losses(run, record, notes);
+    if (!record.checkpoint_times.empty())
+        run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
+                                           measure::gather_columns(control, record.checkpoint_times)));
+    if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
+        run.measurements.push_back(
+            per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
+    run.measurements.push_back(
+        per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(host::peak_rss_bytes())));
+    for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
+        if (!trouble.empty()) run.warnings.push_back(trouble);
+    run.measurements.push_back(per_rank("threads", "1", Kind::count, control, host::thread_count()));
+    add_statistics(run);
+    mark_stopped(run, record.end.signal,
+                 fmt::format("{}: the numbers are of what was done{}", how_far(record),
+                             record.end.has_checkpoint && record.end.missing.empty()
+                                 ? ", and --resume goes on from there"
+                                 : ""));
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,87 @@
+// What a training run leaves on each rank, and how it becomes measurements. No torch in here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/phase.hpp"
+#include "comm/communicator.hpp"
+#include "experiments/shared/verdicts.hpp"
+#include "experiments/training/communication.hpp"
+#include "measure/convergence.hpp"
+#include "measure/phase_recorder.hpp"
+#include "measure/schedule.hpp"
+#include "measure/spool.hpp"
+#include "results/run.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::experiments {
+
+struct EpochRow {
+    std::int64_t epoch = 0;    ///< from 1, as the original counts
+    std::int64_t steps = 0;    ///< that ran; fewer than steps_per_epoch is a subset
+    std::int64_t samples = 0;  ///< true count of all ranks
+    double time_s = 0;         ///< the sum of its steps' times on this rank: nothing between them is in it
+    double lr = 0;             ///< at its first step
+    double loss_sum = 0;       ///< of its steps, on this rank
+    double global_count = 0;   ///< what all ranks' sums are divided by
+    bool evaluated = false;
+    double validation_loss = 0;
+    double validation_accuracy = stats::kNone;  ///< of models that tell classes
+};
+
+/// How far a run came that ended before its plan did.
+struct EarlyEnd {
+    bool at_time_limit = false;
+    int signal = 0;               ///< SIGTERM, SIGINT: somebody asked for it
+    std::string missing;          ///< after the last step, as "the evaluation was made"; "": steps are
+    bool has_checkpoint = false;  ///< of its last step
+};
+
+/// Columns of TrainingRecord::notes.
+enum Note : std::size_t {
+    kReadTime,  ///< by the loader's threads
+    kDecodeTime,
+    kAugmentTime,
+    kLearningRate,
+    kLossSum,      ///< this rank's mean loss x its samples
+    kGlobalCount,  ///< the divisor of the mean
+    kTrueCount,    ///< without repeats
+    kNotes
+};
+
+/// One rank's record, in step order; what is "global" is the same on all ranks.
+struct TrainingRecord {
+    measure::Schedule schedule;
+    std::vector<base::Phase> phases;  ///< that a step of this mode has; others are not reported
+    measure::Spool steps{measure::kStepColumns};
+    /// What else there is of each step: the columns of Note, then, of mode dp, each replica's own forward
+    /// time and each replica's own backward time.
+    measure::Spool notes{kNotes};
+    std::size_t replicas = 0;  ///< of mode dp
+    std::vector<EpochRow> epochs;
+    std::vector<StepReductions> reductions;  ///< of counted steps, as long as there was room
+    CommunicationFacts facts;
+    OverlapProbe probe;
+    std::vector<double> checkpoint_times;        ///< seconds of each that was written, on this rank
+    double time_to_first_step_s = stats::kNone;  ///< NaN: not to be told
+    EarlyEnd end;                                ///< of a run that did not come to its own
+    measure::Convergence convergence;            ///< of --target-ci
+    std::int64_t least_steps = 0;                ///< that it was to count
+    bool computes = true;                        ///< false: batches were made, and nothing else
+};
+
+/// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
+/// `host` is this rank's.
+void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
+              const std::string& host, comm::Communicator& control);
+
+/// "after 57 of 200 steps", "after all 200 steps, before the evaluation was made".
+std::string how_far(const TrainingRecord& record);
+
+/// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"), and the
+/// exit code is 128 + the signal, where no check failed. Nothing where none was received.
+void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,163 @@
+#include "experiments/training/speed_options.hpp"
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
+#include "device/gpus.hpp"
+#include "device/stream.hpp"
+#include "train/channels_last.hpp"
+#include "train/torch_cuda.hpp"
+#include "train/traced_model.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using options::Options;
+using train::Precision;
+
+bool sixteen_bits(Precision precision) {
+    return precision == Precision::bf16 || precision == Precision::fp16;
+}
+
+// Why this run cannot be on a GPU, whatever the machine has; "" where it can.
+std::string why_not_cuda(const Options& options, int world_size) {
+    if (options.text("mode") == "dp")
+        return "--mode dp shares the processors of one process; use --mode ddp, a rank for each GPU, or "
+               "--device cpu";
+    if (options.text("sync") == "c10d")
+        return "--sync c10d reduces in host memory; use --sync bucketed, or --device cpu";
+    const bool reduces = world_size > 1 || options.text("mode") == "ddp";
+    if (reduces && options.is_set("backend") && options.text("backend") != "nccl")
+        return fmt::format("--backend {} carries host memory; use --backend nccl, or --device cpu",
+                           options.text("backend"));
+    return {};
+}
+
+bool choose_cuda(const Options& options, int world_size) {
+    const std::string& asked = options.text("device");
+    const std::string why_not = why_not_cuda(options, world_size);
+    if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda cannot be: " + why_not);
+    if (asked == "cpu") return false;
+    // Loaded here already, before the model is made: see has_torch_cuda().
+    const bool there = why_not.empty() && !device::list_gpus().gpus.empty() && train::has_torch_cuda();
+    return asked == "cuda" || there;
+}
+
+void check_combination(const Options& options, const SpeedOptions& speed) {
+    train::check_precision(speed.precision, speed.device_type());
+    if (options.text("device") == "cpu" && options.is_set("device") && options.text("backend") == "nccl")
+        throw base::OptionError("--backend nccl carries GPU memory; use --backend mpi, or --device cuda");
+    if (speed.cuda_graph && !speed.cuda)
+        throw base::OptionError(
+            "--cuda-graph records the work of a GPU, and this run is on the CPU; leave it out, or use "
+            "--device cuda");
+    if (speed.cuda_graph && speed.jit)
+        throw base::OptionError(
+            "--cuda-graph and --jit are two ways to launch a step as one graph; use one of them");
+    if (speed.jit && sixteen_bits(speed.precision))
+        throw base::OptionError(
+            fmt::format("--jit runs a graph whose types are fixed, and --precision {} casts as it goes; use "
+                        "--precision fp32, "
+                        "or leave --jit out",
+                        options.text("precision")));
+    if (speed.jit && options.text("mode") == "dp")
+        throw base::OptionError(
+            "--jit does not go with --mode dp, whose replicas draw random numbers of their own, which a "
+            "graph does "
+            "not; use --mode ddp, or leave --jit out");
+}
+
+// Of all ranks, one must not compute in another place than the rest: "" or which.
+std::string disagreement(const std::vector<double>& on_gpu) {
+    for (std::size_t rank = 1; rank < on_gpu.size(); ++rank) {
+        if (on_gpu[rank] == on_gpu[0]) continue;
+        const bool first = on_gpu[0] != 0;
+        return fmt::format(
+            "rank {} sees a GPU and rank {} none, so that --device auto is not the same for both; say "
+            "--device cpu, "
+            "or give every rank a GPU",
+            first ? 0 : rank, first ? rank : 0);
+    }
+    return {};
+}
+
+int select_own_gpu(const comm::Communicator& control) {
+    const auto list = device::list_gpus();
+    if (list.gpus.empty())
+        throw base::EnvironmentError(
+            fmt::format("--device cuda needs a GPU, and {}; start where there is one, or use --device cpu",
+                        list.why_none));
+    const int gpu = device::gpu_of(control.local_rank(), static_cast<int>(list.gpus.size()));
+    device::select_gpu(gpu);
+    return gpu;
+}
+
+}  // namespace
+
+void describe_speed(options::Schema& schema) {
+    schema.section("What it computes in")
+        .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, "fp32",
+                "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
+                "(docs/precision.md)")
+        .choice("device", {"auto", "cpu", "cuda"}, "auto",
+                "where it computes; auto: on GPUs where every rank sees one")
+        .flag("channels-last", "images, volumes and convolutions with their channels innermost in memory")
+        .flag("jit", "run the network as a traced, optimised graph of TorchScript")
+        .flag("cuda-graph", "on a GPU: launch forward and backward as one recorded graph")
+        .choice("cudnn-benchmark", {"on", "off"}, "on",
+                "on a GPU: let cuDNN try its algorithms and keep the fastest");
+}
+
+SpeedOptions settle_speed(Options& options, int world_size) {
+    SpeedOptions speed;
+    speed.precision = train::precision_named(options.text("precision"));
+    speed.channels_last = options.flag("channels-last");
+    speed.jit = options.flag("jit");
+    speed.cuda_graph = options.flag("cuda-graph");
+    speed.cudnn_benchmark = options.text("cudnn-benchmark") == "on";
+    speed.cuda = choose_cuda(options, world_size);
+    options.resolve_default("device", speed.cuda ? "cuda" : "cpu");
+    const bool reduces = world_size > 1 || options.text("mode") == "ddp";
+    options.resolve_default("backend", speed.cuda && reduces ? "nccl" : "mpi");
+    check_combination(options, speed);
+    return speed;
+}
+
+struct ComputeDevice::Stream {
+    device::ComputeStream scope{train::compute_on_own_stream()};
+};
+
+ComputeDevice::ComputeDevice(const SpeedOptions& options, comm::Communicator& control)
+    : device_(torch::kCPU) {
+    const std::string differs = disagreement(comm::gather_values(control, options.cuda ? 1.0 : 0.0));
+    comm::together(control, [&] {
+        if (!differs.empty()) throw base::EnvironmentError(differs);
+        if (!options.cuda) return;
+        const int gpu = select_own_gpu(control);
+        train::load_torch_cuda();
+        device_ = torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(gpu));
+        stream_ = std::make_unique<Stream>();
+    });
+    train::allow_tf32(options.precision == Precision::tf32);
+    at::globalContext().setBenchmarkCuDNN(options.cuda && options.cudnn_benchmark);
+}
+
+ComputeDevice::~ComputeDevice() = default;
+
+std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
+                                    torch::Device device, const std::string& name) {
+    // Not both in one call: that one makes whole numbers (BatchNorm's counts) floating-point too.
+    model->to(options.parameter_type());
+    if (!device.is_cpu()) model->to(device);
+    if (options.channels_last) train::use_channels_last(*model);
+    if (options.jit) return std::make_shared<train::TracedModel>(std::move(model), name);
+    return train::in_precision(std::move(model), options.precision, device.type());
+}
+
+std::unique_ptr<train::GradScaler> make_scaler(const SpeedOptions& options) {
+    return options.precision == Precision::fp16 ? std::make_unique<train::GradScaler>() : nullptr;
+}
+
+}  // namespace ranklab::experiments

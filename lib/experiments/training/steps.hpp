@@ -1,0 +1,134 @@
+// Makes the steps of a training run: batches, the stepper that computes them, and what they leave to be
+// measured.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "comm/silent.hpp"
+#include "data/dataset.hpp"
+#include "data/loader.hpp"
+#include "data/sampler.hpp"
+#include "experiments/shared/stop_poll.hpp"
+#include "experiments/training/checkpoint.hpp"
+#include "experiments/training/communication.hpp"
+#include "experiments/training/delayed_phases.hpp"
+#include "experiments/training/options.hpp"
+#include "experiments/training/record.hpp"
+#include "measure/device_phases.hpp"
+#include "measure/phase_recorder.hpp"
+#include "train/replica_check.hpp"
+#include "train/trainer.hpp"
+
+namespace ranklab::experiments {
+
+class TrainingLoop;
+
+/// What a training run is made of; all of it outlives the run.
+struct TrainingSetup {
+    const TrainingOptions& options;
+    const data::DataSet& data;
+    const data::SourceEntry& source;
+    measure::Schedule schedule;
+    comm::Communicator& control;
+    comm::Communicator& data_plane;
+    base::ProgressSink& progress;
+    std::function<std::shared_ptr<nn::Model>()> make_model;  ///< for the replicas of mode dp
+    torch::Device device = torch::kCPU;
+    train::Progress reduction_progress = train::Progress::none;
+    train::Transfer transfer = train::Transfer::background;
+    Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
+    bool tells_first_step = true;        ///< the process began with this run: how long until its first step
+    /// Secures what there is by now; `sure`: also where it was done a moment ago. Collective. Empty: nothing.
+    std::function<void(const TrainingLoop& so_far, bool sure)> keep = {};
+};
+
+class TrainingSteps {
+  public:
+    TrainingSteps(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler);
+
+    struct Counts {
+        double loss_sum = 0;          ///< this rank's mean losses x their samples
+        std::int64_t local = 0;       ///< of this rank
+        std::int64_t global = 0;      ///< of all ranks: the divisor of the mean
+        std::int64_t unrepeated = 0;  ///< of all ranks: what samples/s counts
+        bool updated = false;         ///< the optimizer's step was made: gradients were finite
+    };
+    /// Of the steps planned from now on.
+    void set_input(Input input) { input_ = input; }
+    /// Steps first .. end - 1 come next, in order: their batches are made ahead. Steps are counted over
+    /// epochs, from 0.
+    void plan(std::int64_t first, std::int64_t end);
+    /// The next planned step, timed, the phases on recorder().
+    Counts make(std::int64_t step);
+
+    /// The first gradient against its reference, before any step. Collective.
+    Verdict check_first_gradient(std::int64_t epoch);
+    /// BatchNorm's running statistics as rank 0 has them, where they are kept equal.
+    void broadcast_buffers();
+
+    train::Optimizer& optimizer() { return *optimizer_; }
+    /// nullptr but with fp16; its skipped() steps do not count for a schedule by steps.
+    train::GradScaler* scaler() const { return scaler_.get(); }
+    const train::InputConverter& converter() const { return convert_; }
+    std::int64_t steps_per_epoch() const { return setup_.schedule.steps_per_epoch; }
+    bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
+    std::vector<base::Phase> phases() const;
+    const measure::PhaseRecorder& recorder() const { return recorder_; }
+    /// The times of all steps so far, out of the recorder.
+    measure::Spool take_times() { return recorder_.take(); }
+    void give_back(measure::Spool times) { recorder_.give_back(std::move(times)); }
+    /// What the loader's threads spent on the last step's samples, beside the step.
+    const data::ReadTimes& last_reading() const { return last_reading_; }
+    /// nullptr but in mode dp.
+    train::DataParallel* replicas() const { return replicas_; }
+
+    /// Rank 0's training state on all ranks, where they are kept equal: after steps without communication.
+    void make_ranks_equal();
+    /// While on, steps compute the same and communicate nothing. All ranks switch together.
+    void silence(bool on) { data_plane_.silence(on); }
+    /// Of the last step.
+    StepReductions reductions() const;
+    /// What the last step reduced.
+    CommunicationFacts facts() const;
+
+  private:
+    std::unique_ptr<train::Stepper> make_stepper();
+    void end_step();
+    std::vector<data::Draw> draws_of(data::Sampler& sampler, std::int64_t micro) const;
+    std::int64_t first_batch_of(std::int64_t step) const;
+    train::TensorBatch first_batch(std::int64_t epoch);
+    train::TensorBatch next_input(std::int64_t micro, data::ReadTimes& reading);
+    bool trains_alone() const { return setup_.control.world_size() > 1 && !keeps_ranks_equal_; }
+    Verdict check_sum(const train::TensorBatch& batch);
+    Verdict check_replicas(const train::TensorBatch& batch);
+
+    TrainingSetup setup_;
+    nn::Model& model_;
+    const data::Sampler& sampler_;
+    bool keeps_ranks_equal_;  // as the sync strategy promises
+    measure::PhaseRecorder recorder_;
+    std::unique_ptr<measure::DevicePhases> device_phases_;  // on a GPU
+    DelayedPhases phases_;
+    comm::SilentCommunicator data_plane_;
+    std::unique_ptr<train::GradientSync> sync_;
+    std::unique_ptr<train::BufferSync> buffers_;
+    std::unique_ptr<train::Optimizer> optimizer_;
+    std::unique_ptr<train::GradScaler> scaler_;
+    train::DataParallel* replicas_ = nullptr;  // the stepper of mode dp
+    std::unique_ptr<train::Stepper> stepper_;
+    train::InputConverter convert_;
+    data::Loader loader_;
+    Input input_;
+    train::TensorBatch repeated_;  // of synthetic input
+    data::ReadTimes last_reading_;
+};
+
+/// Pairs of steps with and without communication, fewer where a rank was told to stop. Without communication
+/// the ranks drift apart; at the end they are equal again, but the model is not that of the run. Collective.
+OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs,
+                           StopPoll& stop);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,107 @@
+#include "experiments/training/ablation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "temp_folder.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+TrialTimes trial(Trial kind, std::vector<double> seconds) {
+    return {
+        .trial = kind, .seconds = std::move(seconds), .step_times = {0.5, 0.5}, .steps = 2, .samples = 16};
+}
+
+double part(const std::vector<Part>& parts, const std::string& name) {
+    for (const auto& row : parts) {
+        if (row.part == name) return row.step_s;
+    }
+    ADD_FAILURE() << name;
+    return 0;
+}
+
+// Two ranks, steps of 8 samples: rank 0 computes for 1.0 s a step, rank 1 for 1.2 s; the full step takes 2 s,
+// without communication 1.7 s, without input 1.6 s.
+const std::vector<TrialTimes> kTrials{trial(Trial::compute, {2.0, 2.4}), trial(Trial::nocomm, {2.8, 3.4}),
+                                      trial(Trial::synthetic, {3.2, 3.2}), trial(Trial::io, {1.0, 1.0}),
+                                      trial(Trial::full, {4.0, 4.0})};
+
+TEST(Waterfall, PartsAddUpToTheStep) {
+    const auto parts = waterfall(kTrials);
+    EXPECT_NEAR(part(parts, "compute"), 1.1, 1e-12) << "the mean over ranks";
+    EXPECT_NEAR(part(parts, "imbalance"), 0.1, 1e-12) << "and what the slowest takes longer";
+    EXPECT_NEAR(part(parts, "communication"), 0.3, 1e-12);
+    EXPECT_NEAR(part(parts, "input"), 0.4, 1e-12);
+    EXPECT_NEAR(part(parts, "rest"), 0.1, 1e-12);
+    double step = 0, percent = 0, lost = 0;
+    for (const auto& row : parts) {
+        step += row.step_s;
+        percent += row.percent;
+        lost += row.lost;
+    }
+    EXPECT_NEAR(step, 2.0, 1e-12);
+    EXPECT_NEAR(percent, 100, 1e-9);
+    EXPECT_NEAR(parts.front().samples_per_s, 8 / 1.1, 1e-9);
+    EXPECT_NEAR(parts.back().samples_per_s, 4.0, 1e-12) << "the full rate";
+    EXPECT_NEAR(parts.front().samples_per_s - lost, 4.0, 1e-9);
+    EXPECT_EQ(what_limits(parts).substr(0, 21), "compute limits: 55.0 ");
+}
+
+TEST(Waterfall, OfOneRankHasNoCommunication) {
+    const auto parts = waterfall({trial(Trial::synthetic, {1.0}), trial(Trial::full, {4.0})});
+    EXPECT_NEAR(part(parts, "compute"), 0.5, 1e-12);
+    EXPECT_EQ(part(parts, "communication"), 0);
+    EXPECT_NEAR(part(parts, "input"), 1.5, 1e-12);
+    EXPECT_NEAR(part(parts, "rest"), 0, 1e-12);
+    EXPECT_EQ(what_limits(parts).substr(0, 12), "input limits");
+}
+
+TEST(Ablation, MeansAndDeviationsAreBenchys) {
+    auto trials = kTrials;
+    trials.push_back(trial(Trial::full, {2.0, 1.0}));
+    results::Run run;
+    add_ablation(run, trials);
+    const auto* full = run.find("throughput_full_samples_per_s");
+    ASSERT_NE(full, nullptr);
+    EXPECT_EQ(full->samples, (std::vector<double>{4, 8}));
+    EXPECT_NEAR(full->summary.mean, 32.0 / 6, 1e-12) << "rates are not averaged";
+    const auto& columns = run.find_table("ablation")->columns;
+    EXPECT_EQ(std::get<std::vector<std::string>>(columns[0].values).back(), "full");
+    EXPECT_EQ(std::get<std::vector<double>>(columns[3].values).back(), 6);
+    EXPECT_EQ(std::get<std::vector<double>>(columns[4].values).back(), 2) << "of the population";
+    EXPECT_TRUE(run.warnings.empty());
+}
+
+TEST(Ablation, SaysWhichTrialsWereNotMade) {
+    results::Run run;
+    add_ablation(run, {trial(Trial::io, {1.0}), trial(Trial::synthetic, {1.0}), trial(Trial::full, {4.0})});
+    EXPECT_EQ(run.find("throughput_nocomm_samples_per_s"), nullptr);
+    ASSERT_EQ(run.warnings.size(), 2U);
+    EXPECT_NE(run.warnings.front().find("nocomm"), std::string::npos);
+}
+
+TEST(Ablation, JsonIsBenchys) {
+    const tests::TempFolder folder;
+    const auto path = folder.path() / "benchy.json";
+    write_benchy_json(path.string(), kTrials);
+    std::ifstream file(path);
+    const auto json = nlohmann::json::parse(file);
+    EXPECT_EQ(json["nranks"], 2);
+    EXPECT_EQ(json["FULL"]["trial_time"], (std::vector<double>{4.0}));
+    EXPECT_EQ(json["FULL"]["trial_throughput"], (std::vector<double>{4.0}));
+    EXPECT_EQ(json["IO"]["rates"], (std::vector<std::vector<double>>{{16, 16}}));
+    EXPECT_THROW(write_benchy_json((folder.path() / "no" / "x.json").string(), kTrials),
+                 base::EnvironmentError);
+    EXPECT_THROW(check_benchy_file((folder.path() / "no" / "x.json").string()), base::EnvironmentError);
+    EXPECT_THROW(check_benchy_file(folder.path().string()), base::OptionError);
+    check_benchy_file(path.string());
+    EXPECT_GT(std::filesystem::file_size(path), 0U) << "looking does not empty it";
+}
+
+}  // namespace
+}  // namespace ranklab::experiments

@@ -1,0 +1,154 @@
+// What a training run becomes when its replicas do not compute what one model computes.
+#include "experiments/training/loop.hpp"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <csignal>
+
+#include "base/stop_signals.hpp"
+#include "mpi_world.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using ranklab::testing::world;
+
+/// Softmax regression with a weight that it does not register, so that no replica is given the model's.
+class ForgetfulModel final : public nn::Model {
+  public:
+    explicit ForgetfulModel(double forgotten) : forgotten_(forgotten) {
+        linear_ = register_module("linear", torch::nn::Linear(4, 3));
+    }
+    torch::Tensor forward(const torch::Tensor& images) override {
+        return torch::log_softmax(linear_->forward(images.flatten(1)) * forgotten_, 1);
+    }
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        return torch::nll_loss(output, targets);
+    }
+
+  private:
+    double forgotten_;
+    torch::nn::Linear linear_{nullptr};
+};
+
+class Silent final : public base::ProgressSink {
+  public:
+    void activity(std::string_view) override {}
+    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
+    void finish() override {}
+};
+
+auto images_of(const data::SourceEntry& source) {
+    return source.open({.input = {1, 2, 2},
+                        .target = {},
+                        .classes = 3,
+                        .directory = "",
+                        .train_samples = 36,
+                        .test_samples = 12},
+                       world());
+}
+
+TrainingOptions options_of(const std::string& mode, const std::string& evaluate) {
+    TrainingOptions options;
+    options.mode = mode;
+    options.sync = "none";
+    options.optimizer = "sgd";
+    options.evaluate = evaluate;
+    options.local_batch = 6;
+    options.rate.lr = 0.1;
+    return options;
+}
+
+/// Six steps of two replicas, of which the second has `forgotten` where the model has 1.
+results::Run train_with(double forgotten) {
+    auto options = options_of("dp", "end");
+    options.replicas = 2;
+    const auto source = entry_of(data::sources(), "synthetic");
+    const auto data = images_of(source);
+    data::Sampler sampler({.samples = 36, .batch = 6});
+    Silent silent;
+    ForgetfulModel model(1);
+    TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), silent,
+                       [forgotten] { return std::make_shared<ForgetfulModel>(forgotten); }},
+                      model, sampler);
+    loop.run();
+    results::Run run;
+    fill_run(run, loop.record(), loop.verdicts(), "here", world());
+    return run;
+}
+
+std::string result_of_check(const results::Run& run) {
+    const auto& columns = run.find_table("verification")->columns;
+    const auto& checks = std::get<std::vector<std::string>>(columns[0].values);
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+        if (checks[i] == "replicas make one model's gradient")
+            return std::get<std::vector<std::string>>(columns[1].values)[i];
+    }
+    return "not there";
+}
+
+TEST(TrainingLoop, TrainsWithGoodReplicas) {
+    const auto run = train_with(1);
+    EXPECT_TRUE(run.valid);
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(result_of_check(run), "passed");
+    EXPECT_EQ(run.find("step_time_s")->summary.n, 6U);
+}
+
+TEST(TrainingLoop, EndsBeforeTheFirstStepWithASpoiltReplica) {
+    const auto run = train_with(1.01);
+    EXPECT_FALSE(run.valid);
+    EXPECT_EQ(run.exit_code, static_cast<int>(base::ExitCode::wrong_data));
+    EXPECT_EQ(result_of_check(run), "failed");
+    ASSERT_FALSE(run.warnings.empty());
+    EXPECT_NE(run.warnings.front().find("the gradient of 2 replicas differs"), std::string::npos)
+        << run.warnings.front();
+    EXPECT_EQ(run.find("step_time_s")->summary.n, 0U) << "what is wrong is not timed";
+    EXPECT_EQ(run.find("throughput_samples_per_s"), nullptr);
+    EXPECT_EQ(run.find("time_to_first_step_s"), nullptr);
+}
+
+/// Tells the process to stop when the last trial of the first counted round begins: one rank makes three
+/// kinds.
+class StopsInTheLastTrial final : public base::ProgressSink {
+  public:
+    void activity(std::string_view what) override {
+        if (what.starts_with("ablation: round 1") && ++trials_ == 3) std::raise(SIGTERM);
+    }
+    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
+    void finish() override {}
+
+  private:
+    int trials_ = 0;
+};
+
+/// The kinds of trials that are kept of a round that is stopped in its last trial.
+std::size_t trials_kept(std::int64_t steps_of_a_trial) {
+    auto options = options_of("single", "off");
+    options.steps = steps_of_a_trial;
+    options.ablation.trials = 5;
+    const auto source = entry_of(data::sources(), "synthetic");
+    const auto data = images_of(source);
+    data::Sampler sampler({.samples = 36, .batch = 6});
+    StopsInTheLastTrial progress;
+    ForgetfulModel model(1);
+    const base::StopSignals signals;
+    TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), progress,
+                       [] { return std::make_shared<ForgetfulModel>(1); }},
+                      model, sampler);
+    loop.ablate();
+    EXPECT_EQ(loop.stop_signal(), SIGTERM);
+    return loop.trials().size();
+}
+
+TEST(Ablation, ARoundThatIsWholeIsKeptWhereAStopIsHeardInItsLastStep) {
+    EXPECT_EQ(trials_kept(1), 3U);
+}
+
+TEST(Ablation, ARoundThatIsNotWholeIsNotKept) {
+    EXPECT_EQ(trials_kept(1000), 0U);
+}
+
+}  // namespace
+}  // namespace ranklab::experiments
