@@ -11,9 +11,9 @@
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/compare.hpp"
-#include "report/compare_output.hpp"
-#include "report/compare_sides.hpp"
+#include "report/compare/compare.hpp"
+#include "report/compare/compare_output.hpp"
+#include "report/compare/compare_sides.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -62,7 +62,7 @@ double smallest_of(const Options& options) {
     return gate;
 }
 
-report::SidesAsked sides_of(const Options& options) {
+report::compare::SidesAsked sides_of(const Options& options) {
     if (options.positional().size() != 2)
         throw base::OptionError(
             "compare needs two sides, A and B: ranklab compare old.h5 new.h5, or two labels of one file");
@@ -70,26 +70,27 @@ report::SidesAsked sides_of(const Options& options) {
             options.texts("where")};
 }
 
-std::string written(const report::Comparison& comparison, const report::Gate& gate,
+std::string written(const report::compare::Comparison& comparison, const report::compare::Gate& gate,
                     const std::string& format) {
-    if (format == "json") return report::comparison_json(comparison, gate);
-    if (format == "markdown") return report::comparison_markdown(comparison, gate);
-    return report::comparison_text(comparison, gate);
+    if (format == "json") return report::compare::comparison_json(comparison, gate);
+    if (format == "markdown") return report::compare::comparison_markdown(comparison, gate);
+    return report::compare::comparison_text(comparison, gate);
 }
 
 int show(const Options& options) {
-    const report::CompareOptions how{smallest_of(options), listed(options, "measure"),
-                                     listed(options, "allow"), options.flag("with-unverified")};
-    const report::Gate gate{options.has("fail-on-regression"), options.text("inconclusive") == "fail"};
-    const auto [a, b] = report::read_sides(sides_of(options));
-    const auto comparison = report::compare(a, b, how);
+    const report::compare::CompareOptions how{smallest_of(options), listed(options, "measure"),
+                                              listed(options, "allow"), options.flag("with-unverified")};
+    const report::compare::Gate gate{options.has("fail-on-regression"),
+                                     options.text("inconclusive") == "fail"};
+    const auto [a, b] = report::compare::read_sides(sides_of(options));
+    const auto comparison = report::compare::compare(a, b, how);
     ReportOutput output(options.has("output") ? options.text("output") : "");
     output.write(written(comparison, gate, options.text("format")));
     output.commit();
     // A gate that cannot tell says so where nobody looks at the report, too.
     if (gate.fail_on_regression && comparison.inconclusive() > 0)
-        base::log::warn("the gate " + report::gate_line(comparison, gate));
-    return report::exit_code_of(comparison, gate);
+        base::log::warn("the gate " + report::compare::gate_line(comparison, gate));
+    return report::compare::exit_code_of(comparison, gate);
 }
 
 void describe(options::Schema& schema) {

@@ -14,17 +14,17 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "report/chosen_runs.hpp"
-#include "report/chrome_trace.hpp"
-#include "report/csv.hpp"
-#include "report/extrap.hpp"
-#include "report/gbench.hpp"
-#include "report/group_table.hpp"
-#include "report/html.hpp"
-#include "report/json.hpp"
-#include "report/plots.hpp"
-#include "report/reference.hpp"
-#include "report/text.hpp"
+#include "report/formats/chrome_trace.hpp"
+#include "report/formats/csv.hpp"
+#include "report/formats/extrap.hpp"
+#include "report/formats/gbench.hpp"
+#include "report/formats/group_table.hpp"
+#include "report/formats/json.hpp"
+#include "report/formats/text.hpp"
+#include "report/model/chosen_runs.hpp"
+#include "report/model/reference.hpp"
+#include "report/page/html.hpp"
+#include "report/page/plots.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -32,8 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using options::Options;
-using report::ChosenRuns;
-using report::Sink;
+using report::model::ChosenRuns;
+using report::model::Sink;
 
 const ProgramText kText{
     "report", "FILE [options]", "Shows what a results file holds: for a person, or for a program.",
@@ -50,7 +50,7 @@ const ProgramText kText{
 
 constexpr std::size_t kListed = 20;  // in a list; more would hide the run below it
 
-report::Grouping grouping_of(const Options& options, const std::string& otherwise) {
+report::formats::Grouping grouping_of(const Options& options, const std::string& otherwise) {
     const auto listed = [&](const std::string& name, const std::string& fallback) {
         const std::string text = options.has(name) ? options.text(name) : fallback;
         return text.empty() ? std::vector<std::string>() : base::split(text, ',');
@@ -70,41 +70,41 @@ fs::path reference_folder() {
 
 // Figures that others published of the same experiment.
 std::string published(const results::Run& run) {
-    const auto references = report::read_references(reference_folder());
+    const auto references = report::model::read_references(reference_folder());
     for (const auto& problem : references.problems) base::log::warn(problem);
-    return report::reference_lines(run, references);
+    return report::model::reference_lines(run, references);
 }
 
 void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     if (options.has("group-by") || options.has("measure"))
-        return report::write_group_text(runs, grouping_of(options, "id"), sink);
+        return report::formats::write_group_text(runs, grouping_of(options, "id"), sink);
     if (!runs.choice().id.empty()) {
         const results::Run run = runs.file().read(runs.choice().id);
-        return sink(report::run_text(run) + published(run));
+        return sink(report::formats::run_text(run) + published(run));
     }
     const auto headers = runs.headers();
     const std::size_t shown = options.is_set("last") ? headers.size() : kListed;
-    sink(report::runs_text(headers, runs.file().path().string(), shown, runs.text()));
+    sink(report::formats::runs_text(headers, runs.file().path().string(), shown, runs.text()));
     if (headers.empty()) return;
     const results::Run newest = runs.file().read(headers.back().id);
-    sink("\n" + report::run_text(newest) + published(newest));
+    sink("\n" + report::formats::run_text(newest) + published(newest));
 }
 
 // Without keys a row is a command and label, which says little but is never thousands of rows.
 void write_markdown(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::write_group_markdown(runs, grouping_of(options, "command,label"), sink);
+    report::formats::write_group_markdown(runs, grouping_of(options, "command,label"), sink);
 }
 
 void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::write_extrap(runs, grouping_of(options, "").keys, sink);
+    report::formats::write_extrap(runs, grouping_of(options, "").keys, sink);
 }
 
 void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::write_chrome_trace(runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
+    report::formats::write_chrome_trace(runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
-    sink(report::html_page(runs, {.reference = reference_folder()}));
+    sink(report::page::html_page(runs, {.reference = reference_folder()}));
 }
 
 struct Format {
@@ -116,13 +116,13 @@ struct Format {
 constexpr std::array kFormats{
     Format{"text", write_text},
     Format{"html", write_html},
-    Format{"json",
-           [](const ChosenRuns& runs, const Options&, const Sink& sink) { report::write_json(runs, sink); }},
-    Format{"csv",
-           [](const ChosenRuns& runs, const Options&, const Sink& sink) { report::write_csv(runs, sink); }},
+    Format{"json", [](const ChosenRuns& runs, const Options&,
+                      const Sink& sink) { report::formats::write_json(runs, sink); }},
+    Format{"csv", [](const ChosenRuns& runs, const Options&,
+                     const Sink& sink) { report::formats::write_csv(runs, sink); }},
     Format{"markdown", write_markdown},
     Format{"gbench", [](const ChosenRuns& runs, const Options&,
-                        const Sink& sink) { report::write_gbench(runs, sink); }},
+                        const Sink& sink) { report::formats::write_gbench(runs, sink); }},
     Format{"extrap", write_extrap},
     Format{"chrome-trace", write_chrome_trace},
 };
@@ -136,13 +136,13 @@ std::vector<std::string> format_names() {
 void write_plots(const ChosenRuns& chosen, const Options& options, const Sink& sink) {
     std::vector<results::Run> runs;
     chosen.visit(results::Detail::all, [&](results::Run&& run) { runs.push_back(std::move(run)); });
-    for (const auto& path : report::plot(runs, options.text("plots"))) sink(path.string() + "\n");
+    for (const auto& path : report::page::plot(runs, options.text("plots"))) sink(path.string() + "\n");
 }
 
 ChosenRuns chosen_runs(const Options& options) {
     if (options.positional().empty())
         throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
-    report::Choice choice;
+    report::model::Choice choice;
     if (options.has("run")) choice.id = options.text("run");
     if (options.has("label")) choice.label = options.text("label");
     if (options.has("last")) choice.last = static_cast<std::size_t>(options.integer("last"));

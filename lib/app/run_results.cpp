@@ -14,8 +14,8 @@
 #include "base/error.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
-#include "report/selection.hpp"
-#include "report/text.hpp"
+#include "report/formats/text.hpp"
+#include "report/model/selection.hpp"
 #include "results/archive.hpp"
 #include "results/keeper.hpp"
 #include "results/result_file.hpp"
@@ -58,7 +58,7 @@ RunHeader header_of(const Run& run) {
     return {run.id, run.command, run.label, run.started_utc, run.valid, run.exit_code};
 }
 
-std::vector<RunHeader> selected(const std::string& file, const report::Selection& selection) {
+std::vector<RunHeader> selected(const std::string& file, const report::model::Selection& selection) {
     if (selection.everything()) return ResultFile(file).runs();
     std::vector<RunHeader> headers;
     ResultFile(file).visit(
@@ -79,7 +79,7 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string list(const Options& options) {
     const std::string file = file_of(options, "list");
-    return report::runs_text(selected(file, report::Selection(options.texts("where"))), file);
+    return report::formats::runs_text(selected(file, report::model::Selection(options.texts("where"))), file);
 }
 
 // Nothing is left that a command could save.
@@ -172,7 +172,7 @@ std::set<std::string> whole_runs(const std::string& file) {
     return std::move(found.whole);
 }
 
-[[noreturn]] void refuse_nothing(const std::string& file, const report::Selection& selection) {
+[[noreturn]] void refuse_nothing(const std::string& file, const report::model::Selection& selection) {
     if (selection.everything()) throw base::OptionError(fmt::format("{} holds no runs", file));
     throw base::OptionError(fmt::format(
         "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file, file));
@@ -182,7 +182,7 @@ std::string export_some(const Options& options) {
     const std::string file = file_of(options, "export");
     if (!options.has("output"))
         throw base::OptionError("results export needs --output NEW.h5, the file to write");
-    const auto selection = report::Selection(options.texts("where"));
+    const auto selection = report::model::Selection(options.texts("where"));
     const bool skip = options.flag("skip-damaged");
     if (skip && !selection.everything())
         throw base::OptionError("--skip-damaged takes all whole runs; use --where on the file it makes");
@@ -195,7 +195,7 @@ std::string export_some(const Options& options) {
 
 // Those that meet the conditions, but for the last ones.
 std::vector<RunHeader> doomed_runs(const std::string& file, const Options& options) {
-    const auto selection = report::Selection(options.texts("where"));
+    const auto selection = report::model::Selection(options.texts("where"));
     if (selection.everything() && !options.has("keep-last"))
         throw base::OptionError(
             "results prune needs --where CONDITION or --keep-last N, which say what goes");

@@ -13,7 +13,7 @@
 #include "base/motion.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "report/text.hpp"
+#include "report/formats/text.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -92,7 +92,7 @@ void RunUnderWay::deliver_alone(results::Run& run, const LineOf& line_of) {
     const std::string& output = job_.options.text("output");
     const std::string line = run.valid ? line_of(run) : "";
     if (line.empty())
-        delivery_.deliver(run, fmt::format("\n{}", report::run_text(run)), epilogue_of(run, output));
+        delivery_.deliver(run, fmt::format("\n{}", report::formats::run_text(run)), epilogue_of(run, output));
     else
         delivery_.deliver(run, fmt::format("{} ({})\n", line, output == "none" ? "not stored" : run.id), "");
     if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "report/compare.hpp"
+#include "report/compare/compare.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report {
@@ -45,11 +45,11 @@ inline results::Run train_run(double step_time_s, int minute) {
 }
 
 /// Values `centre` times lognormal noise of that spread. Even minutes are A's, odd ones B's: they take turns.
-inline Side noisy_side(const std::string& name, std::size_t runs, double centre, double spread,
-                       std::uint64_t seed) {
+inline compare::Side noisy_side(const std::string& name, std::size_t runs, double centre, double spread,
+                                std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal(0, spread);
-    Side side{name, {}};
+    compare::Side side{name, {}};
     for (std::size_t i = 0; i < runs; ++i)
         side.runs.push_back(
             train_run(centre * std::exp(normal(random)), static_cast<int>(2 * i) + (name == "B" ? 1 : 0)));
@@ -57,22 +57,22 @@ inline Side noisy_side(const std::string& name, std::size_t runs, double centre,
 }
 
 /// The same value but for a tiny step from run to run, so that there are no ties.
-inline Side steady_side(const std::string& name, std::size_t runs, double centre) {
-    Side side{name, {}};
+inline compare::Side steady_side(const std::string& name, std::size_t runs, double centre) {
+    compare::Side side{name, {}};
     for (std::size_t i = 0; i < runs; ++i)
         side.runs.push_back(train_run(centre * (1 + 1e-4 * static_cast<double>(i)),
                                       static_cast<int>(2 * i) + (name == "B" ? 1 : 0)));
     return side;
 }
 
-inline void set(Side& side, const std::string& key, const std::string& value) {
+inline void set(compare::Side& side, const std::string& key, const std::string& value) {
     for (auto& run : side.runs) {
         std::erase_if(run.config, [&](const auto& one) { return one.key == key; });
         run.config.push_back({key, value, false});
     }
 }
 
-inline void set_fact(Side& side, const std::string& section, const std::string& key,
+inline void set_fact(compare::Side& side, const std::string& section, const std::string& key,
                      const std::string& value) {
     for (auto& run : side.runs) {
         std::erase_if(run.context, [&](const auto& one) { return one.section == section && one.key == key; });

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/chosen_runs.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::report {
@@ -43,8 +43,8 @@ class StoredRuns {
     }
 
     const results::ResultFile& file() const { return file_; }
-    ChosenRuns chosen(Choice choice = {}) const { return {file_, std::move(choice)}; }
-    std::vector<std::string> ids(Choice choice) const {
+    model::ChosenRuns chosen(model::Choice choice = {}) const { return {file_, std::move(choice)}; }
+    std::vector<std::string> ids(model::Choice choice) const {
         std::vector<std::string> ids;
         chosen(std::move(choice)).visit(results::Detail::settings, [&](const auto& run) {
             ids.push_back(run.id);

@@ -1,0 +1,256 @@
+#include "report/compare/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "report/compare/compare_groups.hpp"
+#include "report/compare/compare_rows.hpp"
+#include "report/compare/compare_values.hpp"
+
+namespace ranklab::report::compare {
+namespace {
+
+using results::Run;
+using Names = std::vector<std::string>;
+
+void add_new(Names& names, const std::string& name) {
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+void count_left_out(SideSummary& side, const std::string& reason) {
+    const auto known = std::find_if(side.left_out.begin(), side.left_out.end(),
+                                    [&](const LeftOut& one) { return one.reason == reason; });
+    if (known == side.left_out.end())
+        side.left_out.push_back({reason, 1});
+    else
+        ++known->runs;
+}
+
+Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
+    Runs usable;
+    for (const auto& run : side.runs) {
+        const std::string reason = reason_to_leave_out(run, with_unverified);
+        if (!reason.empty()) {
+            count_left_out(summary, reason);
+            continue;
+        }
+        usable.push_back(&run);
+        add_new(summary.labels, run.label);
+        add_new(summary.versions, run.version);
+        add_new(summary.revisions, run.git_revision);
+        if (summary.first_utc.empty() || run.started_utc < summary.first_utc)
+            summary.first_utc = run.started_utc;
+        summary.last_utc = std::max(summary.last_utc, run.started_utc);
+    }
+    summary.runs = usable.size();
+    return usable;
+}
+
+void need_runs(const char* which, const SideSummary& side) {
+    if (side.runs > 0) return;
+    std::vector<std::string> reasons;
+    for (const auto& [reason, runs] : side.left_out)
+        reasons.push_back(fmt::format("{} {}", runs, base::printable(reason, 60)));
+    const bool unverified = std::any_of(side.left_out.begin(), side.left_out.end(),
+                                        [](const LeftOut& one) { return one.reason == "not verified"; });
+    throw base::Error(
+        fmt::format("{} ({}) has no run that could be compared: {}; measure again{}", which,
+                    base::printable(side.name, 100),
+                    reasons.empty() ? "it is empty" : base::join(reasons, ", "),
+                    unverified ? ", or let those that were not verified count by --with-unverified" : ""),
+        base::ExitCode::invalid_measurement);
+}
+
+Names measures_of(const std::string& command, const Runs& runs, const Names& asked) {
+    if (asked.empty()) return headline_measurements(command, runs);
+    const Names all = all_measurements(runs);
+    if (asked == Names{"all"}) return all;
+    Names chosen;
+    for (const auto& name : asked) {
+        if (std::find(all.begin(), all.end(), name) != all.end()) add_new(chosen, name);
+    }
+    return chosen;
+}
+
+void check_asked(const Names& asked, const Runs& runs) {
+    if (asked == Names{"all"}) return;
+    const Names all = all_measurements(runs);
+    for (const auto& name : asked) {
+        if (std::find(all.begin(), all.end(), name) != all.end()) continue;
+        const auto near = base::nearest(name, all);
+        throw base::OptionError(fmt::format("no run has the measurement '{}'; {}", base::printable(name, 60),
+                                            near ? fmt::format("did you mean {}?", *near)
+                                                 : fmt::format("there are {}", base::join(all, ", "))));
+    }
+}
+
+std::string span_end(const Runs& runs, bool last) {
+    std::string end = runs.front()->started_utc;
+    for (const Run* run : runs)
+        end = last ? std::max(end, run->started_utc) : std::min(end, run->started_utc);
+    return end;
+}
+
+// "" where the sides took turns.
+std::string order_note(const Runs& a, const Runs& b) {
+    const bool a_first = span_end(a, true) < span_end(b, false);
+    if (!a_first && !(span_end(b, true) < span_end(a, false))) return "";
+    return fmt::format(
+        "all runs of {} were before all of {}: a drift of the machine cannot be told from a change; measure "
+        "them in turn",
+        a_first ? "A" : "B", a_first ? "B" : "A");
+}
+
+std::string shared_note(const Runs& a, const Runs& b) {
+    std::set<std::string> ids;
+    for (const Run* run : a) ids.insert(run->id);
+    const auto shared =
+        std::count_if(b.begin(), b.end(), [&](const Run* run) { return ids.count(run->id) != 0; });
+    return shared == 0
+               ? ""
+               : fmt::format("{} of the runs are on both sides: they say nothing of a difference", shared);
+}
+
+// "" where each run had a process of its own.
+std::string repeated_note(const char* side, const Runs& runs) {
+    std::set<std::string> processes;
+    for (const Run* run : runs) processes.insert(process_of(*run));
+    if (processes.size() == runs.size()) return "";
+    return fmt::format(
+        "the {} runs of {} were made by {} process{}: repetitions within one are no independent runs, so "
+        "each "
+        "process counts once, with its median; start a new process for each run",
+        runs.size(), side, processes.size(), processes.size() == 1 ? "" : "es");
+}
+
+CompareGroup group_of(const LikeRuns& a, const LikeRuns& b, const CompareOptions& options) {
+    CompareGroup group;
+    group.command = a.conditions.at("command");
+    for (const auto& [key, value] : a.conditions) {
+        if (key != "command") group.settings.emplace_back(key, value);
+    }
+    group.runs_a = a.runs.size();
+    group.runs_b = b.runs.size();
+    group.differing = differing_keys(a.runs, b.runs, options.allow);
+    for (const auto& note : {repeated_note("A", a.runs), repeated_note("B", b.runs),
+                             shared_note(a.runs, b.runs), order_note(a.runs, b.runs)})
+        if (!note.empty()) group.notes.push_back(note);
+    return group;
+}
+
+Names titles_of_groups(const std::vector<LikeRuns>& groups) {
+    std::vector<model::Conditions> conditions;
+    for (const auto& group : groups) conditions.push_back(group.conditions);
+    return conditions.empty() ? Names{} : titles_of(conditions);
+}
+
+void add_rows(Comparison& comparison, const MatchedGroups& matched, const CompareOptions& options) {
+    std::vector<std::vector<OpenRow>> rows;
+    std::vector<OpenRow*> all;
+    for (const auto& [a, b] : matched.pairs) {
+        Runs both = a.runs;
+        both.insert(both.end(), b.runs.begin(), b.runs.end());
+        rows.emplace_back();
+        for (const auto& name : measures_of(a.conditions.at("command"), both, options.measures))
+            rows.back().push_back(open_row(name, a.runs, b.runs));
+    }
+    for (auto& group : rows)
+        for (auto& row : group) all.push_back(&row);
+    close_rows(all, options.smallest);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (auto& open : rows[i]) comparison.groups[i].rows.push_back(std::move(open.row));
+}
+
+void need_rows(const Comparison& comparison) {
+    const bool none = std::all_of(comparison.groups.begin(), comparison.groups.end(),
+                                  [](const CompareGroup& group) { return group.rows.empty(); });
+    if (none)
+        throw base::Error("the runs of A and B hold no measurement that could be compared; measure again",
+                          base::ExitCode::invalid_measurement);
+}
+
+void name_groups(Comparison& comparison, const MatchedGroups& matched) {
+    std::vector<LikeRuns> all;
+    for (const auto& pair : matched.pairs) all.push_back({pair.first.conditions, {}});
+    all.insert(all.end(), matched.only_a.begin(), matched.only_a.end());
+    all.insert(all.end(), matched.only_b.begin(), matched.only_b.end());
+    const Names titles = titles_of_groups(all);
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+        if (i < comparison.groups.size())
+            comparison.groups[i].title = titles[i];
+        else if (i < comparison.groups.size() + matched.only_a.size())
+            comparison.only_a.push_back(titles[i]);
+        else
+            comparison.only_b.push_back(titles[i]);
+    }
+}
+
+}  // namespace
+
+std::string direction_name(Direction direction) {
+    static constexpr std::array kNames{"lower", "higher", "-"};
+    return kNames[static_cast<std::size_t>(direction)];
+}
+
+std::string outcome_name(Outcome outcome) {
+    static constexpr std::array kNames{"better", "worse", "same", "changed", "too noisy", "too few runs"};
+    return kNames[static_cast<std::size_t>(outcome)];
+}
+
+std::size_t Comparison::count(Outcome outcome) const {
+    std::size_t rows = 0;
+    for (const auto& group : groups)
+        rows += static_cast<std::size_t>(
+            std::count_if(group.rows.begin(), group.rows.end(),
+                          [&](const CompareRow& row) { return row.outcome == outcome; }));
+    return rows;
+}
+
+std::size_t Comparison::inconclusive() const {
+    return count(Outcome::too_noisy) + count(Outcome::too_few_runs) + only_a.size() + only_b.size();
+}
+
+std::string Comparison::overall() const {
+    if (count(Outcome::worse) > 0) return "worse";
+    if (inconclusive() > 0) return "inconclusive";
+    if (count(Outcome::better) > 0) return "better";
+    return count(Outcome::changed) > 0 ? "changed" : "same";
+}
+
+Comparison compare(const Side& a, const Side& b, const CompareOptions& options) {
+    Comparison comparison;
+    comparison.smallest = options.smallest;
+    comparison.a.name = a.name;
+    comparison.b.name = b.name;
+    const Runs runs_a = usable_runs(a, comparison.a, options.with_unverified);
+    const Runs runs_b = usable_runs(b, comparison.b, options.with_unverified);
+    need_runs("A", comparison.a);
+    need_runs("B", comparison.b);
+    const MatchedGroups matched = match_groups(runs_a, runs_b, options.allow);
+    Runs compared;
+    for (const auto& pair : matched.pairs) {
+        comparison.groups.push_back(group_of(pair.first, pair.second, options));
+        compared.insert(compared.end(), pair.first.runs.begin(), pair.first.runs.end());
+        compared.insert(compared.end(), pair.second.runs.begin(), pair.second.runs.end());
+    }
+    check_asked(options.measures, compared);
+    add_rows(comparison, matched, options);
+    need_rows(comparison);
+    name_groups(comparison, matched);
+    return comparison;
+}
+
+int exit_code_of(const Comparison& comparison, const Gate& gate) {
+    if (gate.fail_on_regression && comparison.count(Outcome::worse) > 0)
+        return static_cast<int>(base::ExitCode::below_threshold);
+    if (gate.fail_on_inconclusive && comparison.inconclusive() > 0)
+        return static_cast<int>(base::ExitCode::invalid_measurement);
+    return 0;
+}
+
+}  // namespace ranklab::report::compare

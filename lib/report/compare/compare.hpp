@@ -1,0 +1,104 @@
+// Is B different from A? Two sets of runs in, rows with verdicts out (docs/compare.md). The unit is the run:
+// one value a run and measurement, since the steps of one run are no independent samples.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/run.hpp"
+#include "stats/difference.hpp"
+
+namespace ranklab::report::compare {
+
+struct CompareOptions {
+    double smallest = 0.03;                  ///< smallest relative change of interest: 0.03 = 3 %
+    std::vector<std::string> measures = {};  ///< empty: the headline ones of the command; {"all"}: all
+    std::vector<std::string> allow = {};     ///< what may differ: KEY, or KEY* for all that begin so
+    bool with_unverified = false;            ///< runs of which nothing was verified count too
+};
+
+struct Side {
+    std::string name;  ///< as asked for: "old.h5", "label:base"
+    std::vector<results::Run> runs;
+};
+
+enum class Direction { lower, higher, none };  ///< which is better; none: no direction is known
+enum class Outcome { better, worse, same, changed, too_noisy, too_few_runs };
+std::string direction_name(Direction direction);  ///< "lower", "higher", "-"
+std::string outcome_name(Outcome outcome);        ///< "better" ... "too noisy", "too few runs"
+
+struct CompareRow {
+    std::string measurement, unit;
+    Direction direction = Direction::none;
+    double median_a = stats::kNone, median_b = stats::kNone;  ///< of the runs' values
+    stats::Difference difference;
+    double corrected_p = stats::kNone;  ///< Holm's, over all rows that have enough runs
+    Outcome outcome = Outcome::too_few_runs;
+    /// Runs a side at which the smallest change of interest is found; 0: not known, or the row has its
+    /// verdict.
+    std::size_t runs_needed = 0;
+};
+
+/// A setting or fact of which the two sides do not have the same values.
+struct DifferingKey {
+    std::string key;
+    std::vector<std::string> a, b;  ///< the values that occur
+    bool allowed = false;           ///< it had to be allowed; otherwise it is of the facts that are only said
+};
+
+/// The runs of one configuration.
+struct CompareGroup {
+    std::string command;
+    std::vector<std::pair<std::string, std::string>> settings;  ///< that all of them share
+    std::string title;                                          ///< what tells it from the others
+    std::size_t runs_a = 0, runs_b = 0;
+    std::vector<DifferingKey> differing;
+    std::vector<std::string> notes;
+    std::vector<CompareRow> rows;
+};
+
+struct LeftOut {
+    std::string reason;  ///< "invalid", "not converged"
+    std::size_t runs = 0;
+};
+
+struct SideSummary {
+    std::string name;
+    std::size_t runs = 0;  ///< that are compared, or would be if the other side had their counterpart
+    std::string first_utc, last_utc;
+    std::vector<std::string> labels, versions, revisions;
+    std::vector<LeftOut> left_out;
+};
+
+struct Comparison {
+    double smallest = 0.03;
+    SideSummary a, b;
+    std::vector<CompareGroup> groups;
+    std::vector<std::string> only_a, only_b;  ///< configurations without a counterpart
+    std::vector<std::string> notes;
+
+    std::size_t count(Outcome outcome) const;
+    /// Rows without a verdict, and configurations that one side lacks.
+    std::size_t inconclusive() const;
+    /// worse where a row is; otherwise inconclusive, better, changed or same.
+    std::string overall() const;
+};
+
+/// OptionError where runs of A and B are of one command and their settings or surroundings differ in what was
+/// not allowed to (each key is named with both values), where they have no command in common, or where no run
+/// has a measurement that is asked for. Error with the code invalid_measurement where no run of a side can be
+/// used.
+Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
+
+/// What a gate does with the verdicts.
+struct Gate {
+    bool fail_on_regression = false;
+    bool fail_on_inconclusive = false;
+};
+/// below_threshold where a row is worse, invalid_measurement where one has no verdict, as far as the gate
+/// cares; 0 otherwise.
+int exit_code_of(const Comparison& comparison, const Gate& gate);
+
+}  // namespace ranklab::report::compare

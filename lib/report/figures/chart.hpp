@@ -1,0 +1,62 @@
+// Private to this room: a picture as numbers, and gnuplot's script for it.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/figures/gnuplot.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::report::figures {
+
+/// Okabe and Ito's colours that are legible on white, told apart by colour-blind readers too. A page has its
+/// own values of them for dark backgrounds, under the names --s1, --s2, ...
+inline constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                     "#e69f00", "#56b4e9", "#777777"};
+inline std::size_t colour_index(std::size_t series) {
+    return series % kColours.size();
+}
+
+struct ChartPoint {
+    double x = 0;  ///< of bars: the number of the category, from 0
+    double y = 0;
+    stats::Interval interval = {};
+    std::string text =
+        {};  ///< of bars: beside its end; HTML of the number in the figure's table, "" for none
+};
+
+enum class Look { points, line, dashed, marks };
+
+struct ChartSeries {
+    std::string title;
+    Look look = Look::points;
+    std::size_t colour = 0;  ///< an index, of kColours when taken modulo their number
+    std::vector<ChartPoint> points;
+};
+
+struct Chart {
+    std::string name;  ///< of its files, without ending
+    std::string title;
+    std::string x_label, y_label;  ///< bars lie: theirs is the length's, x_label; of categories there is none
+    std::vector<ChartSeries> series;
+    std::vector<std::string> categories = {};  ///< of bars; not empty: series are stacked on each other
+    bool log_x = false, log_y = false;
+    std::vector<double> x_tics = {};  ///< empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
+    bool x_bytes = false;             ///< of a logarithmic x
+    bool y_seconds = false;           ///< of a logarithmic y: its tics are 20 us, 1 ms, ...
+    bool wide = false;                ///< for long lines; others fit three in a row
+    double shaded_to = stats::kNone;  ///< from the left edge to here: warm-up
+
+    bool bars() const { return !categories.empty(); }
+    bool empty() const;
+};
+
+/// For a page: no title, no key, no background; the page has them. For paper: all of them, .svg and .pdf.
+enum class Medium { page, paper };
+
+/// Writes FOLDER/NAME.dat and FOLDER/plot_NAME.gp. EnvironmentError where it cannot.
+Drawing prepare_chart(const Chart& chart, const std::filesystem::path& folder, Medium medium);
+
+}  // namespace ranklab::report::figures

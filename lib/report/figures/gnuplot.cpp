@@ -1,0 +1,111 @@
+#include "report/figures/gnuplot.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/regular_file.hpp"
+#include "base/text.hpp"
+#include "base/whole_io.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kNoGnuplot = 127;  // as a shell's
+
+// The exit status of `gnuplot SCRIPT` in the script's folder.
+int run_gnuplot(const fs::path& script) {
+    const std::string folder = script.parent_path().empty() ? "." : script.parent_path().string();
+    const std::string name = script.filename().string();
+    const pid_t child = fork();
+    if (child < 0) return -1;
+    if (child == 0) {
+        if (chdir(folder.c_str()) == 0)
+            execlp("gnuplot", "gnuplot", name.c_str(), static_cast<char*>(nullptr));
+        _exit(kNoGnuplot);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+    return WEXITSTATUS(status);
+}
+
+}  // namespace
+
+std::string gnuplot_quoted(const std::string& text) {
+    std::string out = "'";
+    for (const char c : base::printable(text, 200)) out += c == '\'' ? std::string("''") : std::string(1, c);
+    return out + "'";
+}
+
+std::string gnuplot_head(const std::string& script, int width, int height) {
+    return fmt::format(
+        "# gnuplot {0}, in this folder\n"
+        "reset\n"
+        "if (exists('paper')) {{ ending = 'pdf'; set terminal pdfcairo size {3},{4} noenhanced fontscale 0.7 "
+        "background rgb 'white' }} else {{ ending = 'svg'; set terminal svg size {1},{2} dynamic noenhanced "
+        "background rgb 'white' }}\n"
+        "set datafile missing 'NaN'\n",
+        script, width, height, width / 110.0, height / 110.0);
+}
+
+std::string gnuplot_tail(const std::string& script) {
+    return fmt::format(
+        "set output\n"
+        "if (!exists('paper') && strstrt(GPVAL_TERMINALS, 'pdfcairo') > 0) {{ paper = 1; load {} }}\n",
+        gnuplot_quoted(script));
+}
+
+void write_plot_file(const fs::path& path, const std::string& text) {
+    const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file || !base::write_whole(file.get(), text))
+        throw base::EnvironmentError(
+            fmt::format("cannot write '{}'; is its folder writable, and is there room?", path.string()));
+}
+
+std::string plot_value(double number) {
+    return std::isnan(number) ? "NaN" : fmt::format("{}", number);
+}
+
+std::string plot_text(double number) {
+    return std::isnan(number) ? "n/a" : fmt::format("{:.3g}", number);
+}
+
+// Not yerrorbars: those erase the point that they belong to.
+std::string gnuplot_interval(const std::string& which, int low, const std::string& look) {
+    return fmt::format("'' {} using 1:{}:(0):(${}-${}) with vectors heads size screen 0.004,90 {} notitle",
+                       which, low, low + 1, low, look);
+}
+
+Drawing write_drawing(const fs::path& folder, const std::string& name, const std::string& picture,
+                      const std::string& data, const std::string& script) {
+    const fs::path data_file = folder / (picture + ".dat");
+    const fs::path script_file = folder / (name + ".gp");
+    write_plot_file(data_file, data);
+    write_plot_file(script_file, script);
+    return {{data_file, script_file}, script_file, {folder / (picture + ".svg")}};
+}
+
+Drawn try_draw(const Drawing& drawing) {
+    const int status = run_gnuplot(drawing.script);
+    if (status == 0) return Drawn::yes;
+    return status == kNoGnuplot ? Drawn::no_gnuplot : Drawn::failed;
+}
+
+void draw(const Drawing& drawing) {
+    const Drawn drawn = try_draw(drawing);
+    if (drawn == Drawn::yes) return;
+    if (drawn == Drawn::no_gnuplot)
+        throw base::EnvironmentError(
+            fmt::format("gnuplot is not here, so nothing was drawn; install it (Debian: gnuplot-nox) and "
+                        "repeat, or take '{}' with its data to where it is",
+                        drawing.script.string()));
+    throw base::EnvironmentError(
+        fmt::format("gnuplot failed on '{}'; its own message says why", drawing.script.string()));
+}
+
+}  // namespace ranklab::report::figures

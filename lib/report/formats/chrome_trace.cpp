@@ -1,0 +1,153 @@
+#include "report/formats/chrome_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/formats/json_dump.hpp"
+#include "report/formats/run_name.hpp"
+#include "report/model/phases.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::Measurement;
+using results::Run;
+
+constexpr double kMicroseconds = 1e6;
+
+class Trace {
+  public:
+    Trace(std::size_t most_steps, const model::Sink& sink) : most_steps_(most_steps), sink_(sink) {}
+
+    void add(const Run& stored) {
+        const Run run = with_beginnings(stored);
+        for (const auto& whole : model::wholes()) {
+            const Measurement* steps = run.find(whole.name);
+            if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
+            const std::size_t all = stored.find(whole.name)->rows();
+            const auto pids = name_processes(run, steps->columns);
+            for (std::size_t rank = 0; rank < steps->columns; ++rank)
+                add_rank(run, *steps, *whole.phases, rank, std::min(all, most_steps_), pids.at(rank));
+            told_.push_back({{"run", run.id},
+                             {"of", whole.name},
+                             {"drawn", std::min(all, most_steps_)},
+                             {"stored", all}});
+        }
+    }
+
+    Json told() const { return told_; }
+
+  private:
+    // What a long run has in its file, as far as it is drawn.
+    Run with_beginnings(Run run) const {
+        for (auto& m : run.measurements) {
+            if (!m.stream) continue;
+            m.samples.resize(std::min(most_steps_, m.rows()) * m.columns);
+            m.stream->read(0, m.samples);
+            m.stream = nullptr;
+        }
+        return run;
+    }
+
+    // A process for each host that has ranks, in the order of ranks.
+    std::vector<std::size_t> name_processes(const Run& run, std::size_t ranks) {
+        std::map<std::string, std::size_t> of_host;
+        std::vector<std::size_t> pids(ranks, 0);
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            const auto row = std::find_if(run.hosts.begin(), run.hosts.end(), [&](const auto& one) {
+                return one.rank == static_cast<int>(rank);
+            });
+            const bool known = row != run.hosts.end();
+            const std::string host = known ? row->host : "unknown host";
+            const auto [place, fresh] = of_host.try_emplace(host, processes_);
+            if (fresh) {
+                ++processes_;
+                name("process_name", place->second, 0,
+                     fmt::format("{} {} on {}", run.id, workload_name(run), host));
+            }
+            pids[rank] = place->second;
+            name("thread_name", place->second, rank,
+                 known ? fmt::format("rank {} (cpus {}, {})", rank, row->cpus, row->device)
+                       : fmt::format("rank {}", rank));
+        }
+        return pids;
+    }
+
+    void name(const char* what, std::size_t pid, std::size_t tid, const std::string& text) {
+        put({{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", tid}, {"args", {{"name", text}}}});
+    }
+
+    // Steps one after another; inside each the phases of the same row, which end with it at the latest.
+    void add_rank(const Run& run, const Measurement& steps, const std::vector<std::string>& phases,
+                  std::size_t rank, std::size_t most, std::size_t pid) {
+        double start = 0;
+        for (std::size_t step = 0; step < most; ++step) {
+            const double length = steps.samples[step * steps.columns + rank];
+            if (!(length >= 0)) continue;
+            const std::string name = fmt::format("{} {}", steps.axis.empty() ? "step" : steps.axis, step + 1);
+            event(name, "step", pid, rank, start, length);
+            double at = start;
+            for (const auto& phase : phases) {
+                const Measurement* m = run.find(phase);
+                const std::size_t place = step * steps.columns + rank;
+                if (m == nullptr || m->columns != steps.columns || place >= m->samples.size()) continue;
+                const double part = std::min(m->samples[place], start + length - at);
+                if (!(part > 0)) continue;
+                event(phase.substr(0, phase.find("_time_s")), "phase", pid, rank, at, part);
+                at += part;
+            }
+            start += length;
+        }
+    }
+
+    void event(const std::string& name, const char* category, std::size_t pid, std::size_t tid,
+               double start_s, double length_s) {
+        put({{"name", name},
+             {"cat", category},
+             {"ph", "X"},
+             {"ts", start_s * kMicroseconds},
+             {"dur", length_s * kMicroseconds},
+             {"pid", pid},
+             {"tid", tid}});
+    }
+
+    void put(const Json& event) {
+        sink_(between_ + json_line(event));
+        between_ = ",\n";
+    }
+
+    std::size_t most_steps_;
+    const model::Sink& sink_;
+    std::size_t processes_ = 1;  // pid 0 is the idle task's
+    std::string between_ = "\n";
+    Json told_ = Json::array();
+};
+
+void visit(const model::ChosenRuns& runs, const std::function<void(const Run&)>& take) {
+    if (!runs.everything()) return runs.visit(results::Detail::all, take);
+    const auto headers = runs.file().runs();
+    if (!headers.empty()) take(runs.file().read(headers.back().id));
+}
+
+}  // namespace
+
+void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, const model::Sink& sink) {
+    sink("{\"traceEvents\":[");
+    Trace trace(most_steps, sink);
+    visit(runs, [&](const Run& run) { trace.add(run); });
+    const Json other = {
+        {"time",
+         "of each rank's own steps, one after another from 0; what lies between steps is left out, and ranks "
+         "are not aligned with each other"},
+        {"phase_order", "nominal: durations are measured, their order and starts inside a step are not"},
+        {"runs", trace.told()}};
+    sink("\n],\"displayTimeUnit\":\"ms\",\"otherData\":" + json_line(other) + "}\n");
+}
+
+}  // namespace ranklab::report::formats

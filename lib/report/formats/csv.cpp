@@ -1,0 +1,72 @@
+#include "report/formats/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "report/formats/write_each.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+constexpr const char* kHead =
+    "# ranklab measurements, one row each; every value in the row's own unit, ci95 is the interval of the "
+    "median\n"
+    "# formulae: docs/measurement.md\n"
+    "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
+    "rank_reduction\n";
+
+// A spreadsheet takes a text that begins like this for a formula. One apostrophe says that it is a text; a
+// text that has one of its own gets another, so that to drop the first always gives the text back.
+bool needs_apostrophe(const std::string& text) {
+    return !text.empty() && std::string_view("=+-@\t\r\n'").find(text.front()) != std::string_view::npos;
+}
+
+std::string quoted(const std::string& raw) {
+    const std::string field = (needs_apostrophe(raw) ? "'" : "") + base::valid_utf8(raw);
+    if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+    std::string text = "\"";
+    for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return text + '"';
+}
+
+// The shortest decimals that read back to the same double.
+std::string number(double value) {
+    return std::isnan(value) ? "" : fmt::format("{}", value);
+}
+
+std::string row(const std::string& run, const results::Measurement& m) {
+    const stats::Summary& s = m.summary;
+    return run + ',' +
+           base::join({quoted(m.name), quoted(m.unit), results::kind_name(m.kind), std::to_string(s.n),
+                       number(s.median), number(s.mean), number(s.min), number(s.max), number(s.p95),
+                       number(s.p99), number(s.ci95.low), number(s.ci95.high), quoted(m.rank_reduction)},
+                      ",") +
+           '\n';
+}
+
+std::string rows(const results::Run& run) {
+    const std::string first = base::join({quoted(run.id), quoted(run.command), quoted(run.label),
+                                          quoted(run.started_utc), run.valid ? "1" : "0"},
+                                         ",");
+    std::string text;
+    for (const auto& measurement : run.measurements) text += row(first, measurement);
+    return text;
+}
+
+}  // namespace
+
+std::string runs_csv(const std::vector<results::Run>& runs) {
+    std::string text = kHead;
+    for (const auto& run : runs) text += rows(run);
+    return text;
+}
+
+void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
+    sink(kHead);
+    write_each(runs, results::Detail::measurements, rows, sink);
+}
+
+}  // namespace ranklab::report::formats

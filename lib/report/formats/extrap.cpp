@@ -1,0 +1,101 @@
+#include "report/formats/extrap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
+#include "report/formats/json_dump.hpp"
+#include "report/formats/run_name.hpp"
+#include "report/model/decisive.hpp"
+#include "report/model/phases.hpp"
+#include "report/model/selection.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+double parameter(const results::Run& run, const std::string& key) {
+    const std::string text = model::value_of(run, key);
+    const auto value = base::number_in(text);
+    if (!value || !std::isfinite(*value))
+        throw base::OptionError(
+            fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name others with "
+                        "--group-by, or leave the "
+                        "run out with --where",
+                        run.id, key, base::printable(text, 40)));
+    return *value;
+}
+
+Json parameters(const results::Run& run, const std::vector<std::string>& keys) {
+    Json params = Json::object();
+    for (const auto& key : keys) params[key == "ranks" ? "p" : key] = parameter(run, key);
+    return params;
+}
+
+struct Place {
+    std::string callpath;
+    std::string metric;
+};
+
+// "forward_time_s" is the phase "forward" of the step; of other measurements the name is the metric.
+Place place_of(const std::string& workload, const std::string& name) {
+    constexpr std::string_view kTime = "_time_s";
+    for (const auto& whole : model::wholes()) {
+        if (name == whole.name) return {workload, "time"};
+        if (std::find(whole.phases->begin(), whole.phases->end(), name) != whole.phases->end())
+            return {workload + "->" + name.substr(0, name.size() - kTime.size()), "time"};
+    }
+    return {workload, name};
+}
+
+std::string lines(const results::Run& run, const std::vector<std::string>& keys) {
+    const Json params = parameters(run, keys);
+    const std::string workload = workload_name(run);
+    std::string text;
+    for (const auto& m : run.measurements) {
+        if (!std::isfinite(m.summary.median)) continue;
+        const Place place = place_of(workload, m.name);
+        text += json_line({{"params", params},
+                           {"callpath", place.callpath},
+                           {"metric", place.metric},
+                           {"value", m.summary.median}}) +
+                '\n';
+    }
+    return text;
+}
+
+model::Conditions machine_of(const results::Run& run) {
+    model::Conditions all = model::surroundings_of(run);
+    std::erase_if(all, [](const auto& one) { return model::follows_from_ranks(one.first); });
+    return all;
+}
+
+}  // namespace
+
+void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
+                  const model::Sink& sink) {
+    const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
+    std::map<std::string, model::MetConditions> met;  // by command: a run of another is no repetition
+    runs.visit(results::Detail::summaries, [&](const results::Run& run) {
+        // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
+        if (!run.valid || run.measurements.empty()) return;
+        met[run.command].add(machine_of(run));
+        sink(lines(run, names));
+    });
+    std::set<std::string> keys_apart;
+    for (const auto& [command, conditions] : met)
+        for (const auto& key : conditions.differing()) keys_apart.insert(key);
+    if (!keys_apart.empty())
+        base::log::warn(fmt::format(
+            "these runs differ in {}, and Extra-P takes those of equal parameters for repetitions; choose "
+            "runs of one kind with --where",
+            base::join({keys_apart.begin(), keys_apart.end()}, ", ")));
+}
+
+}  // namespace ranklab::report::formats

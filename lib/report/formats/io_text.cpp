@@ -1,0 +1,245 @@
+#include "report/formats/io_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "base/text.hpp"
+#include "report/model/io_ladder.hpp"
+#include "report/model/text_table.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::Measurement;
+using results::Run;
+using results::Table;
+
+constexpr double kMiB = 1024.0 * 1024.0;
+constexpr std::size_t kMostRanks = 8;  // more would not be one screen
+constexpr std::size_t kMostReads = 6;
+
+// Four significant digits, never an exponent.
+std::string plain(double value) {
+    if (std::isnan(value)) return "n/a";
+    const double magnitude = value == 0 ? 0 : std::floor(std::log10(std::abs(value)));
+    return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, 0.0, 9.0)));
+}
+
+// "812.3 (851.8)": MiB/s, and MB/s of 1e6 bytes.
+std::string mib_and_mb(double mib_per_s) {
+    if (std::isnan(mib_per_s)) return "n/a";
+    return fmt::format("{} ({})", plain(mib_per_s), plain(mib_per_s * kMiB / 1e6));
+}
+
+std::string percent(double value) {
+    return std::isnan(value) ? "n/a" : fmt::format("{:.1f}", value);
+}
+
+std::string times(double ratio) {
+    return std::isnan(ratio) ? "n/a" : plain(ratio) + " x";
+}
+
+std::string between(const stats::Interval& interval, std::size_t n) {
+    if (std::isnan(interval.low)) return n < 6 ? "n/a (n < 6)" : "n/a";
+    return fmt::format("{} .. {}", plain(interval.low), plain(interval.high));
+}
+
+// ", 95 % 800.1 .. 820.2 MiB/s, n = 7"
+std::string spread(const stats::Summary& s, const char* unit) {
+    if (std::isnan(s.ci95.low)) return fmt::format(", no interval, n = {}", s.n);
+    return fmt::format(", 95 % {} {}, n = {}", between(s.ci95, s.n), unit, s.n);
+}
+
+// "write        812.3 MiB/s (851.8 MB/s), 95 % 800.1 .. 820.2 MiB/s, n = 7"
+std::string storage_rate(const Run& run, const char* measurement, const char* name) {
+    const Measurement* m = run.find(measurement);
+    if (m == nullptr || m->summary.n == 0) return "";
+    const double median = m->summary.median;
+    return fmt::format("  {:<14}{} MiB/s ({} MB/s){}\n", name, plain(median), plain(median * kMiB / 1e6),
+                       spread(m->summary, "MiB/s"));
+}
+
+std::string file_rate(const Run& run) {
+    const Measurement* m = run.find("files_per_s");
+    if (m == nullptr || m->summary.n == 0) return "";
+    return fmt::format("  {:<14}{} files/s{}\n", "files", plain(m->summary.median),
+                       spread(m->summary, "files/s"));
+}
+
+std::string titled(const std::string& title, const model::TextTable& table) {
+    return table.empty() ? "" : fmt::format("{}\n{}\n", title, table.text());
+}
+
+// Marks told once each, in the order met; gives a row's number in brackets.
+class Footnotes {
+  public:
+    std::string reference(const std::string& mark) {
+        if (mark.empty()) return "";
+        const auto known = std::find(marks_.begin(), marks_.end(), mark);
+        const auto number = known - marks_.begin() + 1;
+        if (known == marks_.end()) marks_.push_back(mark);
+        return fmt::format(" [{}]", number);
+    }
+    std::string text() const {
+        std::string text;
+        for (std::size_t i = 0; i < marks_.size(); ++i)
+            text += fmt::format("  [{}] {}\n", i + 1, model::printable(marks_[i]));
+        return text.empty() ? "" : text + '\n';
+    }
+
+  private:
+    std::vector<std::string> marks_;
+};
+
+std::string base_line(const std::vector<model::LadderRow>& rows) {
+    const model::LadderRow& base = model::base_of(rows);
+    const auto name = model::ladder_labels(rows)[static_cast<std::size_t>(&base - rows.data())];
+    return fmt::format("  speedup: over {}, {} s\n\n", name, plain(base.time.median_s));
+}
+
+// "91.2 of write"
+std::string of_ceiling(const model::LadderRow& row) {
+    if (std::isnan(row.percent_of_ceiling)) return "n/a";
+    return percent(row.percent_of_ceiling) + (row.ceiling.empty() ? "" : " of " + row.ceiling);
+}
+
+std::string ladder(const Table& stored, bool valid) {
+    auto rows = model::ladder_rows(stored);
+    if (rows.empty()) return "";
+    for (auto& row : rows) {  // of an invalid ladder the rungs that were verified stand all the same
+        if (valid || row.verified == "yes") continue;
+        row.speedup = row.over_previous = row.write_MiBps = row.files_per_s = stats::kNone;
+        row.percent_of_ceiling = stats::kNone;
+    }
+    model::TextTable table({"rung", "n", "job time s", "95% interval", "speedup", "over previous",
+                            "write MiB/s (MB/s)", "files/s", "<% of ceiling", "<verified"});
+    Footnotes notes;
+    const auto labels = model::ladder_labels(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& row = rows[i];
+        table.add({labels[i] + notes.reference(row.mark), std::to_string(row.n), plain(row.time.median_s),
+                   between(row.time.s, static_cast<std::size_t>(row.n)), times(row.speedup),
+                   times(row.over_previous), mib_and_mb(row.write_MiBps), plain(row.files_per_s),
+                   of_ceiling(row), row.verified});
+    }
+    return "ladder\n" + table.text() + base_line(rows) + notes.text();
+}
+
+// What a column is called in a head, where its name says a unit in code.
+std::string head_of(const std::string& column) {
+    static const std::vector<std::pair<std::string, std::string>> kHeads{
+        {"total_s", "total s"},
+        {"per_call_s", "per call s"},
+        {"cumulative_s", "cumulative s"},
+        {"longest_s", "longest s"},
+        {"percent", "%"},
+        {"resident_percent", "resident %"},
+        {"block_layer_MiB", "block layer MiB"}};
+    for (const auto& [name, head] : kHeads)
+        if (name == column) return head;
+    if (column == "MiB_per_s") return "MiB/s (MB/s)";
+    if (column.ends_with("_MiBps")) return column.substr(0, column.size() - 6) + " MiB/s (MB/s)";
+    if (column.ends_with("_s")) return column.substr(0, column.size() - 2) + " s";
+    return column;
+}
+
+std::string io_cell(const results::Column& column, std::size_t row) {
+    const auto* doubles = std::get_if<std::vector<double>>(&column.values);
+    if (doubles == nullptr) return model::cell(column, row);
+    if (column.name.ends_with("MiBps") || column.name == "MiB_per_s") return mib_and_mb((*doubles)[row]);
+    return column.name.ends_with("percent") ? percent((*doubles)[row]) : model::number((*doubles)[row]);
+}
+
+model::TextTable with_heads_of(const Table& stored) {
+    std::vector<std::string> heads;
+    for (const auto& column : stored.columns) {
+        const bool text = std::holds_alternative<std::vector<std::string>>(column.values);
+        heads.push_back((text && !heads.empty() ? "<" : "") + head_of(column.name));
+    }
+    return model::TextTable(std::move(heads));
+}
+
+// Phases, ranks, reads: the stored columns under readable heads.
+std::string readable(const Table& stored, const std::string& title, std::size_t most_rows) {
+    model::TextTable table = with_heads_of(stored);
+    const std::size_t rows = model::row_count(stored);
+    for (std::size_t row = 0; row < std::min(rows, most_rows); ++row) {
+        std::vector<std::string> cells;
+        for (const auto& column : stored.columns) cells.push_back(io_cell(column, row));
+        table.add(std::move(cells));
+    }
+    const std::string rest =
+        rows > most_rows ? fmt::format("  and {} more rows (--format json)\n\n", rows - most_rows) : "";
+    return titled(title, table) + rest;
+}
+
+Table without(const Table& stored, std::string_view column) {
+    Table rest = stored;
+    std::erase_if(rest.columns, [&](const auto& one) { return one.name == column; });
+    return rest;
+}
+
+// A ceiling is a rate of bytes or of files; only that of bytes has two units. Marks stand below.
+std::string ceilings(const Table& whole) {
+    const Table stored = without(whole, "mark");
+    model::TextTable table = with_heads_of(stored);
+    Footnotes notes;
+    for (std::size_t row = 0; row < model::row_count(stored); ++row) {
+        std::vector<std::string> cells;
+        const bool bytes = model::text_at(stored, "unit", row) == "MiB/s";
+        for (const auto& column : stored.columns) {
+            const bool value = column.name == "value" && bytes;
+            const bool unit = column.name == "unit" && bytes;
+            cells.push_back(value  ? mib_and_mb(model::number_at(stored, "value", row))
+                            : unit ? "MiB/s (MB/s)"
+                                   : io_cell(column, row));
+            if (column.name == "binds") cells.back() += notes.reference(model::text_at(whole, "mark", row));
+        }
+        table.add(std::move(cells));
+    }
+    return titled(stored.name, table) + notes.text();
+}
+
+}  // namespace
+
+bool is_io(const Run& run) {
+    return run.command == "io";
+}
+
+std::string io_records(const Run& run) {
+    const auto files = run.setting("files");
+    const auto size = run.setting("size");
+    if (files.empty() || size.empty()) return "";
+    const double edge = std::strtod(size.c_str(), nullptr);
+    const double bytes = std::strtod(files.c_str(), nullptr) * edge * edge * 8;
+    const auto ranks =
+        model::is_rung(run) ? model::ranks_of(run) : static_cast<std::int64_t>(run.hosts.size());
+    const auto workers = model::is_rung(run) ? model::workers_of(run) : 0;
+    const std::string by = workers > 0 ? fmt::format(", {} worker(s)", workers) : "";
+    return fmt::format("  {:<14}{} of {} x {} float64, {} as numbers, by {}; {} rank(s){}\n\n", "records",
+                       model::printable(files), model::printable(size), model::printable(size),
+                       base::human_bytes(bytes), model::printable(run.setting("strategy")), ranks, by);
+}
+
+std::string io_rates(const Run& run) {
+    const std::string text = storage_rate(run, "write_MiBps", "write") +
+                             storage_rate(run, "read_MiBps", "read back") + file_rate(run);
+    return text.empty() ? "" : text + '\n';
+}
+
+std::optional<std::string> io_table(const Table& table, bool valid) {
+    if (table.name == "ladder") return ladder(table, valid);
+    if (table.name == "ceilings") return ceilings(table);
+    if (table.name == "io_phases")
+        return readable(table, "phases (all ranks and workers, all repetitions)", 100);
+    if (table.name == "io_ranks") return readable(table, "ranks", kMostRanks);
+    if (table.name == "io_reads") return readable(table, "reading back", kMostReads);
+    return std::nullopt;
+}
+
+}  // namespace ranklab::report::formats

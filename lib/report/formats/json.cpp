@@ -1,0 +1,102 @@
+#include "report/formats/json.hpp"
+
+#include <utility>
+
+#include "report/formats/json_dump.hpp"
+#include "report/formats/write_each.hpp"
+#include "results/json.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+constexpr const char* kHead = R"({"schema":1,"runs":[)";
+constexpr const char* kTail = "\n]}\n";
+
+// Not finite numbers are written as null by the library itself.
+Json measurement_json(const results::Measurement& m) {
+    const stats::Summary& s = m.summary;
+    return {{"name", m.name},
+            {"unit", m.unit},
+            {"kind", results::kind_name(m.kind)},
+            {"n", s.n},
+            {"median", s.median},
+            {"mean", s.mean},
+            {"min", s.min},
+            {"max", s.max},
+            {"p95", s.p95},
+            {"p99", s.p99},
+            {"ci95_low", s.ci95.low},
+            {"ci95_high", s.ci95.high},
+            {"rank_reduction", m.rank_reduction}};
+}
+
+Json measurements_json(const std::vector<results::Measurement>& measurements) {
+    Json json = Json::array();
+    for (const auto& measurement : measurements) json.push_back(measurement_json(measurement));
+    return json;
+}
+
+Json hosts_json(const std::vector<results::HostRow>& hosts) {
+    Json json = Json::array();
+    for (const auto& [rank, local_rank, host, cpus, device] : hosts)
+        json.push_back(
+            {{"rank", rank}, {"local_rank", local_rank}, {"host", host}, {"cpus", cpus}, {"device", device}});
+    return json;
+}
+
+Json tables_json(const std::vector<results::Table>& tables) {
+    Json json = Json::object();
+    for (const auto& table : tables) {
+        Json& columns = json[table.name] = Json::object();
+        for (const auto& [name, values] : table.columns)
+            columns[name] = std::visit([](const auto& v) { return Json(v); }, values);
+    }
+    return json;
+}
+
+// A member of an object that is being written, with what stands before it.
+std::string member(const char* name, const std::string& json) {
+    return std::string(",\"") + name + "\":" + json;
+}
+
+std::string run_json(const results::Run& run) {
+    std::string text = json_line({{"id", run.id},
+                                  {"command", run.command},
+                                  {"label", run.label},
+                                  {"started_utc", run.started_utc},
+                                  {"duration_s", run.duration_s},
+                                  {"valid", run.valid},
+                                  {"exit_code", run.exit_code},
+                                  {"version", run.version},
+                                  {"git_revision", run.git_revision},
+                                  {"argv", run.argv}});
+    text.pop_back();  // the object goes on
+    // The same texts as in the results file, so that both say the same of a number that is none.
+    text += member("config", results::config_to_json(run.config));
+    text += member("context", results::context_to_json(run.context));
+    text += member("warnings", results::warnings_to_json(run.warnings));
+    text += member("hosts", json_line(hosts_json(run.hosts)));
+    text += member("measurements", json_line(measurements_json(run.measurements)));
+    text += member("tables", json_line(tables_json(run.tables)));
+    return text + '}';
+}
+
+}  // namespace
+
+std::string runs_json(const std::vector<results::Run>& runs) {
+    std::string text = kHead;
+    for (std::size_t i = 0; i < runs.size(); ++i) text += (i == 0 ? "\n" : ",\n") + run_json(runs[i]);
+    return text + kTail;
+}
+
+void write_json(const model::ChosenRuns& runs, const model::Sink& sink) {
+    const char* between = "\n";
+    const auto text_of = [&](const results::Run& run) {
+        return std::exchange(between, ",\n") + run_json(run);
+    };
+    sink(kHead);
+    write_each(runs, results::Detail::summaries, text_of, sink);
+    sink(kTail);
+}
+
+}  // namespace ranklab::report::formats

@@ -1,0 +1,322 @@
+#include "report/formats/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "report/formats/ablation.hpp"
+#include "report/formats/io_text.hpp"
+#include "report/model/phases.hpp"
+#include "report/model/text_table.hpp"
+#include "report/model/values.hpp"
+#include "stats/series.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::Kind;
+using results::Measurement;
+using results::Run;
+
+constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
+
+bool is_phase(const Measurement& m) {
+    return std::find(model::step_phases().begin(), model::step_phases().end(), m.name) !=
+           model::step_phases().end();
+}
+
+// Measurements that a line of their own tells of.
+bool has_own_line(const Measurement& m) {
+    static constexpr std::array kNames{"validation_accuracy", "validation_loss", "peak_rss_bytes", "threads",
+                                       "learning_rate",       "load_imbalance"};
+    return std::find(kNames.begin(), kNames.end(), m.name) != kNames.end();
+}
+
+// Four significant digits, at least one decimal, never an exponent.
+std::string plain(double value, double scale) {
+    const double magnitude =
+        scale == 0 || !std::isfinite(scale) ? 0 : std::floor(std::log10(std::abs(scale)));
+    return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
+}
+
+// Below 100 samples the 99th percentile is made of the largest sample: the max column says it.
+std::string p99(const stats::Summary& s) {
+    return s.n < 100 ? "max" : model::number(s.p99);
+}
+
+// What of the step went into it: sum over sum, which is mean over mean.
+std::string share(const Run& run, const Measurement& m) {
+    const Measurement* step = run.find("step_time_s");
+    if (step == nullptr || !is_phase(m) || !(step->summary.mean > 0) || std::isnan(m.summary.mean)) return "";
+    return model::fixed(100 * m.summary.mean / step->summary.mean, 1) + " %";
+}
+
+template <class Wanted>
+std::string measurement_table(const Run& run, const char* title, Wanted wanted) {
+    const bool phases = std::string_view(title) == "phase";
+    std::vector<std::string> heads{title, "<unit", "n", "median", "95% interval", "p95", "p99", "min", "max"};
+    if (phases) heads.emplace_back("share");
+    model::TextTable table(std::move(heads));
+    for (const auto& m : run.measurements) {
+        const stats::Summary& s = m.summary;
+        if (wanted(m))
+            table.add({m.name, m.unit, std::to_string(s.n), model::number(s.median), model::interval_text(s),
+                       model::number(s.p95), p99(s), model::number(s.min), model::number(s.max),
+                       share(run, m)});
+    }
+    return table.empty() ? "" : table.text() + '\n';
+}
+
+std::string few(const std::set<std::string>& all) {
+    constexpr std::size_t kMost = 4;
+    std::vector<std::string> shown;
+    for (const auto& one : all)
+        if (shown.size() < kMost) shown.push_back(one);
+    return base::join(shown, ", ") +
+           (all.size() > kMost ? fmt::format(" and {} more", all.size() - kMost) : "");
+}
+
+std::string where(const Run& run) {
+    constexpr std::size_t kMostHosts = 4;
+    std::map<std::string, std::vector<int>> ranks;
+    std::set<std::string> devices;
+    for (const auto& row : run.hosts) {
+        ranks[row.host].push_back(row.rank);
+        devices.insert(row.device);
+    }
+    std::vector<std::string> parts;
+    for (auto& [host, ids] : ranks) {
+        std::sort(ids.begin(), ids.end());
+        if (parts.size() < kMostHosts)
+            parts.push_back(fmt::format("{} (ranks {})", host, base::compact_ranges(ids)));
+    }
+    if (ranks.size() > kMostHosts) parts.push_back(fmt::format("{} more", ranks.size() - kMostHosts));
+    if (parts.empty()) return "unknown";
+    return fmt::format("{} rank(s) on {} host(s): {}; {}", run.hosts.size(), ranks.size(),
+                       base::join(parts, ", "), few(devices));
+}
+
+std::string line(const char* name, const std::string& value) {
+    return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, model::printable(value));
+}
+
+std::string fact_of(const Run& run, const char* section, const char* key) {
+    for (const auto& fact : run.context)
+        if (fact.section == section && fact.key == key) return fact.value;
+    return "";
+}
+
+std::string header(const Run& run) {
+    return fmt::format("run {}\n", model::printable(run.id)) + line("command", run.command) +
+           line("label", run.label) + line("command line", run.argv) +
+           line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
+           line("where", where(run)) +
+           line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
+           line("valid", run.valid ? "yes" : "NO") +
+           line("converged", fact_of(run, "measuring", "converged"));
+}
+
+std::string invalid(const Run& run) {
+    std::string text =
+        fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code);
+    for (const auto& warning : run.warnings) text += fmt::format("  - {}\n", model::printable(warning));
+    if (run.warnings.empty()) text += "  - no reason was stored\n";
+    return text + '\n';
+}
+
+// m +- h, where h is the longer side of the interval.
+std::string with_half_width(const stats::Summary& s, double divisor) {
+    const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
+    const std::string middle = plain(s.median / divisor, s.median / divisor);
+    if (std::isnan(half)) return fmt::format("{} +- n/a{}", middle, s.n < 6 ? " (n < 6)" : "");
+    return fmt::format("{} +- {}", middle, plain(half / divisor, s.median / divisor));
+}
+
+std::string throughput(const Run& run) {
+    const Measurement* m = run.find("throughput_samples_per_s");
+    if (m == nullptr || std::isnan(m->summary.median)) return "";
+    const std::size_t ranks = std::max<std::size_t>(1, run.hosts.size());
+    return fmt::format("Img/sec per rank: {}\nTotal img/sec on {} rank(s): {}\n\n",
+                       with_half_width(m->summary, static_cast<double>(ranks)), ranks,
+                       with_half_width(m->summary, 1));
+}
+
+// The last entry of a column of the table `epochs`, which is there when samples were not read.
+double last_epoch(const Run& run, const std::string& name) {
+    const results::Table* epochs = run.find_table("epochs");
+    const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(name);
+    return values == nullptr || values->empty() ? stats::kNone : values->back();
+}
+
+// The value after the last epoch; a median over epochs would be that of a half-trained model. Every
+// rank holds the same one.
+double last_value(const Run& run, const std::string& name) {
+    const Measurement* m = run.find(name);
+    if (m == nullptr) return stats::kNone;
+    if (!m->samples.empty() && m->samples.size() >= m->columns)
+        return m->samples[m->samples.size() - m->columns];
+    return m->summary.n == 1 ? m->summary.median : last_epoch(run, name);
+}
+
+std::string accuracy(const Run& run) {
+    std::string text;
+    const double accuracy = last_value(run, "validation_accuracy");
+    const double loss = last_value(run, "validation_loss");
+    if (!std::isnan(accuracy)) text += line("test accuracy", fmt::format("{:.2f} %", 100 * accuracy));
+    if (!std::isnan(loss)) text += line("test loss", model::number(loss));
+    return text;
+}
+
+std::string learning_rate(const Run& run) {
+    const Measurement* m = run.find("learning_rate");
+    if (m == nullptr || m->summary.n == 0) return "";
+    if (m->summary.min == m->summary.max) return line("learning rate", model::number(m->summary.max));
+    return line("learning rate",
+                fmt::format("{} at least, {} at most, over {} counted steps", model::number(m->summary.min),
+                            model::number(m->summary.max), m->summary.n));
+}
+
+std::string threads(const Run& run) {
+    if (const Measurement* m = run.find("threads"); m != nullptr && m->summary.n > 0)
+        return model::number(m->summary.max);
+    return run.setting("threads");
+}
+
+std::string resources(const Run& run) {
+    std::string text;
+    if (const Measurement* m = run.find("load_imbalance"); m != nullptr && m->summary.n > 0)
+        text += line("imbalance", model::fixed(100 * m->summary.median, 2) + " % (max/mean - 1 over ranks)");
+    if (const Measurement* m = run.find("peak_rss_bytes"); m != nullptr && m->summary.n > 0)
+        text += line("peak memory", fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
+    return text + line("threads", threads(run));
+}
+
+// Of the whole, the parts that are known.
+std::string communication_parts(const Run& run) {
+    std::vector<std::string> parts;
+    const auto add = [&](const char* name, const char* what) {
+        const Measurement* m = run.find(name);
+        if (m != nullptr && m->summary.n > 0 && !std::isnan(m->summary.median))
+            parts.push_back(fmt::format("{} ms {}", model::number(1e3 * m->summary.median), what));
+    };
+    add("communication_s", "a step in all");
+    add("communication_hidden_s", "hidden behind backward");
+    add("communication_exposed_s", "longer than without");
+    return base::join(parts, ", ");
+}
+
+// What the ranks' communication costs a step.
+std::string communication(const Run& run) {
+    const Measurement* overlap = run.find("overlap");
+    if (overlap == nullptr) return "";
+    const stats::Summary& s = overlap->summary;
+    const std::string parts = communication_parts(run);
+    if (std::isnan(s.median) || std::isnan(s.ci95.low)) {
+        const std::string why = fact_of(run, "communication", "no_overlap");
+        return line(
+            "overlap",
+            fmt::format("n/a: {}; {} (n = {})",
+                        why.empty() ? "stored without an interval, by an older ranklab" : why, parts, s.n));
+    }
+    return line(
+        "overlap",
+        fmt::format("{:.1f} % of the communication is hidden (95 % interval {:.1f} .. {:.1f} %, balance "
+                    "{}): {} (n = {})",
+                    100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high,
+                    model::fixed(run.median("overlap_balance"), 2), parts, s.n));
+}
+
+// Of all samples, those of the warm-up included.
+std::string detected_text(std::int64_t detected, std::int64_t n) {
+    constexpr auto kFewest = static_cast<std::int64_t>(stats::kFewestForWarmup);
+    return n < kFewest ? fmt::format("n/a (n < {})", kFewest) : fmt::format("{}", detected);
+}
+
+// Of the wholes: the table has the phases, too, and stands in every other format.
+std::string series(const Run& run) {
+    const results::Table* table = run.find_table("statistics");
+    if (table == nullptr) return "";
+    const auto* names = table->find<std::string>("name");
+    const auto counts = [&](const char* column) { return table->find<std::int64_t>(column); };
+    const auto *n = counts("n"), *low = counts("outliers_low"), *high = counts("outliers_high");
+    const auto *fixed = counts("warmup_fixed"), *detected = counts("warmup_detected");
+    if (names == nullptr || !n || !low || !high || !fixed || !detected) return "";
+    std::string text;
+    for (std::size_t i = 0; i < names->size(); ++i) {
+        const std::string& name = (*names)[i];
+        if (name != "step_time_s" && name != "job_time_s") continue;
+        text += line("outliers",
+                     fmt::format("{} low, {} high of {} in {}, all counted; warm-up: fixed {}, detected {}",
+                                 (*low)[i], (*high)[i], (*n)[i], name, (*fixed)[i],
+                                 detected_text((*detected)[i], (*fixed)[i] + (*n)[i])));
+    }
+    return text;
+}
+
+std::string table_text(const results::Table& table, std::size_t most_rows) {
+    if (table.columns.empty()) return "";
+    std::vector<std::string> heads;
+    for (const auto& column : table.columns)
+        heads.push_back(std::holds_alternative<std::vector<std::string>>(column.values) ? '<' + column.name
+                                                                                        : column.name);
+    model::TextTable text(std::move(heads));
+    const std::size_t rows = model::row_count(table);
+    for (std::size_t row = 0; row < std::min(rows, most_rows); ++row) {
+        std::vector<std::string> cells;
+        for (const auto& column : table.columns) cells.push_back(model::cell(column, row));
+        text.add(std::move(cells));
+    }
+    const std::string rest =
+        rows > most_rows ? fmt::format("  and {} more rows (--format json)\n", rows - most_rows) : "";
+    return fmt::format("{}\n{}{}\n", model::printable(table.name), text.text(), rest);
+}
+
+std::string tables(const Run& run) {
+    std::string text;
+    for (const auto& table : run.tables) {
+        if (table.name == "statistics") continue;  // the line `outliers`
+        if (table.name == "order") continue;       // for who looks into the file
+        const auto own_form = is_io(run) ? io_table(table, run.valid) : std::nullopt;
+        text += own_form ? *own_form : table_text(table, table.name == "verification" ? 1000 : kMostRows);
+    }
+    return text;
+}
+
+std::string warnings(const Run& run) {
+    std::string text;
+    for (const auto& warning : run.warnings) text += fmt::format("warning: {}\n", model::printable(warning));
+    return text;
+}
+
+std::string measured(const Run& run) {
+    const auto step = [](const Measurement& m) { return is_phase(m) || m.name == "step_time_s"; };
+    const auto rate = [](const Measurement& m) { return m.kind == Kind::rate; };
+    const auto other = [&](const Measurement& m) { return !step(m) && !rate(m) && !has_own_line(m); };
+    std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);
+    if (!run.valid) return text;
+    if (is_io(run)) return text + io_rates(run);
+    return text + measurement_table(run, "rate", rate) + throughput(run) + ablation_lines(run);
+}
+
+}  // namespace
+
+std::string run_text(const Run& run) {
+    std::string text = header(run) + '\n';
+    if (is_io(run)) text += io_records(run);
+    if (!run.valid) text += invalid(run);
+    text += measured(run);
+    const std::string facts =
+        accuracy(run) + learning_rate(run) + communication(run) + series(run) + resources(run);
+    if (!facts.empty()) text += facts + '\n';
+    text += tables(run);
+    if (run.valid) text += warnings(run);
+    return text;
+}
+
+}  // namespace ranklab::report::formats

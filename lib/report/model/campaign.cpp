@@ -1,0 +1,297 @@
+#include "report/model/campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/model/single_device.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+using results::Run;
+
+// In a title these have a form of their own.
+constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
+
+std::size_t nodes_of(const Run& run) {
+    return std::max<std::size_t>(1, node_count(run));
+}
+
+// A run of one rung of io says its ranks itself: not all ranks of the job write in every rung.
+std::size_t ranks_in(const Run& run) {
+    const std::string text = run.command == "io" ? run.setting("ranks") : "";
+    const std::size_t hosts = std::max<std::size_t>(1, run.hosts.size());
+    return text.empty() ? hosts : std::max<std::size_t>(1, std::strtoul(text.c_str(), nullptr, 10));
+}
+
+bool tells_apart(const std::string& setting) {
+    return setting_matters(Asker::group, setting);
+}
+
+std::string key_of(const Run& run, const Conditions& surroundings) {
+    std::string key = fmt::format("{}\n{}\n{}", run.command, ranks_in(run), nodes_of(run));
+    const bool alone = is_single_device(run);
+    for (const auto& [name, value, number] : run.config)
+        if (tells_apart(name) && (name == "mode" || !alone || !is_between_ranks(name)))
+            key += fmt::format("\n{}={}", name, value);
+    for (const auto& [name, value] : surroundings) key += fmt::format("\n{}={}", name, value);
+    return key;
+}
+
+// Each host once, with each kind of device.
+void slim_hosts(std::vector<results::HostRow>& hosts) {
+    std::set<std::pair<std::string, std::string>> met;
+    std::erase_if(hosts, [&](const results::HostRow& row) {
+        return !met.insert({row.host, device_kind(row.device)}).second;
+    });
+}
+
+// What a page needs of many runs; the rest of context and long tables are read again for the few shown.
+void slim(Run& run, std::size_t ranks) {
+    if (run.setting("ranks").empty()) run.config.push_back({"ranks", fmt::format("{}", ranks), true});
+    std::erase_if(run.context, [](const results::Fact& fact) {
+        return fact.section != "communication" &&
+               !is_decisive_fact(fact.section + "." + fact.key, fact.value);
+    });
+    slim_hosts(run.hosts);
+    std::erase_if(run.tables, [](const results::Table& table) {
+        return table.name != "ladder" && table.name != "communication" && table.name != "phases";
+    });
+    for (auto& m : run.measurements) {
+        m.samples = {};
+        m.warmup = {};
+        m.stream = nullptr;
+    }
+}
+
+std::string main_name(const Run& run) {
+    for (const char* key : {"model", "strategy"})
+        if (const auto value = run.setting(key); !value.empty()) return value;
+    return run.command;
+}
+
+// What a title may name: settings in the order in which runs store them, then surroundings.
+std::vector<std::pair<std::string, std::string>> nameable(const Group& group) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& [key, value, number] : group.newest.config)
+        if (tells_apart(key)) all.emplace_back(key, value);
+    all.insert(all.end(), group.surroundings.begin(), group.surroundings.end());
+    return all;
+}
+
+std::string named_value(const Group& group, const std::string& key) {
+    const auto condition = group.surroundings.find(key);
+    return condition == group.surroundings.end() ? group.newest.setting(key)
+                                                 : base::printable(condition->second, 40);
+}
+
+// What is not the same in all groups.
+std::vector<std::string> differing_keys(const std::vector<const Group*>& groups) {
+    std::map<std::string, std::set<std::string>> values;
+    std::map<std::string, std::size_t> having;
+    std::vector<std::string> order;
+    for (const Group* group : groups) {
+        for (const auto& [key, value] : nameable(*group)) {
+            if (values[key].empty()) order.push_back(key);
+            values[key].insert(value);
+            having[key] += 1;
+        }
+    }
+    std::erase_if(order, [&](const std::string& key) {
+        return values[key].size() < 2 && having[key] == groups.size();
+    });
+    return order;
+}
+
+// What has a form of its own in a title, where it differs. Of ranks that share one batch the parts differ of
+// themselves, of ranks that each have theirs the sum: the other one names the group.
+std::vector<std::string> special_parts(const Run& run, const std::vector<std::string>& differing,
+                                       NamedBatch named) {
+    const auto differs = [&](const char* key) {
+        return std::find(differing.begin(), differing.end(), key) != differing.end();
+    };
+    std::vector<std::string> parts{main_name(run)};
+    const std::string mode = run.setting("mode"), sync = run.setting("sync");
+    const bool name_sync =
+        !sync.empty() && mode != "single" && (sync != "none" || mode == "ddp") && differs("sync");
+    if (differs("mode") || name_sync)
+        parts.push_back(!name_sync ? mode : sync == "none" ? mode + " without sync" : mode + " " + sync);
+    const std::string batch = run.setting("batch-size"), all = run.setting("global-batch-size");
+    const bool of_all = named == NamedBatch::of_all;
+    if (!all.empty() && differs(of_all ? "global-batch-size" : "batch-size"))
+        parts.push_back(batch == all ? "batch " + all : of_all ? all + " global" : batch + "/rank");
+    std::erase(parts, "");
+    return parts;
+}
+
+// What of `differing` has no form of its own, as "KEY VALUE".
+std::vector<std::string> plain_parts(const Group& group, const std::vector<std::string>& differing,
+                                     bool following) {
+    std::vector<std::string> parts;
+    for (const auto& key : differing) {
+        const bool special = std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
+        const bool meaningless = is_single_device(group.newest) && is_between_ranks(key);
+        const auto value = named_value(group, key);
+        const bool follows = follows_ranks(key) || follows_from_ranks(key);
+        if (!special && !meaningless && !value.empty() && follows == following)
+            parts.push_back(key + " " + value);
+    }
+    return parts;
+}
+
+// Where groups of as many ranks have one title: what follows from the ranks by default, and the nodes.
+void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string>& titles) {
+    std::map<std::string, std::vector<std::size_t>> same;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        same[fmt::format("{} {} {}", groups[i]->newest.command, groups[i]->ranks, titles[i])].push_back(i);
+    for (const auto& [title, places] : same) {
+        std::vector<const Group*> alike;
+        std::set<std::size_t> nodes;
+        for (const std::size_t i : places) {
+            alike.push_back(groups[i]);
+            nodes.insert(groups[i]->nodes);
+        }
+        const auto differing = differing_keys(alike);
+        for (const std::size_t i : places) {
+            for (const auto& part : plain_parts(*groups[i], differing, true)) titles[i] += ", " + part;
+            if (nodes.size() > 1)
+                titles[i] += fmt::format(", {} node{}", groups[i]->nodes, groups[i]->nodes == 1 ? "" : "s");
+        }
+    }
+}
+
+}  // namespace
+
+void Campaign::note_facts(const Run& run) {
+    std::set<std::string> names;
+    for (const auto& row : run.hosts) names.insert(row.host);
+    for (const auto& name : names)
+        if (hosts_.size() < 1000 || hosts_.contains(name)) hosts_[name] += 1;
+    const auto count = [&](const std::string& fact, const std::string& value) {
+        auto& values = facts_[fact];
+        const bool full = values.size() >= kMostValues && !values.contains(value);
+        values[full ? "(others)" : value] += 1;
+    };
+    for (const auto& fact : run.context)
+        if (fact.section != "communication" && fact.key != "instance")
+            count(fact.section + "." + fact.key, fact.value);
+    count("ranklab.version", run.version);
+    count("ranklab.git_revision", run.git_revision);
+}
+
+Group& Campaign::group_of(const Run& run) {
+    Conditions surroundings = surroundings_of(run);
+    const std::string key = key_of(run, surroundings);
+    const auto [place, is_new] = places_.emplace(key, groups_.size());
+    if (is_new) {
+        groups_.emplace_back();
+        groups_.back().key = key;
+        groups_.back().ranks = ranks_in(run);
+        groups_.back().nodes = nodes_of(run);
+        groups_.back().surroundings = std::move(surroundings);
+        groups_.back().first_utc = run.started_utc;
+    }
+    return groups_[place->second];
+}
+
+void Campaign::add(Run&& run) {
+    runs_ += 1;
+    if (first_utc_.empty() || run.started_utc < first_utc_) first_utc_ = run.started_utc;
+    last_utc_ = std::max(last_utc_, run.started_utc);
+    note_facts(run);
+    if (!run.valid) {
+        invalid_ += 1;
+        invalid_runs_.add(run.warnings.empty() ? "no reason was stored" : run.warnings.front(), run.id);
+    } else {
+        for (const auto& warning : run.warnings) warnings_.add(warning, run.id);
+    }
+    Group& group = group_of(run);
+    group.runs += 1;
+    group.last_utc = std::max(group.last_utc, run.started_utc);
+    if (run.valid) {
+        group.valid += 1;
+        for (const auto& m : run.measurements) group.medians[m.name].push_back(m.summary.median);
+    }
+    if (run.valid || group.valid == 0) {
+        slim(run, group.ranks);
+        group.verified = "";
+        group.newest = std::move(run);
+    }
+}
+
+void Campaign::complete(const std::function<Run(const std::string&)>& read, std::size_t most) {
+    std::vector<Group*> groups;
+    for (auto& group : groups_) groups.push_back(&group);
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
+    if (groups.size() > most) groups.resize(most);
+    std::sort(groups.begin(), groups.end());
+    for (Group* group : groups) {
+        group->newest = read(group->newest.id);
+        group->verified = group->newest.verified();
+        slim(group->newest, group->ranks);
+        const bool single = group->newest.find_table("ladder") == nullptr;
+        if (group->newest.valid && single && group->verified != "yes")
+            (group->verified == "NO" ? failed_ : unverified_).push_back(group->newest.id);
+    }
+}
+
+std::vector<std::string> kept_apart(const Campaign& campaign) {
+    constexpr std::size_t kMostValues = 4, kLongest = 60;
+    std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // key -> who -> values
+    for (const auto& group : campaign.groups()) {
+        for (const auto& [key, value] : group.surroundings) {
+            const bool follows = follows_from_ranks(key);
+            const auto who = follows ? fmt::format("{} {}", group.ranks, group.nodes) : "";
+            values[key][group.newest.command + who].insert(base::printable(value, kLongest));
+        }
+    }
+    std::vector<std::string> lines;
+    for (const auto& [key, of_some] : values) {
+        std::set<std::string> different;
+        for (const auto& [who, some] : of_some)
+            if (some.size() > 1) different.insert(some.begin(), some.end());
+        if (different.empty()) continue;
+        const std::vector<std::string> all(different.begin(), different.end());
+        const std::size_t shown = std::min(all.size(), kMostValues);
+        lines.push_back(
+            fmt::format("{}: {}{}", key,
+                        base::join({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown)}, " | "),
+                        all.size() > shown ? fmt::format(" and {} more", all.size() - shown) : ""));
+    }
+    return lines;
+}
+
+std::vector<std::string> group_titles(const std::vector<const Group*>& groups, NamedBatch batch) {
+    std::map<std::string, std::vector<const Group*>> of_command;
+    for (const Group* group : groups) of_command[group->newest.command].push_back(group);
+    std::map<std::string, std::vector<std::string>> differing_of;
+    for (const auto& [command, some] : of_command) differing_of[command] = differing_keys(some);
+    std::vector<std::string> titles;
+    for (const Group* group : groups) {
+        const auto& differing = differing_of[group->newest.command];
+        std::vector<std::string> parts = special_parts(group->newest, differing, batch);
+        for (auto& part : plain_parts(*group, differing, false)) parts.push_back(std::move(part));
+        titles.push_back(base::join(parts, ", "));
+    }
+    tell_apart(groups, titles);
+    return titles;
+}
+
+Estimate estimate(const Group& group, const std::string& name) {
+    const auto medians = group.medians.find(name);
+    if (medians != group.medians.end() && medians->second.size() >= kRunsForInterval) {
+        const stats::Summary s = stats::summarise(medians->second);
+        return {s.median, s.ci95, s.n};
+    }
+    const results::Measurement* m = group.newest.find(name);
+    if (m == nullptr || !group.newest.valid) return {};
+    return {m->summary.median, m->summary.ci95, 0};
+}
+
+}  // namespace ranklab::report::model

@@ -1,0 +1,96 @@
+// Private to this room: many runs, folded into groups of like ones while they pass by, so that ten thousand
+// take little memory.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/model/decisive.hpp"
+#include "report/model/notices.hpp"
+#include "results/run.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::report::model {
+
+/// Runs of one command with the same settings on as many ranks and nodes, measured in the same surroundings
+/// (decisive.hpp). Seeds, labels, paths, and how long or often was measured do not make a group.
+struct Group {
+    std::string key;
+    std::size_t ranks = 1, nodes = 1;
+    Conditions surroundings;  ///< of all its runs
+    std::size_t runs = 0, valid = 0;
+    /// The newest valid run; where none is valid the newest. Summaries, settings and small tables only.
+    results::Run newest;
+    std::string verified;  ///< of `newest`; "" before Campaign::complete
+    std::string first_utc, last_utc;
+    std::map<std::string, std::vector<double>> medians;  ///< per measurement, one of each valid run
+};
+
+class Campaign {
+  public:
+    /// Its tables are not needed yet.
+    void add(results::Run&& run);
+    /// Once all runs were added: takes tables and verification of the newest runs of the `most` most recent
+    /// groups from `read`, which gives a run with its summaries.
+    void complete(const std::function<results::Run(const std::string& id)>& read, std::size_t most);
+
+    const std::vector<Group>& groups() const { return groups_; }   ///< in the order met
+    const Notices& warnings() const { return warnings_; }          ///< of valid runs
+    const Notices& invalid_runs() const { return invalid_runs_; }  ///< why they are
+    /// Of the groups' newest runs that `complete` read: ids of those that failed a check, and of those that
+    /// nothing was compared in.
+    const std::vector<std::string>& failed() const { return failed_; }
+    const std::vector<std::string>& unverified() const { return unverified_; }
+    /// Facts of the surroundings: "section.key" -> value -> runs that have it (at most kMostValues told
+    /// apart).
+    const std::map<std::string, std::map<std::string, std::size_t>>& facts() const { return facts_; }
+    const std::map<std::string, std::size_t>& hosts() const { return hosts_; }  ///< name -> runs on it
+    std::size_t runs() const { return runs_; }
+    std::size_t invalid() const { return invalid_; }
+    const std::string& first_utc() const { return first_utc_; }
+    const std::string& last_utc() const { return last_utc_; }
+
+    static constexpr std::size_t kMostValues = 20;
+
+  private:
+    Group& group_of(const results::Run& run);
+    void note_facts(const results::Run& run);
+
+    std::vector<Group> groups_;
+    std::map<std::string, std::size_t> places_;
+    Notices warnings_, invalid_runs_;
+    std::vector<std::string> failed_, unverified_;
+    std::map<std::string, std::map<std::string, std::size_t>> facts_;
+    std::map<std::string, std::size_t> hosts_;
+    std::size_t runs_ = 0, invalid_ = 0;
+    std::string first_utc_, last_utc_;
+};
+
+/// Of conditions that groups do not share each with its values, "host.cpu: A | B": what keeps runs apart that
+/// would otherwise be pooled. Those that follow from the ranks only where groups of as many ranks differ.
+std::vector<std::string> kept_apart(const Campaign& campaign);
+
+/// Which batch a title names, where it is not the same in all: each rank's, "32/rank", or that of all ranks
+/// together, "64 global".
+enum class NamedBatch { of_rank, of_all };
+
+/// Of the groups of one command: what names each beside the others, "mnist-cnn, ddp bucketed, 32/rank": the
+/// model or rung, and the settings that are not the same in all of them. Ranks are not in it; what follows
+/// from them by default is only where two groups of as many ranks would have one name.
+std::vector<std::string> group_titles(const std::vector<const Group*>& groups,
+                                      NamedBatch batch = NamedBatch::of_rank);
+
+/// What a group says of a measurement: over runs where there are kRunsForInterval valid ones, otherwise its
+/// newest run's own.
+struct Estimate {
+    double value = stats::kNone;
+    stats::Interval ci;
+    std::size_t runs = 0;  ///< that it is over; 0: the newest run's own
+};
+inline constexpr std::size_t kRunsForInterval = 6;  // fewer have no 95 % interval of a median
+Estimate estimate(const Group& group, const std::string& measurement);
+
+}  // namespace ranklab::report::model

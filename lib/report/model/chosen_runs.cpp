@@ -1,0 +1,105 @@
+#include "report/model/chosen_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+// So few are looked up one by one: that is cheaper than a walk through a file of thousands.
+constexpr std::size_t kFew = 64;
+
+}  // namespace
+
+results::RunHeader header_of(const results::Run& run) {
+    return {run.id, run.command, run.label, run.started_utc, run.valid, run.exit_code};
+}
+
+ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
+    : file_(std::move(file)), choice_(std::move(choice)), selection_(choice_.conditions) {
+    const bool others = choice_.label || !choice_.conditions.empty() || choice_.last > 0;
+    if (!choice_.id.empty() && others)
+        throw base::OptionError("--run names one run; leave --where, --label and --last out, or --run");
+    if (choice_.last == 0) return;
+    last_ = matching_headers();
+    if (last_.size() > choice_.last)
+        last_.erase(last_.begin(), last_.end() - static_cast<std::ptrdiff_t>(choice_.last));
+}
+
+bool ChosenRuns::everything() const {
+    return choice_.id.empty() && !choice_.label && selection_.everything() && choice_.last == 0;
+}
+
+bool ChosenRuns::matches(const results::Run& run) const {
+    return (!choice_.label || run.label == *choice_.label) && selection_.matches(run);
+}
+
+void ChosenRuns::visit(results::Detail detail, const std::function<void(results::Run&&)>& take) const {
+    const auto hand_over = [&](results::Run&& run) {
+        ++handed_over_;
+        take(std::move(run));
+    };
+    if (!choice_.id.empty()) return hand_over(file_.read(choice_.id, detail));
+    if (everything()) return file_.visit(detail, {}, hand_over);
+    if (choice_.last == 0)
+        return file_.visit(
+            detail, [&](const auto& run) { return matches(run); }, hand_over);
+    if (last_.size() <= kFew) {
+        for (const auto& header : last_) hand_over(file_.read(header.id, detail));
+        return;
+    }
+    const std::set<std::string> ids = last_ids();
+    file_.visit(
+        detail, [&](const auto& run) { return ids.count(run.id) != 0; }, hand_over);
+}
+
+void ChosenRuns::visit_some(results::Detail detail, const std::function<bool(const results::Run&)>& wanted,
+                            const std::function<void(results::Run&&)>& take) const {
+    if (!choice_.id.empty()) return visit(detail, take);
+    const std::set<std::string> ids = last_ids();
+    const auto chosen = [&](const results::Run& run) {
+        return (choice_.last > 0 ? ids.count(run.id) != 0 : matches(run)) && wanted(run);
+    };
+    file_.visit(detail, chosen, take);
+}
+
+std::set<std::string> ChosenRuns::last_ids() const {
+    std::set<std::string> ids;
+    for (const auto& header : last_) ids.insert(header.id);
+    return ids;
+}
+
+std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
+    std::vector<results::RunHeader> headers;
+    if (!selection_.everything()) {
+        file_.visit(
+            results::Detail::settings, [&](const auto& run) { return matches(run); },
+            [&](results::Run&& run) { headers.push_back(header_of(run)); });
+        return headers;
+    }
+    headers = file_.runs();
+    std::erase_if(headers, [&](const auto& one) { return choice_.label && one.label != *choice_.label; });
+    return headers;
+}
+
+std::vector<results::RunHeader> ChosenRuns::headers() const {
+    if (!choice_.id.empty()) return {header_of(file_.read(choice_.id, results::Detail::settings))};
+    auto headers = choice_.last > 0 ? last_ : matching_headers();
+    handed_over_ += headers.size();
+    return headers;
+}
+
+std::string ChosenRuns::text() const {
+    std::vector<std::string> parts = choice_.conditions;
+    if (!choice_.id.empty()) parts.push_back("run " + choice_.id);
+    if (choice_.label) parts.push_back(fmt::format("label '{}'", *choice_.label));
+    if (choice_.last > 0) parts.push_back(fmt::format("the last {}", choice_.last));
+    return base::join(parts, ", ");
+}
+
+}  // namespace ranklab::report::model

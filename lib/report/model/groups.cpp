@@ -1,0 +1,169 @@
+#include "report/model/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/numbers.hpp"
+#include "report/model/allowed.hpp"
+#include "report/model/selection.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+bool before(const std::string& a, const std::string& b) {
+    const auto x = base::number_in(a);
+    const auto y = base::number_in(b);
+    if (x && y && *x != *y) return *x < *y;
+    if (x.has_value() != y.has_value()) return x.has_value();
+    return a < b;
+}
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+bool is_not_converged(const results::Run& run) {
+    return std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
+        return warning.find("not converged") != std::string::npos;
+    });
+}
+
+bool has_wanted(const results::Run& run, const std::vector<std::string>& wanted) {
+    return std::any_of(run.measurements.begin(), run.measurements.end(),
+                       [&](const auto& m) { return m.summary.n > 0 && contains(wanted, m.name); });
+}
+
+bool is_shown(const RunGroup& group) {
+    return group.invalid > 0 || !group.runs.empty();
+}
+
+bool ended_with(const results::Run& run, base::ExitCode code) {
+    return run.exit_code == static_cast<int>(code);
+}
+
+}  // namespace
+
+const std::vector<std::string>& headline_measurements() {
+    static const std::vector<std::string> kNames{
+        "throughput_samples_per_s", "step_time_s", "job_time_s", "write_MiBps", "busbw_GBps", "time_us"};
+    return kNames;
+}
+
+const std::vector<std::string>& scaling_times() {
+    static const std::vector<std::string> kNames{"step_time_s", "job_time_s"};
+    return kNames;
+}
+
+RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements,
+                     std::vector<std::string> allow)
+    : keys_(std::move(keys)),
+      measurements_(measurements.empty() ? headline_measurements() : std::move(measurements)),
+      allow_(std::move(allow)) {
+    std::set<std::string> met;
+    for (const auto& key : keys_)
+        if (key.empty() || !met.insert(key).second)
+            throw base::OptionError(fmt::format(
+                "--group-by takes keys with a comma between, each once, such as ranks,sync; not '{}'", key));
+}
+
+void RunGroups::check_allowed() const {
+    if (runs_ > 0) refuse_unknown_allowed(allow_, surroundings_);
+}
+
+Conditions RunGroups::surroundings_kept_apart(const results::Run& run) {
+    Conditions all = surroundings_of(run);
+    for (const auto& [key, value] : all) surroundings_.insert(key);
+    std::erase_if(all, [&](const auto& one) {
+        return (follows_from_ranks(one.first) && one.first != "hosts") || is_allowed(one.first, allow_) ||
+               contains(keys_, one.first);
+    });
+    return all;
+}
+
+std::vector<std::string> RunGroups::apart() const {
+    MetConditions met;
+    for (const auto& [key, group] : groups_)
+        if (is_shown(group)) met.add(group.surroundings);
+    return met.differing();
+}
+
+std::vector<std::string> RunGroups::keys() const {
+    std::vector<std::string> all = keys_;
+    for (auto& name : apart()) all.push_back(std::move(name));
+    return all;
+}
+
+void RunGroups::add(const results::Run& run) {
+    std::vector<std::string> key;
+    for (const auto& name : keys_) key.push_back(value_of(run, name));
+    const Conditions surroundings = surroundings_kept_apart(run);
+    RunGroup& group = groups_[{key, surroundings}];
+    group.key = key;
+    group.surroundings = surroundings;
+    ++runs_;
+    if (!run.valid) {
+        ++group.invalid;
+        return;
+    }
+    if (!has_wanted(run, measurements_)) {
+        ++group.without;
+        return;
+    }
+    group.runs.push_back(run.id);
+    group.factors.add(run);
+    factors_.add(run);
+    if (is_not_converged(run))
+        ++group.not_converged;
+    else if (ended_with(run, base::ExitCode::invalid_measurement))
+        ++group.doubtful;
+    if (ended_with(run, base::ExitCode::time_limit)) ++group.cut_short;
+    for (const auto& m : run.measurements) {
+        const bool wanted = contains(measurements_, m.name) || contains(scaling_times(), m.name);
+        if (!wanted || m.summary.n == 0) continue;
+        GroupValues& values = group.values[m.name];
+        values.unit = m.unit;
+        values.medians.push_back(m.summary.median);
+        values.own = m.summary.ci95;
+    }
+}
+
+std::vector<RunGroup> RunGroups::sorted() const {
+    std::vector<RunGroup> groups;
+    const auto others = apart();
+    for (const auto& [key, group] : groups_) {
+        if (!is_shown(group)) continue;
+        groups.push_back(group);
+        for (const auto& name : others) {
+            const auto found = group.surroundings.find(name);
+            groups.back().key.push_back(found == group.surroundings.end() ? "" : found->second);
+        }
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
+        return std::lexicographical_compare(a.key.begin(), a.key.end(), b.key.begin(), b.key.end(), before);
+    });
+    return groups;
+}
+
+std::size_t RunGroups::without_values() const {
+    std::size_t runs = 0;
+    for (const auto& [key, group] : groups_) runs += group.without;
+    return runs;
+}
+
+std::vector<std::string> RunGroups::measurements() const {
+    std::vector<std::string> present;
+    for (const auto& name : measurements_) {
+        const bool there = std::any_of(groups_.begin(), groups_.end(), [&](const auto& entry) {
+            return entry.second.values.count(name) != 0;
+        });
+        if (there) present.push_back(name);
+    }
+    return present;
+}
+
+}  // namespace ranklab::report::model

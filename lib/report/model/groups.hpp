@@ -1,0 +1,81 @@
+// Private to this room: runs, grouped by the values of some keys. The unit is the run: one number a run.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/model/decisive.hpp"
+#include "report/model/factors.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::report::model {
+
+/// One measurement of a group: a median a run.
+struct GroupValues {
+    std::string unit;
+    std::vector<double> medians;
+    stats::Interval own;  ///< of the only run; of no meaning where there are several
+};
+
+struct RunGroup {
+    std::vector<std::string> key;   ///< in the order of RunGroups::keys()
+    Conditions surroundings;        ///< of all its runs
+    std::vector<std::string> runs;  ///< ids of those that count: valid, and with one of the measurements
+    std::size_t invalid = 0;        ///< left out
+    std::size_t without = 0;        ///< left out: valid, with none of the measurements
+    std::size_t not_converged = 0;  ///< of those that count
+    std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
+    std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
+    std::map<std::string, GroupValues> values;
+    Factors factors;
+};
+
+/// Runs of different surroundings (decisive.hpp) are never in one group, whatever the keys, but for what
+/// follows from the ranks and what is allowed to differ.
+class RunGroups {
+  public:
+    /// `measurements`: those to keep; empty: the headline ones (headline_measurements). `allow`: surroundings
+    /// that may differ within a group. OptionError for an empty or repeated key.
+    RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements,
+              std::vector<std::string> allow = {});
+
+    /// A run read with its summaries.
+    void add(const results::Run& run);
+    /// After all runs: OptionError where `allow` has something that is no surrounding of any of them.
+    void check_allowed() const;
+
+    /// Those asked for, and after them the surroundings in which the groups differ (apart()).
+    std::vector<std::string> keys() const;
+    /// Surroundings that are not the same in all groups: nobody asked for them, but they are not pooled.
+    std::vector<std::string> apart() const;
+    /// By the values of the keys: numbers in their order, before texts. Runs that have none of the
+    /// measurements are left out and counted in without_values(); so are groups of nothing else.
+    std::vector<RunGroup> sorted() const;
+    std::size_t without_values() const;
+    /// Those that some group has, in the order asked for.
+    std::vector<std::string> measurements() const;
+    const Factors& factors() const { return factors_; }
+    std::size_t runs() const { return runs_; }
+
+  private:
+    Conditions surroundings_kept_apart(const results::Run& run);
+
+    std::vector<std::string> keys_;
+    std::vector<std::string> measurements_;
+    std::vector<std::string> allow_;
+    std::set<std::string> surroundings_;  ///< that some run has
+    std::map<std::pair<std::vector<std::string>, Conditions>, RunGroup> groups_;
+    Factors factors_;
+    std::size_t runs_ = 0;
+};
+
+/// What a command is first asked for: its rate, and the time that its speedups are made of.
+const std::vector<std::string>& headline_measurements();
+/// The times that speedups are made of, the first that a run has.
+const std::vector<std::string>& scaling_times();
+
+}  // namespace ranklab::report::model

@@ -1,0 +1,134 @@
+#include "report/model/io_ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "base/ceiling_share.hpp"
+#include "report/model/decisive.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+using results::Measurement;
+using results::Run;
+using results::Table;
+
+constexpr const char* kDoesNotBind = "does not bind";
+
+std::int64_t whole(double value, std::int64_t otherwise) {
+    return std::isnan(value) ? otherwise : static_cast<std::int64_t>(value);
+}
+
+// Ladders that were stored before that was marked.
+std::string ceiling_text(const Table& table, std::size_t row) {
+    const std::string name = text_at(table, "ceiling", row);
+    const bool marked = name.find(kDoesNotBind) != std::string::npos;
+    const bool binds = !(number_at(table, "percent_of_ceiling", row) > base::kMostOfCeiling);
+    return binds || marked ? name : fmt::format("{} ({})", name, kDoesNotBind);
+}
+
+LadderRow row_of(const Run& run) {
+    LadderRow row;
+    row.rung = run.setting("strategy");
+    row.ranks = ranks_of(run);
+    row.workers = workers_of(run);
+    row.n = static_cast<std::int64_t>(run.find("job_time_s")->summary.n);
+    row.time = job_time(run);
+    row.write_MiBps = run.median("write_MiBps");
+    row.files_per_s = run.median("files_per_s");
+    row.verified = run.verified();
+    if (!run.valid)
+        row.mark = run.warnings.empty() ? "the run is INVALID" : "INVALID: " + run.warnings.front();
+    return row;
+}
+
+void add_speedups(std::vector<LadderRow>& rows) {
+    const TimeWithInterval base = base_of(rows).time;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i].speedup = speedup(base, rows[i].time).ratio;
+        if (i > 0) rows[i].over_previous = speedup(rows[i - 1].time, rows[i].time).ratio;
+    }
+}
+
+// Rungs in the order of the runs, each where it was met first.
+std::vector<LadderRow> rows_of_runs(const std::vector<Run>& runs, const Run& newest) {
+    std::vector<LadderRow> rows;
+    for (const auto& run : runs) {
+        if (!is_rung(run) || !same_records(run, newest) || !same_surroundings(run, newest)) continue;
+        const LadderRow row = row_of(run);
+        const auto old = std::find_if(rows.begin(), rows.end(), [&](const LadderRow& other) {
+            return std::tie(other.rung, other.ranks, other.workers) ==
+                   std::tie(row.rung, row.ranks, row.workers);
+        });
+        if (old == rows.end()) {
+            rows.push_back(row);
+        } else {
+            *old = row;
+        }
+    }
+    add_speedups(rows);
+    return rows;
+}
+
+}  // namespace
+
+std::vector<LadderRow> ladder_rows(const Table& table) {
+    std::vector<LadderRow> rows;
+    for (std::size_t i = 0; i < row_count(table); ++i) {
+        const auto value = [&](const char* column) { return number_at(table, column, i); };
+        rows.push_back({text_at(table, "rung", i),
+                        whole(value("ranks"), 1),
+                        whole(value("workers"), 0),
+                        whole(value("n"), 0),
+                        {value("job_time_s"), {value("low_s"), value("high_s")}},
+                        value("speedup"),
+                        value("over_previous"),
+                        value("write_MiBps"),
+                        value("files_per_s"),
+                        ceiling_text(table, i),
+                        value("percent_of_ceiling"),
+                        text_at(table, "verified", i),
+                        text_at(table, "mark", i)});
+    }
+    return rows;
+}
+
+const LadderRow& base_of(const std::vector<LadderRow>& rows) {
+    const auto base =
+        std::find_if(rows.begin(), rows.end(), [](const LadderRow& row) { return row.rung == "text-loop"; });
+    return base == rows.end() ? rows.front() : *base;
+}
+
+std::vector<std::string> ladder_labels(const std::vector<LadderRow>& rows) {
+    std::vector<std::string> labels;
+    for (const auto& row : rows) {
+        const auto add = [&](std::int64_t LadderRow::*count, const char* what) {
+            const bool several = std::any_of(rows.begin(), rows.end(), [&](const LadderRow& other) {
+                return other.rung == row.rung && other.*count != row.*count;
+            });
+            if (row.*count > 1 || several)
+                labels.back() += fmt::format(", {} {}{}", row.*count, what, row.*count == 1 ? "" : "s");
+        };
+        labels.push_back(row.rung);
+        add(&LadderRow::ranks, "rank");
+        add(&LadderRow::workers, "worker");
+    }
+    return labels;
+}
+
+Ladder newest_ladder(const std::vector<Run>& runs) {
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+        const Table* table = run->command == "io" ? run->find_table("ladder") : nullptr;
+        if (table != nullptr && row_count(*table) > 0)
+            return {fmt::format("{} (run {})", records_text(*run), run->id), ladder_rows(*table)};
+    }
+    const auto newest = std::find_if(runs.rbegin(), runs.rend(), is_rung);
+    if (newest == runs.rend()) return {};
+    return {records_text(*newest), rows_of_runs(runs, *newest)};
+}
+
+}  // namespace ranklab::report::model

@@ -1,0 +1,47 @@
+// Private to this room: the ladder's rows, as `ranklab io` stored them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/model/io_runs.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::report::model {
+
+/// One row of the table `ladder`; NaN and "" where the table has nothing.
+struct LadderRow {
+    std::string rung;
+    std::int64_t ranks = 1;
+    std::int64_t workers = 0;  ///< 0: a rung without worker processes
+    std::int64_t n = 0;        ///< repetitions
+    TimeWithInterval time;
+    double speedup = stats::kNone;        ///< over text-loop, or the first row where that was not run
+    double over_previous = stats::kNone;  ///< over the row before
+    double write_MiBps = stats::kNone;
+    double files_per_s = stats::kNone;
+    std::string ceiling;
+    double percent_of_ceiling = stats::kNone;
+    std::string verified;
+    std::string mark;  ///< why the row is to be read with care
+};
+std::vector<LadderRow> ladder_rows(const results::Table& table);
+
+/// The row that speedups are over: text-loop's, or the first. The rows are not empty.
+const LadderRow& base_of(const std::vector<LadderRow>& rows);
+
+/// Each row's rung, with its ranks and workers where they are more than one, or the rung has rows of several:
+/// "mpi-send, 2 ranks".
+std::vector<std::string> ladder_labels(const std::vector<LadderRow>& rows);
+
+struct Ladder {
+    std::string title;
+    std::vector<LadderRow> rows;
+};
+/// The newest table `ladder` of the runs; where there is none, a row for the newest run of each rung, ranks
+/// and workers that has the newest run's files and size, and its surroundings. No rows where no run is of
+/// `io`.
+Ladder newest_ladder(const std::vector<results::Run>& runs);
+
+}  // namespace ranklab::report::model

@@ -1,0 +1,73 @@
+#include "report/model/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace ranklab::report::model {
+namespace {
+
+std::size_t rows_of(const results::Column& column) {
+    return std::visit([](const auto& values) { return values.size(); }, column.values);
+}
+
+// Of that name and with such a row; nullptr otherwise.
+const results::Column* find_cell(const results::Table& table, const std::string& name, std::size_t row) {
+    for (const auto& column : table.columns)
+        if (column.name == name && row < rows_of(column)) return &column;
+    return nullptr;
+}
+
+}  // namespace
+
+std::string number(double value) {
+    return std::isnan(value) ? "n/a" : fmt::format("{:.4g}", value);
+}
+
+std::string fixed(double value, int digits) {
+    return std::isnan(value) ? "n/a" : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string interval_text(const stats::Summary& s) {
+    if (std::isnan(s.ci95.low)) return s.n < 6 ? "n/a (n < 6)" : "n/a";
+    return fmt::format("{} .. {}", number(s.ci95.low), number(s.ci95.high));
+}
+
+std::size_t node_count(const results::Run& run) {
+    std::set<std::string> hosts;
+    for (const auto& row : run.hosts) hosts.insert(row.host);
+    return hosts.size();
+}
+
+std::size_t row_count(const results::Table& table) {
+    std::size_t rows = table.columns.empty() ? 0 : std::numeric_limits<std::size_t>::max();
+    for (const auto& column : table.columns) rows = std::min(rows, rows_of(column));
+    return rows;
+}
+
+std::string cell(const results::Column& column, std::size_t row) {
+    if (const auto* doubles = std::get_if<std::vector<double>>(&column.values))
+        return number((*doubles)[row]);
+    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column.values))
+        return std::to_string((*ints)[row]);
+    return std::get<std::vector<std::string>>(column.values)[row];
+}
+
+double number_at(const results::Table& table, const std::string& name, std::size_t row) {
+    const results::Column* column = find_cell(table, name, row);
+    if (column == nullptr) return stats::kNone;
+    if (const auto* doubles = std::get_if<std::vector<double>>(&column->values)) return (*doubles)[row];
+    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
+        return static_cast<double>((*ints)[row]);
+    return stats::kNone;
+}
+
+std::string text_at(const results::Table& table, const std::string& name, std::size_t row) {
+    const results::Column* column = find_cell(table, name, row);
+    return column == nullptr ? "" : cell(*column, row);
+}
+
+}  // namespace ranklab::report::model

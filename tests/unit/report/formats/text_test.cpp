@@ -1,0 +1,192 @@
+#include "report/formats/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::RunHeader;
+using results::sample_run;
+using results::StoredRun;
+
+bool has_line(const std::string& text, const std::string& line) {
+    return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(RunText, HasTheRateLines) {
+    const std::string text = run_text(sample_run());  // 3200, interval 3100 .. 3250, 2 ranks
+    EXPECT_TRUE(has_line(text, "Img/sec per rank: 1600.0 +- 50.0")) << text;
+    EXPECT_TRUE(has_line(text, "Total img/sec on 2 rank(s): 3200.0 +- 100.0")) << text;
+}
+
+TEST(RunText, SaysWhereThereIsNoInterval) {
+    StoredRun run = sample_run();
+    run.measurements[1] = results::throughput(0.0123456, stats::kNone, stats::kNone, 3);
+    const std::string text = run_text(run);
+    EXPECT_TRUE(has_line(text, "Img/sec per rank: 0.006173 +- n/a (n < 6)")) << text;
+    EXPECT_TRUE(has_line(text, "Total img/sec on 2 rank(s): 0.01235 +- n/a (n < 6)")) << text;
+}
+
+TEST(RunText, TellsWhatAPersonAsksFirst) {
+    const std::string text = run_text(sample_run());
+    for (const char* part :
+         {"run 20261121T101500Z-3f9a1c", "train", "2026-11-21T10:15:00Z, 12.2 s",
+          "2 rank(s) on 1 host(s): node01 (ranks 0-1); cpu", "test accuracy 89.12 %", "peak memory   1.0 GiB",
+          "threads       2", "parameters equal", "warning: 2 ranks share a core"})
+        EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+}
+
+TEST(RunText, SaysOutliersAndWarmupInOneLine) {
+    StoredRun run = sample_run();
+    using Counts = std::vector<std::int64_t>;
+    run.tables.push_back({"statistics",
+                          {{"name", std::vector<std::string>{"step_time_s", "forward_time_s"}},
+                           {"n", Counts{300, 300}},
+                           {"outliers_low", Counts{0, 1}},
+                           {"outliers_high", Counts{3, 9}},
+                           {"warmup_fixed", Counts{10, 10}},
+                           {"warmup_detected", Counts{35, 0}}}});
+    const std::string text = run_text(run);
+    EXPECT_TRUE(
+        has_line(text,
+                 "  outliers      0 low, 3 high of 300 in step_time_s, all counted; warm-up: fixed 10, "
+                 "detected 35"))
+        << text;
+    EXPECT_FALSE(contains(text, "statistics")) << text;
+    EXPECT_FALSE(contains(text, "forward_time_s")) << text;
+}
+
+TEST(RunText, OfTooFewStepsNobodyKnowsWhereTheBeginningEnds) {
+    StoredRun run = sample_run();
+    using Counts = std::vector<std::int64_t>;
+    run.tables.push_back({"statistics",
+                          {{"name", std::vector<std::string>{"step_time_s"}},
+                           {"n", Counts{14}},
+                           {"outliers_low", Counts{0}},
+                           {"outliers_high", Counts{0}},
+                           {"warmup_fixed", Counts{5}},
+                           {"warmup_detected", Counts{0}}}});
+    EXPECT_TRUE(contains(run_text(run), "warm-up: fixed 5, detected n/a (n < 20)\n")) << run_text(run);
+    run.tables.back().columns[1].values = Counts{15};
+    EXPECT_TRUE(contains(run_text(run), "warm-up: fixed 5, detected 0\n")) << run_text(run);
+}
+
+// Of a run that was ended before its first number, and of one whose numbers are none.
+TEST(RunText, NoNumberIsNotANumber) {
+    for (const std::size_t n : {0U, 1U}) {
+        StoredRun run = sample_run();
+        run.measurements.push_back(results::one_value("load_imbalance", "1", results::Kind::ratio, {1}));
+        run.measurements.push_back(results::one_value("overlap", "1", results::Kind::ratio, {1}));
+        for (auto& m : run.measurements) {
+            m.samples.clear();
+            m.warmup.clear();
+            m.summary = {};
+            m.summary.n = n;
+        }
+        run.measurements.back().summary.median = 0.5;  // of the overlap, whose balance is not there
+        run.measurements.back().summary.ci95 = {0.4, 0.6};
+        const std::string text = run_text(run);
+        for (const char* bad : {" nan", "-nan", "(nan", " inf"})
+            EXPECT_FALSE(contains(text, bad)) << bad << "\n" << text;
+        EXPECT_TRUE(contains(text, "balance n/a")) << text;
+        EXPECT_EQ(contains(text, "peak memory   n/a"), n > 0) << text;
+    }
+}
+
+// Never the median over epochs.
+TEST(RunText, ShowsTheLastAccuracyWithOrWithoutSamples) {
+    StoredRun run = sample_run();
+    run.measurements[3].samples.clear();  // as read with Detail::summaries
+    EXPECT_FALSE(contains(run_text(run), "test accuracy")) << run_text(run);
+    run.tables[0].columns.push_back({"validation_accuracy", std::vector<double>{0.81, 0.8912}});
+    EXPECT_TRUE(contains(run_text(run), "test accuracy 89.12 %")) << run_text(run);
+}
+
+TEST(RunText, ShowsPhasesWithTheirShare) {
+    StoredRun run = sample_run();
+    results::Measurement forward = run.measurements[0];
+    forward.name = "forward_time_s";
+    forward.summary.mean /= 4;
+    run.measurements.push_back(forward);
+    const std::string text = run_text(run);
+    EXPECT_THAT(text,
+                testing::ContainsRegex("phase +unit +n +median +95% interval +p95 +p99 +min +max +share"));
+    EXPECT_THAT(text, testing::ContainsRegex("forward_time_s +s +20 .* max .* 25.0 %"));
+    for (const char* overhead : {"scatter_time_s", "replicate_time_s", "gather_time_s", "reduce_time_s"}) {
+        run.measurements.back().name = overhead;
+        EXPECT_THAT(run_text(run), testing::ContainsRegex(overhead + std::string(" +s +20 .* 25.0 %")));
+    }
+}
+
+TEST(RunText, OfAnInvalidRunShowsNoRates) {
+    StoredRun run = sample_run();
+    run.valid = false;
+    run.exit_code = 3;
+    run.warnings = {"the loss is NaN at step 7"};
+    const std::string text = run_text(run);
+    EXPECT_TRUE(contains(text, "INVALID (exit code 3)")) << text;
+    EXPECT_TRUE(contains(text, "  - the loss is NaN at step 7")) << text;
+    EXPECT_FALSE(contains(text, "mg/sec")) << text;
+    EXPECT_FALSE(contains(text, "throughput")) << text;
+}
+
+TEST(RunText, OfAnEmptyRunIsShort) {
+    const std::string text = run_text({});
+    EXPECT_TRUE(contains(text, "where         unknown")) << text;
+    EXPECT_FALSE(contains(text, "nan")) << text;
+}
+
+TEST(RunText, LetsNoControlCharacterThrough) {
+    StoredRun run = sample_run();
+    run.label = "\x1b[31mred\a";
+    run.warnings = {"a\nb\x1b]0;title"};
+    run.measurements[0].name = "step\x1b_time";
+    run.hosts[0].host = "\x1b";
+    for (const char c : run_text(run)) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20U);
+}
+
+TEST(RunText, CutsLongTables) {
+    StoredRun run = sample_run();
+    run.tables = {{"many", {{"n", std::vector<std::int64_t>(100, 7)}}}};
+    EXPECT_TRUE(contains(run_text(run), "and 88 more rows")) << run_text(run);
+}
+
+TEST(RunsText, ListsAndSaysWhatToType) {
+    const std::vector<RunHeader> runs{{"first", "train", "größer", "2026-11-21T10:15:00Z", true, 0},
+                                      {"second", "io", "b", "2026-11-21T10:16:00Z", false, 3}};
+    const std::string text = runs_text(runs, "r.h5");
+    EXPECT_TRUE(has_line(text, "  run     command  started (UTC)         valid        label")) << text;
+    EXPECT_TRUE(has_line(text, "  first   train    2026-11-21T10:15:00Z  yes          größer")) << text;
+    EXPECT_TRUE(has_line(text, "  second  io       2026-11-21T10:16:00Z  INVALID (3)  b")) << text;
+    EXPECT_TRUE(has_line(text, "2 run(s). To see one: ranklab report r.h5 --run second")) << text;
+}
+
+TEST(RunsText, OfNoRunsSaysSo) {
+    EXPECT_TRUE(contains(runs_text({}, "r.h5"), "r.h5 holds no runs yet"));
+}
+
+TEST(RunsText, OfManyShowsTheNewestAndCountsTheRest) {
+    std::vector<RunHeader> runs;
+    for (int i = 0; i < 30; ++i)
+        runs.push_back(
+            {"id" + std::to_string(100 + i), i % 3 == 0 ? "io" : "train", "night", "t", i != 5, 0});
+    const std::string text = runs_text(runs, "r.h5", 20, "label=night");
+    EXPECT_FALSE(contains(text, "id109"));
+    EXPECT_TRUE(contains(text, "id110"));
+    EXPECT_TRUE(contains(text, "id129"));
+    EXPECT_TRUE(has_line(text, "  20      train    night")) << text;
+    EXPECT_TRUE(has_line(text, "  10      io       night")) << text;
+    EXPECT_TRUE(contains(text, "10 older run(s) are not listed, and 1 of all are invalid")) << text;
+    EXPECT_TRUE(contains(text, "30 run(s) of label=night. To see one: ranklab report r.h5 --run id129"));
+    EXPECT_FALSE(contains(runs_text(runs, "r.h5", 30), "not listed"));
+}
+
+}  // namespace
+}  // namespace ranklab::report::formats

@@ -1,0 +1,114 @@
+#include "report/model/reference.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+using results::StoredRun;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kHead =
+    "# ranklab reference, schema 1\n# source: a paper\n"
+    "experiment,source,quantity,unit,value,ranks,conditions,note,same_as\n";
+
+class ReferenceFiles : public testing::Test {
+  protected:
+    References read(const std::string& content) {
+        results::write_bytes(folder_ / "a.csv", content);
+        return read_references(folder_.path());
+    }
+    std::string problem(const std::string& content) {
+        const References found = read(content);
+        EXPECT_TRUE(found.rows.empty());
+        return found.problems.size() == 1 ? found.problems.front() : "not one problem";
+    }
+    results::TempFolder folder_;
+};
+
+TEST_F(ReferenceFiles, AreReadWithTheirQuotes) {
+    const References found =
+        read(kHead +
+             "\"a, \"\"b\"\"\",table 1,job_time_s,s,4.8,1,\"one\nline\",,command=io;files=100\r\n# "
+             "end\nx,y,z,1,-1e3,0,,,");
+    ASSERT_EQ(found.rows.size(), 2U);
+    EXPECT_EQ(found.rows[0].experiment, "a, \"b\"");
+    EXPECT_EQ(found.rows[0].conditions, "one\nline");
+    EXPECT_EQ(found.rows[0].value, 4.8);
+    EXPECT_EQ(found.rows[0].document, "a paper");
+    EXPECT_THAT(found.rows[0].same_as, ElementsAre("command=io", "files=100"));
+    EXPECT_EQ(found.rows[1].value, -1000);
+    EXPECT_TRUE(found.problems.empty());
+}
+
+TEST_F(ReferenceFiles, ThatAreMalformedAreOneSentenceEach) {
+    EXPECT_THAT(problem(""), HasSubstr("its first line is not"));
+    EXPECT_THAT(problem("# ranklab reference, schema 2\n"), HasSubstr("its first line is not"));
+    EXPECT_THAT(problem("# ranklab reference, schema 1\na,b\n"),
+                HasSubstr("its header is not that of schema 1"));
+    EXPECT_THAT(problem(kHead + "a,b,c,s,fast,1,,,\n"), HasSubstr("record 4: 'fast' is no number"));
+    EXPECT_THAT(problem(kHead + "a,b,c,s,nan,1,,,\n"), HasSubstr("is no number"));
+    EXPECT_THAT(problem(kHead + "a,b,c,s,1,one,,,\n"), HasSubstr("is no number of ranks"));
+    EXPECT_THAT(problem(kHead + "a,b,c,s,1,1\n"), HasSubstr("6 columns, not 9"));
+    EXPECT_THAT(problem(kHead + "a,\"b,c,s,1,1,,,\n"), HasSubstr("is not closed"));
+    EXPECT_THAT(problem(kHead + "a,b,c,s,1,1,,,model\n"), HasSubstr("is no condition"));
+    EXPECT_THAT(problem(kHead + "a,,c,s,1,1,,,\n"), HasSubstr("the column source is empty"));
+}
+
+TEST_F(ReferenceFiles, DoNotTakeOthersWithThem) {
+    results::write_bytes(folder_ / "b.csv", "binary\xff\xfe");
+    const References found = read(kHead + "a,b,c,s,1,1,,,\n");
+    EXPECT_EQ(found.rows.size(), 1U);
+    ASSERT_EQ(found.problems.size(), 1U);
+    EXPECT_THAT(found.problems[0], HasSubstr("b.csv"));
+    EXPECT_TRUE(read_references(folder_ / "none").rows.empty());
+}
+
+TEST_F(ReferenceFiles, AreALineOfTheTextOfTheSameExperiment) {
+    const References found = read(kHead + "write.py,t,job_time_s,s,4.8,1,one core,,command=io;files=100\n");
+    StoredRun run;
+    run.command = "io";
+    run.config = {{"files", "100", true}};
+    run.measurements = {results::one_value("job_time_s", "s", results::Kind::cost, {0.25})};
+    EXPECT_EQ(reference_lines(run, found),
+              "published: job_time_s 4.8 s (write.py; one core); here 0.25 s, on this hardware\n");
+    run.config[0].value = "10";
+    EXPECT_EQ(reference_lines(run, found), "");
+}
+
+// The figures that ranklab comes with.
+TEST(ShippedReferences, AreAllRead) {
+    const References found = read_references(RANKLAB_REFERENCE_FOLDER);
+    EXPECT_TRUE(found.problems.empty()) << found.problems.front();
+    std::set<std::string> documents;
+    const std::set<std::string> units{"s", "us", "ms", "samples/s", "s/iteration", "1",
+                                      "%", "B",  "GB", "W",         "it"};
+    for (const auto& row : found.rows) {
+        documents.insert(row.document);
+        EXPECT_EQ(units.count(row.unit), 1U) << row.experiment << ": " << row.unit;
+        EXPECT_FALSE(row.source.empty()) << row.experiment;
+        EXPECT_GT(row.value, 0) << row.experiment << " " << row.quantity;
+    }
+    EXPECT_EQ(documents.size(), 5U);
+    EXPECT_GT(found.rows.size(), 150U);
+}
+
+TEST(ShippedReferences, HaveTheCorrectedCountBesideTheLoggedOne) {
+    const References found = read_references(RANKLAB_REFERENCE_FOLDER);
+    const auto value = [&](const std::string& quantity) {
+        for (const auto& row : found.rows)
+            if (row.experiment == "bs9216_opt_sm, epoch 3" && row.quantity == quantity) return row.value;
+        return 0.0;
+    };
+    EXPECT_EQ(value("throughput_samples_per_s"), 5595.395);
+    EXPECT_EQ(value("throughput_corrected_samples_per_s"), 4961.5);
+}
+
+}  // namespace
+}  // namespace ranklab::report::model

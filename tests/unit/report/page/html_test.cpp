@@ -1,0 +1,455 @@
+#include "report/page/html.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "report/figures/chart_tics.hpp"
+#include "report/model/curves.hpp"
+#include "report/model/notices.hpp"
+#include "report/page/html_figure.hpp"
+#include "report/page/html_text.hpp"
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::report::page {
+namespace {
+
+using results::ResultFile;
+using results::sample_run;
+using results::StoredRun;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Escape, LeavesNoMarkup) {
+    EXPECT_EQ(escape("<a href=\"x\">'&"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;");
+    EXPECT_EQ(escape("süß"), "süß");
+}
+
+TEST(Escape, ReplacesWhatWouldMoveOrHideText) {
+    EXPECT_EQ(escape(std::string("a\0b", 3)), "a\uFFFDb");
+    EXPECT_EQ(escape("a\x1b[31mb"), "a\uFFFD[31mb");
+    EXPECT_EQ(escape("a\nb"), "a b");
+    EXPECT_EQ(escape("a\u202Eb"), "a\uFFFDb");  // from right to left from here on
+    EXPECT_EQ(escape("\xff\xc0\xaf"), "\uFFFD\uFFFD\uFFFD");
+    EXPECT_EQ(escape("\xed\xa0\x80"), "\uFFFD");        // half of a surrogate pair
+    EXPECT_EQ(escape("ab\xe2\x82"), "ab\uFFFD\uFFFD");  // cut off
+}
+
+TEST(Escape, CutsLongTextsBetweenLetters) {
+    EXPECT_EQ(escape("äöüß", 3), "äöü…");
+    EXPECT_EQ(escape("äöü", 3), "äöü");
+}
+
+TEST(NumberHtml, SaysWhereItStandsAndEveryDigit) {
+    StoredRun run = sample_run();
+    run.measurements[1].summary.median = 3200.0625;
+    const std::string text = number_html(run, run.measurements[1], "median");
+    EXPECT_THAT(text, HasSubstr("data-value=\"3200.0625\""));
+    EXPECT_THAT(text, HasSubstr("data-run=\"20261121T101500Z-3f9a1c\" data-name=\"throughput_samples_per_s\" "
+                                "data-field=\"median\""));
+    EXPECT_THAT(text, HasSubstr(">3200</data>"));
+    EXPECT_THAT(number_html(run, run.measurements[1], "p99"),
+                HasSubstr("n/a"));  // NaN has no place to look up
+}
+
+TEST(InlineSvg, HasNoColoursOrNamesOfItsOwn) {
+    const std::string svg =
+        "<?xml version=\"1.0\"?>\n<svg \n viewBox=\"0 0 560 360\"\n xmlns=\"http://www.w3.org/2000/svg\">\n"
+        "<title>Gnuplot</title>\n<g id=\"gnuplot_canvas\">\n<rect x=\"0\" y=\"0\" width=\"560\" "
+        "height=\"360\" "
+        "fill=\"none\"/>\n<circle id='gpDot' r='0.5'/>\n<g fill=\"none\" color=\"black\" "
+        "stroke=\"currentColor\"><path stroke='black' d='M1,1'/><path stroke='gray'/></g>\n"
+        "<use xlink:href='#gpPt6' color='rgb(  0, 114, 178)'/><path stroke='rgb(  0,   0,   "
+        "0)'/></g>\n</svg>\n";
+    const std::string text = inline_svg(svg, "weak");
+    for (const char* const gone :
+         {"black", "'gray'", "rgb(", "http", "xml", "Gnuplot", "<rect", "color=\"black"})
+        EXPECT_THAT(text, Not(HasSubstr(gone))) << gone;
+    EXPECT_THAT(text, HasSubstr("<svg viewBox=\"0 0 560 360\" role=\"img\" aria-labelledby=\"cap-weak\">"));
+    EXPECT_THAT(text, HasSubstr("<use href='#weak-gpPt6' color='var(--s1)'/>"));
+    EXPECT_THAT(text, HasSubstr("id='weak-gpDot'"));
+    EXPECT_EQ(inline_svg("no picture", "weak"), "");
+}
+
+std::vector<std::string> texts_of(const model::Notices& notices) {
+    std::vector<std::string> texts;
+    for (const auto& one : notices.sorted())
+        texts.push_back(one.text + " | " + std::to_string(one.runs) + " | " + one.newest);
+    return texts;
+}
+
+TEST(Notices, ThatDifferInNumbersAloneAreOneWithTheirRange) {
+    model::Notices notices;
+    notices.add("only once", "a");
+    notices.add("correlated (lag-1 0.60): 40 of them say as much as 15", "a");
+    notices.add("correlated (lag-1 0.74): 40 of them say as much as 8", "b");
+    notices.add("correlated (lag-1 0.33): 40 of them say as much as 32", "c");
+    EXPECT_THAT(texts_of(notices),
+                ElementsAre("correlated (lag-1 0.33 .. 0.74): 40 of them say as much as 8 .. 32 | 3 | c",
+                            "only once | 1 | a"));
+}
+
+TEST(Notices, OfNamesAndRunsShowTheNewestAndCountARunOnce) {
+    model::Notices notices;
+    notices.add("node07: slower than run 20261122T011527Z-304120", "a");
+    notices.add("node09: slower than run 20261122T011707Z-856ff8", "b");
+    notices.add("node08: slower than run 20261122T011536Z-64d404", "b");
+    EXPECT_THAT(texts_of(notices), ElementsAre("node08: slower than run 20261122T011536Z-64d404 | 2 | b"));
+}
+
+TEST(Notices, WithOtherWordsAreOthersAndTheirNumberIsBounded) {
+    model::Notices notices;
+    for (char c = 'a'; c <= 'z'; ++c)
+        for (const char* const end : {"x", "y"}) notices.add(std::string(1, c) + end, "run");
+    EXPECT_EQ(notices.sorted().size(), model::Notices::kMost);
+    EXPECT_TRUE(notices.full());
+}
+
+std::vector<std::string> labels(const std::vector<figures::Tic>& tics) {
+    std::vector<std::string> texts;
+    for (const auto& tic : tics) texts.push_back(tic.text);
+    return texts;
+}
+
+TEST(Tics, AreFewAndShort) {
+    EXPECT_THAT(labels(figures::byte_tics(60000, 5e6)), ElementsAre("64 KiB", "256 KiB", "1 MiB", "4 MiB"));
+    EXPECT_THAT(labels(figures::second_tics(2e-5, 3e-3)),
+                ElementsAre("20 us", "50 us", "100 us", "200 us", "500 us", "1 ms", "2 ms"));
+    EXPECT_THAT(labels(figures::second_tics(0.04, 3)),
+                ElementsAre("50 ms", "100 ms", "200 ms", "500 ms", "1 s", "2 s"));
+    EXPECT_THAT(labels(figures::decimal_tics(8, 2e5)), ElementsAre("10", "100", "1000", "10000", "100000"));
+    for (const double high : {2.0, 1e3, 1e9, 1e15}) EXPECT_LE(figures::byte_tics(1, high).size(), 6U) << high;
+    EXPECT_TRUE(figures::byte_tics(0, 1).empty());
+}
+
+class HtmlPage : public testing::Test {
+  protected:
+    std::string page(const std::vector<StoredRun>& runs, model::Choice choice = {}) {
+        for (const auto& run : runs) ResultFile(folder_ / "r.h5").append(run);
+        return html_page(model::ChosenRuns(ResultFile(folder_ / "r.h5"), std::move(choice)));
+    }
+    results::TempFolder folder_;
+};
+
+// A rank alone or several, each with its own 32 samples, as ranklab-train stores them.
+StoredRun weak_run(const std::string& id, int ranks, double step_s) {
+    StoredRun run = sample_run(id);
+    run.config = {{"model", "mnist-cnn", false},
+                  {"mode", ranks == 1 ? "single" : "ddp", false},
+                  {"sync", ranks == 1 ? "none" : "bucketed", false},
+                  {"batch-size", "32", true},
+                  {"global-batch-size", std::to_string(32 * ranks), true}};
+    run.hosts.resize(static_cast<std::size_t>(ranks), run.hosts.front());
+    run.measurements = {results::step_time(20, static_cast<std::size_t>(ranks)),
+                        results::throughput(32 * ranks / step_s, 30 * ranks / step_s, 33 * ranks / step_s)};
+    for (double& sample : run.measurements[0].samples) sample = step_s + 1e-3 * (sample - 0.01);
+    run.measurements[0].summary = stats::summarise(run.measurements[0].samples);
+    return run;
+}
+
+TEST_F(HtmlPage, NothingThatTheFileHoldsIsMarkup) {
+    StoredRun run = sample_run();
+    run.label = "</title><script>alert(1)</script>";
+    run.warnings = {"<img src=x onerror=alert(2)>", std::string(5000, 'w')};
+    run.config.push_back({"model", "\"><script>", false});
+    run.hosts[0].host = "<b>node";
+    run.context.push_back({"host", "<i>key", "value\x1b[2J"});
+    run.measurements.push_back(results::one_value("<u>name", "<s>", results::Kind::cost, {1}));
+    const std::string text = page({run});
+    for (const char* const bad : {"<script", "<img", "<b>node", "<i>key", "<u>name", "<s>", "\x1b"})
+        EXPECT_THAT(text, Not(HasSubstr(bad))) << bad;
+    EXPECT_THAT(text, HasSubstr("&lt;img src=x"));
+    EXPECT_THAT(text, Not(HasSubstr(std::string(1000, 'w'))));
+}
+
+TEST_F(HtmlPage, NeedsNothingFromElsewhere) {
+    const std::string text = page({sample_run()});
+    for (const char* const bad : {"http:", "https:", "<link", "@import", "url(", "<script", " src="})
+        EXPECT_THAT(text, Not(HasSubstr(bad))) << bad;
+}
+
+TEST_F(HtmlPage, DrawsWeakScalingWithItsBase) {
+    const std::string text =
+        page({weak_run("20261121T101500Z-000001", 1, 0.010), weak_run("20261121T101500Z-000002", 2, 0.0125)});
+    EXPECT_THAT(text, HasSubstr("id=\"fig-weak_throughput\""));
+    EXPECT_THAT(text, HasSubstr("id=\"fig-weak_efficiency\""));
+    EXPECT_THAT(text, Not(HasSubstr("id=\"fig-strong_throughput\"")));  // another global batch at each point
+    EXPECT_THAT(text,
+                HasSubstr("data-derived=\"T(1) / T(2), T = median step_time_s of run 20261121T101500Z-000001 "
+                          "and run 20261121T101500Z-000002; interval by bootstrap over steps\""));
+    EXPECT_THAT(text, HasSubstr(">0.8</data>"));  // 0.010 / 0.0125; the samples' spread is 1e-6 of it
+}
+
+// As ranklab-train stores them: what it chose by the number of ranks differs between one rank and several.
+StoredRun with_settings(StoredRun run, const std::vector<std::pair<std::string, std::string>>& settings) {
+    for (const auto& [key, value] : settings) {
+        std::erase_if(run.config, [&](const auto& setting) { return setting.key == key; });
+        run.config.push_back({key, value, false});
+    }
+    return run;
+}
+
+model::Campaign campaign_of(const std::vector<StoredRun>& runs) {
+    model::Campaign campaign;
+    for (const StoredRun& run : runs) campaign.add(results::Run(run));
+    return campaign;
+}
+
+std::vector<std::string> point_texts(const model::CurveOfGroups& curve) {
+    std::vector<std::string> texts;
+    for (const model::Group* group : curve.points)
+        texts.push_back(group->newest.setting("mode") + " at " + std::to_string(group->ranks));
+    return texts;
+}
+
+TEST(Curves, BeginWithTheSingleDeviceRunWhateverItStoresOfTheWayBetweenRanks) {
+    const auto campaign =
+        campaign_of({with_settings(weak_run("a", 1, 0.010), {{"progress", "thread"}, {"backend", "self"}}),
+                     with_settings(weak_run("b", 2, 0.012), {{"progress", "none"}, {"backend", "mpi"}}),
+                     with_settings(weak_run("c", 4, 0.020), {{"progress", "thread"}, {"backend", "mpi"}})});
+    const auto curves = model::curves_of(campaign, stats::Scaling::weak);
+    ASSERT_EQ(curves.size(), 1U);
+    EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 2", "ddp at 4"));
+    EXPECT_EQ(curves[0].differing, "progress none, thread");
+    EXPECT_TRUE(model::curves_of(campaign, stats::Scaling::strong).empty());
+}
+
+// Neither weak nor strong: nobody knows which batch the others left.
+TEST(Curves, NeedTheSettingThatTheyHold) {
+    std::vector<StoredRun> runs{weak_run("a", 1, 0.010), weak_run("b", 2, 0.012)};
+    for (auto& run : runs)
+        std::erase_if(run.config, [](const auto& setting) { return setting.key == "global-batch-size"; });
+    const auto without_global = campaign_of(runs);
+    EXPECT_TRUE(model::curves_of(without_global, stats::Scaling::strong).empty());
+    EXPECT_EQ(model::curves_of(without_global, stats::Scaling::weak).size(), 1U);
+    for (auto& run : runs)
+        std::erase_if(run.config, [](const auto& setting) { return setting.key == "batch-size"; });
+    const auto without_both = campaign_of(runs);
+    EXPECT_TRUE(model::curves_of(without_both, stats::Scaling::weak).empty());
+}
+
+TEST_F(HtmlPage, OfOneStepNothingIsSaidThatOneCannotTell) {
+    StoredRun run = weak_run("20261121T101500Z-000001", 1, 0.010);
+    run.measurements[0].samples.resize(1);
+    run.measurements[0].summary = stats::summarise(run.measurements[0].samples);
+    const std::string text = page({run});
+    EXPECT_THAT(text, HasSubstr("They are too few (below 20) to tell by MSER-5"));
+    EXPECT_THAT(text, Not(HasSubstr("show no further beginning")));
+}
+
+TEST(Curves, OfOneRankWithTheCodeForSeveralHaveItAsASecondPoint) {
+    const auto campaign =
+        campaign_of({with_settings(weak_run("a", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}),
+                     weak_run("b", 2, 0.012), weak_run("c", 1, 0.010)});
+    const auto curves = model::curves_of(campaign, stats::Scaling::weak);
+    ASSERT_EQ(curves.size(), 1U);
+    EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 1", "ddp at 2"));
+}
+
+TEST(Curves, KeepApartWhatSomebodyVariedAtOneRankCountAndOtherWork) {
+    const auto on = [](const char* id, int ranks, const char* progress) {
+        return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}});
+    };
+    const auto varied =
+        campaign_of({on("a", 2, "none"), on("b", 2, "thread"), on("c", 4, "none"), on("d", 4, "thread")});
+    EXPECT_EQ(model::curves_of(varied, stats::Scaling::weak).size(), 2U);
+    const auto other = campaign_of(
+        {with_settings(weak_run("a", 1, 0.010), {{"model", "resnet50"}}), weak_run("b", 2, 0.012)});
+    EXPECT_TRUE(model::curves_of(other, stats::Scaling::weak).empty());
+}
+
+StoredRun with_cpu(StoredRun run, const std::string& cpu) {
+    std::erase_if(run.context, [](const auto& one) { return one.section == "host" && one.key == "cpu"; });
+    run.context.push_back({"host", "cpu", cpu});
+    return run;
+}
+
+StoredRun on_host(StoredRun run, const std::string& host) {
+    for (auto& row : run.hosts) row.host = host;
+    return run;
+}
+
+// Of two machines two groups, and two curves: no point of one is over the other's base.
+TEST(Curves, AndGroupsKeepMachinesApart) {
+    const std::vector<StoredRun> runs{
+        with_cpu(weak_run("a", 1, 0.010), "Old"), with_cpu(weak_run("b", 2, 0.012), "Old"),
+        with_cpu(weak_run("c", 1, 0.020), "New"), with_cpu(weak_run("d", 2, 0.024), "New")};
+    const auto campaign = campaign_of(runs);
+    EXPECT_EQ(campaign.groups().size(), 4U);
+    const auto curves = model::curves_of(campaign, stats::Scaling::weak);
+    ASSERT_EQ(curves.size(), 2U);
+    for (const auto& curve : curves) {
+        ASSERT_EQ(curve.points.size(), 2U);
+        EXPECT_EQ(curve.points[0]->surroundings.at("host.cpu"), curve.points[1]->surroundings.at("host.cpu"));
+        EXPECT_THAT(curve.title, HasSubstr(curve.points[0]->surroundings.at("host.cpu")));
+    }
+    EXPECT_THAT(model::kept_apart(campaign), ElementsAre("host.cpu: New | Old"));
+}
+
+// One core and two, with no --threads: what `compare` refuses is not pooled here, and the curve goes on.
+TEST(Curves, AndGroupsKeepNumbersOfThreadsApart) {
+    const auto computed_by = [](StoredRun run, const char* threads) {
+        std::erase_if(run.context, [](const auto& one) { return one.key == "intra_op_threads"; });
+        run.context.push_back({"training", "intra_op_threads", threads});
+        return run;
+    };
+    const auto campaign =
+        campaign_of({computed_by(weak_run("a", 1, 0.010), "2"), computed_by(weak_run("b", 1, 0.020), "1"),
+                     computed_by(weak_run("c", 2, 0.022), "1")});
+    EXPECT_EQ(campaign.groups().size(), 3U);
+    EXPECT_THAT(model::kept_apart(campaign), ElementsAre("training.intra_op_threads: 1 | 2"));
+    EXPECT_EQ(model::curves_of(campaign, stats::Scaling::weak).size(), 1U)
+        << "more ranks have fewer cores each";
+}
+
+TEST(Curves, OfOneNodeKeepHostsApartAndOfSeveralSayThem) {
+    const auto two =
+        campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
+    EXPECT_TRUE(model::curves_of(two, stats::Scaling::weak).empty()) << "another host is another machine";
+    StoredRun wide = weak_run("b", 2, 0.012);
+    wide.hosts[0].host = "n2";
+    wide.hosts[1].host = "n3";
+    const auto several = campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), wide});
+    const auto curves = model::curves_of(several, stats::Scaling::weak);
+    ASSERT_EQ(curves.size(), 1U);
+    EXPECT_THAT(curves[0].differing, HasSubstr("hosts n1 | n2 n3"));
+}
+
+TEST_F(HtmlPage, PoolsNoRunsOfTwoMachinesAndSaysSo) {
+    std::vector<StoredRun> runs;
+    for (int i = 0; i < 6; ++i)
+        runs.push_back(with_cpu(weak_run("20261121T101500Z-00000" + std::to_string(i), 1, 0.010 + 0.001 * i),
+                                i < 3 ? "Old" : "New"));
+    const std::string text = page(runs);
+    EXPECT_THAT(text, HasSubstr("<strong>6</strong> runs in <strong>2</strong> groups"));
+    EXPECT_THAT(text, HasSubstr("are not pooled"));
+    EXPECT_THAT(text, HasSubstr("host.cpu: New | Old"));
+    EXPECT_THAT(text, Not(HasSubstr("median over 6 valid runs")));
+}
+
+TEST(GroupTitles, LeaveOutWhatFollowsFromTheRanksUnlessItTellsGroupsApart) {
+    const auto titles = [](const std::vector<StoredRun>& runs) {
+        const model::Campaign campaign = campaign_of(runs);
+        std::vector<const model::Group*> groups;
+        for (const auto& group : campaign.groups()) groups.push_back(&group);
+        return model::group_titles(groups);
+    };
+    const auto with = [](const char* id, int ranks, const char* progress, const char* batch) {
+        return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}, {"batch-size", batch}});
+    };
+    EXPECT_THAT(
+        titles({with("a", 1, "thread", "32"), with("b", 2, "none", "32"), with("c", 2, "none", "16")}),
+        ElementsAre("mnist-cnn, single, batch 32", "mnist-cnn, ddp bucketed, 32/rank",
+                    "mnist-cnn, ddp bucketed, 16/rank"));
+    EXPECT_THAT(titles({with("a", 2, "thread", "32"), with("b", 2, "none", "32")}),
+                ElementsAre("mnist-cnn, progress thread", "mnist-cnn, progress none"));
+}
+
+TEST_F(HtmlPage, MarksTheSingleDeviceBaseOfACurve) {
+    const std::string text =
+        page({with_settings(weak_run("20261121T101500Z-000001", 1, 0.010), {{"progress", "thread"}}),
+              with_settings(weak_run("20261121T101500Z-000002", 2, 0.0125), {{"progress", "none"}})});
+    EXPECT_THAT(text, HasSubstr("base: single-device code</li>"));
+    EXPECT_THAT(text, HasSubstr("at 1 rank, single-device code."));
+    EXPECT_THAT(text, Not(HasSubstr("progress none,")));
+}
+
+// 1, 4, 16, ... 1024: none of the labels lies on another.
+TEST_F(HtmlPage, OfManyRankCountsHasFewTics) {
+    std::vector<StoredRun> runs;
+    for (int ranks = 1, i = 10; ranks <= 1024; ranks *= 2, ++i)
+        runs.push_back(weak_run("20261121T101500Z-0000" + std::to_string(i), ranks, 0.010 + 0.0001 * i));
+    const std::string text = page(runs);
+    const std::size_t begin = text.find("id=\"fig-weak_throughput\"");
+    const std::string figure = text.substr(begin, text.find("</svg>", begin) - begin);
+    if (figure.find("<svg") == std::string::npos) GTEST_SKIP() << "gnuplot is not here";
+    for (const char* const there : {">1<", ">4<", ">64<", ">1024<", ">10000<"})
+        EXPECT_THAT(figure, HasSubstr(there));
+    for (const char* const gone : {">2<", ">8<", ">512<", ">1e+"}) EXPECT_THAT(figure, Not(HasSubstr(gone)));
+}
+
+TEST_F(HtmlPage, HasAShortListOfWarningsAndTheRestFolded) {
+    std::vector<StoredRun> runs;
+    for (int i = 0; i < 9; ++i) {
+        runs.push_back(weak_run("20261121T101500Z-00000" + std::to_string(i), 1, 0.010));
+        runs.back().warnings = {"lag-1 0." + std::to_string(i + 1),
+                                std::string(1, static_cast<char>('a' + i)) + " alone"};
+    }
+    const std::string text = page(runs);
+    EXPECT_THAT(text, HasSubstr("<li>lag-1 0.1 .. 0.9 <span class=\"unit\">9 runs, newest "));
+    EXPECT_THAT(text, HasSubstr(" more</summary><ul class=\"notices\">"));
+    const std::string shown = text.substr(text.find("id=\"warnings\""),
+                                          text.find(" more</summary>") - text.find("id=\"warnings\""));
+    EXPECT_THAT(shown, HasSubstr("lag-1 0.1 .. 0.9"));
+    EXPECT_THAT(shown, Not(HasSubstr("i alone")));
+    EXPECT_THAT(text, HasSubstr("i alone"));
+}
+
+TEST_F(HtmlPage, NumbersOfInvalidRunsAreNotShown) {
+    StoredRun run = sample_run();
+    run.valid = false;
+    run.exit_code = 3;
+    run.warnings = {"parameters differ on rank 1"};
+    const std::string text = page({run});
+    EXPECT_THAT(text, HasSubstr("1 of 1 runs are invalid"));
+    EXPECT_THAT(text, HasSubstr("INVALID: parameters differ on rank 1"));
+    EXPECT_THAT(text, Not(HasSubstr("<data ")));
+}
+
+TEST_F(HtmlPage, SixRunsOfAGroupAreAnIntervalOverRuns) {
+    std::vector<StoredRun> runs;
+    for (int i = 0; i < 6; ++i)
+        runs.push_back(weak_run("20261121T101500Z-00000" + std::to_string(i), 1, 0.010 + 0.001 * i));
+    const std::string text = page(runs);
+    EXPECT_THAT(text, HasSubstr("median over 6 valid runs of the median of throughput_samples_per_s"));
+    EXPECT_THAT(text, HasSubstr("<strong>6</strong> runs in <strong>1</strong> group"));
+}
+
+TEST_F(HtmlPage, ShowsTheChosenRunsAlone) {
+    model::Choice choice;
+    choice.conditions = {"ranks=2"};
+    const std::string text =
+        page({weak_run("20261121T101500Z-000001", 1, 0.010), weak_run("20261121T101500Z-000002", 2, 0.0125)},
+             choice);
+    EXPECT_THAT(text, Not(HasSubstr("20261121T101500Z-000001")));
+    EXPECT_THAT(text, HasSubstr("Chosen: ranks=2."));
+}
+
+TEST_F(HtmlPage, SaysWhereGnuplotIsMissingAndStillHasTheNumbers) {
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", folder_.path().c_str(), 1);
+    const std::string text =
+        page({weak_run("20261121T101500Z-000001", 1, 0.010), weak_run("20261121T101500Z-000002", 2, 0.0125)});
+    setenv("PATH", path.c_str(), 1);
+    EXPECT_THAT(text, HasSubstr("Not drawn: gnuplot is not here"));
+    EXPECT_THAT(text, Not(HasSubstr("<svg")));
+    EXPECT_THAT(text, HasSubstr("<details open><summary>Numbers of this figure"));
+    EXPECT_THAT(text, HasSubstr("data-derived=\"T(1) / T(2)"));
+}
+
+TEST_F(HtmlPage, LinksOnlyToRunsThatItShows) {
+    std::vector<StoredRun> runs;
+    for (int i = 10; i < 40; ++i) {  // a group each
+        runs.push_back(weak_run("20261121T1015" + std::to_string(i) + "Z-0000aa", 1, 0.010));
+        runs.back().started_utc = "2026-11-21T10:15:" + std::to_string(i) + "Z";
+        runs.back().config.push_back({"lr", std::to_string(i), true});
+    }
+    const std::string text = page(runs);
+    EXPECT_THAT(text, HasSubstr("href=\"#run-20261121T101539Z-0000aa\""));
+    EXPECT_THAT(text, HasSubstr("id=\"run-20261121T101539Z-0000aa\""));
+    EXPECT_THAT(text, Not(HasSubstr("href=\"#run-20261121T101510Z-0000aa\"")));
+    EXPECT_THAT(text, HasSubstr("mnist-cnn, lr 10"));
+    EXPECT_THAT(text, HasSubstr("… and 14 more groups"));
+}
+
+TEST_F(HtmlPage, OfNoRunSaysSo) {
+    model::Choice choice;
+    choice.label = "no such label";
+    EXPECT_THAT(page({sample_run()}, choice), HasSubstr("No run of this file was asked for"));
+}
+
+}  // namespace
+}  // namespace ranklab::report::page
