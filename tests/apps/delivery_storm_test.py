@@ -1,5 +1,5 @@
 """No finished number is lost: `ranklab io` killed at random moments of its end, and its disk full for a while at random
-moments. Short here; the long form is RANKLAB_DELIVERY_KILLS=1000 RANKLAB_FULL_DISKS=500 (docs/results_file.md).
+moments. Short here; the long form is RANKLAB_DELIVERY_KILLS=1000 RANKLAB_FULL_DISKS=500 (docs/results.md).
 
 What was printed is on the disk: in the shared file, or in a file of its own. A run that says that it is stored is in the
 shared file; one that could not be stored says where it lies, and is there."""

@@ -1,4 +1,4 @@
-"""Results files made without ranklab, by docs/results_schema.md: for tests that need runs with numbers of their choice."""
+"""Results files made without ranklab, by docs/results.md: for tests that need runs with numbers of their choice."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The rungs of the file-writing ladder in Python, as the I/O workshop wrote them, without its mistakes (docs/io.md): no sleeps, any number of
+"""The rungs of the file-writing ladder in Python, as the I/O workshop wrote them, without its mistakes (docs/writing.md): no sleeps, any number of
 files at any number of ranks, datasets created by all ranks. What io_vs_python.py compares `ranklab io` with.
 
   io_python.py --strategy NAME [--files 15] [--size 100] [--workers 1] [--directory output]     (mpi-* and hdf5-parallel-*: under mpirun)
