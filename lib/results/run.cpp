@@ -37,13 +37,13 @@ std::vector<double> Measurement::largest_of_rows() const {
     return largest;
 }
 
-const Measurement* Run::find(const std::string& name) const {
+const Measurement* Run::find(std::string_view name) const {
     const auto found = std::find_if(measurements.begin(), measurements.end(),
                                     [&](const Measurement& measurement) { return measurement.name == name; });
     return found == measurements.end() ? nullptr : &*found;
 }
 
-const Table* Run::find_table(const std::string& name) const {
+const Table* Run::find_table(std::string_view name) const {
     const auto found =
         std::find_if(tables.begin(), tables.end(), [&](const Table& table) { return table.name == name; });
     return found == tables.end() ? nullptr : &*found;
@@ -56,7 +56,7 @@ std::string Run::setting(const std::string& key) const {
     return "";
 }
 
-double Run::median(const std::string& name) const {
+double Run::median(std::string_view name) const {
     const Measurement* measurement = find(name);
     return measurement == nullptr ? stats::kNone : measurement->summary.median;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -101,12 +102,12 @@ struct Run {
     std::vector<Table> tables;
 
     /// nullptr where there is none of that name.
-    const Measurement* find(const std::string& name) const;
-    const Table* find_table(const std::string& name) const;
+    const Measurement* find(std::string_view name) const;
+    const Table* find_table(std::string_view name) const;
     /// The effective option of that name; "" where there is none.
     std::string setting(const std::string& key) const;
     /// The median of that measurement; NaN where there is none.
-    double median(const std::string& name) const;
+    double median(std::string_view name) const;
     /// Of the table `verification`: "yes" where all passed, "NO" where the first that did not failed,
     /// otherwise what it says ("not verified").
     std::string verified() const;

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::compare {
 namespace {
@@ -37,8 +38,8 @@ std::string cpusets(const Run& run) {
 model::Conditions decisive_conditions(const Run& run) {
     model::Conditions conditions{{"command", run.command}};
     for (const auto& [key, value, number] : run.config) {
-        if (!model::setting_matters(model::Asker::comparison, key) || is_unset(value)) continue;
-        conditions[key] = model::is_path_setting(key) ? "set" : value;
+        if (!vocabulary::matters_to(vocabulary::Asker::comparison, key) || is_unset(value)) continue;
+        conditions[key] = vocabulary::counts_by_being_set(key) ? "set" : value;
     }
     for (const auto& [section, key, value] : run.context) {
         const std::string name = section + "." + key;

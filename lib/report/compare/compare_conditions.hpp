@@ -1,7 +1,7 @@
 // Private to this room: under what conditions a run was measured, and which of them have to be equal.
 #pragma once
 
-#include "report/model/decisive.hpp"
+#include "report/model/surroundings.hpp"
 
 namespace ranklab::report::compare {
 

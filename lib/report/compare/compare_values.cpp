@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 
 #include "base/error.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::compare {
 namespace {
@@ -17,18 +16,6 @@ using results::Measurement;
 using results::Run;
 
 using Names = std::vector<std::string>;
-
-struct Headline {
-    std::string_view command;
-    std::array<const char*, 3> measurements;
-};
-
-// Few, since every row more makes each of them harder to tell from chance (Holm).
-constexpr std::array kHeadlines{
-    Headline{"train", {"step_time_s", "throughput_samples_per_s", "peak_rss_bytes"}},
-    Headline{"io", {"job_time_s", "write_MiBps", "read_MiBps"}},
-    Headline{"comm", {"time_us", "busbw_GBps", "wrong_elements"}},
-};
 
 // A run of which nothing could be verified is no evidence; one that never had a table of checks (made by
 // another program) is taken at its word.
@@ -42,10 +29,6 @@ bool nothing_verified(const Run& run) {
 
 bool has_value(const Run& run, const std::string& measurement) {
     return std::isfinite(value_of_run(run, measurement));
-}
-
-bool says(const std::string& name, std::string_view word) {
-    return name.find(word) != std::string::npos;
 }
 
 }  // namespace
@@ -77,15 +60,12 @@ Names all_measurements(const std::vector<const Run*>& runs) {
 
 Names headline_measurements(const std::string& command, const std::vector<const Run*>& runs) {
     Names names = all_measurements(runs);
-    const auto headline = std::find_if(kHeadlines.begin(), kHeadlines.end(),
-                                       [&](const Headline& one) { return one.command == command; });
-    if (headline != kHeadlines.end()) {
-        Names chosen;
-        for (const char* name : headline->measurements) {
-            if (std::find(names.begin(), names.end(), name) != names.end()) chosen.emplace_back(name);
-        }
-        if (!chosen.empty()) return chosen;
+    Names chosen;
+    for (const auto* headline : vocabulary::shown_at(vocabulary::Shown::compare, command)) {
+        std::string name(headline->name);
+        if (std::find(names.begin(), names.end(), name) != names.end()) chosen.push_back(std::move(name));
     }
+    if (!chosen.empty()) return chosen;
     std::erase_if(names, [&](const std::string& name) {
         return std::none_of(runs.begin(), runs.end(), [&](const Run* run) {
             const Measurement* m = run->find(name);
@@ -96,13 +76,14 @@ Names headline_measurements(const std::string& command, const std::vector<const 
 }
 
 Direction direction_of(const Measurement& m) {
-    static constexpr std::array kLower{"loss", "imbalance", "wrong", "error", "exposed"};
-    static constexpr std::array kHigher{"accuracy", "efficiency", "speedup", "overlap"};
-    if (m.kind == Kind::cost) return Direction::lower;
-    if (m.kind == Kind::rate) return Direction::higher;
-    const auto named = [&](const char* word) { return says(m.name, word); };
-    if (std::any_of(kLower.begin(), kLower.end(), named)) return Direction::lower;
-    if (std::any_of(kHigher.begin(), kHigher.end(), named)) return Direction::higher;
+    switch (vocabulary::better_of(m.name, m.kind)) {
+        case vocabulary::Better::less:
+            return Direction::lower;
+        case vocabulary::Better::more:
+            return Direction::higher;
+        case vocabulary::Better::neither:
+            break;
+    }
     return Direction::none;
 }
 

@@ -19,7 +19,7 @@ std::vector<std::string> headline_measurements(const std::string& command,
 /// In the order of their first run.
 std::vector<std::string> all_measurements(const std::vector<const results::Run*>& runs);
 
-/// Costs: lower. Rates: higher. Ratios and counts by their names; none where those do not say.
+/// By the vocabulary; of a name that it does not have by the kind: costs lower, rates higher.
 Direction direction_of(const results::Measurement& measurement);
 
 /// The run's one value: the median over its repetitions, of what is learned (losses, accuracy) the last

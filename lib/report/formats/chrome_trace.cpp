@@ -11,7 +11,7 @@
 
 #include "report/formats/json_dump.hpp"
 #include "report/formats/run_name.hpp"
-#include "report/model/phases.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -27,15 +27,15 @@ class Trace {
 
     void add(const Run& stored) {
         const Run run = with_beginnings(stored);
-        for (const auto& whole : model::wholes()) {
-            const Measurement* steps = run.find(whole.name);
+        for (const auto* whole : vocabulary::wholes()) {
+            const Measurement* steps = run.find(whole->name);
             if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
-            const std::size_t all = stored.find(whole.name)->rows();
+            const std::size_t all = stored.find(whole->name)->rows();
             const auto pids = name_processes(run, steps->columns);
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
-                add_rank(run, *steps, *whole.phases, rank, std::min(all, most_steps_), pids.at(rank));
+                add_rank(run, *steps, *whole, rank, std::min(all, most_steps_), pids.at(rank));
             told_.push_back({{"run", run.id},
-                             {"of", whole.name},
+                             {"of", whole->name},
                              {"drawn", std::min(all, most_steps_)},
                              {"stored", all}});
         }
@@ -84,7 +84,7 @@ class Trace {
     }
 
     // Steps one after another; inside each the phases of the same row, which end with it at the latest.
-    void add_rank(const Run& run, const Measurement& steps, const std::vector<std::string>& phases,
+    void add_rank(const Run& run, const Measurement& steps, const vocabulary::Quantity& whole,
                   std::size_t rank, std::size_t most, std::size_t pid) {
         double start = 0;
         for (std::size_t step = 0; step < most; ++step) {
@@ -93,13 +93,14 @@ class Trace {
             const std::string name = fmt::format("{} {}", steps.axis.empty() ? "step" : steps.axis, step + 1);
             event(name, "step", pid, rank, start, length);
             double at = start;
-            for (const auto& phase : phases) {
-                const Measurement* m = run.find(phase);
+            for (const auto* phase : vocabulary::parts_of(whole)) {
+                const Measurement* m = run.find(phase->name);
                 const std::size_t place = step * steps.columns + rank;
                 if (m == nullptr || m->columns != steps.columns || place >= m->samples.size()) continue;
                 const double part = std::min(m->samples[place], start + length - at);
                 if (!(part > 0)) continue;
-                event(phase.substr(0, phase.find("_time_s")), "phase", pid, rank, at, part);
+                event(std::string(phase->name.substr(0, phase->name.find("_time_s"))), "phase", pid, rank, at,
+                      part);
                 at += part;
             }
             start += length;

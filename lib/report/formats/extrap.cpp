@@ -13,9 +13,9 @@
 #include "base/text.hpp"
 #include "report/formats/json_dump.hpp"
 #include "report/formats/run_name.hpp"
-#include "report/model/decisive.hpp"
-#include "report/model/phases.hpp"
 #include "report/model/selection.hpp"
+#include "report/model/surroundings.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -46,11 +46,11 @@ struct Place {
 // "forward_time_s" is the phase "forward" of the step; of other measurements the name is the metric.
 Place place_of(const std::string& workload, const std::string& name) {
     constexpr std::string_view kTime = "_time_s";
-    for (const auto& whole : model::wholes()) {
-        if (name == whole.name) return {workload, "time"};
-        if (std::find(whole.phases->begin(), whole.phases->end(), name) != whole.phases->end())
-            return {workload + "->" + name.substr(0, name.size() - kTime.size()), "time"};
-    }
+    const auto* known = vocabulary::find_quantity(name);
+    if (known != nullptr && !known->part_of.empty())
+        return {workload + "->" + name.substr(0, name.size() - kTime.size()), "time"};
+    for (const auto* whole : vocabulary::wholes())
+        if (name == whole->name) return {workload, "time"};
     return {workload, name};
 }
 

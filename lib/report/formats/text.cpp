@@ -12,9 +12,9 @@
 #include "base/text.hpp"
 #include "report/formats/ablation.hpp"
 #include "report/formats/io_text.hpp"
-#include "report/model/phases.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "stats/series.hpp"
 
 namespace ranklab::report::formats {
@@ -27,8 +27,8 @@ using results::Run;
 constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
 
 bool is_phase(const Measurement& m) {
-    return std::find(model::step_phases().begin(), model::step_phases().end(), m.name) !=
-           model::step_phases().end();
+    const auto* known = vocabulary::find_quantity(m.name);
+    return known != nullptr && known->part_of == vocabulary::kStepTime;
 }
 
 // Measurements that a line of their own tells of.
@@ -52,7 +52,7 @@ std::string p99(const stats::Summary& s) {
 
 // What of the step went into it: sum over sum, which is mean over mean.
 std::string share(const Run& run, const Measurement& m) {
-    const Measurement* step = run.find("step_time_s");
+    const Measurement* step = run.find(vocabulary::kStepTime);
     if (step == nullptr || !is_phase(m) || !(step->summary.mean > 0) || std::isnan(m.summary.mean)) return "";
     return model::fixed(100 * m.summary.mean / step->summary.mean, 1) + " %";
 }
@@ -139,7 +139,7 @@ std::string with_half_width(const stats::Summary& s, double divisor) {
 }
 
 std::string throughput(const Run& run) {
-    const Measurement* m = run.find("throughput_samples_per_s");
+    const Measurement* m = run.find(vocabulary::kThroughput);
     if (m == nullptr || std::isnan(m->summary.median)) return "";
     const std::size_t ranks = std::max<std::size_t>(1, run.hosts.size());
     return fmt::format("Img/sec per rank: {}\nTotal img/sec on {} rank(s): {}\n\n",
@@ -250,7 +250,7 @@ std::string series(const Run& run) {
     std::string text;
     for (std::size_t i = 0; i < names->size(); ++i) {
         const std::string& name = (*names)[i];
-        if (name != "step_time_s" && name != "job_time_s") continue;
+        if (name != vocabulary::kStepTime && name != vocabulary::kJobTime) continue;
         text += line("outliers",
                      fmt::format("{} low, {} high of {} in {}, all counted; warm-up: fixed {}, detected {}",
                                  (*low)[i], (*high)[i], (*n)[i], name, (*fixed)[i],
@@ -295,7 +295,7 @@ std::string warnings(const Run& run) {
 }
 
 std::string measured(const Run& run) {
-    const auto step = [](const Measurement& m) { return is_phase(m) || m.name == "step_time_s"; };
+    const auto step = [](const Measurement& m) { return is_phase(m) || m.name == vocabulary::kStepTime; };
     const auto rate = [](const Measurement& m) { return m.kind == Kind::rate; };
     const auto other = [&](const Measurement& m) { return !step(m) && !rate(m) && !has_own_line(m); };
     std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);

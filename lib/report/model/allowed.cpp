@@ -6,7 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/model/decisive.hpp"
+#include "report/model/surroundings.hpp"
+#include "results/vocabulary/facts.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -39,7 +40,7 @@ std::string listed(const std::set<std::string>& keys) {
 
 bool is_allowed(const std::string& key, const std::vector<std::string>& allow) {
     return std::any_of(allow.begin(), allow.end(), [&](const std::string& word) {
-        return fits(key, word) || short_name(key) == word || (word == "host" && key == "hosts");
+        return vocabulary::fits(key, word) || short_name(key) == word || (word == "host" && key == "hosts");
     });
 }
 

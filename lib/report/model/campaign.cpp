@@ -7,8 +7,9 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "report/model/single_device.hpp"
+#include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -30,14 +31,14 @@ std::size_t ranks_in(const Run& run) {
 }
 
 bool tells_apart(const std::string& setting) {
-    return setting_matters(Asker::group, setting);
+    return vocabulary::matters_to(vocabulary::Asker::group, setting);
 }
 
 std::string key_of(const Run& run, const Conditions& surroundings) {
     std::string key = fmt::format("{}\n{}\n{}", run.command, ranks_in(run), nodes_of(run));
     const bool alone = is_single_device(run);
     for (const auto& [name, value, number] : run.config)
-        if (tells_apart(name) && (name == "mode" || !alone || !is_between_ranks(name)))
+        if (tells_apart(name) && (name == "mode" || !alone || !vocabulary::is_between_ranks(name)))
             key += fmt::format("\n{}={}", name, value);
     for (const auto& [name, value] : surroundings) key += fmt::format("\n{}={}", name, value);
     return key;
@@ -135,9 +136,9 @@ std::vector<std::string> plain_parts(const Group& group, const std::vector<std::
     std::vector<std::string> parts;
     for (const auto& key : differing) {
         const bool special = std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
-        const bool meaningless = is_single_device(group.newest) && is_between_ranks(key);
+        const bool meaningless = is_single_device(group.newest) && vocabulary::is_between_ranks(key);
         const auto value = named_value(group, key);
-        const bool follows = follows_ranks(key) || follows_from_ranks(key);
+        const bool follows = vocabulary::follows_ranks(key) || follows_from_ranks(key);
         if (!special && !meaningless && !value.empty() && follows == following)
             parts.push_back(key + " " + value);
     }

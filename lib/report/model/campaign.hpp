@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "report/model/decisive.hpp"
 #include "report/model/notices.hpp"
+#include "report/model/surroundings.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::report::model {
 
 /// Runs of one command with the same settings on as many ranks and nodes, measured in the same surroundings
-/// (decisive.hpp). Seeds, labels, paths, and how long or often was measured do not make a group.
+/// (surroundings.hpp). Seeds, labels, paths, and how long or often was measured do not make a group.
 struct Group {
     std::string key;
     std::size_t ranks = 1, nodes = 1;

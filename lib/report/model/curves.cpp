@@ -8,7 +8,8 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "report/model/single_device.hpp"
+#include "report/model/surroundings.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -55,9 +56,9 @@ CurveKey curve_key(const Group& group, const Keying& keying) {
     const char* const free = free_batch(keying.scaling);
     CurveKey key;
     for (const auto& [name, value, number] : group.newest.config) {
-        if (!setting_matters(Asker::group, name) || name == free) continue;
-        if (!keying.following && follows_ranks(name)) continue;
-        (is_between_ranks(name) ? key.between_ranks : key.work) += name + "=" + value + "\n";
+        if (!vocabulary::matters_to(vocabulary::Asker::group, name) || name == free) continue;
+        if (!keying.following && vocabulary::follows_ranks(name)) continue;
+        (vocabulary::is_between_ranks(name) ? key.between_ranks : key.work) += name + "=" + value + "\n";
     }
     add_surroundings(key, group, keying);
     return key;
@@ -114,11 +115,11 @@ std::string other_hosts(const std::vector<const Group*>& points) {
 std::string differing_along(const std::vector<const Group*>& points) {
     std::string text;
     for (const auto& [name, value, number] : points.back()->newest.config) {
-        if (!follows_ranks(name)) continue;
+        if (!vocabulary::follows_ranks(name)) continue;
         std::string values;
         bool differs = false;
         for (const Group* group : points) {
-            if (is_between_ranks(name) && is_single_device(group->newest)) continue;
+            if (vocabulary::is_between_ranks(name) && is_single_device(group->newest)) continue;
             const std::string own = group->newest.setting(name);
             differs = differs || own != value;
             values += (values.empty() ? "" : ", ") + own;

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "report/model/decisive.hpp"
+#include "report/model/surroundings.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 
@@ -15,7 +16,8 @@ void Factors::add_value(const std::string& key, const std::string& value) {
 void Factors::add(const results::Run& run) {
     ++runs_;
     for (const auto& setting : run.config)
-        if (setting_matters(Asker::factor, setting.key)) add_value(setting.key, setting.value);
+        if (vocabulary::matters_to(vocabulary::Asker::factor, setting.key))
+            add_value(setting.key, setting.value);
     for (const auto& fact : run.context) {
         const std::string key = fmt::format("{}.{}", fact.section, fact.key);
         if (is_decisive_fact(key, fact.value)) add_value(key, fact.value);

@@ -11,6 +11,7 @@
 #include "base/numbers.hpp"
 #include "report/model/allowed.hpp"
 #include "report/model/selection.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -48,15 +49,18 @@ bool ended_with(const results::Run& run, base::ExitCode code) {
 
 }  // namespace
 
-const std::vector<std::string>& headline_measurements() {
-    static const std::vector<std::string> kNames{
-        "throughput_samples_per_s", "step_time_s", "job_time_s", "write_MiBps", "busbw_GBps", "time_us"};
-    return kNames;
+std::vector<std::string> headline_measurements() {
+    std::vector<std::string> names;
+    for (const char* command : {"train", "io"})
+        for (const auto* one : vocabulary::shown_at(vocabulary::Shown::groups, command))
+            names.emplace_back(one->name);
+    return names;
 }
 
-const std::vector<std::string>& scaling_times() {
-    static const std::vector<std::string> kNames{"step_time_s", "job_time_s"};
-    return kNames;
+std::vector<std::string> scaling_times() {
+    std::vector<std::string> names;
+    for (const auto* one : vocabulary::wholes()) names.emplace_back(one->name);
+    return names;
 }
 
 RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements,

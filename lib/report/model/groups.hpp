@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/model/decisive.hpp"
 #include "report/model/factors.hpp"
+#include "report/model/surroundings.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::model {
@@ -34,7 +34,7 @@ struct RunGroup {
     Factors factors;
 };
 
-/// Runs of different surroundings (decisive.hpp) are never in one group, whatever the keys, but for what
+/// Runs of different surroundings (surroundings.hpp) are never in one group, whatever the keys, but for what
 /// follows from the ranks and what is allowed to differ.
 class RunGroups {
   public:
@@ -74,8 +74,8 @@ class RunGroups {
 };
 
 /// What a command is first asked for: its rate, and the time that its speedups are made of.
-const std::vector<std::string>& headline_measurements();
+std::vector<std::string> headline_measurements();
 /// The times that speedups are made of, the first that a run has.
-const std::vector<std::string>& scaling_times();
+std::vector<std::string> scaling_times();
 
 }  // namespace ranklab::report::model

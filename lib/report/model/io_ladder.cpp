@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/ceiling_share.hpp"
-#include "report/model/decisive.hpp"
+#include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "report/model/decisive.hpp"
+#include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {

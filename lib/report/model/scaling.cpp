@@ -10,8 +10,9 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "report/model/single_device.hpp"
+#include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -147,7 +148,7 @@ class Likeness {
         std::vector<std::string> values = group.key;
         for (std::size_t i = 0; i < keys_.size(); ++i) {
             const bool meaningless =
-                to_single_device && (is_between_ranks(keys_[i]) || is_environment(keys_[i]));
+                to_single_device && (vocabulary::is_between_ranks(keys_[i]) || is_environment(keys_[i]));
             const bool elsewhere = keys_[i] == "hosts" && !hosts_count_;
             if (i == place_ || meaningless || elsewhere) values[i] = "";
         }

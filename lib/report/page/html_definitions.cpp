@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "report/model/definitions.hpp"
 #include "report/page/html_sections.hpp"
 #include "report/page/html_text.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
 namespace {
@@ -40,8 +40,11 @@ std::string definitions_html(const PageInput& input) {
         item("efficiency", "1",
              "Parallel efficiency: strong T(p_ref) / (p / p_ref T(p)), weak T(p_ref) / T(p), T the median "
              "step_time_s.");
-    for (const auto& known : model::definitions())
-        if (measured.erase(known.name) > 0) items += item(known.name, known.unit, known.text);
+    for (const auto& known : vocabulary::quantities()) {
+        const std::string name(known.name);
+        if (measured.erase(name) > 0)
+            items += item(name, std::string(known.unit), std::string(known.definition));
+    }
     for (const auto& [name, unit] : measured)
         items += item(name, unit, "Not described in this version of ranklab; the file's own unit is given.");
     return "<p>Seconds are seconds and bytes are bytes: nothing is scaled. The clock is each rank's steady "

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "report/model/curves.hpp"
-#include "report/model/single_device.hpp"
+#include "report/model/surroundings.hpp"
 #include "report/page/html_sections.hpp"
 #include "report/page/html_text.hpp"
 #include "stats/interval.hpp"

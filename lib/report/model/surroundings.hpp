@@ -1,13 +1,11 @@
-// Private to this room: the one list of what a number depends on. What `compare` refuses to compare, what the
-// page, its curves, the ladder and tables by --group-by keep apart, and what makes two runs repetitions of
-// each other is all read from here.
+// Private to this room: where and with what runs were measured, by the roles that the vocabulary gives to
+// facts: what keeps runs apart.
 #pragma once
 
 #include <cstddef>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/run.hpp"
@@ -15,16 +13,6 @@
 namespace ranklab::report::model {
 
 using Conditions = std::map<std::string, std::string>;
-
-/// Who asks whether a setting matters. A setting that the list does not have matters to all.
-enum class Asker {
-    comparison,  ///< has it to be equal for two runs to be compared?
-    group,       ///< does it tell groups apart, whatever how long or often was measured?
-    factor       ///< is a run that differs in it alone no repetition?
-};
-bool setting_matters(Asker asker, const std::string& setting);
-/// A setting whose value is a path: that there is one changes the work, which one it is does not.
-bool is_path_setting(const std::string& setting);
 
 /// Of facts of the context, "section.key": times depend on it, or it says that the work is another.
 bool is_decisive_fact(const std::string& name, const std::string& value);
@@ -69,7 +57,7 @@ std::string devices_of(const results::Run& run);
 /// where no table has that column.
 std::string seen_in_tables(const results::Run& run, const char* column);
 
-/// Whether the key is that one, or begins like a pattern that ends in '*'.
-bool fits(std::string_view key, std::string_view pattern);
+/// A run of the single-device code: one rank that shares nothing with others. Every speedup's base is one.
+bool is_single_device(const results::Run& run);
 
 }  // namespace ranklab::report::model
