@@ -50,10 +50,18 @@ TEST(Vocabulary, HasTheNamesThatRoomsRead) {
 // A name says its unit, so that a reader of a file need not guess.
 TEST(Vocabulary, HasUnitsInNames) {
     for (const auto& one : words::quantities()) {
-        if (one.unit == "s") EXPECT_TRUE(one.name.ends_with("_s")) << one.name;
-        if (one.unit == "samples/s") EXPECT_TRUE(one.name.ends_with("_samples_per_s")) << one.name;
-        if (one.unit == "MiB/s") EXPECT_TRUE(one.name.ends_with("_MiBps")) << one.name;
-        if (one.unit == "B") EXPECT_NE(one.name.find("bytes"), std::string::npos) << one.name;
+        if (one.unit == "s") {
+            EXPECT_TRUE(one.name.ends_with("_s")) << one.name;
+        }
+        if (one.unit == "samples/s") {
+            EXPECT_TRUE(one.name.ends_with("_samples_per_s")) << one.name;
+        }
+        if (one.unit == "MiB/s") {
+            EXPECT_TRUE(one.name.ends_with("_MiBps")) << one.name;
+        }
+        if (one.unit == "B") {
+            EXPECT_NE(one.name.find("bytes"), std::string::npos) << one.name;
+        }
         EXPECT_TRUE(one.definition.ends_with('.')) << one.name;
     }
 }
@@ -64,7 +72,9 @@ TEST(Vocabulary, HasEveryPhaseThatIsTimed) {
     EXPECT_EQ(words::parts_of(step).size(), base::kPhaseCount);
     const auto& job = words::quantity(words::kJobTime);
     for (const auto phase : base::kIoPhaseNames)
-        if (phase != "read" && phase != "parse") EXPECT_NO_THROW(words::part_of(job, phase)) << phase;
+        if (phase != "read" && phase != "parse") {
+            EXPECT_NO_THROW(words::part_of(job, phase)) << phase;
+        }
     EXPECT_EQ(names(words::wholes()), (std::vector<std::string>{"step_time_s", "job_time_s"}));
     EXPECT_EQ(words::part_of(step, "sync").name, "sync_exposed_time_s");
     EXPECT_NE(thrown_sentence<base::Error>([&] { words::part_of(step, "lunch"); }).find("lunch"),
