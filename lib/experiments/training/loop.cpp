@@ -288,7 +288,7 @@ void TrainingLoop::save_checkpoint(std::int64_t step, bool last) {
     if (steps_.keeps_ranks_equal()) equality_.compare(fmt::format("after step {}", step + 1));
     if (!equality_.holds()) return;
     if (!setup_.checkpoints->save(step + 1, model_, steps_.optimizer())) return;
-    record_.checkpoint_times.push_back(seconds_since(start));
+    record_.checkpoint_times.push_back(base::seconds_since(start));
     record_.end.has_checkpoint = true;
 }
 
