@@ -29,7 +29,7 @@ struct Count {
     std::int64_t samples = 0;
     std::int64_t flops = 0;
 };
-thread_local Count* current = nullptr;
+thread_local Count* counting = nullptr;
 
 std::int64_t elements_behind_first(const torch::Tensor& t) {
     std::int64_t product = 1;
@@ -75,12 +75,12 @@ std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) 
 }
 
 void after(const at::RecordFunction& function, at::ObserverContext* context) {
-    if (context == nullptr || current == nullptr) return;
+    if (context == nullptr || counting == nullptr) return;
     const auto& call = static_cast<const Call&>(*context);
     const std::int64_t of_output =
         call.times_the_output ? elements_behind_first(function.outputs()[0].toTensor()) : 1;
-    const std::int64_t rows_of_a_sample = current->samples > 0 ? call.rows / current->samples : 1;
-    current->flops += 2 * call.macs * of_output * rows_of_a_sample;
+    const std::int64_t rows_of_a_sample = counting->samples > 0 ? call.rows / counting->samples : 1;
+    counting->flops += 2 * call.macs * of_output * rows_of_a_sample;
 }
 
 class Counting : base::Pinned {
@@ -90,10 +90,10 @@ class Counting : base::Pinned {
                                                  .needsInputs(true)
                                                  .needsOutputs(true)
                                                  .scopes({at::RecordScope::FUNCTION}))) {
-        current = &count_into;
+        counting = &count_into;
     }
     ~Counting() {
-        current = nullptr;
+        counting = nullptr;
         at::removeCallback(handle_);
     }
 

@@ -158,6 +158,20 @@ class BootstrapTest(unittest.TestCase):
         self.assertEqual(self.bootstrap("build", RANKLAB_WITH_TORCH="OFF").returncode, 0)
         self.assertEqual(self.called("apt-get"), [])
 
+    def test_only_the_tests_need_a_browser_and_the_tests_built(self):
+        self.program("id", "echo 0")
+        self.program("apt-get", 'echo "apt-get $*" >>"$CALLS"')
+        self.program("dpkg-query", "exit 1")
+        self.program("mpirun", "exit 0")
+        self.program("ctest", "exit 0")
+        for word, target, installs in (("run", "programs", False), ("build", "programs", False), ("test", "all", True)):
+            with self.subTest(word):
+                self.calls.write_text("")
+                result = self.bootstrap(word, RANKLAB_WITH_TORCH="OFF")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual("chromium" in self.called("apt-get")[-1].split(), installs)
+                self.assertTrue(self.called("cmake --build")[-1].endswith(f"--target {target}"))
+
     # -- the Python packages
 
     def test_an_environment_counts_only_once_it_is_complete(self):
@@ -180,17 +194,20 @@ class BootstrapTest(unittest.TestCase):
         self.assertEqual(self.called("python -m"), [])
 
     def test_the_oracles_packages_come_later_and_may_fail(self):
-        """An environment of before has none: they are added to it, and without a network the build goes on."""
+        """The tests alone need them: they are added to an environment without, and may fail to be."""
+        self.program("ctest", "exit 0")
         python = self.program("python-stand-in", FAKE_PYTHON)
         environment = {"RANKLAB_PYTHON": str(python)}
         venv = pathlib.Path(self.bootstrap("where", **environment).stdout.strip())
         digest = hashlib.sha256((SOURCE / "lib/cmake/oracle.lock").read_bytes()).hexdigest()[:12]
         oracle = venv / f"oracle-{digest}"
         self.assertEqual(self.bootstrap("build", **environment).returncode, 0)
+        self.assertFalse(oracle.exists())
+        self.assertEqual(self.bootstrap("test", **environment).returncode, 0)
         self.assertTrue((oracle / ".complete").exists())
         shutil.rmtree(oracle)
         self.calls.write_text("")
-        result = self.bootstrap("build", PIP_FAILS="1", **environment)
+        result = self.bootstrap("test", PIP_FAILS="1", **environment)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("oracle.models will be skipped", result.stderr)
         self.assertFalse(oracle.exists())
@@ -199,7 +216,7 @@ class BootstrapTest(unittest.TestCase):
         for words in (f"--target {oracle}", "--require-hashes", "oracle.lock"):
             self.assertIn(words, pip)
         self.calls.write_text("")
-        result = self.bootstrap("build", **environment)
+        result = self.bootstrap("test", **environment)
         self.assertEqual((result.returncode, len(self.called("python -m pip"))), (0, 1), result.stderr)
         self.assertNotIn("skipped", result.stderr)
         self.assertTrue((oracle / ".complete").exists())
