@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "report/figures/plots.hpp"
 #include "report/formats/chrome_trace.hpp"
 #include "report/formats/csv.hpp"
 #include "report/formats/extrap.hpp"
@@ -24,7 +25,6 @@
 #include "report/model/chosen_runs.hpp"
 #include "report/model/reference.hpp"
 #include "report/page/html.hpp"
-#include "report/page/plots.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -136,7 +136,7 @@ std::vector<std::string> format_names() {
 void write_plots(const ChosenRuns& chosen, const Options& options, const Sink& sink) {
     std::vector<results::Run> runs;
     chosen.visit(results::Detail::all, [&](results::Run&& run) { runs.push_back(std::move(run)); });
-    for (const auto& path : report::page::plot(runs, options.text("plots"))) sink(path.string() + "\n");
+    for (const auto& path : report::figures::plot(runs, options.text("plots"))) sink(path.string() + "\n");
 }
 
 ChosenRuns chosen_runs(const Options& options) {

@@ -1,19 +1,22 @@
-# ranklab_add_room(NAME SOURCES a.cpp ... [DEPENDS room ...] [LINK target ...] [TORCH])
+# ranklab_add_room(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPENDS room ...] [LINK target ...] [TORCH])
 # One static library per room. DEPENDS names rooms below it; LINK names third-party targets; TORCH says that
 # its sources include LibTorch, so that they share one precompiled header (a torch header costs ~18 s a file).
 function(ranklab_add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 ROOM "TORCH" "" "SOURCES;DEPENDS;LINK")
-  add_library(ranklab_${name} STATIC ${ROOM_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "TORCH" "" "SOURCES;ALONE;DEPENDS;LINK")
+  add_library(ranklab_${name} STATIC ${ROOM_SOURCES} ${ROOM_ALONE})
   add_library(ranklab::${name} ALIAS ranklab_${name})
   target_include_directories(ranklab_${name} PUBLIC "${PROJECT_SOURCE_DIR}/lib" PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
   list(TRANSFORM ROOM_DEPENDS PREPEND ranklab::)
   target_link_libraries(ranklab_${name} PUBLIC ${ROOM_DEPENDS} ${ROOM_LINK} PRIVATE ranklab_settings)
+  # Several files make one unit: reading headers is most of compiling (LibTorch's precompiled one alone costs
+  # each unit 8 s of CPU). Few enough that an edit of one file is not long compiled. Files whose names inside
+  # their own unnamed namespaces are those of another file too are compiled ALONE.
+  set_target_properties(ranklab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${ROOM_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(RANKLAB_${name}_TORCH ${ROOM_TORCH} PARENT_SCOPE)
   if(ROOM_TORCH)
     target_link_libraries(ranklab_${name} PUBLIC ranklab::torch)
     ranklab_share_torch_pch(ranklab_${name})
-    # Reading the precompiled header costs each unit 8 s of CPU, so several files make one: few enough that an
-    # edit of one file is not long compiled.
-    set_target_properties(ranklab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
 
@@ -64,6 +67,11 @@ std::vector<@CAT_TYPE@> @CAT_FUNCTION@() {
 }  // namespace ranklab::@CAT_ROOM@
 ")
   target_sources(ranklab_${CAT_ROOM} PRIVATE ${sources} "${file}")
+  # Entries are copies of a template, so their inner names clash. LibTorch's are many seconds each, and share a
+  # unit all the same: their names differ.
+  if(NOT RANKLAB_${CAT_ROOM}_TORCH)
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()
 
 # ranklab_add_program(NAME LINK room ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab for ranklab);

@@ -18,13 +18,9 @@ constexpr int kWidth = 440, kBarWidth = 500, kWideWidth = 580;
 constexpr std::size_t kLetters = 54, kWideLetters = 64;  // of a category above its bar
 constexpr int kHeight = 330;
 constexpr int kBarHeight = 46;
+constexpr int kPaperWidth = 640, kLineHeight = 14;  // of its caption
+constexpr std::size_t kPaperLetters = 120;
 constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};  // the page's legend has the same: chart_mark()
-
-std::string quoted_data(const std::string& text) {
-    std::string clean = base::printable(text, kWideLetters);
-    std::replace(clean.begin(), clean.end(), '"', '\'');
-    return '"' + clean + '"';
-}
 
 struct Range {
     double low = INFINITY, high = -INFINITY;
@@ -48,10 +44,15 @@ Range range_of(const Chart& chart, double ChartPoint::*axis) {
 }
 
 // One block a series: the n-th block is gnuplot's `index n`.
+std::string block_head(const Chart& chart, std::size_t series) {
+    return fmt::format("{}# {}\n", series == 0 ? "" : "\n\n",
+                       base::printable(chart.series[series].title, 200));
+}
+
 std::string xy_data(const Chart& chart) {
     std::string text = "# x y low high (95 % interval; NaN where there is none)\n";
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
-        text += fmt::format("{}# {}\n", i == 0 ? "" : "\n\n", base::printable(chart.series[i].title, 200));
+        text += block_head(chart, i);
         for (const auto& p : chart.series[i].points)
             text += fmt::format("{} {} {} {}\n", plot_value(p.x), plot_value(p.y), plot_value(p.interval.low),
                                 plot_value(p.interval.high));
@@ -74,8 +75,8 @@ std::string label_data(const Chart& chart, const std::vector<double>& ends) {
     std::string text = "\n\n# y end number category\n";
     for (std::size_t row = 0; row < ends.size(); ++row) {
         const std::string number = parts[row] == 1 ? "   " + plot_text(value[row]) : " ";
-        text += fmt::format("-{} {} {} {}\n", row, plot_value(reach[row]), quoted_data(number),
-                            quoted_data(chart.categories[row]));
+        text += fmt::format("-{} {} {} {}\n", row, plot_value(reach[row]), data_quoted(number, kWideLetters),
+                            data_quoted(chart.categories[row], kWideLetters));
     }
     return text;
 }
@@ -85,7 +86,7 @@ std::string bar_data(const Chart& chart) {
     std::string text = "# y from to value low high\n";
     std::vector<double> ends(chart.categories.size(), 0);
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
-        text += fmt::format("{}# {}\n", i == 0 ? "" : "\n\n", base::printable(chart.series[i].title, 200));
+        text += block_head(chart, i);
         for (const auto& p : chart.series[i].points) {
             double& end = ends[static_cast<std::size_t>(p.x)];
             const double from = end;
@@ -103,7 +104,8 @@ std::string look_of(const ChartSeries& series) {
     const int shape = kShapes[colour_index(series.colour)];
     switch (series.look) {
         case Look::line:
-            return "with lines linewidth 1.6 " + colour;
+            return fmt::format("with lines dashtype {} linewidth 1.6 {}", 1 + series.colour / kColours.size(),
+                               colour);
         case Look::dashed:
             return "with lines dashtype (8,6) linewidth 1.2 " + colour;
         case Look::marks:
@@ -188,8 +190,8 @@ std::string bar_axes(const Chart& chart) {
 
 // A category's name stands above its bar, where a long one has room on a narrow page.
 std::string bar_script(const Chart& chart, Medium medium) {
-    std::string text =
-        bar_axes(chart) + "set style fill solid 0.85 noborder\nset lmargin 1\nset tmargin 0.5\n";
+    std::string text = bar_axes(chart) + "set style fill solid 0.85 noborder\nset lmargin 1\n" +
+                       (medium == Medium::page ? "set tmargin 0.5\n" : "");
     text += "plot ";
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         const std::string colour = kColours[colour_index(chart.series[i].colour)];
@@ -220,10 +222,8 @@ double smallest_bar(const Chart& chart) {
     return smallest / 3;
 }
 
-int height_of(const Chart& chart, Medium medium) {
-    const int key = medium == Medium::paper ? 20 * static_cast<int>(chart.series.size()) + 40 : 0;
-    if (!chart.bars()) return kHeight + key;
-    return 70 + kBarHeight * static_cast<int>(chart.categories.size()) + key;
+int height_of(const Chart& chart) {
+    return chart.bars() ? 70 + kBarHeight * static_cast<int>(chart.categories.size()) : kHeight;
 }
 
 // As narrow as can be: on a narrow page letters shrink with the picture.
@@ -234,23 +234,47 @@ int width_of(const Chart& chart) {
     return chart.bars() ? kBarWidth : kWidth;
 }
 
-std::string script_of(const Chart& chart, Medium medium) {
-    const std::string script = "plot_" + chart.name + ".gp";
-    const int height = height_of(chart, medium);
-    std::string text = medium == Medium::paper
-                           ? gnuplot_head(script, 640, height) +
-                                 fmt::format("set title {}\nset key outside below maxcols 1 Left reverse\n",
-                                             gnuplot_quoted(chart.title))
-                           : fmt::format(
-                                 "reset\nset terminal svg size {},{} dynamic noenhanced font ',15'\n"
-                                 "set datafile missing 'NaN'\nending = 'svg'\nunset key\n",
-                                 width_of(chart), height);
+std::string page_head(const Chart& chart) {
+    return fmt::format(
+        "reset\nset encoding utf8\n"
+        "set terminal svg size {},{} dynamic noenhanced font ',15' name '{}'\n"
+        "set datafile missing 'NaN'\nending = 'svg'\nunset key\n",
+        width_of(chart), height_of(chart), chart.name);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines{""};
+    for (const auto& word : base::split(text, ' ')) {
+        if (lines.back().size() + word.size() > kPaperLetters) lines.emplace_back();
+        lines.back() += (lines.back().empty() ? "" : " ") + word;
+    }
+    return lines;
+}
+
+// Title above, key and caption below.
+std::string paper_head(const Chart& chart, const Words& caption) {
+    const auto lines = lines_of(plain_text(caption));
+    const double below = 8 + kLineHeight * static_cast<double>(lines.size());
+    const double height = height_of(chart) + 40 + 20.0 * static_cast<double>(chart.series.size()) + below;
+    std::string text = gnuplot_head("plot_" + chart.name + ".gp", kPaperWidth, static_cast<int>(height));
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        text += fmt::format("set label {} {} at screen 0.02, screen {:.4f} font ',9'\n", i + 1,
+                            gnuplot_quoted(lines[i]),
+                            kLineHeight * (static_cast<double>(lines.size() - i) - 0.3) / height);
+    return text + fmt::format("set origin 0,{0:.4f}\nset size 1,{1:.4f}\nset title {2}\n{3}", below / height,
+                              1 - below / height, gnuplot_quoted(chart.title),
+                              chart.series.size() < 2 ? "unset key\n"
+                                                      : "set key outside below maxcols 1 Left reverse\n");
+}
+
+std::string script_of(const Chart& chart, const Words& caption, Medium medium) {
+    std::string text = medium == Medium::paper ? paper_head(chart, caption) : page_head(chart);
     text += fmt::format(
         "set output '{}.'.ending\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale 0.5\n",
         chart.name);
     if (chart.log_x && chart.bars()) text += fmt::format("low = {}\n", smallest_bar(chart));
     text += chart.bars() ? bar_script(chart, medium) : xy_script(chart, medium);
-    return medium == Medium::paper ? text + gnuplot_tail(script) : text;
+    return medium == Medium::paper ? text + gnuplot_tail("plot_" + chart.name + ".gp") : text;
 }
 
 }  // namespace
@@ -262,9 +286,12 @@ bool Chart::empty() const {
     });
 }
 
-Drawing prepare_chart(const Chart& chart, const fs::path& folder, Medium medium) {
-    return write_drawing(folder, "plot_" + chart.name, chart.name,
-                         chart.bars() ? bar_data(chart) : xy_data(chart), script_of(chart, medium));
+Drawing prepare_chart(const Chart& chart, const Words& caption, const fs::path& folder, Medium medium) {
+    Drawing drawing{folder / (chart.name + ".dat"), folder / ("plot_" + chart.name + ".gp"),
+                    folder / (chart.name + ".svg")};
+    write_plot_file(drawing.data, chart.bars() ? bar_data(chart) : xy_data(chart));
+    write_plot_file(drawing.script, script_of(chart, caption, medium));
+    return drawing;
 }
 
 }  // namespace ranklab::report::figures

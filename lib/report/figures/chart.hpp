@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/figures/gnuplot.hpp"
+#include "report/figures/words.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::report::figures {
@@ -23,8 +24,7 @@ struct ChartPoint {
     double x = 0;  ///< of bars: the number of the category, from 0
     double y = 0;
     stats::Interval interval = {};
-    std::string text =
-        {};  ///< of bars: beside its end; HTML of the number in the figure's table, "" for none
+    Words shown = {};  ///< the number in the figure's table; none: y
 };
 
 enum class Look { points, line, dashed, marks };
@@ -53,10 +53,12 @@ struct Chart {
     bool empty() const;
 };
 
-/// For a page: no title, no key, no background; the page has them. For paper: all of them, .svg and .pdf.
+/// For a page: no title, no key, no caption, no background; the page has them. For paper: all, .svg and .pdf.
 enum class Medium { page, paper };
 
-/// Writes FOLDER/NAME.dat and FOLDER/plot_NAME.gp. EnvironmentError where it cannot.
-Drawing prepare_chart(const Chart& chart, const std::filesystem::path& folder, Medium medium);
+/// Writes FOLDER/NAME.dat and FOLDER/plot_NAME.gp. EnvironmentError where it cannot. On paper the caption
+/// stands below the picture.
+Drawing prepare_chart(const Chart& chart, const Words& caption, const std::filesystem::path& folder,
+                      Medium medium);
 
 }  // namespace ranklab::report::figures

@@ -4,12 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
-#include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "base/whole_io.hpp"
+#include "report/figures/words.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -34,12 +36,31 @@ int run_gnuplot(const fs::path& script) {
     return WEXITSTATUS(status);
 }
 
+// What would move the cursor or turn the direction of writing is no part of a picture.
+std::string one_line(std::string_view text, std::size_t most) {
+    std::string out;
+    const std::string whole = cut(text, most);
+    for (std::size_t at = 0; at < whole.size();) {
+        const std::string_view rest = std::string_view(whole).substr(at);
+        const base::Letter letter = base::first_letter(rest);
+        out += letter.good && !base::steers(letter.code) ? letter.shown(rest) : "?";
+        at += letter.bytes;
+    }
+    return out;
+}
+
 }  // namespace
 
-std::string gnuplot_quoted(const std::string& text) {
+std::string gnuplot_quoted(std::string_view text, std::size_t most) {
     std::string out = "'";
-    for (const char c : base::printable(text, 200)) out += c == '\'' ? std::string("''") : std::string(1, c);
+    for (const char c : one_line(text, most)) out += c == '\'' ? std::string("''") : std::string(1, c);
     return out + "'";
+}
+
+std::string data_quoted(std::string_view text, std::size_t most) {
+    std::string clean = one_line(text, most);
+    std::replace(clean.begin(), clean.end(), '"', '\'');
+    return '"' + clean + '"';
 }
 
 std::string gnuplot_head(const std::string& script, int width, int height) {
@@ -49,7 +70,7 @@ std::string gnuplot_head(const std::string& script, int width, int height) {
         "if (exists('paper')) {{ ending = 'pdf'; set terminal pdfcairo size {3},{4} noenhanced fontscale 0.7 "
         "background rgb 'white' }} else {{ ending = 'svg'; set terminal svg size {1},{2} dynamic noenhanced "
         "background rgb 'white' }}\n"
-        "set datafile missing 'NaN'\n",
+        "set encoding utf8\nset datafile missing 'NaN'\n",
         script, width, height, width / 110.0, height / 110.0);
 }
 
@@ -79,15 +100,6 @@ std::string plot_text(double number) {
 std::string gnuplot_interval(const std::string& which, int low, const std::string& look) {
     return fmt::format("'' {} using 1:{}:(0):(${}-${}) with vectors heads size screen 0.004,90 {} notitle",
                        which, low, low + 1, low, look);
-}
-
-Drawing write_drawing(const fs::path& folder, const std::string& name, const std::string& picture,
-                      const std::string& data, const std::string& script) {
-    const fs::path data_file = folder / (picture + ".dat");
-    const fs::path script_file = folder / (name + ".gp");
-    write_plot_file(data_file, data);
-    write_plot_file(script_file, script);
-    return {{data_file, script_file}, script_file, {folder / (picture + ".svg")}};
 }
 
 Drawn try_draw(const Drawing& drawing) {

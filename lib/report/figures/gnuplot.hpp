@@ -1,22 +1,23 @@
-// Private to this room: pictures by gnuplot, as a script and data files that stay beside them.
+// Private to this room: pictures by gnuplot, each as a script and a data file that stay beside it.
 #pragma once
 
 #include <filesystem>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace ranklab::report::figures {
 
-/// What a picture needs, written and not yet drawn: `script` makes `pictures` from the other `written` files.
-/// All lie in one folder.
+/// What a picture needs, written and not yet drawn: `script` makes `picture` from `data`. All lie in one
+/// folder.
 struct Drawing {
-    std::vector<std::filesystem::path> written;  ///< the script among them
-    std::filesystem::path script;
-    std::vector<std::filesystem::path> pictures;  ///< the .svg; each may have a .pdf beside it
+    std::filesystem::path data, script;
+    std::filesystem::path picture;  ///< the .svg; it may have a .pdf beside it
 };
 
-/// In gnuplot's single quotes, where nothing else means anything; printable ASCII, 200 characters at most.
-std::string gnuplot_quoted(const std::string& text);
+/// In gnuplot's single quotes, where nothing else means anything; at most `most` letters.
+std::string gnuplot_quoted(std::string_view text, std::size_t most = 200);
+/// In double quotes, as a .dat file has texts with blanks.
+std::string data_quoted(std::string_view text, std::size_t most);
 
 /// The first lines of a script: how to repeat it, and the terminal. The variable `ending` is what the names
 /// of its pictures end in: 'svg', or 'pdf' in the second turn that gnuplot_tail asks for.
@@ -36,13 +37,9 @@ std::string plot_text(double number);
 /// file named last. Where they are no numbers there is none.
 std::string gnuplot_interval(const std::string& which, int low, const std::string& look);
 
-/// Writes FOLDER/PICTURE.dat and FOLDER/NAME.gp, whose script makes PICTURE.svg (and .pdf).
-Drawing write_drawing(const std::filesystem::path& folder, const std::string& name,
-                      const std::string& picture, const std::string& data, const std::string& script);
-
 enum class Drawn { yes, no_gnuplot, failed };
 Drawn try_draw(const Drawing& drawing);
-/// Makes the pictures. EnvironmentError where gnuplot is missing or fails: data and scripts are there all the
+/// Makes the picture. EnvironmentError where gnuplot is missing or fails: data and script are there all the
 /// same.
 void draw(const Drawing& drawing);
 

@@ -168,6 +168,10 @@ void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string
 
 }  // namespace
 
+bool has_numbers(const Group& group) {
+    return !group.newest.measurements.empty() || !group.newest.valid;
+}
+
 void Campaign::note_facts(const Run& run) {
     std::set<std::string> names;
     for (const auto& row : run.hosts) names.insert(row.host);
@@ -282,6 +286,23 @@ std::vector<std::string> group_titles(const std::vector<const Group*>& groups, N
     }
     tell_apart(groups, titles);
     return titles;
+}
+
+std::vector<const Group*> recent_groups(const Campaign& campaign, const std::string& command,
+                                        std::size_t most) {
+    std::vector<const Group*> groups;
+    for (const auto& group : campaign.groups())
+        if ((command.empty() || group.newest.command == command) && has_numbers(group))
+            groups.push_back(&group);
+    if (groups.size() <= most) return groups;
+    std::vector<const Group*> newest = groups;
+    std::nth_element(newest.begin(), newest.begin() + static_cast<std::ptrdiff_t>(most), newest.end(),
+                     [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
+    newest.resize(most);
+    std::erase_if(groups, [&](const Group* group) {
+        return std::find(newest.begin(), newest.end(), group) == newest.end();
+    });
+    return groups;
 }
 
 Estimate estimate(const Group& group, const std::string& name) {

@@ -69,6 +69,12 @@ class Campaign {
     std::string first_utc_, last_utc_;
 };
 
+/// The run that holds a ladder's table has no measurements of its own; the ladder shows it.
+bool has_numbers(const Group& group);
+/// The most recent groups of that command ("" for any) that have numbers, at most `most`, in the order met.
+std::vector<const Group*> recent_groups(const Campaign& campaign, const std::string& command,
+                                        std::size_t most);
+
 /// Of conditions that groups do not share each with its values, "host.cpu: A | B": what keeps runs apart that
 /// would otherwise be pooled. Those that follow from the ranks only where groups of as many ranks differ.
 std::vector<std::string> kept_apart(const Campaign& campaign);

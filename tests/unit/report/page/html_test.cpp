@@ -3,14 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+#include <regex>
 
 #include "base/error.hpp"
 #include "report/figures/chart_tics.hpp"
+#include "report/figures/drawer.hpp"
 #include "report/model/curves.hpp"
 #include "report/model/notices.hpp"
-#include "report/page/html_figure.hpp"
-#include "report/page/html_text.hpp"
+#include "report/page/render.hpp"
+#include "report/page/templates.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::report::page {
@@ -34,44 +38,107 @@ TEST(Escape, ReplacesWhatWouldMoveOrHideText) {
     EXPECT_EQ(escape("a\nb"), "a b");
     EXPECT_EQ(escape("a\u202Eb"), "a\uFFFDb");  // from right to left from here on
     EXPECT_EQ(escape("\xff\xc0\xaf"), "\uFFFD\uFFFD\uFFFD");
-    EXPECT_EQ(escape("\xed\xa0\x80"), "\uFFFD");        // half of a surrogate pair
+    EXPECT_EQ(escape("\xed\xa0\x80"),
+              "\uFFFD\uFFFD\uFFFD");                    // half of a surrogate pair: no byte of it is good
     EXPECT_EQ(escape("ab\xe2\x82"), "ab\uFFFD\uFFFD");  // cut off
 }
 
-TEST(Escape, CutsLongTextsBetweenLetters) {
-    EXPECT_EQ(escape("äöüß", 3), "äöü…");
-    EXPECT_EQ(escape("äöü", 3), "äöü");
+TEST(Cut, LongTextsBetweenLetters) {
+    EXPECT_EQ(figures::cut("äöüß", 3), "äöü…");
+    EXPECT_EQ(figures::cut("äöü", 3), "äöü");
 }
 
-TEST(NumberHtml, SaysWhereItStandsAndEveryDigit) {
+std::string shown(const figures::Words& words) {
+    return filled("words.html", cell_data(words));
+}
+
+TEST(Numbers, SayWhereTheyStandAndEveryDigit) {
     StoredRun run = sample_run();
     run.measurements[1].summary.median = 3200.0625;
-    const std::string text = number_html(run, run.measurements[1], "median");
+    const std::string text = shown({figures::number_of(run, run.measurements[1], "median")});
     EXPECT_THAT(text, HasSubstr("data-value=\"3200.0625\""));
     EXPECT_THAT(text, HasSubstr("data-run=\"20261121T101500Z-3f9a1c\" data-name=\"throughput_samples_per_s\" "
                                 "data-field=\"median\""));
     EXPECT_THAT(text, HasSubstr(">3200</data>"));
-    EXPECT_THAT(number_html(run, run.measurements[1], "p99"),
+    EXPECT_THAT(shown({figures::number_of(run, run.measurements[1], "p99")}),
                 HasSubstr("n/a"));  // NaN has no place to look up
 }
 
-TEST(InlineSvg, HasNoColoursOrNamesOfItsOwn) {
-    const std::string svg =
+TEST(Words, HaveNoBlanksBetweenThemButTheirOwn) {
+    EXPECT_EQ(shown({"a", figures::strong("b"), figures::soft("<c>"), figures::definition("x y"), "."}),
+              "a<strong>b</strong><span class=\"unit\">&lt;c&gt;</span><a href=\"#def-x-y\">x y</a>.");
+}
+
+std::string template_named(std::string_view name) {
+    for (const auto& one : templates())
+        if (one.name == name) return std::string(one.text);
+    return "";
+}
+
+// What a results file holds goes through escape(): one text alone is put in as it is, gnuplot's picture.
+TEST(Templates, EscapeAllButThePictures) {
+    std::size_t unescaped = 0;
+    for (const auto& one : templates()) {
+        for (std::size_t at = one.text.find("{{{"); at != std::string_view::npos;
+             at = one.text.find("{{{", at + 3), ++unescaped)
+            EXPECT_EQ(one.text.substr(at, 13), "{{{drawing}}}") << one.name;
+        EXPECT_EQ(one.text.find("{{&"), std::string_view::npos) << one.name;
+    }
+    EXPECT_EQ(unescaped, 1U);
+    EXPECT_GT(templates().size(), 10U);
+}
+
+std::string gnuplot_rgb(const std::string& colour) {
+    const auto part = [&](std::size_t at) { return std::stoi(colour.substr(at, 2), nullptr, 16); };
+    return fmt::format("rgb({:3d}, {:3d}, {:3d})", part(1), part(3), part(5));
+}
+
+TEST(Style, HasItsOwnColourForEachOfGnuplots) {
+    const std::string style = template_named("style.css");
+    for (std::size_t i = 0; i < figures::kColours.size(); ++i) {
+        for (const char* const what : {"stroke", "fill", "color"})
+            EXPECT_THAT(style, HasSubstr(fmt::format(".plot [{}=\"{}\"] {{ {}: var(--s{}); }}", what,
+                                                     gnuplot_rgb(figures::kColours[i]), what, i + 1)));
+        EXPECT_THAT(style, HasSubstr(fmt::format("--s{}: {};", i + 1, figures::kColours[i])));
+    }
+}
+
+TEST(SvgForPage, HasNoNamesOfItsOwn) {
+    const std::string picture =
         "<?xml version=\"1.0\"?>\n<svg \n viewBox=\"0 0 560 360\"\n xmlns=\"http://www.w3.org/2000/svg\">\n"
         "<title>Gnuplot</title>\n<g id=\"gnuplot_canvas\">\n<rect x=\"0\" y=\"0\" width=\"560\" "
-        "height=\"360\" "
-        "fill=\"none\"/>\n<circle id='gpDot' r='0.5'/>\n<g fill=\"none\" color=\"black\" "
-        "stroke=\"currentColor\"><path stroke='black' d='M1,1'/><path stroke='gray'/></g>\n"
-        "<use xlink:href='#gpPt6' color='rgb(  0, 114, 178)'/><path stroke='rgb(  0,   0,   "
-        "0)'/></g>\n</svg>\n";
-    const std::string text = inline_svg(svg, "weak");
-    for (const char* const gone :
-         {"black", "'gray'", "rgb(", "http", "xml", "Gnuplot", "<rect", "color=\"black"})
-        EXPECT_THAT(text, Not(HasSubstr(gone))) << gone;
-    EXPECT_THAT(text, HasSubstr("<svg viewBox=\"0 0 560 360\" role=\"img\" aria-labelledby=\"cap-weak\">"));
-    EXPECT_THAT(text, HasSubstr("<use href='#weak-gpPt6' color='var(--s1)'/>"));
-    EXPECT_THAT(text, HasSubstr("id='weak-gpDot'"));
-    EXPECT_EQ(inline_svg("no picture", "weak"), "");
+        "height=\"360\" fill=\"none\"/>\n<defs><circle id='gpDot' r='0.5'/></defs>\n<g id=\"weak_plot_1\">"
+        "<title>weak_plot_1</title><use xlink:href='#gpPt6' color='rgb(  0, 114, 178)'/></g>\n</g>\n</svg>\n";
+    const auto svg = figures::svg_for_page(picture);
+    ASSERT_TRUE(svg.has_value());
+    EXPECT_EQ(svg->view_box, "0 0 560 360");
+    EXPECT_EQ(svg->drawing, "\n<g id=\"weak_plot_1\"><use href='#gpPt6' color='rgb(  0, 114, 178)'/></g>\n");
+    EXPECT_FALSE(figures::svg_for_page("no picture").has_value());
+}
+
+// Every colour and symbol of a drawn chart is one that the page has.
+TEST(SvgForPage, HasOnlyColoursAndSymbolsOfThePage) {
+    figures::Chart chart;
+    chart.name = "all";
+    for (std::size_t i = 0; i < figures::kColours.size(); ++i) {
+        chart.series.push_back({"s", figures::Look::points, i, {{1, 1.0 + static_cast<double>(i), {1, 2}}}});
+        chart.series.push_back({"l", figures::Look::dashed, i, {{1, 1}, {2, 3}}});
+    }
+    chart.series.push_back({"m", figures::Look::marks, 0, {{1, 2}}});
+    figures::Drawer drawer;
+    const auto svg = drawer.draw(chart);
+    if (!svg) GTEST_SKIP() << drawer.why_not();
+    const std::string style = template_named("style.css"), symbols = template_named("symbols.html");
+    const std::regex colour("(?:stroke|fill|color)=['\"](rgb[^'\"]*|black|gray)['\"]"),
+        symbol("href='#(\\w+)'");
+    std::size_t seen = 0;
+    const std::string& text = svg->drawing;
+    for (std::sregex_iterator one(text.begin(), text.end(), colour), end; one != end; ++one, ++seen)
+        if ((*one)[1] != "rgb(190, 190, 190)")  // the grid's, by its class
+            EXPECT_THAT(style, HasSubstr("\"" + (*one)[1].str() + "\"]"));
+    for (std::sregex_iterator one(text.begin(), text.end(), symbol), end; one != end; ++one, ++seen)
+        EXPECT_THAT(symbols, HasSubstr("id=\"" + (*one)[1].str() + "\""));
+    EXPECT_GT(seen, 20U);
 }
 
 std::vector<std::string> texts_of(const model::Notices& notices) {
@@ -425,7 +492,7 @@ TEST_F(HtmlPage, SaysWhereGnuplotIsMissingAndStillHasTheNumbers) {
         page({weak_run("20261121T101500Z-000001", 1, 0.010), weak_run("20261121T101500Z-000002", 2, 0.0125)});
     setenv("PATH", path.c_str(), 1);
     EXPECT_THAT(text, HasSubstr("Not drawn: gnuplot is not here"));
-    EXPECT_THAT(text, Not(HasSubstr("<svg")));
+    EXPECT_THAT(text, Not(HasSubstr("<svg viewBox")));
     EXPECT_THAT(text, HasSubstr("<details open><summary>Numbers of this figure"));
     EXPECT_THAT(text, HasSubstr("data-derived=\"T(1) / T(2)"));
 }

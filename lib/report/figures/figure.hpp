@@ -1,0 +1,56 @@
+// The figures of a report, each described once: for the page and for paper alike. Where the runs have nothing
+// for a figure, there is none.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report/figures/chart.hpp"
+#include "report/figures/words.hpp"
+#include "report/model/campaign.hpp"
+#include "report/model/reference.hpp"
+#include "results/run.hpp"
+#include "stats/interval.hpp"
+
+namespace ranklab::report::figures {
+
+/// The numbers of a figure; the first cell of a row names it.
+struct NumberTable {
+    Words title = {};
+    std::vector<std::string> heads = {};  ///< of the columns; none: the rows say all
+    std::vector<std::vector<Words>> rows = {};
+};
+
+struct Figure {
+    Chart chart;
+    Words caption;
+    std::vector<NumberTable> tables = {};  ///< none: number_table says the chart's numbers
+};
+
+/// What the charts' points say.
+NumberTable number_table(const Chart& chart);
+
+struct Source {
+    const model::Campaign& campaign;
+    /// A run with its samples.
+    std::function<results::Run(const std::string& id)> load;
+    const model::References& references;
+};
+
+std::vector<Figure> scaling_figures(const Source& source, stats::Scaling scaling);
+std::vector<Figure> phase_figures(const Source& source);
+std::vector<Figure> message_figures(const Source& source);
+std::vector<Figure> ladder_figures(const Source& source);
+std::vector<Figure> io_scaling_figures(const Source& source);
+std::vector<Figure> step_figures(const Source& source);
+std::vector<Figure> loss_figures(const Source& source);
+std::vector<Figure> published_figures(const Source& source);
+
+/// Our groups that are the same experiment as a published figure and measured the same quantity, the newest
+/// last.
+std::vector<const model::Group*> groups_like(const model::Reference& published,
+                                             const model::Campaign& campaign);
+Number published_number(const model::Reference& published);
+
+}  // namespace ranklab::report::figures

@@ -1,0 +1,44 @@
+#include "report/figures/figure.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+constexpr std::size_t kMostListed = 400;  // points of a series: more are for no reader
+constexpr std::size_t kLongest = 120;
+
+Words words_of(const ChartPoint& point) {
+    return point.shown.empty() ? Words{model::number(point.y)} : point.shown;
+}
+
+NumberTable table_of_points(const Chart& chart) {
+    NumberTable table{{}, {"series", chart.x_label, chart.y_label}, {}};
+    for (const auto& series : chart.series) {
+        if (series.look == Look::dashed || series.points.size() > kMostListed) continue;
+        for (const auto& point : series.points)
+            table.rows.push_back({{cut(series.title, kLongest)}, {model::number(point.x)}, words_of(point)});
+    }
+    return table;
+}
+
+NumberTable table_of_bars(const Chart& chart) {
+    NumberTable table{{}, {""}, {}};
+    for (const auto& category : chart.categories) {
+        table.rows.push_back({{cut(category, kLongest)}});
+        table.rows.back().resize(1 + chart.series.size());
+    }
+    for (std::size_t i = 0; i < chart.series.size(); ++i) {
+        table.heads.push_back(cut(chart.series[i].title, kLongest));
+        for (const auto& point : chart.series[i].points)
+            table.rows[static_cast<std::size_t>(point.x)][1 + i] = words_of(point);
+    }
+    return table;
+}
+
+}  // namespace
+
+NumberTable number_table(const Chart& chart) {
+    return chart.bars() ? table_of_bars(chart) : table_of_points(chart);
+}
+
+}  // namespace ranklab::report::figures

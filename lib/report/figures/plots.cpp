@@ -1,0 +1,55 @@
+#include "report/figures/plots.hpp"
+
+#include "base/error.hpp"
+#include "report/figures/figure.hpp"
+#include "report/figures/gnuplot.hpp"
+#include "report/figures/losses.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+namespace fs = std::filesystem;
+
+results::Run run_of(const std::vector<results::Run>& runs, const std::string& id) {
+    for (const auto& run : runs)
+        if (run.id == id) return run;
+    throw base::OptionError("there is no run '" + id + "' among those to draw");
+}
+
+std::vector<Drawing> prepare_figures(const std::vector<results::Run>& runs, const fs::path& folder) {
+    model::Campaign campaign;
+    for (results::Run run : runs) campaign.add(std::move(run));
+    const model::References nothing_published;
+    const Source source{campaign, [&](const std::string& id) { return run_of(runs, id); }, nothing_published};
+    std::vector<Drawing> drawings;
+    for (const auto& figures :
+         {losses_of_runs(runs), ladder_figures(source), io_scaling_figures(source),
+          scaling_figures(source, stats::Scaling::weak), scaling_figures(source, stats::Scaling::strong),
+          phase_figures(source), message_figures(source), step_figures(source)})
+        for (const auto& figure : figures)
+            if (!figure.chart.empty())
+                drawings.push_back(prepare_chart(figure.chart, figure.caption, folder, Medium::paper));
+    return drawings;
+}
+
+}  // namespace
+
+std::vector<fs::path> plot(const std::vector<results::Run>& runs, const fs::path& folder) {
+    std::error_code error;  // the first file that cannot be written says it
+    fs::create_directories(folder, error);
+    std::vector<fs::path> files = write_losses(runs, folder);
+    const auto drawings = prepare_figures(runs, folder);
+    if (drawings.empty())
+        throw base::OptionError(
+            "no run in this file has training losses or job times of io to draw; `ranklab train` and "
+            "`ranklab io` store them");
+    for (const auto& drawing : drawings) {
+        draw(drawing);
+        files.insert(files.end(), {drawing.data, drawing.script, drawing.picture});
+        const fs::path paper = fs::path(drawing.picture).replace_extension(".pdf");
+        if (fs::exists(paper, error)) files.push_back(paper);  // a gnuplot without pdfcairo makes none
+    }
+    return files;
+}
+
+}  // namespace ranklab::report::figures

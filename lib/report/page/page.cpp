@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+#include "report/page/html.hpp"
+#include "report/page/sections.hpp"
+
+namespace ranklab::report::page {
+namespace {
+
+using figures::counted;
+
+constexpr std::size_t kMostCompleted = 200;  // groups; more than the page shows of any command
+
+// A section holds rows of figures, or what the template of that name shows.
+class Sections {
+  public:
+    void add(const char* id, const char* heading, const char* name, Data data) {
+        if (!data.is_false() && !data.is_empty_list())
+            all_.push_back(Object{{"id", id}, {"heading", heading}, {name, std::move(data)}});
+    }
+    void add_rows(const char* id, const char* heading, const std::vector<Data>& rows,
+                  Data published = false) {
+        List drawn;
+        for (const auto& row : rows)
+            if (!row.is_false()) drawn.push_back(row);
+        if (!drawn.empty() || !published.is_false())
+            all_.push_back(Object{
+                {"id", id}, {"heading", heading}, {"rows", drawn}, {"published", std::move(published)}});
+    }
+    const List& all() const { return all_; }
+
+  private:
+    List all_;
+};
+
+// The scaling of training on top, since that is what most come for.
+List sections_of(const PageInput& input, figures::Drawer& drawer) {
+    const auto row = [&](const std::vector<figures::Figure>& figures, const char* heading = "") {
+        return figure_row(heading, figures, drawer);
+    };
+    const figures::Source& source = input.source;
+    Sections sections;
+    sections.add("summary", "Summary", "summary", summary_data(input));
+    sections.add_rows(
+        "scaling", "Scaling of training",
+        {row(scaling_figures(source, stats::Scaling::weak), "Weak: each rank keeps its batch"),
+         row(scaling_figures(source, stats::Scaling::strong), "Strong: ranks share one batch")});
+    sections.add_rows("phases", "Where a step's time goes", {row(phase_figures(source))});
+    sections.add_rows("messages", "Message sizes", {row(message_figures(source))});
+    sections.add("ranks", "Rank by rank", "ranks_of_runs", ranks_data(input));
+    sections.add_rows("ladder", "The file-writing ladder", {row(ladder_figures(source))});
+    sections.add_rows("io-scaling", "Scaling of writing", {row(io_scaling_figures(source))});
+    sections.add_rows("steps", "Step by step", {row(step_figures(source))});
+    sections.add_rows("losses", "Losses", {row(loss_figures(source))});
+    sections.add_rows("reference", "Published figures", {row(published_figures(source))},
+                      published_data(input));
+    sections.add("runs", "Newest run of each group", "run_details", runs_data(input));
+    sections.add("environment", "Environment", "environment", environment_data(input));
+    sections.add("definitions", "Definitions", "definitions", definitions_data(input));
+    return sections.all();
+}
+
+Data lead_data(const PageInput& input) {
+    const model::Campaign& campaign = input.campaign();
+    if (campaign.runs() == 0) return false;
+    return Object{{"runs", fmt::to_string(campaign.runs())},
+                  {"runs_word", campaign.runs() == 1 ? "run" : "runs"},
+                  {"groups", fmt::to_string(campaign.groups().size())},
+                  {"groups_word", campaign.groups().size() == 1 ? "group" : "groups"},
+                  {"hosts", counted(campaign.hosts().size(), "host")},
+                  {"first", campaign.first_utc()},
+                  {"last", campaign.last_utc()},
+                  {"all_valid", campaign.invalid() == 0},
+                  {"choice", if_any(figures::cut(input.choice, 300))}};
+}
+
+}  // namespace
+
+std::string html_page(const model::ChosenRuns& runs, const HtmlOptions& options) {
+    model::Campaign campaign;
+    runs.visit(results::Detail::measurements, [&](results::Run&& run) { campaign.add(std::move(run)); });
+    campaign.complete([&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); },
+                      kMostCompleted);
+    const model::References references = model::read_references(options.reference);
+    for (const auto& problem : references.problems) base::log::warn(problem);
+    const auto load = [&](const std::string& id) { return runs.file().read(id); };
+    const PageInput input{{campaign, load, references},
+                          runs.file().path().filename().string(),
+                          runs.text(),
+                          options.most_groups};
+    figures::Drawer drawer;
+    return filled("page.html", Object{{"file", figures::cut(input.file, 120)},
+                                      {"lead", lead_data(input)},
+                                      {"warnings", warnings_data(input)},
+                                      {"sections", sections_of(input, drawer)}});
+}
+
+}  // namespace ranklab::report::page

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "report/page/sections.hpp"
+
+namespace ranklab::report::page {
+namespace {
+
+using results::Measurement;
+using results::Run;
+
+constexpr std::size_t kMostRuns = 3;
+constexpr std::size_t kMostNumbered = 32;  // more ranks are shown as a strip of colours, numbers in a table
+constexpr std::size_t kMostRows = 512;
+constexpr std::array kStrips{"step_time_s",     "data_time_s",         "copy_time_s",      "forward_time_s",
+                             "backward_time_s", "sync_exposed_time_s", "optimizer_time_s", "job_time_s",
+                             "write_time_s",    "open_time_s",         "close_time_s",     "wait_time_s"};
+
+// A measurement with a column a rank: each rank's mean over the counted rows.
+struct Strip {
+    std::string name;
+    std::vector<double> means;
+    double mean = 0;
+};
+
+std::vector<Strip> strips_of(const Run& run) {
+    std::vector<Strip> strips;
+    for (const char* const name : kStrips) {
+        const Measurement* m = run.find(name);
+        if (m == nullptr || m->columns < 2 || m->rows() == 0) continue;
+        Strip strip{name, std::vector<double>(m->columns, 0), 0};
+        m->visit([&](std::span<const double> rows) {
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                strip.means[i % m->columns] += rows[i] / static_cast<double>(m->rows());
+        });
+        for (const double mean : strip.means) strip.mean += mean / static_cast<double>(strip.means.size());
+        strips.push_back(std::move(strip));
+    }
+    return strips;
+}
+
+// Blue below the mean of all ranks, orange above it, full at half as much or less, and at half as much again.
+Object shade(double value, double mean) {
+    const double off = mean > 0 ? std::clamp((value / mean - 1) / 0.5, -1.0, 1.0) : 0;
+    return {{"side", off < 0 ? "lo" : "hi"}, {"how_far", fmt::format("{:.2f}", std::abs(off))}};
+}
+
+std::string host_of(const Run& run, std::size_t rank) {
+    return rank < run.hosts.size() ? fmt::format("{} on {}", rank, run.hosts[rank].host)
+                                   : fmt::format("{}", rank);
+}
+
+Data number_cell(const Strip& strip, std::size_t rank, const Run& run, bool coloured) {
+    if (rank >= strip.means.size()) return Object{{"coloured", false}, {"words", List{}}};
+    const auto number = figures::derived(
+        strip.means[rank],
+        fmt::format("mean over steps of samples/{}[:, {}], run {}", strip.name, rank, run.id));
+    Object cell = shade(strip.means[rank], strip.mean);
+    cell.insert({{"coloured", coloured}, {"words", words_data({number})}});
+    return cell;
+}
+
+List by_rank(const Run& run, const std::vector<Strip>& strips, bool coloured) {
+    List rows;
+    for (std::size_t rank = 0; rank < std::min(strips.front().means.size(), kMostRows); ++rank) {
+        List cells;
+        for (const auto& strip : strips) cells.push_back(number_cell(strip, rank, run, coloured));
+        rows.push_back(Object{{"rank", figures::cut(host_of(run, rank), 60)}, {"cells", cells}});
+    }
+    return rows;
+}
+
+List colours_of(const Strip& strip, const Run& run) {
+    List cells;
+    for (std::size_t rank = 0; rank < strip.means.size(); ++rank) {
+        Object cell = shade(strip.means[rank], strip.mean);
+        cell.insert({{"rank", figures::cut(host_of(run, rank), 60)},
+                     {"seconds", fmt::format("{:.4g}", strip.means[rank])}});
+        cells.push_back(cell);
+    }
+    return cells;
+}
+
+Data figure_of(const model::Group& group, const std::string& title, const PageInput& input) {
+    const Run run = input.source.load(group.newest.id);
+    const auto strips = strips_of(run);
+    if (strips.empty()) return false;
+    const std::size_t ranks = strips.front().means.size();
+    const bool few = ranks <= kMostNumbered;
+    List measurements;
+    for (const auto& strip : strips)
+        measurements.push_back(Object{{"anchor", figures::plain_name(strip.name)},
+                                      {"name", strip.name},
+                                      {"cells", few ? List{} : colours_of(strip, run)}});
+    return Object{{"anchor", figures::plain_name(run.id)},
+                  {"ranks", fmt::to_string(ranks)},
+                  {"title", figures::cut(title, 200)},
+                  {"id", run.id},
+                  {"strip", !few},
+                  {"measurements", measurements},
+                  {"by_rank", by_rank(run, strips, few)},
+                  {"more", if_any(ranks > kMostRows ? fmt::to_string(ranks - kMostRows) : "")}};
+}
+
+}  // namespace
+
+Data ranks_data(const PageInput& input) {
+    std::vector<const model::Group*> groups = model::recent_groups(input.campaign(), "", 200);
+    std::erase_if(groups, [](const model::Group* group) { return group->ranks < 2 || group->valid == 0; });
+    // The widest first; of equal ones training, then the newest.
+    std::stable_sort(groups.begin(), groups.end(), [](const model::Group* a, const model::Group* b) {
+        const auto order = [](const model::Group* g) {
+            return std::make_pair(g->ranks, g->newest.command == "train");
+        };
+        return order(a) != order(b) ? order(a) > order(b) : a->last_utc > b->last_utc;
+    });
+    List figures;
+    const auto titles = model::group_titles(groups);
+    for (std::size_t i = 0; i < std::min(groups.size(), kMostRuns); ++i)
+        if (Data figure = figure_of(*groups[i], titles[i], input); !figure.is_false())
+            figures.push_back(std::move(figure));
+    return figures;
+}
+
+}  // namespace ranklab::report::page

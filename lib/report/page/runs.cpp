@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/page/sections.hpp"
+
+namespace ranklab::report::page {
+namespace {
+
+using figures::counted;
+using figures::cut;
+using results::Run;
+
+constexpr std::size_t kMostDetailed = 16;
+
+List measurements_of(const Run& run) {
+    List rows;
+    for (const auto& m : run.measurements) {
+        List cells;
+        for (const char* const field : {"n", "median", "ci95_low", "ci95_high", "p95", "min", "max"})
+            cells.push_back(cell_data({figures::number_of(run, m, field)}));
+        rows.push_back(Object{{"anchor", figures::plain_name(m.name)},
+                              {"name", cut(m.name, 80)},
+                              {"unit", cut(m.unit, 20)},
+                              {"cells", cells}});
+    }
+    return rows;
+}
+
+List settings_of(const Run& run) {
+    List settings;
+    for (const auto& [key, value, number] : run.config)
+        if (!value.empty()) settings.push_back(Object{{"key", cut(key, 60)}, {"value", cut(value, 120)}});
+    return settings;
+}
+
+List notes_of(const Run& run) {
+    List notes;
+    for (const auto& fact : run.context)
+        if (fact.section == "communication" && fact.key == "no_overlap")
+            notes.push_back(Object{{"what", "overlap"}, {"text", cut("n/a: " + fact.value, 600)}});
+    for (const auto& warning : run.warnings)
+        notes.push_back(Object{{"what", "warning"}, {"text", cut(warning, 600)}});
+    return notes;
+}
+
+Data run_data(const model::Group& group, const std::string& title, bool open) {
+    const Run& run = group.newest;
+    return Object{{"anchor", figures::plain_name(run.id)},
+                  {"title", cut(title, 200)},
+                  {"ranks", counted(group.ranks, "rank")},
+                  {"id", run.id},
+                  {"open", open},
+                  {"valid", run.valid},
+                  {"measurements", measurements_of(run)},
+                  {"exit_code", fmt::to_string(run.exit_code)},
+                  {"argv", cut(run.argv, 1000)},
+                  {"label", if_any(cut(run.label, 300))},
+                  {"started", run.started_utc},
+                  {"ranks_nodes", fmt::format("{}, {}", group.ranks, group.nodes)},
+                  {"verified", cut(group.verified, 300)},
+                  {"version", cut(run.version + " " + run.git_revision, 300)},
+                  {"settings", settings_of(run)},
+                  {"notes", notes_of(run)}};
+}
+
+}  // namespace
+
+std::vector<const model::Group*> detailed_groups(const model::Campaign& campaign) {
+    return model::recent_groups(campaign, "", kMostDetailed);
+}
+
+Data run_anchor(const PageInput& input, const model::Group& group) {
+    const auto shown = detailed_groups(input.campaign());
+    if (std::find(shown.begin(), shown.end(), &group) == shown.end()) return false;
+    return figures::plain_name(group.newest.id);
+}
+
+Data runs_data(const PageInput& input) {
+    const auto groups = detailed_groups(input.campaign());
+    if (groups.empty()) return false;
+    const auto titles = model::group_titles(groups);
+    List runs;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        runs.push_back(run_data(*groups[i], titles[i], groups.size() == 1));
+    const std::size_t more = model::recent_groups(input.campaign(), "", SIZE_MAX).size() - groups.size();
+    return Object{{"runs", runs}, {"more", if_any(more == 0 ? "" : fmt::to_string(more))}};
+}
+
+}  // namespace ranklab::report::page

@@ -1,0 +1,40 @@
+// Private to this room: the parts of the page, each as what its template says. Where the runs have nothing
+// for a part it is false.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/figures/drawer.hpp"
+#include "report/figures/figure.hpp"
+#include "report/page/render.hpp"
+
+namespace ranklab::report::page {
+
+struct PageInput {
+    figures::Source source;
+    std::string file;    ///< the results file's name
+    std::string choice;  ///< of its runs, in words; "" for all
+    std::size_t most_groups = 60;
+
+    const model::Campaign& campaign() const { return source.campaign; }
+};
+
+/// Figures side by side where the page is wide; false where no chart has a number.
+Data figure_row(const std::string& heading, const std::vector<figures::Figure>& figures,
+                figures::Drawer& drawer);
+
+/// Groups whose newest run the page shows whole: what others link to.
+std::vector<const model::Group*> detailed_groups(const model::Campaign& campaign);
+/// The anchor of the group's newest run where the page shows it; otherwise false.
+Data run_anchor(const PageInput& input, const model::Group& group);
+
+Data warnings_data(const PageInput& input);
+Data summary_data(const PageInput& input);
+Data ranks_data(const PageInput& input);
+Data published_data(const PageInput& input);
+Data runs_data(const PageInput& input);
+Data environment_data(const PageInput& input);
+Data definitions_data(const PageInput& input);
+
+}  // namespace ranklab::report::page

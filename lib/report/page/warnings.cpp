@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "report/page/sections.hpp"
+
+namespace ranklab::report::page {
+namespace {
+
+using figures::Word;
+using figures::Words;
+
+constexpr std::size_t kMostAtOnce = 6;  // a longer list is not read
+
+struct Item {
+    Words words;
+    bool bad = false;
+};
+
+Item notice(const std::string& text, std::size_t runs, const std::string& newest, bool bad) {
+    const auto who = runs == 1 ? "run" : fmt::format("{} runs, newest", runs);
+    return {{figures::cut(text, 400), " ", figures::soft(fmt::format("{} {}", who, newest))}, bad};
+}
+
+Item unverified(const std::vector<std::string>& runs) {
+    const bool one = runs.size() == 1;
+    return {{fmt::format("{} run{} not verified: {} checks say “not verified”, since there was nothing to "
+                         "compare with (one rank alone, no sync, no reading back), so nothing says that {} "
+                         "computed or wrote the right thing. ",
+                         runs.size(), one ? " is" : "s are", one ? "its" : "their", one ? "it" : "they"),
+             figures::soft("newest " + runs.back())}};
+}
+
+Item invalid(const model::Campaign& campaign) {
+    return {{figures::strong(fmt::format("{} of {} runs are invalid.", campaign.invalid(), campaign.runs())),
+             " None of their numbers is used."},
+            true};
+}
+
+Item single(std::ptrdiff_t groups) {
+    return {
+        {fmt::format("{} group{} a single valid run: intervals are then of the steps or repetitions "
+                     "within it. How far another run may be off is not in them.",
+                     groups, groups == 1 ? " has" : "s have")}};
+}
+
+// The worst first.
+std::vector<Item> items_of(const model::Campaign& campaign) {
+    std::vector<Item> items;
+    if (campaign.invalid() > 0) items.push_back(invalid(campaign));
+    for (const auto& why : campaign.invalid_runs().sorted())
+        items.push_back(notice("INVALID: " + why.text, why.runs, why.newest, true));
+    if (!campaign.failed().empty())
+        items.push_back(
+            notice("a verification failed", campaign.failed().size(), campaign.failed().back(), true));
+    if (!campaign.unverified().empty()) items.push_back(unverified(campaign.unverified()));
+    const auto alone = std::count_if(
+        campaign.groups().begin(), campaign.groups().end(),
+        [](const model::Group& group) { return model::has_numbers(group) && group.valid == 1; });
+    if (alone > 0) items.push_back(single(alone));
+    if (const auto apart = model::kept_apart(campaign); !apart.empty())
+        items.push_back(
+            {{"Runs of different surroundings are not pooled, and are no points of one curve: "
+              "they differ in " +
+              figures::cut(base::join(apart, "; "), 600) + "."}});
+    for (const auto& warning : campaign.warnings().sorted())
+        items.push_back(notice(warning.text, warning.runs, warning.newest, false));
+    return items;
+}
+
+}  // namespace
+
+Data warnings_data(const PageInput& input) {
+    const auto items = items_of(input.campaign());
+    if (items.empty()) return false;
+    List first, rest;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        (i < kMostAtOnce ? first : rest)
+            .push_back(Object{{"bad", items[i].bad}, {"words", words_data(items[i].words)}});
+    const Data more =
+        rest.empty() ? Data(false) : Data(Object{{"count", fmt::to_string(rest.size())}, {"rest", rest}});
+    return Object{{"first", first}, {"more", more}};
+}
+
+}  // namespace ranklab::report::page

@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "report/figures/figure.hpp"
+#include "report/figures/plots.hpp"
+#include "temp_folder.hpp"
+#include "unit/report/io_runs_sample.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string text_of(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+class IoFigures : public testing::Test {
+  protected:
+    using Builder = std::vector<Figure> (*)(const Source&);
+
+    /// Data and scripts of what `make` makes of the runs, for paper; returns how many figures there are.
+    std::size_t prepare(Builder make, const std::vector<results::Run>& runs) {
+        model::Campaign campaign;
+        for (auto run : runs) campaign.add(std::move(run));
+        const auto figures = make({campaign, [](const std::string&) { return results::Run{}; }, {}});
+        for (const auto& one : figures) prepare_chart(one.chart, one.caption, folder_.path(), Medium::paper);
+        return figures.size();
+    }
+    std::string text(const std::string& name) { return text_of(folder_ / name); }
+
+    tests::TempFolder folder_;
+};
+
+TEST_F(IoFigures, LaddersAreBarsInTheirOrderWithIntervalsAndSpeedups) {
+    ASSERT_EQ(prepare(ladder_figures, {sample_ladder()}), 2U);
+    EXPECT_THAT(text("ladder.dat"), HasSubstr("\n-0 NaN 4.8 4.8 4.7 5\n-1 NaN 1.4 1.4 "));
+    EXPECT_THAT(text("ladder.dat"), HasSubstr("\n-3 0.3 \"   0.3\" \"process-pool, 2 ranks\"\n"));
+    EXPECT_THAT(text("ladder_speedup.dat"), HasSubstr("\n-3 16 \"   16\" \"process-pool, 2 ranks\"\n"));
+    const auto script = text("plot_ladder.gp");
+    EXPECT_THAT(script, HasSubstr("'job time [s], logarithmic'"));  // 40 x
+    EXPECT_THAT(script, HasSubstr("with vectors heads"));
+    EXPECT_THAT(script, HasSubstr("it''s the layout"));
+    EXPECT_THAT(text("plot_ladder_speedup.gp"), HasSubstr("the base is text-loop with 4.8 [4.7 .. 5] s"));
+}
+
+TEST_F(IoFigures, LaddersAreLinearWhereRungsAreNearAndNameAnotherBase) {
+    prepare(ladder_figures, {ladder_run({{"binary", {2, {}, 3}}, {"mpi-send", {1, {}, 3}}}, {"", ""})});
+    EXPECT_THAT(text("plot_ladder.gp"), Not(HasSubstr("logarithmic")));
+    EXPECT_THAT(text("plot_ladder.gp"), Not(HasSubstr("with vectors heads")));
+    EXPECT_THAT(text("plot_ladder_speedup.gp"), HasSubstr("'Speedup over binary'"));
+    EXPECT_THAT(text("plot_ladder_speedup.gp"), HasSubstr("the base is binary with 2 s"));
+}
+
+TEST_F(IoFigures, ScalingHasPointsIntervalsAndTheLinearLine) {
+    ASSERT_EQ(prepare(io_scaling_figures,
+                      {rung_run("mpi-send", 1, 1, {8, {6, 10}}), rung_run("mpi-send", 2, 1, {4, {3, 5}})}),
+              1U);
+    EXPECT_THAT(text("io_scaling.dat"), HasSubstr("\n1 1 NaN NaN\n2 2 1.2 3.33"));
+    const auto script = text("plot_io_scaling.gp");
+    EXPECT_THAT(script, HasSubstr("with lines dashtype"));
+    EXPECT_THAT(script, HasSubstr("'mpi-send over ranks, 100 × 300²'"));
+    EXPECT_THAT(script, HasSubstr("8 s at 1."));
+    EXPECT_THAT(script, HasSubstr("with vectors heads"));
+    EXPECT_THAT(script, Not(HasSubstr("linespoints")));
+}
+
+TEST_F(IoFigures, OfOtherRunsThereAreNone) {
+    EXPECT_EQ(prepare(ladder_figures, {results::Run{}}), 0U);
+    EXPECT_EQ(prepare(io_scaling_figures, {rung_run("mpi-send", 2, 1, {4, {}})}), 0U);
+}
+
+TEST(PlotIo, IsDrawnWhereGnuplotIs) {
+    const tests::TempFolder folder;
+    try {
+        const auto files =
+            plot({sample_ladder(), rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {4, {}})},
+                 folder / "plots");
+        EXPECT_EQ(files.size(), 12U);  // of each: data, script, .svg, .pdf
+        for (const auto& file : files) EXPECT_TRUE(std::filesystem::exists(file)) << file;
+        EXPECT_THAT(text_of(folder / "plots" / "ladder.svg"), HasSubstr("</svg>"));
+        EXPECT_THAT(text_of(folder / "plots" / "io_scaling.svg"), HasSubstr("</svg>"));
+    } catch (const base::EnvironmentError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("gnuplot is not here"));
+        EXPECT_TRUE(std::filesystem::exists(folder / "plots" / "plot_io_scaling.gp"));
+    }
+}
+
+}  // namespace
+}  // namespace ranklab::report::figures
