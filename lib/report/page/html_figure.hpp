@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/pinned.hpp"
 #include "report/figures/chart.hpp"
 
 namespace ranklab::report::page {
@@ -16,12 +17,10 @@ struct Figure {
 
 /// Draws in a temporary folder of its own. Where gnuplot is missing or fails, figures have a sentence in the
 /// picture's place, and the first time one goes to the log.
-class Drawer {
+class Drawer : base::Pinned {
   public:
     Drawer();
     ~Drawer();
-    Drawer(const Drawer&) = delete;
-    Drawer& operator=(const Drawer&) = delete;
 
     /// <figure>: picture, legend, caption, numbers. "" for a chart without a number.
     std::string html(const Figure& figure);
