@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
+#include "base/whole_io.hpp"
 #include "results/places.hpp"
 
 namespace ranklab::app {
@@ -53,12 +54,7 @@ base::Descriptor nameless_file() {
 }
 
 void write_all(int to, std::string_view text, const char* sentence) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(to, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) throw base::EnvironmentError(sentence);
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (!base::write_whole(to, text)) throw base::EnvironmentError(sentence);
 }
 
 constexpr const char* kNoSpill =
@@ -98,12 +94,10 @@ void ReportOutput::commit() {
         if (::lseek(spill_.get(), 0, SEEK_SET) != 0) throw base::EnvironmentError(kNoSpill);
         std::string piece(kBufferBytes, '\0');
         for (;;) {
-            const ssize_t got = ::read(spill_.get(), piece.data(), piece.size());
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) throw base::EnvironmentError(kNoSpill);
-            if (got == 0) return;
-            write_all(STDOUT_FILENO, std::string_view(piece).substr(0, static_cast<std::size_t>(got)),
-                      kNoStdout);
+            const auto got = base::read_whole(spill_.get(), piece);
+            if (!got) throw base::EnvironmentError(kNoSpill);
+            if (*got == 0) return;
+            write_all(STDOUT_FILENO, std::string_view(piece).substr(0, *got), kNoStdout);
         }
     }
     write_all(STDOUT_FILENO, buffer_, kNoStdout);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/pinned.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/storage/options.hpp"
 
@@ -11,16 +12,12 @@ namespace ranklab::experiments {
 
 /// Made by rank 0, with those above it, unless it is there. Those that it made are removed at the end where
 /// nothing is left in them, but for --keep. Both arguments outlive it.
-class StorageFolder {
+class StorageFolder : base::Pinned {
   public:
     /// All ranks. OptionError or EnvironmentError where there can be no such folder, it cannot be written or
     /// has no room; DataError where it is only to be read and missing.
     StorageFolder(comm::Communicator& control, const StorageOptions& options);
     ~StorageFolder();
-    StorageFolder(const StorageFolder&) = delete;
-    StorageFolder& operator=(const StorageFolder&) = delete;
-    StorageFolder(StorageFolder&&) = delete;
-    StorageFolder& operator=(StorageFolder&&) = delete;
 
   private:
     void make(const std::filesystem::path& path);

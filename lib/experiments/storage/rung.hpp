@@ -48,10 +48,6 @@ class StorageRung {
     StorageRung(const StorageOptions& options, comm::Communicator& control, base::ProgressSink& progress);
 
     ~StorageRung();
-    StorageRung(const StorageRung&) = delete;
-    StorageRung& operator=(const StorageRung&) = delete;
-    StorageRung(StorageRung&&) = delete;
-    StorageRung& operator=(StorageRung&&) = delete;
 
     int participants() const { return participants_; }
     bool takes_part() const { return control_.rank() < participants_; }

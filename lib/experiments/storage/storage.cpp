@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/keep_pace.hpp"
@@ -72,14 +73,10 @@ class Repetitions {
     // Of this run's own turns alone.
     class Clock {
       public:
-        class Turn {
+        class Turn : base::Pinned {
           public:
             explicit Turn(Clock& clock) : clock_(clock) { clock_.begin_ = std::chrono::steady_clock::now(); }
             ~Turn() { clock_.before_ = clock_.used(); }
-            Turn(const Turn&) = delete;
-            Turn& operator=(const Turn&) = delete;
-            Turn(Turn&&) = delete;
-            Turn& operator=(Turn&&) = delete;
 
           private:
             Clock& clock_;

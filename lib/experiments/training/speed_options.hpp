@@ -38,10 +38,6 @@ class ComputeDevice {
   public:
     ComputeDevice(const SpeedOptions& options, comm::Communicator& control);
     ~ComputeDevice();
-    ComputeDevice(const ComputeDevice&) = delete;
-    ComputeDevice& operator=(const ComputeDevice&) = delete;
-    ComputeDevice(ComputeDevice&&) = delete;
-    ComputeDevice& operator=(ComputeDevice&&) = delete;
 
     torch::Device get() const { return device_; }
 

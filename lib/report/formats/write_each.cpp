@@ -19,10 +19,6 @@ class Writer {
     Writer(const std::function<std::string(const results::Run&)>& text_of, const model::Sink& sink)
         : text_of_(text_of), sink_(sink), thread_([this] { write(); }) {}
     ~Writer() { close(); }
-    Writer(const Writer&) = delete;
-    Writer& operator=(const Writer&) = delete;
-    Writer(Writer&&) = delete;
-    Writer& operator=(Writer&&) = delete;
 
     void take(results::Run&& run) {
         std::unique_lock lock(mutex_);
