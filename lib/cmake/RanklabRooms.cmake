@@ -1,8 +1,8 @@
-# ranklab_add_room(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPENDS room ...] [LINK target ...] [TORCH])
+# ranklab_add_room(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPENDS room ...] [LINK target ...] [TORCH] [SEPARATE])
 # One static library per room. DEPENDS names rooms below it; LINK names third-party targets; TORCH says that
 # its sources include LibTorch, so that they share one precompiled header (a torch header costs ~18 s a file).
 function(ranklab_add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 ROOM "TORCH" "" "SOURCES;ALONE;DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "TORCH;SEPARATE" "" "SOURCES;ALONE;DEPENDS;LINK")
   add_library(ranklab_${name} STATIC ${ROOM_SOURCES} ${ROOM_ALONE})
   add_library(ranklab::${name} ALIAS ranklab_${name})
   target_include_directories(ranklab_${name} PUBLIC "${PROJECT_SOURCE_DIR}/lib" PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
@@ -10,8 +10,11 @@ function(ranklab_add_room name)
   target_link_libraries(ranklab_${name} PUBLIC ${ROOM_DEPENDS} ${ROOM_LINK} PRIVATE ranklab_settings)
   # Several files make one unit: reading headers is most of compiling (LibTorch's precompiled one alone costs
   # each unit 8 s of CPU). Few enough that an edit of one file is not long compiled. Files whose names inside
-  # their own unnamed namespaces are those of another file too are compiled ALONE.
-  set_target_properties(ranklab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  # their own unnamed namespaces are those of another file too are compiled ALONE. A room of which programs without
+  # MPI take some files is compiled SEPARATE, file by file, or they would take all.
+  if(NOT ROOM_SEPARATE)
+    set_target_properties(ranklab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   set_source_files_properties(${ROOM_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(RANKLAB_${name}_TORCH ${ROOM_TORCH} PARENT_SCOPE)
   if(ROOM_TORCH)
