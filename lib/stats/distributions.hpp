@@ -1,4 +1,4 @@
-// The few distributions that the intervals need.
+// The few distributions that the intervals need, by Boost.Math (docs/adr/0017-boost-math.md).
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,14 @@
 namespace ranklab::stats {
 
 double normal_cdf(double z);
-/// The inverse of normal_cdf, 0 < p < 1: Acklam's rational approximation with one Newton step, good to 1e-12.
+/// The inverse of normal_cdf; infinite at 0 and 1, NaN outside of them.
 double normal_quantile(double p);
-/// Quantiles by degrees of freedom: Student's t by Hill (1970, CACM algorithm 396), chi-square by Wilson &
-/// Hilferty (1931): good to a per cent from 3 degrees on.
+/// Quantiles by degrees of freedom, above 0.
 double student_quantile(double p, double degrees);
 double chi_square_quantile(double p, double degrees);
+
+/// P(Bin(n, q) = k)
+double binomial_probability(std::size_t n, double q, std::size_t k);
 
 /// The largest k such that P(Bin(n, q) < k) <= tail; 0 where there is none but 0.
 /// `below` is that probability.

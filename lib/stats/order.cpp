@@ -35,8 +35,7 @@ IntervalRanks median_ranks(std::size_t n, double level) {
     // and that of x(l + 1), which covers less often.
     const double size = static_cast<double>(n);
     const double rank = static_cast<double>(l);
-    const double next = std::exp(std::lgamma(size + 1) - std::lgamma(rank + 1) -
-                                 std::lgamma(size - rank + 1) - size * std::log(2.0));
+    const double next = binomial_probability(n, 0.5, l);
     const double share = (1 - 2 * below - level) / (2 * next);
     ranks.weight = std::clamp((size - rank) * share / (rank + (size - 2 * rank) * share), 0.0, 1.0);
     return ranks;

@@ -246,12 +246,12 @@ TEST(Distributions, AgreeWithTables) {
     EXPECT_NEAR(normal_quantile(0.001), -3.090232306167813, 1e-10);
     EXPECT_NEAR(normal_quantile(0.5), 0, 1e-15);
     EXPECT_NEAR(normal_cdf(1.6448536269514722), 0.95, 1e-12);
-    EXPECT_NEAR(student_quantile(0.975, 4), 2.776445, 0.01);
-    EXPECT_NEAR(student_quantile(0.975, 10), 2.228139, 1e-3);
-    EXPECT_NEAR(student_quantile(0.975, 60), 2.000298, 1e-5);
-    EXPECT_NEAR(chi_square_quantile(0.2, 4), 1.648777, 0.02);
-    EXPECT_NEAR(chi_square_quantile(0.2, 8), 4.593574, 0.02);
-    EXPECT_NEAR(chi_square_quantile(0.2, 58), 48.79748, 0.02);
+    EXPECT_NEAR(student_quantile(0.975, 4), 2.776445, 1e-6);
+    EXPECT_NEAR(student_quantile(0.975, 10), 2.228139, 1e-6);
+    EXPECT_NEAR(student_quantile(0.975, 60), 2.000298, 1e-6);
+    EXPECT_NEAR(chi_square_quantile(0.2, 4), 1.648777, 1e-6);
+    EXPECT_NEAR(chi_square_quantile(0.2, 8), 4.593574, 1e-6);
+    EXPECT_NEAR(chi_square_quantile(0.2, 58), 48.7965276, 1e-6);
     EXPECT_EQ(binomial_rank(20, 0.5, 0.025).k, 6U);
     EXPECT_NEAR(binomial_rank(20, 0.5, 0.025).below, 0.0206947, 1e-7);
     EXPECT_EQ(binomial_rank(100, 0.9, 0.025).k, 84U);
