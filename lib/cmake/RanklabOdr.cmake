@@ -1,0 +1,67 @@
+# The preset `odr`: no program, but one link of all object files, of programs and tests, in which GCC's link-time
+# optimiser compares the types that they share (-Wodr). Two types of one name are otherwise no error: the linker
+# takes either's functions for both. Nothing is optimised and no machine code is made: that makes it cheap.
+option(RANKLAB_ODR "Compile for the target odr alone, which looks for types that are defined twice" OFF)
+if(NOT RANKLAB_ODR)
+  return()
+endif()
+
+# The headers that nearly all files include take half of the compiling. GCC uses the precompiled ones where they
+# fit a file's options, and else the header itself.
+set(_common "${PROJECT_BINARY_DIR}/odr_common.hpp")
+set(_options -std=c++20 -O0 -flto -fno-fat-lto-objects -fpch-preprocess)
+file(CONFIGURE OUTPUT "${_common}" CONTENT
+"#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+#include <fmt/format.h>
+")
+execute_process(COMMAND "${CMAKE_CXX_COMPILER}" ${_options} -DFMT_SHARED -x c++-header "${_common}" -o "${_common}.gch"
+  COMMAND_ERROR_IS_FATAL ANY)
+
+set(CMAKE_POSITION_INDEPENDENT_CODE OFF)  # the same options for all
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-O0;-flto;-fno-fat-lto-objects;-fpch-preprocess;-include;${_common}>")
+
+# All targets with object files in a folder and below.
+function(ranklab_targets_below folder result)
+  get_property(found DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(below DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+  foreach(one IN LISTS below)
+    ranklab_targets_below("${one}" more)
+    list(APPEND found ${more})
+  endforeach()
+  set(compiled "")
+  foreach(target IN LISTS found)
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "^(EXECUTABLE|STATIC_LIBRARY|OBJECT_LIBRARY|MODULE_LIBRARY)$")
+      list(APPEND compiled ${target})
+    endif()
+  endforeach()
+  set(${result} ${compiled} PARENT_SCOPE)
+endfunction()
+
+# To be called last. Each program has a main: of functions defined twice the first counts (muldefs), whatever
+# the others look like.
+function(ranklab_add_odr_target)
+  ranklab_targets_below("${PROJECT_SOURCE_DIR}" targets)
+  list(REMOVE_DUPLICATES targets)
+  list(TRANSFORM targets REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  set(list "${PROJECT_BINARY_DIR}/odr_objects.txt")
+  file(GENERATE OUTPUT "${list}" CONTENT "\"$<JOIN:${objects},\"\n\">\"\n")
+  set(linked "${PROJECT_BINARY_DIR}/odr.o")
+  set(passed "${PROJECT_BINARY_DIR}/odr.passed")
+  add_custom_command(OUTPUT "${passed}"
+    COMMAND "${CMAKE_CXX_COMPILER}" -r -flto -flinker-output=rel -Werror=odr -Wno-lto-type-mismatch -Wl,-z,muldefs
+      "@${list}" -o "${linked}"
+    COMMAND ${CMAKE_COMMAND} -E remove "${linked}"
+    COMMAND ${CMAKE_COMMAND} -E touch "${passed}"
+    DEPENDS ${objects} "${list}" VERBATIM COMMENT "Comparing the types of all object files")
+  add_custom_target(odr DEPENDS "${passed}")
+endfunction()
