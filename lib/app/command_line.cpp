@@ -14,6 +14,7 @@
 #include "comm/launcher.hpp"
 #include "host/process.hpp"
 #include "results/lock_wait.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
 
@@ -21,32 +22,14 @@ void describe_help(options::Schema& schema) {
     schema.section("Help")
         .flag("help", "this text")
         .shorthand('h')
-        .flag("version", "version, revision and build");
+        .role(options::Role::request)
+        .flag("version", "version, revision and build")
+        .role(options::Role::request);
 }
 
 void describe_common(options::Schema& schema) {
-    schema.section("Common")
-        .text("config", "FILE", std::nullopt,
-              "INI file of these options (key = value); the command line wins over it")
-        .text("output", "FILE", "results/ranklab.h5",
-              "the shared results file, to which the run is added; none for none")
-        .text("label", "TEXT", "", "a name to find the run by")
-        .integer("warmup", 0, std::nullopt,
-                 "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
-        .integer("seed", {0, options::kWholeNumbers}, "1", "of all that is random: weights, order, dropout")
-        .integer("threads", {1, kMostThreads}, std::nullopt,
-                 "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset)")
-        .real("time-limit", 0.001, std::nullopt,
-              "seconds after which the work ends early, with exit code 6 (7: --target-ci had its least)")
-        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
-                 "refuse to run (exit code 5) unless MPI connects this many ranks")
-        .real("lock-timeout", 0, fmt::format("{:.0f}", results::LockWait::kPatience),
-              "seconds to wait for another job that holds the results file's lock, before the run is left in "
-              "a file of its own")
-        .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
-        .flag("dry-run", "print the effective configuration and do no work")
-        .flag("quiet", "no header, no progress: the summary alone")
-        .flag("list", "what there is to choose from");
+    schema.append(vocabulary::common_settings())
+        .fallback("lock-timeout", fmt::format("{:.0f}", results::LockWait::kPatience));
 }
 
 void name_remedies(const options::Schema& schema) {
@@ -100,7 +83,7 @@ int threads_of(const options::Options& options, int fallback) {
     int threads = 0;
     const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), threads);
     const bool valid = error == std::errc() && end == first.data() + first.size();
-    return valid && threads >= 1 && threads <= kMostThreads ? threads : 0;
+    return valid && threads >= 1 && threads <= vocabulary::kMostThreads ? threads : 0;
 }
 
 std::vector<std::string> arguments_of(int argc, char** argv) {

@@ -36,8 +36,6 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
 int run_plain_command(options::Schema& schema, const ProgramText& text, const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work);
 
-/// More threads than any machine runs.
-inline constexpr int kMostThreads = 4096;
 /// --threads; else `fallback`, where the program has one (0: none); else OMP_NUM_THREADS where it is a number
 /// of threads; else 0: the cores of the rank's cpuset.
 int threads_of(const options::Options& options, int fallback = 0);

@@ -17,10 +17,9 @@
 namespace ranklab::app {
 
 std::vector<results::Setting> settings_of(const options::Options& options) {
-    static const std::set<std::string> kNotSettings{"help", "version", "list", "dry-run"};
     std::vector<results::Setting> settings;
     for (const auto& option : options.effective()) {
-        if (kNotSettings.count(option.name) != 0) continue;
+        if (option.role == options::Role::request) continue;
         const bool number = option.type == options::Type::integer || option.type == options::Type::real;
         settings.push_back({option.name, option.value, number});
     }

@@ -8,6 +8,7 @@
 #include "app/version.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -65,7 +66,7 @@ int examine(Session& session, const options::Options& options) {
 int run_doctor(int argc, char** argv) {
     options::Schema schema;
     schema.section("Options")
-        .integer("threads", {1, kMostThreads}, std::nullopt,
+        .integer("threads", {1, vocabulary::kMostThreads}, std::nullopt,
                  "threads per rank that the job will use (default: OMP_NUM_THREADS, else the cores of the "
                  "cpuset)")
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt, "how many ranks the job should have");

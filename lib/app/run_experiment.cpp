@@ -95,15 +95,19 @@ std::vector<results::Setting> others_than(const std::vector<results::Setting>& s
     return settings;
 }
 
-// Settles what the options leave open, and shows them: of several variants the first whole, of the others
-// what they have in place of it.
-void show_settings(Job& job, const Launch& launch, std::vector<results::Setting>& shown) {
+// What the options leave open.
+void settle(Job& job) {
     auto& control = job.session.control();
-    std::vector<results::Setting> extra;
-    comm::together(control, [&] { extra = job.experiment.resolve(job.options, control.world_size()); });
+    comm::together(control, [&] { job.plan = job.experiment.settle(job.options, control.world_size()); });
+    job.plan->agree(job.options, control);
+}
+
+// Of several variants the first whole, of the others what they have in place of it.
+void show_settings(const Job& job, const Launch& launch, std::vector<results::Setting>& shown) {
     if (!speaks(job)) return;
     auto settings = settings_of(job.options);
-    settings.insert(settings.end(), extra.begin(), extra.end());
+    const auto facts = job.plan->facts();
+    settings.insert(settings.end(), facts.begin(), facts.end());
     if (shown.empty()) {
         fmt::print("# {}\n{}", version_line(), placement_header(launch.placements));
         shown = settings;
@@ -124,12 +128,12 @@ std::string no_line(const results::Run&) {
     return "";
 }
 
-results::Run make_run(Job& job, const Launch& launch, std::int64_t started, Clock::time_point start,
+results::Run make_run(const Job& job, const Launch& launch, std::int64_t started, Clock::time_point start,
                       const std::function<std::string(const results::Run&)>& line_of, bool first = true) {
     TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
     RunUnderWay under_way(job, launch, started, start);
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
-    results::Run run = job.experiment.run(under_way.surroundings(progress, first));
+    results::Run run = experiments::run_whole(*job.plan, under_way.surroundings(progress, first));
     under_way.deliver(run, progress, line_of);
     return run;
 }
@@ -150,24 +154,19 @@ void drop_samples(results::Run& run) {
 }
 
 // What was made is handed to `runs` as soon as it is there, so that it is of use where a later one fails.
-void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
-              std::vector<results::Run>& runs) {
+void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const std::vector<Job>& jobs,
+              const Launch& launch, std::vector<results::Run>& runs) {
     TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
-    std::vector<Job> jobs;
-    for (const auto& variant : variants) {
-        jobs.push_back(job_of(job, variant));
-        static_cast<void>(job.experiment.resolve(jobs.back().options, job.session.control().world_size()));
-    }
     const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
-    std::vector<std::unique_ptr<RunUnderWay>> under_way(variants.size());
+    std::vector<std::unique_ptr<RunUnderWay>> under_way(jobs.size());
     bool first = true;
     take_turns(variants, static_cast<std::uint64_t>(job.options.integer("seed")),
                {.begin =
                     [&](std::size_t i) {
                         under_way[i] =
                             std::make_unique<RunUnderWay>(jobs[i], launch, unix_now(), Clock::now());
-                        return job.experiment.begin(
+                        return jobs[i].plan->begin(
                             under_way[i]->surroundings(progress, std::exchange(first, false)));
                     },
                 .finished = [&](std::size_t i, const results::Run& run) { under_way[i]->keep_whole(run); },
@@ -180,12 +179,10 @@ void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const
                     }});
 }
 
-void one_after_the_other(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
+void one_after_the_other(const std::vector<Job>& jobs, const Launch& launch,
                          std::vector<results::Run>& runs) {
-    const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
-    for (const auto& variant : variants) {
-        Job own = job_of(job, variant);
-        static_cast<void>(job.experiment.resolve(own.options, job.session.control().world_size()));
+    for (const Job& own : jobs) {
+        const auto line_of = [&](const results::Run& run) { return own.experiment.line_of(run); };
         runs.push_back(make_run(own, launch, unix_now(), Clock::now(), line_of, runs.empty()));
         drop_samples(runs.back());
     }
@@ -219,9 +216,10 @@ void save_summary(const Job& job, const std::vector<results::Run>& runs, std::si
 int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
                      std::int64_t started, Clock::time_point start) {
     std::vector<results::Setting> shown;
+    std::vector<Job> jobs;
     for (const auto& variant : variants) {
-        Job own = job_of(job, variant);
-        show_settings(own, launch, shown);
+        settle(jobs.emplace_back(job_of(job, variant)));
+        show_settings(jobs.back(), launch, shown);
     }
     warn_of(job, launch);
     if (job.options.flag("dry-run")) return 0;
@@ -229,7 +227,7 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
     const bool turns = job.options.has("order") && job.options.text("order") == "interleaved";
     std::vector<results::Run> runs;
     try {
-        turns ? in_turns(job, variants, launch, runs) : one_after_the_other(job, variants, launch, runs);
+        turns ? in_turns(job, variants, jobs, launch, runs) : one_after_the_other(jobs, launch, runs);
     } catch (...) {
         const auto shortly = results::LockWait{.patience_s = job.options.real("lock-timeout")}.shortened(
             2, "after a failure it is not waited for longer, whatever --lock-timeout is");
@@ -253,6 +251,7 @@ int work(Job& job) {
     std::vector<experiments::Variant> variants;
     comm::together(job.session.control(), [&] { variants = job.experiment.variants(job.options); });
     if (!variants.empty()) return work_on_variants(job, variants, launch, started, start);
+    settle(job);
     std::vector<results::Setting> shown;
     show_settings(job, launch, shown);
     warn_of(job, launch);

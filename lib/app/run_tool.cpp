@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -24,14 +25,8 @@ using experiments::Verb;
 using Words = std::vector<std::string>;
 
 void describe_tool(options::Schema& schema) {
-    schema.section("Common")
-        .text("config", "FILE", std::nullopt,
-              "INI file of these options (key = value); the command line wins over it")
-        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
-                 "refuse to run (exit code 5) unless MPI connects this many ranks")
-        .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
-        .flag("dry-run", "print the effective configuration and do no work")
-        .flag("quiet", "no header, no progress: the report alone");
+    schema.section("Common").take(vocabulary::common_settings(),
+                                  {"config", "expect-ranks", "stall-timeout", "dry-run", "quiet"});
 }
 
 void print_verbs(const Tool& tool) {

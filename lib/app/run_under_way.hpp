@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Job {
     experiments::Experiment& experiment;
     options::Options options;
     std::string command_line;
+    std::shared_ptr<experiments::Plan> plan = nullptr;  ///< once the options are settled
 };
 
 // What the launch says, the same for every run of the job.

@@ -278,6 +278,18 @@ std::uint64_t Options::bytes(const std::string& name) const {
     return *value;
 }
 
+std::string Options::text_or(const std::string& name, const std::string& other) const {
+    return has(name) ? text(name) : other;
+}
+
+std::int64_t Options::integer_or(const std::string& name, std::int64_t other) const {
+    return has(name) ? integer(name) : other;
+}
+
+double Options::real_or(const std::string& name, double other) const {
+    return has(name) ? real(name) : other;
+}
+
 bool Options::flag(const std::string& name) const {
     return text(name) == "true";
 }
@@ -309,7 +321,7 @@ void Options::choose(const std::string& name, const std::string& value) {
 std::vector<Options::Effective> Options::effective() const {
     std::vector<Effective> list;
     for (const auto& option : schema_.all()) {
-        if (has(option.name)) list.push_back({option.name, text(option.name), option.type});
+        if (has(option.name)) list.push_back({option.name, text(option.name), option.type, option.role});
     }
     return list;
 }

@@ -35,9 +35,16 @@ class Options {
     bool flag(const std::string& name) const;
     const std::vector<std::string>& positional() const { return positional_; }
 
-    /// Two options of which one is given. The command line's wins over the config file's, which is then
-    /// dropped; throws OptionError if both come from the same place.
-    void prefer_one_of(const std::string& one, const std::string& other);
+    /// The value, or another where it has none.
+    std::string text_or(const std::string& name, const std::string& other) const;
+    std::int64_t integer_or(const std::string& name, std::int64_t other) const;
+    double real_or(const std::string& name, double other) const;
+
+    /// Of two options that say the same (Option::instead_of) the command line's wins over the config file's,
+    /// which is then dropped; throws OptionError if both come from the same place.
+    void drop_overruled();
+    /// OptionError where one is given without what it needs, or with what it excludes. Once all are settled.
+    void check_relations() const;
 
     /// Gives an option that the user left open its resolved value, so that the effective configuration shows
     /// it.
@@ -58,6 +65,7 @@ class Options {
         std::string name;
         std::string value;
         Type type;
+        Role role;
     };
     std::vector<Effective> effective() const;
 
@@ -66,6 +74,7 @@ class Options {
     void adopt(const std::string& serialised);
 
   private:
+    void prefer_one_of(const std::string& one, const std::string& other);
     explicit Options(const Schema& schema) : schema_(schema) {}
     void set(const std::string& name, std::string value, const std::string& source);
 

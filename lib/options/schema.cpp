@@ -28,19 +28,14 @@ Schema& Schema::text(std::string name, std::string placeholder, std::optional<st
                 .placeholder = std::move(placeholder),
                 .help = std::move(help),
                 .type = Type::text,
-                .fallback = std::move(fallback),
-                .choices = {},
-                .section = {}});
+                .fallback = std::move(fallback)});
 }
 
 Schema& Schema::texts(std::string name, std::string placeholder, std::string help) {
     return add({.name = std::move(name),
                 .placeholder = std::move(placeholder),
                 .help = std::move(help),
-                .type = Type::texts,
-                .fallback = {},
-                .choices = {},
-                .section = {}});
+                .type = Type::texts});
 }
 
 Schema& Schema::choice(std::string name, std::vector<std::string> choices,
@@ -51,8 +46,7 @@ Schema& Schema::choice(std::string name, std::vector<std::string> choices,
                 .help = std::move(help),
                 .type = Type::choice,
                 .fallback = std::move(fallback),
-                .choices = std::move(choices),
-                .section = {}});
+                .choices = std::move(choices)});
 }
 
 Schema& Schema::integer(std::string name, WholeRange range, std::optional<std::string> fallback,
@@ -62,10 +56,8 @@ Schema& Schema::integer(std::string name, WholeRange range, std::optional<std::s
                 .help = std::move(help),
                 .type = Type::integer,
                 .fallback = std::move(fallback),
-                .choices = {},
                 .minimum = static_cast<double>(range.least),
-                .maximum = static_cast<double>(range.most),
-                .section = {}});
+                .maximum = static_cast<double>(range.most)});
 }
 
 Schema& Schema::real(std::string name, RealRange range, std::optional<std::string> fallback,
@@ -75,10 +67,8 @@ Schema& Schema::real(std::string name, RealRange range, std::optional<std::strin
                 .help = std::move(help),
                 .type = Type::real,
                 .fallback = std::move(fallback),
-                .choices = {},
                 .minimum = range.least,
-                .maximum = range.most,
-                .section = {}});
+                .maximum = range.most});
 }
 
 Schema& Schema::bytes(std::string name, std::uint64_t minimum, std::optional<std::string> fallback,
@@ -88,19 +78,11 @@ Schema& Schema::bytes(std::string name, std::uint64_t minimum, std::optional<std
                 .help = std::move(help),
                 .type = Type::bytes,
                 .fallback = std::move(fallback),
-                .choices = {},
-                .minimum = static_cast<double>(minimum),
-                .section = {}});
+                .minimum = static_cast<double>(minimum)});
 }
 
 Schema& Schema::flag(std::string name, std::string help) {
-    return add({.name = std::move(name),
-                .placeholder = {},
-                .help = std::move(help),
-                .type = Type::flag,
-                .fallback = "false",
-                .choices = {},
-                .section = {}});
+    return add({.name = std::move(name), .help = std::move(help), .type = Type::flag, .fallback = "false"});
 }
 
 Schema& Schema::shorthand(char letter) {
@@ -139,10 +121,34 @@ Schema& Schema::decides_numbers() {
     return *this;
 }
 
+Schema& Schema::needs(Relation relation) {
+    last().needs.push_back(std::move(relation));
+    return *this;
+}
+
+Schema& Schema::excludes(Relation relation) {
+    last().excludes.push_back(std::move(relation));
+    return *this;
+}
+
+Schema& Schema::instead_of(std::string other) {
+    last().instead_of = std::move(other);
+    return *this;
+}
+
 Schema& Schema::append(const Schema& other) {
     for (const auto& option : other.options_) {
         options_.push_back(option);
         if (option.section.empty()) options_.back().section = section_;
+    }
+    return *this;
+}
+
+Schema& Schema::take(const Schema& other, const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+        const Option* option = other.find(name);
+        if (option == nullptr) throw base::Error(fmt::format("internal: no option '{}'", name));
+        add(*option);
     }
     return *this;
 }

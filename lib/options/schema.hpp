@@ -24,21 +24,32 @@ enum class Role {
     request       ///< asks for something else than a run; is not stored
 };
 
+/// What an option has to do with another one. Either counts where it is given: set by the user, and not to
+/// what it is anyway.
+struct Relation {
+    std::string other;
+    std::vector<std::string> values = {};  ///< of the other one, which are meant; none: that it is given
+    std::string because = {};              ///< a clause of the sentence
+    std::vector<std::string> own = {};     ///< of this one, which are meant; none: that it is given
+};
+
 struct Option {
-    std::string name;         ///< long name, without the dashes
-    std::string placeholder;  ///< "N", "FILE", "a|b"
+    std::string name;              ///< long name, without the dashes
+    std::string placeholder = {};  ///< "N", "FILE", "a|b"
     std::string help;
     Type type = Type::text;
-    std::optional<std::string> fallback;  ///< none: unset unless the user or resolve() sets it
-    std::vector<std::string> choices;
+    std::optional<std::string> fallback = {};  ///< none: unset unless the user or resolve() sets it
+    std::vector<std::string> choices = {};
     double minimum = 0;                                        ///< of integer, real and bytes
     double maximum = std::numeric_limits<double>::infinity();  ///< of the same
-    std::string section;
+    std::string section = {};
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
     Role role = Role::work;
     bool between_ranks = false;    ///< means nothing on a single device; always so of Role::together
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
+    std::vector<Relation> needs = {}, excludes = {};
+    std::string instead_of = {};  ///< the other option that says the same in another way
 };
 
 /// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds, products of
@@ -84,11 +95,16 @@ class Schema {
     Schema& between_ranks();
     Schema& follows_ranks();
     Schema& decides_numbers();
+    Schema& needs(Relation relation);
+    Schema& excludes(Relation relation);
+    Schema& instead_of(std::string other);
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
     Schema& positional(std::size_t most);
 
     /// All that another one has, behind its own; those of no section come into the one last named.
     Schema& append(const Schema& other);
+    /// Some of them, into the section last named.
+    Schema& take(const Schema& other, const std::vector<std::string>& names);
     /// What an option of this schema takes, or its default, where another room knows that. Throws Error where
     /// there is none of that name.
     Schema& offer(const std::string& name, std::vector<std::string> choices);

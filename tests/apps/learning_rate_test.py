@@ -100,7 +100,7 @@ class LearningRateTest(cli.Case):
 
     def test_what_cannot_be_is_refused(self):
         for words, sentence in (
-                (("--lr-total-steps", 5), "--lr-total-steps is of the cosines"),
+                (("--lr-total-steps", 5), "--lr-total-steps 5 is of --lr-schedule cosine"),
                 (("--lr-schedule", "sine"), "--lr-schedule"),
                 (("--lr-scaling", "cubic"), "--lr-scaling"),
                 (("--optimizer", "adadelta", "--fused-optimizer"), "no fused kernel for --optimizer adadelta"),

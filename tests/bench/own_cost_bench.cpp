@@ -18,6 +18,7 @@
 #include "measure/phase_recorder.hpp"
 #include "measure/series.hpp"
 #include "results/result_file.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace {
 
@@ -64,9 +65,8 @@ std::vector<ranklab::results::Measurement> measured(ranklab::comm::Communicator&
     for (const Spool* one : {&spool, &notes}) {
         const auto series = ranklab::measure::gather_spools(control, *one);
         for (std::size_t i = 0; i < std::min<std::size_t>(7, series.size()); ++i)
-            all.push_back(
-                ranklab::experiments::by_rank(fmt::format("{}_{}", one == &spool ? "time" : "note", i), "s",
-                                              ranklab::results::Kind::cost, "step", series[i], 10));
+            all.push_back(ranklab::experiments::by_rank(ranklab::vocabulary::quantities()[all.size()].name,
+                                                        "step", series[i], 10));
     }
     return all;
 }

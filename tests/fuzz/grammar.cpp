@@ -57,7 +57,7 @@ options::Schema schema_of(const experiments::Experiment& experiment) {
     return schema;
 }
 
-int settle(const experiments::Experiment& experiment, const std::vector<std::string>& words, int ranks) {
+int settle(experiments::Experiment& experiment, const std::vector<std::string>& words, int ranks) {
     const auto schema = schema_of(experiment);
     auto options = options::Options::parse(schema, words);
     if (options.flag("help") || options.flag("version") || options.flag("list")) return 0;
@@ -67,9 +67,9 @@ int settle(const experiments::Experiment& experiment, const std::vector<std::str
     for (const auto& variant : experiment.variants(options)) {
         auto own = options;
         for (const auto& [name, value] : variant.options) own.choose(name, value);
-        static_cast<void>(experiment.resolve(own, ranks));
+        static_cast<void>(experiment.settle(own, ranks)->facts());
     }
-    static_cast<void>(experiment.resolve(options, ranks));
+    static_cast<void>(experiment.settle(options, ranks)->facts());
     read_values(schema, options);
     static_cast<void>(options.effective());
     return 0;

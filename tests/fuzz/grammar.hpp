@@ -15,7 +15,7 @@ std::vector<std::unique_ptr<experiments::Experiment>> experiments_here();
 
 options::Schema schema_of(const experiments::Experiment& experiment);
 /// Everything that a dry run settles: parses, reads the configuration, resolves on `ranks`, reads each value.
-int settle(const experiments::Experiment& experiment, const std::vector<std::string>& words, int ranks);
+int settle(experiments::Experiment& experiment, const std::vector<std::string>& words, int ranks);
 
 /// An option's value: one that it could have, one at an edge, or anything.
 std::string value_of(const options::Option& option, Random& random);

@@ -18,7 +18,6 @@ namespace {
 
 using base::Phase;
 using ranklab::testing::world;
-using results::Kind;
 
 constexpr std::size_t kSteps = 1000000;
 constexpr std::size_t kWarmup = 10;
@@ -54,8 +53,8 @@ measure::Spool record() {
 }
 
 std::vector<results::Measurement> measured(const std::vector<measure::RankSeries>& steps) {
-    return {experiments::by_rank("step_time_s", "s", Kind::cost, "step", steps.front(), kWarmup),
-            experiments::by_rank("forward_time_s", "s", Kind::cost, "step", steps[1 + kForward], kWarmup)};
+    return {experiments::by_rank("step_time_s", "step", steps.front(), kWarmup),
+            experiments::by_rank("forward_time_s", "step", steps[1 + kForward], kWarmup)};
 }
 
 // Rows that are not what was recorded.

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "experiments/storage/rung.hpp"
+#include "experiments/storage/strategy_runner.hpp"
 #include "mpi_world.hpp"
 #include "shared_folder.hpp"
 
@@ -41,8 +41,8 @@ std::set<std::int64_t> ids_of(const std::vector<Share>& shares) {
 }
 
 /// What this rank wrote of it.
-std::set<std::int64_t> written_by_me(const StorageRung& rung, const StorageOptions& options) {
-    if (const auto written = rung.strategy().written()) return ids_of(*written);
+std::set<std::int64_t> written_by_me(const StrategyRunner& runner, const StorageOptions& options) {
+    if (const auto written = runner.strategy().written()) return ids_of(*written);
     const int writers = options.strategy.parallel ? options.ranks : 1;
     if (world().rank() >= writers) return {};
     return ids_of({base::share_of(kFiles, world().rank(), writers)});
@@ -50,20 +50,20 @@ std::set<std::int64_t> written_by_me(const StorageRung& rung, const StorageOptio
 
 void expect_read_by_others(const StorageOptions& options) {
     NoProgress progress;
-    StorageRung rung(options, world(), progress);
-    rung.write();
-    const ReadPlan plan = rung.readers().check();
+    StrategyRunner runner(options, world(), progress);
+    runner.write();
+    const ReadPlan plan = runner.readers().check();
     auto all = static_cast<double>(plan.count());
     world().allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::sum);
     EXPECT_EQ(all, kFiles) << "each is read once";
-    const auto mine = written_by_me(rung, options);
+    const auto mine = written_by_me(runner, options);
     for (const std::int64_t id : ids_of(plan.records))
         EXPECT_EQ(mine.count(id), world().world_size() == 1 ? 1U : 0U) << "record " << id;
     EXPECT_EQ(plan.who, world().world_size() == 1 ? WhoReads::writers : WhoReads::others);
-    const ReadTrial trial = rung.read(plan, true);
+    const ReadTrial trial = runner.read(plan, true);
     EXPECT_EQ(trial.wrong, 0) << trial.first_wrong;
     EXPECT_EQ(trial.records, plan.count());
-    rung.remove();
+    runner.remove();
 }
 
 TEST(StorageReaders, NoRankReadsWhatItWrote) {
@@ -91,10 +91,11 @@ TEST(StorageReaders, OfRecordsThatAllWroteTogetherItIsSaidSo) {
     const ranklab::testing::SharedFolder folder;
     const auto options = options_of("hdf5-parallel-collective", folder.path());
     NoProgress progress;
-    StorageRung rung(options, world(), progress);
-    rung.write();
-    EXPECT_EQ(rung.readers().check().who, world().world_size() == 1 ? WhoReads::writers : WhoReads::together);
-    rung.remove();
+    StrategyRunner runner(options, world(), progress);
+    runner.write();
+    EXPECT_EQ(runner.readers().check().who,
+              world().world_size() == 1 ? WhoReads::writers : WhoReads::together);
+    runner.remove();
 }
 
 }  // namespace

@@ -33,6 +33,13 @@ PRINTING = [
     (re.compile(r"(?:\bfmt|\bstd)::print(?:ln)?\s*\((?!\s*stderr\b)"), "fmt::print without stderr"),
     (re.compile(r"\bstdout\b"), "stdout"),
 ]
+# Rooms below the experiments whose texts still name options, and in how many: may only shrink.
+STILL_NAMED = {
+    "base": 1, "comm": 12, "data": 19, "device": 3, "hdf5": 3, "host": 6, "io": 18, "measure": 6, "nn": 5,
+    "report": 45, "results": 4, "train": 13,
+}
+LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+NAMED_OPTION = re.compile(r"--[a-z]")
 # The few interfaces that everything hangs on stay small enough to read.
 SMALL_HEADERS = {"communicator.hpp", "gradient_sync.hpp", "trainer.hpp", "phase_recorder.hpp"}
 MOST_LINES = 90
@@ -103,6 +110,24 @@ def header_faults(file, text):
         yield f"has {text.count(chr(10))} lines; this interface stays within {MOST_LINES}"
 
 
+def options_named(text):
+    """String literals that name an option: rooms that know no command line say what is wrong, and not how it is typed."""
+    return [literal for literal in LITERAL.findall(COMMENT.sub("", text)) if NAMED_OPTION.search(literal)]
+
+
+def naming_faults(root, allowed):
+    """A ratchet: none in a room below the experiments but for what is still to do."""
+    levels = levels_of(root)
+    named = {}
+    for room, file in sources_of(root):
+        path = file.relative_to(root / "lib") if room != "apps" else file
+        if levels.get(room, 99) < levels.get("experiments/shared", -1) and room != "options" and path.parts[:2] != ("results", "vocabulary"):
+            named[path.parts[0]] = named.get(path.parts[0], 0) + len(options_named(file.read_text()))
+    for room, count in sorted(named.items()):
+        if count > allowed.get(room, 0):
+            yield root / "lib" / room, f"names options in {count} texts, and may in {allowed.get(room, 0)}: say the fact, let the experiment or app add the option"
+
+
 def definitions(text):
     """(namespace, name) of the types that other files can see; clang-format has put each at a line's beginning."""
     spaces = []
@@ -161,6 +186,10 @@ def homeless(root, levels):
     return sorted(whole & {room for room, _ in sources_of(root)})
 
 
+def naming_faults_of(root):
+    return [f"{file.relative_to(root / 'lib')} {fault}" for file, fault in naming_faults(root, {})]
+
+
 def violations(root):
     levels = levels_of(root)
     found = []
@@ -172,7 +201,7 @@ def violations(root):
         text = file.read_text()
         faults = [*include_faults(room, text, levels), *printing_faults(room, text), *header_faults(file, text)]
         found += [f"{file.relative_to(root)} {fault}" for fault in faults]
-    for file, fault in (*cmake_faults(root, levels), *definition_faults(root)):
+    for file, fault in (*cmake_faults(root, levels), *definition_faults(root), *naming_faults(root, STILL_NAMED)):
         found.append(f"{file.relative_to(root)}: {fault}")
     return found
 
@@ -311,6 +340,16 @@ class TheChecker(unittest.TestCase):
     def test_an_interface_that_grows(self):
         self.write("lib/comm/communicator.hpp", "// Ranks.\n" + "int x;\n" * MOST_LINES)
         self.expect("communicator.hpp", "91 lines")
+
+    def test_a_room_that_names_an_option(self):
+        self.write("lib/layers.txt", "base\ncomm options\ntrain\nexperiments/shared\nexperiments/training\napp report\n")
+        for file in ("lib/options/good.cpp", "lib/experiments/training/good.cpp", "lib/app/good.cpp", "apps/good.cpp"):
+            self.write(file, 'auto a = "use --jit";\n')
+        self.write("lib/train/good.cpp", '// --jit\nauto a = "jit", *b = "a -- b", *c = "----";\n')
+        self.assertEqual(naming_faults_of(self.root), [])
+        self.write("lib/train/bad.cpp", 'auto a = "leave --jit out";\n')
+        (fault,) = naming_faults_of(self.root)
+        self.assertIn("train names options in 1 texts, and may in 0", fault)
 
     def test_a_dependency_on_a_room_above(self):
         self.write("lib/comm/CMakeLists.txt", "ranklab_add_room(comm SOURCES mpi.cpp\n  DEPENDS base train LINK ranklab::mpi_c)\n")

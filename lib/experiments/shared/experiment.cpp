@@ -1,28 +1,31 @@
 #include "experiments/shared/experiment.hpp"
 
 namespace ranklab::experiments {
-namespace {
 
-class WholeRun final : public Work {
+class OnePiece::Piece final : public Work {
   public:
-    WholeRun(Experiment& experiment, const Surroundings& surroundings)
-        : experiment_(experiment), surroundings_(surroundings) {}
+    Piece(OnePiece& plan, const Surroundings& surroundings) : plan_(plan), surroundings_(surroundings) {}
     bool repeat() override {
-        run_ = experiment_.run(surroundings_);
+        run_ = plan_.run(surroundings_);
         return false;
     }
     results::Run finish() override { return std::move(run_); }
 
   private:
-    Experiment& experiment_;
+    OnePiece& plan_;
     Surroundings surroundings_;
     results::Run run_;
 };
 
-}  // namespace
+std::unique_ptr<Work> OnePiece::begin(const Surroundings& surroundings) {
+    return std::make_unique<Piece>(*this, surroundings);
+}
 
-std::unique_ptr<Work> Experiment::begin(const Surroundings& surroundings) {
-    return std::make_unique<WholeRun>(*this, surroundings);
+results::Run run_whole(Plan& plan, const Surroundings& surroundings) {
+    const auto work = plan.begin(surroundings);
+    while (work->repeat()) {
+    }
+    return work->finish();
 }
 
 }  // namespace ranklab::experiments

@@ -19,7 +19,7 @@ namespace ranklab::experiments {
 /// What an experiment is given on every rank.
 struct Surroundings {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
-    options::Options& options;    ///< the same on all ranks
+    options::Options& options;    ///< settled; the same on all ranks
     base::ProgressSink& progress;
     bool first = true;  ///< of the runs that this process makes: its start is part of it
     /// Secures what is measured so far (ADR 0011): it lies on the disk, marked as incomplete, until run()
@@ -41,8 +41,8 @@ struct Variant {
     int round = 0;  ///< in which it begins, where variants take turns (--order interleaved)
 };
 
-/// A run under way, made repetition by repetition, so that others can take turns with it. Collective; what it
-/// was begun with outlives it.
+/// A run under way, made repetition by repetition, so that others can take turns with it; a run that is one
+/// piece is one repetition. Collective; what it was begun with outlives it.
 class Work {
   public:
     virtual ~Work() = default;
@@ -53,6 +53,38 @@ class Work {
     /// After the last repetition, once.
     virtual results::Run finish() = 0;
 };
+
+/// What a run will be: its options, settled once.
+class Plan {
+  public:
+    virtual ~Plan() = default;
+
+    /// What header and dry run show beside the options ("parameters").
+    virtual std::vector<results::Setting> facts() const = 0;
+    /// Settles what follows from where the ranks are. Collective, no work.
+    virtual void agree(options::Options&, comm::Communicator& /*control*/) {}
+
+    /// Begins the run; collective. The Run that it ends with holds config-independent parts: measurements,
+    /// tables, warnings, verdict; the same on all ranks, complete on rank 0. A failed verification is a Run
+    /// with valid = false and an exit code, its reason first among the warnings; what makes the work
+    /// impossible throws.
+    virtual std::unique_ptr<Work> begin(const Surroundings& surroundings) = 0;
+};
+
+/// Of a run that is one piece.
+class OnePiece : public Plan {
+  public:
+    std::unique_ptr<Work> begin(const Surroundings& surroundings) final;
+
+  protected:
+    virtual results::Run run(const Surroundings& surroundings) = 0;
+
+  private:
+    class Piece;
+};
+
+/// All repetitions of a run, one after the other. Collective.
+results::Run run_whole(Plan& plan, const Surroundings& surroundings);
 
 class Experiment {
   public:
@@ -72,8 +104,8 @@ class Experiment {
     virtual int default_threads() const { return 0; }
 
     /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
-    /// no work. Returns what a dry run shows beside the options ("parameters").
-    virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;
+    /// no work.
+    virtual std::unique_ptr<Plan> settle(options::Options& options, int world_size) = 0;
 
     /// The runs that the options ask for, by --order one after the other or in turns; empty: one run, as the
     /// options are.
@@ -82,14 +114,6 @@ class Experiment {
     virtual std::string line_of(const results::Run&) const { return ""; }
     /// The runs of all variants beside each other. Stored as a run of its own.
     virtual std::vector<results::Table> compare(const std::vector<results::Run>&) const { return {}; }
-
-    /// Does it. The Run holds config-independent parts: measurements, tables, warnings, verdict; the same on
-    /// all ranks, complete on rank 0. A failed verification is a Run with valid = false and an exit code, its
-    /// reason first among the warnings; what makes the work impossible throws.
-    virtual results::Run run(const Surroundings& surroundings) = 0;
-
-    /// The same, repetition by repetition; a run that is one piece is one repetition. Collective.
-    virtual std::unique_ptr<Work> begin(const Surroundings& surroundings);
 };
 
 }  // namespace ranklab::experiments

@@ -8,7 +8,6 @@ namespace ranklab::experiments {
 namespace {
 
 using measure::RankSeries;
-using results::Kind;
 using results::Measurement;
 
 class SpooledSamples final : public results::SampleSource {
@@ -34,18 +33,9 @@ stats::Summary summary_of(const results::SampleSource& samples) {
     return stats::summarise(results::LargestOfRows(samples));
 }
 
-Measurement long_measurement(const std::string& name, const std::string& unit, Kind kind,
-                             const std::string& axis, const std::string& reduction, const RankSeries& all,
-                             std::size_t warmup) {
-    Measurement m{.name = name,
-                  .unit = unit,
-                  .kind = kind,
-                  .rank_reduction = reduction,
-                  .axis = axis,
-                  .columns = all.ranks(),
-                  .samples = {},
-                  .warmup = {},
-                  .summary = {}};
+Measurement long_measurement(std::string_view name, const std::string& axis, const std::string& reduction,
+                             const RankSeries& all, std::size_t warmup) {
+    auto m = measurement_of(name, axis, reduction, all.ranks());
     if (!all.here()) return m;
     m.warmup = all.head(0, warmup).values;
     const auto counted = rows_from(all, warmup);
@@ -56,34 +46,33 @@ Measurement long_measurement(const std::string& name, const std::string& unit, K
 
 }  // namespace
 
-Measurement by_rank(const std::string& name, const std::string& unit, Kind kind, const std::string& axis,
-                    const RankSeries& all, std::size_t warmup) {
-    if (all.is_short()) return by_rank(name, unit, kind, axis, all.head(0, all.rows()), warmup);
-    return long_measurement(name, unit, kind, axis, "max", all, warmup);
+Measurement by_rank(std::string_view name, const std::string& axis, const RankSeries& all,
+                    std::size_t warmup) {
+    if (all.is_short()) return by_rank(name, axis, all.head(0, all.rows()), warmup);
+    return long_measurement(name, axis, "max", all, warmup);
 }
 
-Measurement one_column(const std::string& name, const std::string& unit, Kind kind, const std::string& axis,
-                       const std::string& reduction, const RankSeries& all, std::size_t warmup) {
-    if (!all.is_short()) return long_measurement(name, unit, kind, axis, reduction, all, warmup);
-    auto m = one_column(name, unit, kind, axis, reduction, all.head(warmup, all.rows()).values);
+Measurement one_column(std::string_view name, const std::string& axis, const std::string& reduction,
+                       const RankSeries& all, std::size_t warmup) {
+    if (!all.is_short()) return long_measurement(name, axis, reduction, all, warmup);
+    auto m = one_column(name, axis, reduction, all.head(warmup, all.rows()).values);
     m.warmup = all.head(0, warmup).values;
     return m;
 }
 
-Measurement rate(const std::string& name, const std::string& unit, const std::string& axis,
-                 const RankSeries& counts, const RankSeries& costs, std::size_t warmup) {
+Measurement rate(std::string_view name, const std::string& axis, const RankSeries& counts,
+                 const RankSeries& costs, std::size_t warmup) {
     const RankSeries slowest = max_over_ranks(costs);
     if (slowest.is_short() && (costs.here() || costs.is_short()))
-        return rate(name, unit, axis, counts.head(warmup, counts.rows()).values,
+        return rate(name, axis, counts.head(warmup, counts.rows()).values,
                     slowest.head(warmup, slowest.rows()).values);
     measure::SeriesMaker rates;
     slowest.visit(warmup, [&](std::span<const double> piece, std::size_t row) {
         const auto numbers = counts.head(row, piece.size()).values;
         for (std::size_t i = 0; i < piece.size(); ++i) rates.push(numbers[i] / piece[i]);
     });
-    auto m =
-        long_measurement(name, unit, Kind::rate, axis, "sum",
-                         costs.here() ? rates.series() : RankSeries(1, costs.rows() - warmup, nullptr), 0);
+    auto m = long_measurement(
+        name, axis, "sum", costs.here() ? rates.series() : RankSeries(1, costs.rows() - warmup, nullptr), 0);
     if (costs.here()) m.summary.mean = counts.sum(warmup) / slowest.sum(warmup);
     return m;
 }

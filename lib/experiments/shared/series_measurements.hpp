@@ -11,19 +11,17 @@
 namespace ranklab::experiments {
 
 /// A column per rank: the summary is of the maximum over ranks in each row from `warmup` on.
-results::Measurement by_rank(const std::string& name, const std::string& unit, results::Kind kind,
-                             const std::string& axis, const measure::RankSeries& all, std::size_t warmup);
+results::Measurement by_rank(std::string_view name, const std::string& axis, const measure::RankSeries& all,
+                             std::size_t warmup);
 
 /// One value a row; those before `warmup` stand apart.
-results::Measurement one_column(const std::string& name, const std::string& unit, results::Kind kind,
-                                const std::string& axis, const std::string& reduction,
+results::Measurement one_column(std::string_view name, const std::string& axis, const std::string& reduction,
                                 const measure::RankSeries& all, std::size_t warmup);
 
 /// counts / cost of each row from `warmup` on, where the cost is the slowest rank's. `counts` has one column,
 /// as many rows, and is on this rank where `costs` is.
-results::Measurement rate(const std::string& name, const std::string& unit, const std::string& axis,
-                          const measure::RankSeries& counts, const measure::RankSeries& costs,
-                          std::size_t warmup);
+results::Measurement rate(std::string_view name, const std::string& axis, const measure::RankSeries& counts,
+                          const measure::RankSeries& costs, std::size_t warmup);
 
 /// The rows' maxima over ranks; no rows where they are not here.
 measure::RankSeries max_over_ranks(const measure::RankSeries& series);

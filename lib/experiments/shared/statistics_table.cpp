@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "results/rows.hpp"
 #include "stats/series.hpp"
 
 namespace ranklab::experiments {
@@ -74,57 +75,30 @@ bool matters(const Measurement& m, const results::Run& run) {
            whole->rows() == m.rows() && m.summary.median >= kShareThatMatters * whole->summary.median;
 }
 
-class StatisticsTable {
-  public:
-    void add(const Measurement& m, const Series& series) {
-        if (name_.size() >= kMostRows) return;
-        const auto& dependence = series.estimate.dependence;
-        name_.push_back(m.name);
-        method_.emplace_back(series.estimate.method);
-        lag1_.push_back(dependence.lag1);
-        effective_n_.push_back(dependence.effective_n);
-        for (auto& [column, value] : {std::pair{&n_, m.rows()},
-                                      {&below_, series.outliers.below},
-                                      {&above_, series.outliers.above},
-                                      {&fixed_, series.warmup_fixed},
-                                      {&detected_, series.warmup_detected}})
-            column->push_back(static_cast<std::int64_t>(value));
-    }
-    void add_to(results::Run& run) const {
-        if (name_.empty()) return;
-        run.tables.push_back({"statistics",
-                              {{"name", name_},
-                               {"n", n_},
-                               {"lag1", lag1_},
-                               {"effective_n", effective_n_},
-                               {"method", method_},
-                               {"outliers_low", below_},
-                               {"outliers_high", above_},
-                               {"warmup_fixed", fixed_},
-                               {"warmup_detected", detected_}}});
-    }
-
-  private:
-    std::vector<std::string> name_, method_;
-    std::vector<double> lag1_, effective_n_;
-    std::vector<std::int64_t> n_, below_, above_, fixed_, detected_;
-};
+void add_row(results::Rows& table, const Measurement& m, const Series& series) {
+    if (table.size() >= kMostRows) return;
+    const auto whole = [](std::size_t count) { return static_cast<std::int64_t>(count); };
+    const auto& [estimate, outliers, warmup_fixed, warmup_detected] = series;
+    table.add({m.name, whole(m.rows()), estimate.dependence.lag1, estimate.dependence.effective_n,
+               std::string(estimate.method), whole(outliers.below), whole(outliers.above),
+               whole(warmup_fixed), whole(warmup_detected)});
+}
 
 }  // namespace
 
 void add_statistics(results::Run& run) {
-    StatisticsTable table;
+    results::Rows table("statistics");
     for (Measurement& m : run.measurements) {
         if (m.kind == Kind::ratio && m.rows() > 1) m.summary.mean = stats::kNone;
         if (!is_series(m)) continue;
         const Series series = series_of(m);
         m.summary.ci95 = series.estimate.ci;
-        if (matters(m, run)) table.add(m, series);
+        if (matters(m, run)) add_row(table, m, series);
         if (is_whole(m) && !series.estimate.dependence.warning.empty())
             run.warnings.push_back(fmt::format("{}: {} (docs/reducing_variance.md)", m.name,
                                                series.estimate.dependence.warning));
     }
-    table.add_to(run);
+    if (table.size() > 0) run.tables.push_back(std::move(table).table());
 }
 
 }  // namespace ranklab::experiments

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -13,48 +14,14 @@ constexpr std::int64_t kMostTimesLeast = 20;
 constexpr std::int64_t kAsManyAsCome = std::int64_t{1} << 40U;
 
 results::Table looks_table(const measure::Convergence& convergence) {
-    std::vector<std::int64_t> samples;
-    std::vector<double> median, low, high, half_width, target, effective_n;
-    std::vector<std::string> method;
-    for (const auto& look : convergence.looks()) {
-        samples.push_back(look.samples);
-        median.push_back(look.median);
-        low.push_back(look.low);
-        high.push_back(look.high);
-        half_width.push_back(100 * look.half_width);
-        target.push_back(100 * convergence.target());
-        effective_n.push_back(look.effective_n);
-        method.push_back(look.method);
-    }
-    return {"convergence",
-            {{"samples", samples},
-             {"median_s", median},
-             {"low_s", low},
-             {"high_s", high},
-             {"half_width_percent", half_width},
-             {"target_percent", target},
-             {"effective_n", effective_n},
-             {"method", method}}};
+    results::Rows table("convergence");
+    for (const auto& look : convergence.looks())
+        table.add({look.samples, look.median, look.low, look.high, 100 * look.half_width,
+                   100 * convergence.target(), look.effective_n, look.method});
+    return std::move(table).table();
 }
 
 }  // namespace
-
-void describe_target(options::Schema& schema, const std::string& least) {
-    schema.text(
-        "target-ci", "PERCENT", std::nullopt,
-        fmt::format(
-            "such as 2%: go on until the 95 % interval's half-width is at most that part of the median; {} "
-            "is then the least, 20 times that or --time-limit the most; exit code 7 where it is not "
-            "reached",
-            least));
-}
-
-void describe_order(options::Schema& schema) {
-    schema.choice(
-        "order", {"interleaved", "sequential"}, "interleaved",
-        "several runs in one command: a repetition of each in turn, in an order drawn anew for each "
-        "round (--seed), or one run after the other");
-}
 
 measure::Convergence convergence_of(const options::Options& options, std::int64_t least) {
     if (!options.has("target-ci")) return {};

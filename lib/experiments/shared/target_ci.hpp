@@ -10,13 +10,6 @@
 
 namespace ranklab::experiments {
 
-/// Adds --target-ci to the section last named; `least` names the option that says how many samples there are
-/// at least ("--steps").
-void describe_target(options::Schema& schema, const std::string& least);
-
-/// Adds --order: how the runs of one command take turns. app reads it.
-void describe_order(options::Schema& schema);
-
 /// Of the options; one that wants nothing where --target-ci is not given.
 measure::Convergence convergence_of(const options::Options& options, std::int64_t least);
 

@@ -30,7 +30,8 @@ class Verb {
     virtual std::string summary() const = 0;   ///< one sentence
     virtual std::string examples() const = 0;  ///< indented command lines
     virtual void describe(options::Schema& schema) const = 0;
-    /// As Experiment::resolve. The words after the verb are options.positional().
+    /// As Experiment::settle; returns what a dry run shows beside the options. The words after the verb are
+    /// options.positional().
     virtual std::vector<results::Setting> resolve(options::Options& options, int world_size) const = 0;
     virtual ToolReport run(const ToolPlace& place) = 0;
 };

@@ -1,21 +1,19 @@
 #include "experiments/shared/verdicts.hpp"
 
 #include "base/error.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::experiments {
 
 void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
-    std::vector<std::string> check, result, detail;
-    for (const auto& verdict : verdicts) {
-        check.push_back(verdict.check);
-        result.push_back(verdict.result);
-        detail.push_back(verdict.detail);
-        if (verdict.result == "failed") {
-            run.warnings.insert(run.warnings.begin(), verdict.detail);
-            run.valid = false;
-        }
+    results::Rows table("verification");
+    for (const auto& [check, result, detail] : verdicts) {
+        table.add({check, result, detail});
+        if (result != "failed") continue;
+        run.warnings.insert(run.warnings.begin(), detail);
+        run.valid = false;
     }
-    run.tables.push_back({"verification", {{"check", check}, {"result", result}, {"detail", detail}}});
+    run.tables.push_back(std::move(table).table());
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
 }
 

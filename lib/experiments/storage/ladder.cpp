@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "experiments/storage/options.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -121,47 +122,23 @@ std::string ladder_line(const results::Run& run) {
 }
 
 results::Table ladder_table(const std::vector<results::Run>& runs) {
-    std::vector<std::string> rung, ceiling, verdict, mark;
-    std::vector<std::int64_t> ranks, workers, n;
-    std::vector<double> time, low, high, speedup, over, bandwidth, files, percent;
+    results::Rows table("ladder");
     const double base = base_time(runs);
+    double before = stats::kNone;
     for (const auto& run : runs) {
         const auto* job = run.find("job_time_s");
         const auto summary = job == nullptr ? stats::Summary{} : job->summary;
         const bool processes = run.setting("strategy").starts_with("process");
-        rung.push_back(run.setting("strategy"));
-        ranks.push_back(static_cast<std::int64_t>(ranks_of(run)));
-        workers.push_back(processes ? std::atoll(run.setting("workers").c_str()) : 0);
-        n.push_back(static_cast<std::int64_t>(summary.n));
-        over.push_back(time.empty() ? stats::kNone : time.back() / summary.median);
-        time.push_back(summary.median);
-        low.push_back(summary.ci95.low);
-        high.push_back(summary.ci95.high);
-        speedup.push_back(base / summary.median);
-        bandwidth.push_back(run.median("write_MiBps"));
-        files.push_back(run.median("files_per_s"));
         const Nearest nearest = nearest_ceiling(run);
-        ceiling.push_back(nearest.ceiling);
-        percent.push_back(nearest.percent);
-        verdict.push_back(run.verified());
-        mark.push_back(mark_of(run, nearest));
+        table.add({run.setting("strategy"), static_cast<std::int64_t>(ranks_of(run)),
+                   std::int64_t{processes ? std::atoll(run.setting("workers").c_str()) : 0},
+                   static_cast<std::int64_t>(summary.n), summary.median, summary.ci95.low, summary.ci95.high,
+                   base / summary.median, before / summary.median, run.median("write_MiBps"),
+                   run.median("files_per_s"), nearest.ceiling, nearest.percent, run.verified(),
+                   mark_of(run, nearest)});
+        before = summary.median;
     }
-    return {"ladder",
-            {{"rung", rung},
-             {"ranks", ranks},
-             {"workers", workers},
-             {"n", n},
-             {"job_time_s", time},
-             {"low_s", low},
-             {"high_s", high},
-             {"speedup", speedup},
-             {"over_previous", over},
-             {"write_MiBps", bandwidth},
-             {"files_per_s", files},
-             {"ceiling", ceiling},
-             {"percent_of_ceiling", percent},
-             {"verified", verdict},
-             {"mark", mark}}};
+    return std::move(table).table();
 }
 
 }  // namespace ranklab::experiments

@@ -34,15 +34,13 @@ struct StorageOptions {
     double time_limit_s = 0;  ///< 0: none
 };
 
-void describe_storage(options::Schema& schema);
-
 /// The strategies that --strategy names, in ladder order, each once. OptionError for an unknown one.
 std::vector<io::StrategyEntry> chosen_strategies(const options::Options& options);
 /// The numbers of --ranks or --sweep-workers: each at least 1 and, for ranks, at most world_size.
 std::vector<int> number_list(const options::Options& options, const std::string& name, int most);
 
-/// OptionError where two of them do not go together. For one strategy.
-StorageOptions storage_options(const options::Options& options, int world_size);
+/// Settles what the options leave open; OptionError where two of them do not go together. For one strategy.
+StorageOptions settle_storage(options::Options& options, int world_size);
 
 /// What a run leaves on the file system at once.
 struct Footprint {

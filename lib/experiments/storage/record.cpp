@@ -21,7 +21,6 @@ namespace {
 
 using base::IoPhase;
 using measure::RankSamples;
-using results::Kind;
 
 constexpr double kMiB = 1048576;
 
@@ -74,8 +73,8 @@ void add_rates(results::Run& run, const std::vector<double>& spans, std::vector<
         std::all_of(costs.begin(), costs.end(), [](double s) { return std::isfinite(s) && s > 0; });
     if (costs.empty() || !real) return;
     for (double& value : bytes) value /= kMiB;
-    run.measurements.push_back(rate("write_MiBps", "MiB/s", "repetition", counted(bytes), costs));
-    run.measurements.push_back(rate("files_per_s", "files/s", "repetition", counted(files), costs));
+    run.measurements.push_back(rate("write_MiBps", "repetition", counted(bytes), costs));
+    run.measurements.push_back(rate("files_per_s", "repetition", counted(files), costs));
 }
 
 void add_writing(results::Run& run, const StorageRecord& record, const Gathered& gathered,
@@ -83,10 +82,9 @@ void add_writing(results::Run& run, const StorageRecord& record, const Gathered&
     const auto& writes = record.writes;
     if (writes.empty()) return;
     const auto job = gathered.of(writes, [](const WriteTrial& w) { return w.job_s; });
-    run.measurements.push_back(by_rank("job_time_s", "s", Kind::cost, "repetition", job, warmup));
+    run.measurements.push_back(by_rank("job_time_s", "repetition", job, warmup));
     const auto add = [&](const std::string& name, auto value) {
-        run.measurements.push_back(
-            by_rank(name, "s", Kind::cost, "repetition", gathered.of(writes, value), warmup));
+        run.measurements.push_back(by_rank(name, "repetition", gathered.of(writes, value), warmup));
     };
     add("setup_time_s", [](const WriteTrial& w) { return w.open_s; });
     for (std::size_t i = 0; i < base::kIoPhaseCount; ++i) {
@@ -101,7 +99,7 @@ void add_writing(results::Run& run, const StorageRecord& record, const Gathered&
     const auto files = gathered.of(writes, [](const WriteTrial& w) { return w.times.records().calls; });
     add_rates(run, spans_of(gathered, writes), bytes.sum_over_ranks(), files.sum_over_ranks(), warmup);
     run.measurements.push_back(
-        one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1",
+        one_column("load_imbalance", "run", "max/mean-1",
                    {stats::load_imbalance(job.rows_from(warmup, job.rows()).mean_over_rows())}));
 }
 
@@ -112,12 +110,12 @@ void add_reading(results::Run& run, const StorageRecord& record, const Gathered&
         if (pass.kind == "read 1") first.push_back(pass.trial);
     if (first.empty()) return;
     const auto times = gathered.of(first, [](const ReadTrial& t) { return t.seconds(); });
-    run.measurements.push_back(by_rank("read_time_s", "s", Kind::cost, "repetition", times));
+    run.measurements.push_back(by_rank("read_time_s", "repetition", times));
     auto counts = gathered.of(first, [](const ReadTrial& t) { return t.bytes; }).sum_over_ranks();
     const auto costs = times.max_over_ranks();
     if (std::any_of(costs.begin(), costs.end(), [](double s) { return !(s > 0); })) return;
     for (double& count : counts) count /= kMiB;
-    run.measurements.push_back(rate("read_MiBps", "MiB/s", "repetition", counts, costs));
+    run.measurements.push_back(rate("read_MiBps", "repetition", counts, costs));
 }
 
 // What all ranks found wrong, the sentence of the first of them.
@@ -161,7 +159,7 @@ Comparison compared(const StorageRecord& record, const StorageOptions& options, 
 
 void add_verdict(results::Run& run, const StorageOptions& options, const Comparison& all) {
     constexpr const char* kCheck = "every value is as computed";
-    run.measurements.push_back(one_column("wrong_elements", "1", Kind::count, "run", "sum", {all.wrong}));
+    run.measurements.push_back(one_column("wrong_elements", "run", "sum", {all.wrong}));
     if (all.wrong_records > 0) {
         fill_verdicts(run,
                       {{kCheck, "failed",
@@ -194,7 +192,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     add_writing(run, record, Gathered(control, participants), warmup);
     add_reading(run, record, Gathered(control, options.ranks));
     run.measurements.push_back(
-        by_rank("peak_rss_bytes", "B", Kind::cost, "run",
+        by_rank("peak_rss_bytes", "run",
                 measure::gather_columns(control, {static_cast<double>(host::peak_rss_bytes())})));
     add_storage_tables(run, record, options, participants, control);
     add_statistics(run);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "experiments/storage/rung.hpp"
+#include "experiments/storage/strategy_runner.hpp"
 #include "io/ceilings.hpp"
 #include "measure/convergence.hpp"
 #include "results/run.hpp"

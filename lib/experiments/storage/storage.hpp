@@ -18,12 +18,10 @@ class Storage final : public Experiment {
     std::vector<Listing> listings() const override;
     bool needs_mpi(const options::Options& options) const override;
     int default_threads() const override { return 1; }  // each rank writes by one thread
-    std::vector<results::Setting> resolve(options::Options& options, int world_size) const override;
+    std::unique_ptr<Plan> settle(options::Options& options, int world_size) override;
     std::vector<Variant> variants(const options::Options& options) const override;
     std::string line_of(const results::Run& run) const override;
     std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
-    results::Run run(const Surroundings& surroundings) override;
-    std::unique_ptr<Work> begin(const Surroundings& surroundings) override;
 };
 
 }  // namespace ranklab::experiments

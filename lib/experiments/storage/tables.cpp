@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "io/binding_ceiling.hpp"
 #include "measure/gather.hpp"
+#include "results/rows.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -24,30 +25,22 @@ bool of_a_record(IoPhase phase) {
 }
 
 struct Profile {
-    std::vector<std::string> name;
-    std::vector<std::int64_t> calls;
-    std::vector<double> total, per_call, cumulative, percent, longest;
+    struct Row {
+        std::string phase;
+        IoTally own;
+        double with_parts;
+    };
+    std::vector<Row> rows;
 
-    void add(std::string row, const IoTally& own, double with_parts) {
-        name.push_back(std::move(row));
-        calls.push_back(static_cast<std::int64_t>(own.calls));
-        total.push_back(own.total_s);
-        per_call.push_back(own.calls > 0 ? own.total_s / own.calls : 0);
-        cumulative.push_back(with_parts);
-        longest.push_back(own.longest_s);
-    }
-    results::Table table(const char* title) {
+    results::Table table() const {
         double sum = 0;
-        for (const double seconds : total) sum += seconds;
-        for (const double seconds : total) percent.push_back(sum > 0 ? 100 * seconds / sum : 0);
-        return {title,
-                {{"phase", name},
-                 {"calls", calls},
-                 {"total_s", total},
-                 {"per_call_s", per_call},
-                 {"cumulative_s", cumulative},
-                 {"percent", percent},
-                 {"longest_s", longest}}};
+        for (const auto& row : rows) sum += row.own.total_s;
+        results::Rows table("io_phases");
+        for (const auto& [phase, own, with_parts] : rows)
+            table.add({phase, static_cast<std::int64_t>(own.calls), own.total_s,
+                       own.calls > 0 ? own.total_s / own.calls : 0, with_parts,
+                       sum > 0 ? 100 * own.total_s / sum : 0, own.longest_s});
+        return std::move(table).table();
     }
 };
 
@@ -89,13 +82,13 @@ results::Table phases_table(const StorageRecord& record, std::size_t warmup, com
     for (std::size_t i = 0; i < kPhases; ++i) {
         if (!(all[i].calls > 0)) continue;
         (of_a_record(static_cast<IoPhase>(i)) ? in_records : beside) += all[i].total_s;
-        profile.add(std::string(base::kIoPhaseNames[i]), all[i], all[i].total_s);
+        profile.rows.push_back({std::string(base::kIoPhaseNames[i]), all[i], all[i].total_s});
     }
     const double record_rest = std::max(0.0, records.total_s - in_records);
     const double job_rest = std::max(0.0, job.total_s - in_records - beside - record_rest);
-    profile.add("record", {records.calls, record_rest, records.longest_s}, records.total_s);
-    profile.add("job", {job.calls, job_rest, job.longest_s}, job.total_s);
-    return profile.table("io_phases");
+    profile.rows.push_back({"record", {records.calls, record_rest, records.longest_s}, records.total_s});
+    profile.rows.push_back({"job", {job.calls, job_rest, job.longest_s}, job.total_s});
+    return profile.table();
 }
 
 // A row per rank that took part.
@@ -135,42 +128,28 @@ results::Table ranks_table(const StorageRecord& record, std::size_t warmup, int 
     return table;
 }
 
+double resident_percent(const io::CacheEvidence& seen) {
+    if (!seen.before || seen.before->bytes == 0) return stats::kNone;
+    return 100 * static_cast<double>(seen.before->resident) / static_cast<double>(seen.before->bytes);
+}
+
 results::Table reads_table(const StorageRecord& record, const StorageOptions& options,
                            const std::vector<io::CacheEvidence>& caches, comm::Communicator& control) {
-    std::vector<std::int64_t> repetition;
-    std::vector<std::string> pass, cache, file_system, order;
-    std::vector<double> read_s, mib, rate, resident, delivered;
+    results::Rows table("io_reads");
     for (std::size_t i = 0; i < record.reads.size(); ++i) {
         const ReadPass& read = record.reads[i];
         const double slowest =
             measure::gather_columns(control, {read.trial.seconds()}).max_over_ranks().front();
-        const double bytes = measure::gather_columns(control, {read.trial.bytes}).sum_over_ranks().front();
+        const double mib =
+            measure::gather_columns(control, {read.trial.bytes}).sum_over_ranks().front() / kMiB;
         const io::CacheEvidence& seen = caches[i];
-        repetition.push_back(read.repetition);
-        pass.push_back(read.kind);
-        order.push_back(order_of(read.who));
-        read_s.push_back(slowest);
-        mib.push_back(bytes / kMiB);
-        rate.push_back(slowest > 0 ? bytes / kMiB / slowest : stats::kNone);
-        resident.push_back(seen.before && seen.before->bytes > 0
-                               ? 100 * static_cast<double>(seen.before->resident) /
-                                     static_cast<double>(seen.before->bytes)
-                               : stats::kNone);
-        delivered.push_back(seen.delivered ? static_cast<double>(*seen.delivered) / kMiB : stats::kNone);
-        cache.push_back(options.job.files == 0 ? "nothing was read" : io::label_of(seen).text);
-        file_system.push_back(seen.file_system.name);
+        table.add({std::int64_t{read.repetition}, read.kind, order_of(read.who), slowest, mib,
+                   slowest > 0 ? mib / slowest : stats::kNone, resident_percent(seen),
+                   seen.delivered ? static_cast<double>(*seen.delivered) / kMiB : stats::kNone,
+                   options.job.files == 0 ? "nothing was read" : io::label_of(seen).text,
+                   seen.file_system.name});
     }
-    return {"io_reads",
-            {{"repetition", repetition},
-             {"pass", pass},
-             {"order", order},
-             {"read_s", read_s},
-             {"MiB", mib},
-             {"MiB_per_s", rate},
-             {"resident_percent", resident},
-             {"block_layer_MiB", delivered},
-             {"cache", cache},
-             {"file_system", file_system}}};
+    return std::move(table).table();
 }
 
 // What the rung made of the ceilings: the slowest writer's phases, of its fastest repetition as the ceilings
@@ -216,33 +195,22 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
 }
 
 results::Table ceilings_table(const io::Ceilings& ceilings, const io::RungEffort& effort) {
-    std::vector<std::string> name, unit, binds, mark;
-    std::vector<double> value, ceiling_s, rung_s, percent;
+    results::Rows table("ceilings");
     const auto binding = io::binding_ceiling(ceilings, effort);
     for (const auto kind : {io::CeilingKind::memory_copy, io::CeilingKind::write_own,
                             io::CeilingKind::write_shared, io::CeilingKind::create}) {
         const auto one = io::share_of_ceiling(kind, ceilings, effort);
         if (!one) continue;
         const bool files = kind == io::CeilingKind::create;
-        name.emplace_back(io::name_of(kind));
-        value.push_back(ceilings.of(kind).per_second() / (files ? 1 : kMiB));
-        unit.emplace_back(files ? "files/s" : "MiB/s");
-        ceiling_s.push_back(one->ceiling_s);
-        rung_s.push_back(one->rung_s);
-        percent.push_back(one->percent);
         const bool nearest = binding && binding->kind == kind;
-        binds.emplace_back(!nearest ? "" : one->mark.empty() ? "yes" : "does not bind");
-        mark.push_back(one->mark);
+        table.add({std::string(io::name_of(kind)), ceilings.of(kind).per_second() / (files ? 1 : kMiB),
+                   files ? "files/s" : "MiB/s", one->ceiling_s, one->rung_s, one->percent,
+                   !nearest            ? ""
+                   : one->mark.empty() ? "yes"
+                                       : "does not bind",
+                   one->mark});
     }
-    return {"ceilings",
-            {{"ceiling", name},
-             {"value", value},
-             {"unit", unit},
-             {"ceiling_s", ceiling_s},
-             {"rung_s", rung_s},
-             {"percent", percent},
-             {"binds", binds},
-             {"mark", mark}}};
+    return std::move(table).table();
 }
 
 }  // namespace

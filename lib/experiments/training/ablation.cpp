@@ -13,6 +13,7 @@
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
 #include "experiments/shared/measurements.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -47,15 +48,7 @@ double step_time(const std::vector<TrialTimes>& trials, Trial kind, double (Tria
 
 results::Measurement throughput(const std::vector<TrialTimes>& trials, std::string_view name) {
     std::vector<double> counts, costs;
-    results::Measurement rate{.name = fmt::format("throughput_{}_samples_per_s", name),
-                              .unit = "samples/s",
-                              .kind = results::Kind::rate,
-                              .rank_reduction = "sum",
-                              .axis = "trial",
-                              .columns = 1,
-                              .samples = {},
-                              .warmup = {},
-                              .summary = {}};
+    auto rate = measurement_of(fmt::format("throughput_{}_samples_per_s", name), "trial", "sum");
     for (const auto& t : trials) {
         counts.push_back(static_cast<double>(t.samples));
         costs.push_back(t.longest());
@@ -119,9 +112,7 @@ std::string what_limits(const std::vector<Part>& parts) {
 }
 
 void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
-    std::vector<std::string> name;
-    std::vector<std::int64_t> count, steps;
-    std::vector<double> mean, deviation, step_s;
+    results::Rows table("ablation");
     const bool one_rank = trials.front().seconds.size() == 1;
     for (std::size_t k = 0; k < kTrialNames.size(); ++k) {
         const auto some = of_kind(trials, static_cast<Trial>(k));
@@ -132,36 +123,16 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
         }
         run.measurements.push_back(throughput(some, kTrialNames[k]));
         const auto& rates = run.measurements.back().samples;
-        name.emplace_back(kTrialNames[k]);
-        count.push_back(static_cast<std::int64_t>(some.size()));
-        steps.push_back(some.front().steps);
-        mean.push_back(mean_of(rates));
-        deviation.push_back(deviation_of(rates));
-        step_s.push_back(step_time(trials, static_cast<Trial>(k), &TrialTimes::longest));
+        table.add({std::string(kTrialNames[k]), static_cast<std::int64_t>(some.size()), some.front().steps,
+                   mean_of(rates), deviation_of(rates),
+                   step_time(trials, static_cast<Trial>(k), &TrialTimes::longest)});
     }
-    run.tables.push_back({"ablation",
-                          {{"trial", name},
-                           {"trials", count},
-                           {"steps", steps},
-                           {"mean_samples_per_s", mean},
-                           {"std_samples_per_s", deviation},
-                           {"step_time_s", step_s}}});
-    std::vector<std::string> part;
-    std::vector<double> time, percent, rate, lost;
+    run.tables.push_back(std::move(table).table());
     const auto parts = waterfall(trials);
-    for (const auto& row : parts) {
-        part.push_back(row.part);
-        time.push_back(row.step_s);
-        percent.push_back(row.percent);
-        rate.push_back(row.samples_per_s);
-        lost.push_back(row.lost);
-    }
-    run.tables.push_back({"waterfall",
-                          {{"part", part},
-                           {"step_s", time},
-                           {"percent", percent},
-                           {"samples_per_s", rate},
-                           {"lost_samples_per_s", lost}}});
+    results::Rows falls("waterfall");
+    for (const auto& part : parts)
+        falls.add({part.part, part.step_s, part.percent, part.samples_per_s, part.lost});
+    run.tables.push_back(std::move(falls).table());
     run.context.push_back({"training", "limit", what_limits(parts)});
 }
 

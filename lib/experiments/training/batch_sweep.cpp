@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "experiments/shared/target_ci.hpp"
+#include "results/rows.hpp"
 #include "train/lr_schedule.hpp"
 
 namespace ranklab::experiments {
@@ -79,16 +80,6 @@ double last(const std::vector<double>& values) {
 
 }  // namespace
 
-void describe_sweep(options::Schema& schema) {
-    schema.section("Several runs in one command")
-        .text("sweep-global-batch", "N,N", std::nullopt,
-              "one run for each of these global batches, all from the same weights; with --epochs they see "
-              "the same samples")
-        .text("sweep-lr-scaling", "WORD,WORD", std::nullopt,
-              "one run for each of these --lr-scaling, with each global batch");
-    describe_order(schema);
-}
-
 std::vector<std::string> chosen_syncs(const options::Options& options,
                                       const std::vector<std::string>& known) {
     std::vector<std::string> chosen;
@@ -133,79 +124,45 @@ std::vector<Variant> sweep_variants(const options::Options& options) {
 }
 
 results::Table sweep_table(const std::vector<results::Run>& runs) {
-    std::vector<std::string> sync, batch, scaling, id, valid, mark;
-    std::vector<std::int64_t> steps, samples;
-    std::vector<double> rate, time, step, low, high, loss, validation;
+    results::Rows table("variants");
     for (const auto& run : runs) {
         const auto* step_time = run.find("step_time_s");
-        const auto summary = step_time == nullptr ? stats::Summary{} : step_time->summary;
-        step.push_back(summary.median);
-        low.push_back(summary.ci95.low);
-        high.push_back(summary.ci95.high);
-        sync.push_back(run.setting("sync"));
-        mark.push_back(base::join(run.warnings, "; "));
-        batch.push_back(run.setting("global-batch-size"));
-        scaling.push_back(run.setting("lr-scaling"));
-        id.push_back(run.id);
-        valid.emplace_back(run.valid ? "yes" : "NO");
+        const auto step = step_time == nullptr ? stats::Summary{} : step_time->summary;
         const auto* rates = run.find("learning_rate");
-        rate.push_back(rates == nullptr ? stats::kNone : rates->summary.max);
-        steps.push_back(sum(column_of<std::int64_t>(run, "steps")));
-        samples.push_back(sum(column_of<std::int64_t>(run, "samples")));
-        time.push_back(sum(column_of<double>(run, "time_s")));
-        loss.push_back(last(column_of<double>(run, "train_loss")));
-        validation.push_back(last(column_of<double>(run, "validation_loss")));
+        table.add({run.setting("global-batch-size"), run.setting("lr-scaling"),
+                   rates == nullptr ? stats::kNone : rates->summary.max,
+                   sum(column_of<std::int64_t>(run, "steps")), sum(column_of<std::int64_t>(run, "samples")),
+                   sum(column_of<double>(run, "time_s")), last(column_of<double>(run, "train_loss")),
+                   last(column_of<double>(run, "validation_loss")), run.valid ? "yes" : "NO", run.id,
+                   run.setting("sync"), step.median, step.ci95.low, step.ci95.high,
+                   base::join(run.warnings, "; ")});
     }
-    return {"variants",
-            {{"global_batch", batch},
-             {"lr_scaling", scaling},
-             {"highest_lr", rate},
-             {"steps", steps},
-             {"samples", samples},
-             {"time_s", time},
-             {"last_train_loss", loss},
-             {"last_validation_loss", validation},
-             {"valid", valid},
-             {"run", id},
-             {"sync", sync},
-             {"step_time_s", step},
-             {"low_s", low},
-             {"high_s", high},
-             {"mark", mark}}};
+    return std::move(table).table();
 }
 
 results::Table repetitions_table(const std::vector<results::Run>& runs) {
-    std::vector<std::string> name;
-    std::vector<std::vector<double>> steps, rates;
+    struct Repeated {
+        std::string name;
+        std::vector<double> steps, rates;
+    };
+    std::vector<Repeated> variants;
     for (const auto& run : runs) {
-        const auto found = std::find(name.begin(), name.end(), name_of(run)) - name.begin();
-        if (static_cast<std::size_t>(found) == name.size()) {
-            name.push_back(name_of(run));
-            steps.emplace_back();
-            rates.emplace_back();
-        }
+        const std::string name = name_of(run);
+        auto found = std::find_if(variants.begin(), variants.end(),
+                                  [&](const Repeated& one) { return one.name == name; });
+        if (found == variants.end()) found = variants.insert(found, {name, {}, {}});
         if (!run.valid) continue;
-        steps[static_cast<std::size_t>(found)].push_back(run.median("step_time_s"));
-        rates[static_cast<std::size_t>(found)].push_back(run.median("throughput_samples_per_s"));
+        found->steps.push_back(run.median("step_time_s"));
+        found->rates.push_back(run.median("throughput_samples_per_s"));
     }
-    if (name.size() == runs.size()) return {};
-    std::vector<std::int64_t> n;
-    std::vector<double> step, low, high, rate;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const auto interval = stats::median_interval(steps[i]);
-        n.push_back(static_cast<std::int64_t>(steps[i].size()));
-        step.push_back(stats::quantile(steps[i], 0.5));
-        low.push_back(interval.low);
-        high.push_back(interval.high);
-        rate.push_back(stats::quantile(rates[i], 0.5));
+    if (variants.size() == runs.size()) return {};
+    results::Rows table("repetitions");
+    for (const auto& [name, steps, rates] : variants) {
+        const auto interval = stats::median_interval(steps);
+        table.add({name, static_cast<std::int64_t>(steps.size()), stats::quantile(steps, 0.5), interval.low,
+                   interval.high, stats::quantile(rates, 0.5)});
     }
-    return {"repetitions",
-            {{"variant", name},
-             {"n", n},
-             {"step_time_s", step},
-             {"low_s", low},
-             {"high_s", high},
-             {"throughput_samples_per_s", rate}}};
+    return std::move(table).table();
 }
 
 std::string repetition_line(const results::Run& run) {

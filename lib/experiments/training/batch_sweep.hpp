@@ -10,8 +10,6 @@
 
 namespace ranklab::experiments {
 
-void describe_sweep(options::Schema& schema);
-
 /// The strategies that --sync names, each once, in the order given; none where it is not given. OptionError
 /// for one that is not among `known`; empty `known`: not looked at.
 std::vector<std::string> chosen_syncs(const options::Options& options, const std::vector<std::string>& known);

@@ -2,56 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-// Not in it: what may change at a break without changing the numbers' meaning (lengths of the run, files,
-// labels, threads, backend). A name that the program does not have is skipped.
-constexpr auto kOptions = std::to_array<std::string_view>({"model",
-                                                           "width",
-                                                           "full-scale",
-                                                           "lambda-rho",
-                                                           "data",
-                                                           "input",
-                                                           "image-size",
-                                                           "crop-edge",
-                                                           "rotate",
-                                                           "rotate-vectors",
-                                                           "train-samples",
-                                                           "precision",
-                                                           "device",
-                                                           "mode",
-                                                           "sync",
-                                                           "replicas",
-                                                           "accumulate",
-                                                           "sharding",
-                                                           "shuffle",
-                                                           "dropout",
-                                                           "seed",
-                                                           "optimizer",
-                                                           "lr",
-                                                           "lr-schedule",
-                                                           "gamma",
-                                                           "momentum",
-                                                           "global-batch-size",
-                                                           "compress",
-                                                           "no-broadcast-buffers",
-                                                           "lr-scaling",
-                                                           "base-batch-size",
-                                                           "lr-warmup-steps",
-                                                           "end-lr",
-                                                           "lr-total-steps",
-                                                           "fused-optimizer",
-                                                           "channels-last",
-                                                           "jit",
-                                                           "cuda-graph"});
 
 // "0.10" and "1e-1" are one number.
 std::string value_of(const options::Options& options, const options::Options::Effective& option) {
@@ -74,7 +30,7 @@ std::string shown(const std::string* value) {
 CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts) {
     CheckpointSettings settings;
     for (const auto& option : options.effective()) {
-        if (std::find(kOptions.begin(), kOptions.end(), option.name) != kOptions.end())
+        if (vocabulary::decides_numbers(option.name))
             settings.emplace_back("--" + option.name, value_of(options, option));
     }
     settings.insert(settings.end(), facts.begin(), facts.end());

@@ -8,8 +8,8 @@
 
 namespace ranklab::experiments {
 
-/// The options that decide the numbers, with their settled values, and `facts` behind them. An option that
-/// changes what is computed has to be in this function's list.
+/// The options that decide the numbers, as the vocabulary has them, with their settled values, and `facts`
+/// behind them.
 CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts);
 
 /// OptionError that names each difference with both values, unless there is none.

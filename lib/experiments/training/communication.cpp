@@ -9,6 +9,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/overlap.hpp"
+#include "results/rows.hpp"
 #include "stats/distributions.hpp"
 #include "stats/summary.hpp"
 
@@ -16,7 +17,6 @@ namespace ranklab::experiments {
 namespace {
 
 using measure::RankSamples;
-using results::Kind;
 using Steps = std::vector<std::vector<StepReductions>>;  // [step][rank]
 
 // A late rank is named when it comes last this often, and the others lose this share of a step to it.
@@ -101,9 +101,8 @@ OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
 }
 
 // One value of all pairs together: no mean, no extremes.
-results::Measurement of_pairs(const char* name, const char* unit, Kind kind, double value, std::size_t n,
-                              const stats::Interval& ci = {}) {
-    auto m = one_column(name, unit, kind, "", "none", {});  // a summary and nothing else
+results::Measurement of_pairs(const char* name, double value, std::size_t n, const stats::Interval& ci = {}) {
+    auto m = one_column(name, "", "none", {});  // a summary and nothing else
     m.summary.n = n;
     m.summary.median = value;
     m.summary.ci95 = ci;
@@ -116,8 +115,7 @@ void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicato
     if (pairs.with.empty()) return;
     const OverlapEstimate found = estimate_overlap(pairs);
     const auto add = [&run](const char* name, const std::vector<double>& values) {
-        if (!values.empty())
-            run.measurements.push_back(one_column(name, "s", Kind::cost, "probe step", "max", values));
+        if (!values.empty()) run.measurements.push_back(one_column(name, "probe step", "max", values));
     };
     add("step_without_communication_s", pairs.without);
     add("communication_s", pairs.total);
@@ -125,17 +123,16 @@ void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicato
     add("communication_inside_backward_s", pairs.inside_backward);
     add("backward_longer_s", found.backward_longer);
     const std::size_t n = found.exposed.size();
-    if (!pairs.total.empty())
-        run.measurements.push_back(of_pairs("communication_hidden_s", "s", Kind::cost, found.hidden, n));
-    run.measurements.push_back(of_pairs("overlap", "1", Kind::ratio, found.overlap, n, found.ci));
-    run.measurements.push_back(of_pairs("overlap_balance", "1", Kind::ratio, found.balance, n));
+    if (!pairs.total.empty()) run.measurements.push_back(of_pairs("communication_hidden_s", found.hidden, n));
+    run.measurements.push_back(of_pairs("overlap", found.overlap, n, found.ci));
+    run.measurements.push_back(of_pairs("overlap_balance", found.balance, n));
     if (!found.why_none.empty()) run.context.push_back({"communication", "no_overlap", found.why_none});
 }
 
 void add_reductions_table(results::Run& run, const Steps& steps, const std::vector<StepAnalysis>& analyses,
                           const CommunicationFacts& facts) {
-    std::vector<std::int64_t> index, parameters, bytes;
-    std::vector<double> ready, wait, transfer;
+    const auto whole = [](std::size_t count) { return static_cast<std::int64_t>(count); };
+    results::Rows table("communication");
     for (std::size_t i = 0; i < facts.bucket_bytes.size(); ++i) {
         std::vector<double> ready_at, waited, took;
         for (std::size_t s = 0; s < steps.size(); ++s) {
@@ -149,20 +146,10 @@ void add_reductions_table(results::Run& run, const Steps& steps, const std::vect
             waited.push_back(longest - analyses[s].transfers[i]);
             took.push_back(analyses[s].transfers[i]);
         }
-        index.push_back(static_cast<std::int64_t>(i));
-        parameters.push_back(static_cast<std::int64_t>(facts.bucket_parameters[i]));
-        bytes.push_back(static_cast<std::int64_t>(facts.bucket_bytes[i]));
-        ready.push_back(median(ready_at));
-        wait.push_back(median(waited));
-        transfer.push_back(median(took));
+        table.add({whole(i), whole(facts.bucket_parameters[i]), whole(facts.bucket_bytes[i]),
+                   median(ready_at), median(waited), median(took)});
     }
-    run.tables.push_back({"communication",
-                          {{"bucket", index},
-                           {"parameters", parameters},
-                           {"bytes", bytes},
-                           {"ready_after_backward_began_s", ready},
-                           {"waiting_for_last_rank_s", wait},
-                           {"transfer_s", transfer}}});
+    run.tables.push_back(std::move(table).table());
 }
 
 struct Lateness {
@@ -208,24 +195,13 @@ std::vector<Excess> excesses_of(const measure::GatheredSteps& steps) {
 void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
                  const measure::GatheredSteps& steps, const std::vector<std::string>& hosts) {
     const Lateness lateness = lateness_of(analyses, hosts.size());
-    std::vector<std::int64_t> ranks(hosts.size());
-    std::iota(ranks.begin(), ranks.end(), 0);
-    std::vector<std::string> phases;
-    std::vector<double> excess;
-    std::vector<double> last_share;
-    for (const std::size_t times : lateness.last_times)
-        last_share.push_back(static_cast<double>(times) / static_cast<double>(analyses.size()));
-    for (const Excess& worst : excesses_of(steps)) {
-        phases.push_back(worst.phase);
-        excess.push_back(worst.seconds);
-    }
-    run.tables.push_back({"waiting",
-                          {{"rank", ranks},
-                           {"host", hosts},
-                           {"waited_for_others_s", lateness.waited},
-                           {"came_last_share", last_share},
-                           {"longest_excess_phase", phases},
-                           {"excess_s", excess}}});
+    const auto excesses = excesses_of(steps);
+    results::Rows table("waiting");
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+        table.add({static_cast<std::int64_t>(rank), hosts[rank], lateness.waited[rank],
+                   static_cast<double>(lateness.last_times[rank]) / static_cast<double>(analyses.size()),
+                   excesses[rank].phase, excesses[rank].seconds});
+    run.tables.push_back(std::move(table).table());
     const auto most = std::max_element(lateness.last_times.begin(), lateness.last_times.end());
     const auto late = static_cast<std::size_t>(most - lateness.last_times.begin());
     double lost = 0;
@@ -236,9 +212,9 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
     run.warnings.push_back(fmt::format(
         "rank {} on {} came last in {} of {} steps, and others waited up to {:.1f} ms a step for it; {}",
         late, hosts[late], *most, analyses.size(), 1e3 * lost,
-        excess[late] > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'", phases[late],
-                                       1e3 * excess[late])
-                         : "none of its phases takes longer than the others'"));
+        excesses[late].seconds > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'",
+                                                 excesses[late].phase, 1e3 * excesses[late].seconds)
+                                   : "none of its phases takes longer than the others'"));
 }
 
 }  // namespace
@@ -305,11 +281,11 @@ void add_communication(results::Run& run, const std::vector<StepReductions>& min
                        const CommunicationFacts& facts, const measure::GatheredSteps& steps,
                        const std::string& host, comm::Communicator& control) {
     const auto hosts = comm::gather_texts(control, host);
-    const auto count = [&run](const char* name, const char* unit, double value) {
-        run.measurements.push_back(one_column(name, unit, Kind::count, "run", "none", {value}));
+    const auto count = [&run](const char* name, double value) {
+        run.measurements.push_back(one_column(name, "run", "none", {value}));
     };
-    count("collectives_per_step", "1", static_cast<double>(facts.bucket_bytes.size()));
-    count("reduced_bytes_per_step", "B",
+    count("collectives_per_step", static_cast<double>(facts.bucket_bytes.size()));
+    count("reduced_bytes_per_step",
           static_cast<double>(
               std::accumulate(facts.bucket_bytes.begin(), facts.bucket_bytes.end(), std::size_t{0})));
     if (control.world_size() == 1) return;

@@ -10,12 +10,6 @@
 
 namespace ranklab::experiments {
 
-/// More of these no machine runs, and none of them is a limit that a user meets: beyond it there is a slip of
-/// the keyboard, and bytes or threads that a system would fail at without a sentence.
-inline constexpr std::int64_t kMostThreads = 4096;
-inline constexpr std::int64_t kMostSamples = 200'000'000;  // torch.randperm's way of drawing ends at 2^32/20
-inline constexpr std::int64_t kMostBatch = 1'000'000'000;
-
 /// real: as read. synthetic: the first batch, again and again. io_only: batches are made, nothing is
 /// computed.
 enum class Input { real, synthetic, io_only };
@@ -36,7 +30,6 @@ struct InputDefaults {
     std::int64_t workers = 0;
 };
 
-void describe_input(options::Schema& schema);
 /// OptionError for options of the other kind of input, which would be without effect.
 InputOptions settle_input(options::Options& options, const InputDefaults& defaults);
 
@@ -46,7 +39,6 @@ struct AblationOptions {
     std::string benchy_json;  ///< "": none
 };
 
-void describe_ablation(options::Schema& schema);
 /// Before the run's length is settled. OptionError for what does not go with trials.
 AblationOptions settle_ablation(options::Options& options);
 

@@ -19,8 +19,6 @@ struct LrDefaults {
     std::int64_t warmup_steps = 0;
 };
 
-void describe_learning_rate(options::Schema& schema);
-
 /// Settles them, once batch and length are: with --steps the cosines fall over these and the warm-up.
 /// OptionError for what cannot be.
 train::LrSettings settle_learning_rate(options::Options& options, const LrDefaults& defaults);

@@ -17,6 +17,12 @@
 
 namespace ranklab::experiments {
 
+/// How buckets of gradients are moved.
+struct OverlapWay {
+    train::Progress progress = train::Progress::none;
+    train::Transfer transfer = train::Transfer::background;
+};
+
 struct TrainingOptions {
     std::string model, data, data_directory, mode, sync, backend, optimizer, check_parameters, evaluate,
         save_parameters, checkpoint;
@@ -24,6 +30,7 @@ struct TrainingOptions {
     std::string inject_delay;
     train::Compression compression = train::Compression::none;
     std::int64_t bucket_cap_bytes = 0;
+    OverlapWay way;               ///< see settle_overlap_way
     std::int64_t accumulate = 1;  ///< micro-batches a step
     std::int64_t overlap_steps = 0;
     bool broadcast_buffers = true;

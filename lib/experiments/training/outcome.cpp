@@ -36,8 +36,9 @@ void TrainingOutcome::keep(const TrainingLoop& loop, bool sure) {
     const auto so_far = [&] {
         auto run = run_of(loop);
         run.warnings.insert(run.warnings.begin(),
-                            facts_.ablation ? fmt::format("kept after {} trials", loop.trials().size())
-                                            : "kept " + how_far(loop.record()));
+                            facts_.options.ablation.on
+                                ? fmt::format("kept after {} trials", loop.trials().size())
+                                : "kept " + how_far(loop.record()));
         return run;
     };
     sure ? pace_.keep(around_, so_far) : pace_.keep_if_due(around_, so_far);
@@ -59,16 +60,16 @@ void TrainingOutcome::write_beside(results::Run& run, const std::function<void()
 
 results::Run TrainingOutcome::finish(const TrainingLoop& loop) {
     auto run = run_of(loop);
-    const bool writes = run.valid && !loop.trials().empty() && !facts_.benchy_json.empty();
+    const bool writes = run.valid && !loop.trials().empty() && !facts_.options.ablation.benchy_json.empty();
     if (writes && around_.control.rank() == 0)
-        write_beside(run, [&] { write_benchy_json(facts_.benchy_json, loop.trials()); });
+        write_beside(run, [&] { write_benchy_json(facts_.options.ablation.benchy_json, loop.trials()); });
     return run;
 }
 
 results::Run TrainingOutcome::run_of(const TrainingLoop& loop) const {
     results::Run run = start_;
     add_facts(run, loop);
-    if (facts_.ablation)
+    if (facts_.options.ablation.on)
         add_trials(run, loop);
     else
         fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around_.control);

@@ -18,11 +18,10 @@ class TrainingOutcome {
   public:
     /// Of what else a run tells than its loop; all of it outlives this.
     struct Facts {
+        const TrainingOptions& options;
         const data::DataSet& data;
         const nn::Model& model;
         const Checkpoints* checkpoints = nullptr;
-        bool ablation = false;
-        std::string benchy_json;  ///< of an ablation; "": not asked for
         std::string rate_warning;
     };
 

@@ -16,19 +16,18 @@
 #include "host/process.hpp"
 #include "measure/gather.hpp"
 #include "measure/series.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
 using measure::RankSamples;
 using measure::RankSeries;
-using results::Kind;
 using results::Measurement;
 
 // One value per rank of the whole run.
-Measurement per_rank(const std::string& name, const std::string& unit, Kind kind, comm::Communicator& control,
-                     double mine) {
-    return by_rank(name, unit, kind, "run", measure::gather_columns(control, {mine}));
+Measurement per_rank(std::string_view name, comm::Communicator& control, double mine) {
+    return by_rank(name, "run", measure::gather_columns(control, {mine}));
 }
 
 std::string phase_measurement(base::Phase phase) {
@@ -57,35 +56,28 @@ void add_phase_table(results::Run& run, const TrainingRecord& record, const std:
     };
     const auto steps = static_cast<std::int64_t>(record.steps.rows() - warmup);
     const double whole = total(all.front());
-    std::vector<std::string> phase;
-    std::vector<std::int64_t> hits;
-    std::vector<double> time, per_hit, percent;
-    const auto add = [&](std::string name, double seconds) {
-        phase.push_back(std::move(name));
-        hits.push_back(steps);
-        time.push_back(seconds);
-        per_hit.push_back(seconds / static_cast<double>(steps));
-        percent.push_back(100 * seconds / whole);
-    };
     if (steps == 0) return;
+    results::Rows table("phases");
+    const auto add = [&](std::string_view name, double seconds) {
+        table.add(
+            {std::string(name), steps, seconds, seconds / static_cast<double>(steps), 100 * seconds / whole});
+        return seconds;
+    };
     double rest = whole;
     for (const base::Phase p : record.phases) {
         const auto index = static_cast<std::size_t>(p);
-        add(std::string(base::kPhaseNames[index]), total(all[1 + index]));
-        rest -= time.back();
+        rest -= add(base::kPhaseNames[index], total(all[1 + index]));
     }
     add("other", rest);
     add("step", whole);
-    run.tables.push_back(
-        {"phases",
-         {{"phase", phase}, {"hits", hits}, {"time_s", time}, {"per_hit_s", per_hit}, {"percent", percent}}});
+    run.tables.push_back(std::move(table).table());
 }
 
 // The loader's threads work beside the steps: what data_time_s does not show. A set that has nothing to
 // decode or to augment has no measurement of it.
 void add_reading(results::Run& run, const std::vector<RankSeries>& notes, std::size_t warmup) {
     const auto add = [&](const char* name, Note note) {
-        run.measurements.push_back(by_rank(name, "s", Kind::cost, "step", notes[note], warmup));
+        run.measurements.push_back(by_rank(name, "step", notes[note], warmup));
     };
     add("loader_read_time_s", kReadTime);
     if (notes[kDecodeTime].sum(0) > 0) add("loader_decode_time_s", kDecodeTime);
@@ -97,7 +89,7 @@ void add_replica_times(results::Run& run, const TrainingRecord& record, std::siz
     if (record.replicas == 0 || record.steps.rows() == 0) return;
     const auto add = [&](const char* name, std::size_t first) {
         const auto times = measure::columns_of(record.notes, first, record.replicas);
-        run.measurements.push_back(by_rank(name, "s", Kind::cost, "step", times, warmup));
+        run.measurements.push_back(by_rank(name, "step", times, warmup));
     };
     add("replica_forward_time_s", kNotes);
     add("replica_backward_time_s", kNotes + record.replicas);
@@ -112,21 +104,19 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record,
                            comm::Communicator& control) {
     const auto steps = measure::gather_spools(control, record.steps);
     const std::size_t warmup = warmup_rows(record);
-    run.measurements.push_back(by_rank("step_time_s", "s", Kind::cost, "step", steps.front(), warmup));
+    run.measurements.push_back(by_rank("step_time_s", "step", steps.front(), warmup));
     for (const base::Phase phase : record.phases) {
-        run.measurements.push_back(by_rank(phase_measurement(phase), "s", Kind::cost, "step",
-                                           steps[1 + static_cast<std::size_t>(phase)], warmup));
+        run.measurements.push_back(
+            by_rank(phase_measurement(phase), "step", steps[1 + static_cast<std::size_t>(phase)], warmup));
     }
     add_reading(run, notes, warmup);
     add_phase_table(run, record, steps, warmup);
     add_replica_times(run, record, warmup);
     if (run.valid && warmup < record.steps.rows()) {
         const auto counts = measure::columns_of(record.notes, kTrueCount, 1);
-        run.measurements.push_back(
-            rate("throughput_samples_per_s", "samples/s", "step", counts, steps.front(), warmup));
+        run.measurements.push_back(rate("throughput_samples_per_s", "step", counts, steps.front(), warmup));
     }
-    run.measurements.push_back(
-        one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {imbalance(steps, warmup)}));
+    run.measurements.push_back(one_column("load_imbalance", "run", "max/mean-1", {imbalance(steps, warmup)}));
     if (run.valid && !record.reductions.empty())
         add_communication(run, record.reductions, record.probe, record.facts,
                           measure::beginning_of(steps, warmup), host, control);
@@ -149,8 +139,7 @@ RankSeries global_losses(const TrainingRecord& record, const RankSeries& sums) {
 
 void add_losses(results::Run& run, const TrainingRecord& record, const std::vector<RankSeries>& notes) {
     const auto add = [&](const char* name, const char* reduction, const RankSeries& all) {
-        run.measurements.push_back(
-            one_column(name, "1", Kind::ratio, "step", reduction, all, warmup_rows(record)));
+        run.measurements.push_back(one_column(name, "step", reduction, all, warmup_rows(record)));
     };
     add("train_loss", "mean", global_losses(record, notes[kLossSum]));
     const auto rates = measure::columns_of(record.notes, kLearningRate, 1);
@@ -162,10 +151,8 @@ void add_losses(results::Run& run, const TrainingRecord& record, const std::vect
         validation_loss.push_back(epoch.validation_loss);
         if (!std::isnan(epoch.validation_accuracy)) accuracy.push_back(epoch.validation_accuracy);
     }
-    run.measurements.push_back(
-        one_column("validation_loss", "1", Kind::ratio, "epoch", "mean", std::move(validation_loss)));
-    run.measurements.push_back(
-        one_column("validation_accuracy", "1", Kind::ratio, "epoch", "sum/sum", std::move(accuracy)));
+    run.measurements.push_back(one_column("validation_loss", "epoch", "mean", std::move(validation_loss)));
+    run.measurements.push_back(one_column("validation_accuracy", "epoch", "sum/sum", std::move(accuracy)));
 }
 
 void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
@@ -176,35 +163,23 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
     }
     const RankSamples times = measure::gather_columns(control, mine);
     const auto sums = measure::gather_columns(control, my_sums).sum_over_ranks();
-    run.measurements.push_back(by_rank("epoch_time_s", "s", Kind::cost, "epoch", times));
+    run.measurements.push_back(by_rank("epoch_time_s", "epoch", times));
 
-    std::vector<std::int64_t> epoch, steps, of, samples;
-    std::vector<double> lr, loss, validation_loss, accuracy;
+    const auto longest = times.max_over_ranks();
+    results::Rows table("epochs");
     for (const auto& row : record.epochs) {
-        epoch.push_back(row.epoch);
-        steps.push_back(row.steps);
-        of.push_back(record.schedule.steps_per_epoch);
-        samples.push_back(row.samples);
-        lr.push_back(row.lr);
-        loss.push_back(record.computes ? sums[loss.size()] / row.global_count : stats::kNone);
-        validation_loss.push_back(row.evaluated ? row.validation_loss : stats::kNone);
-        accuracy.push_back(row.evaluated ? row.validation_accuracy : stats::kNone);
+        const auto i = table.size();
+        table.add({row.epoch, row.steps, record.schedule.steps_per_epoch, row.samples, longest[i], row.lr,
+                   record.computes ? sums[i] / row.global_count : stats::kNone,
+                   row.evaluated ? row.validation_loss : stats::kNone,
+                   row.evaluated ? row.validation_accuracy : stats::kNone});
         if (row.steps < record.schedule.steps_per_epoch) {
             run.warnings.push_back(
                 fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s is of that part",
                             row.epoch, row.steps, record.schedule.steps_per_epoch));
         }
     }
-    run.tables.push_back({"epochs",
-                          {{"epoch", epoch},
-                           {"steps", steps},
-                           {"steps_per_epoch", of},
-                           {"samples", samples},
-                           {"time_s", times.max_over_ranks()},
-                           {"lr", lr},
-                           {"train_loss", loss},
-                           {"validation_loss", validation_loss},
-                           {"validation_accuracy", accuracy}}});
+    run.tables.push_back(std::move(table).table());
 }
 
 }  // namespace
@@ -242,16 +217,15 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     add_epochs(run, record, control);
     if (record.computes) add_losses(run, record, notes);
     if (!record.checkpoint_times.empty())
-        run.measurements.push_back(by_rank("checkpoint_time_s", "s", Kind::cost, "checkpoint",
+        run.measurements.push_back(by_rank("checkpoint_time_s", "checkpoint",
                                            measure::gather_columns(control, record.checkpoint_times)));
     if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
-        run.measurements.push_back(
-            per_rank("time_to_first_step_s", "s", Kind::cost, control, record.time_to_first_step_s));
+        run.measurements.push_back(per_rank("time_to_first_step_s", control, record.time_to_first_step_s));
     run.measurements.push_back(
-        per_rank("peak_rss_bytes", "B", Kind::cost, control, static_cast<double>(host::peak_rss_bytes())));
+        per_rank("peak_rss_bytes", control, static_cast<double>(host::peak_rss_bytes())));
     for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
         if (!trouble.empty()) run.warnings.push_back(trouble);
-    run.measurements.push_back(per_rank("threads", "1", Kind::count, control, host::thread_count()));
+    run.measurements.push_back(per_rank("threads", control, host::thread_count()));
     add_statistics(run);
     mark_stopped(run, record.end.signal,
                  fmt::format("{}: the numbers are of what was done{}", how_far(record),

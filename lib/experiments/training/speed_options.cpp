@@ -17,10 +17,6 @@ namespace {
 using options::Options;
 using train::Precision;
 
-bool sixteen_bits(Precision precision) {
-    return precision == Precision::bf16 || precision == Precision::fp16;
-}
-
 // Why this run cannot be on a GPU, whatever the machine has; "" where it can.
 std::string why_not_cuda(const Options& options, int world_size) {
     if (options.text("mode") == "dp")
@@ -43,30 +39,6 @@ bool choose_cuda(const Options& options, int world_size) {
     // Loaded here already, before the model is made: see has_torch_cuda().
     const bool there = why_not.empty() && !device::list_gpus().gpus.empty() && train::has_torch_cuda();
     return asked == "cuda" || there;
-}
-
-void check_combination(const Options& options, const SpeedOptions& speed) {
-    train::check_precision(speed.precision, speed.device_type());
-    if (options.text("device") == "cpu" && options.is_set("device") && options.text("backend") == "nccl")
-        throw base::OptionError("--backend nccl carries GPU memory; use --backend mpi, or --device cuda");
-    if (speed.cuda_graph && !speed.cuda)
-        throw base::OptionError(
-            "--cuda-graph records the work of a GPU, and this run is on the CPU; leave it out, or use "
-            "--device cuda");
-    if (speed.cuda_graph && speed.jit)
-        throw base::OptionError(
-            "--cuda-graph and --jit are two ways to launch a step as one graph; use one of them");
-    if (speed.jit && sixteen_bits(speed.precision))
-        throw base::OptionError(
-            fmt::format("--jit runs a graph whose types are fixed, and --precision {} casts as it goes; use "
-                        "--precision fp32, "
-                        "or leave --jit out",
-                        options.text("precision")));
-    if (speed.jit && options.text("mode") == "dp")
-        throw base::OptionError(
-            "--jit does not go with --mode dp, whose replicas draw random numbers of their own, which a "
-            "graph does "
-            "not; use --mode ddp, or leave --jit out");
 }
 
 // Of all ranks, one must not compute in another place than the rest: "" or which.
@@ -96,20 +68,6 @@ int select_own_gpu(const comm::Communicator& control) {
 
 }  // namespace
 
-void describe_speed(options::Schema& schema) {
-    schema.section("What it computes in")
-        .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, "fp32",
-                "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
-                "(docs/precision.md)")
-        .choice("device", {"auto", "cpu", "cuda"}, "auto",
-                "where it computes; auto: on GPUs where every rank sees one")
-        .flag("channels-last", "images, volumes and convolutions with their channels innermost in memory")
-        .flag("jit", "run the network as a traced, optimised graph of TorchScript")
-        .flag("cuda-graph", "on a GPU: launch forward and backward as one recorded graph")
-        .choice("cudnn-benchmark", {"on", "off"}, "on",
-                "on a GPU: let cuDNN try its algorithms and keep the fastest");
-}
-
 SpeedOptions settle_speed(Options& options, int world_size) {
     SpeedOptions speed;
     speed.precision = train::precision_named(options.text("precision"));
@@ -121,7 +79,7 @@ SpeedOptions settle_speed(Options& options, int world_size) {
     options.resolve_default("device", speed.cuda ? "cuda" : "cpu");
     const bool reduces = world_size > 1 || options.text("mode") == "ddp";
     options.resolve_default("backend", speed.cuda && reduces ? "nccl" : "mpi");
-    check_combination(options, speed);
+    train::check_precision(speed.precision, speed.device_type());
     return speed;
 }
 

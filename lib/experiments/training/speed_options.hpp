@@ -26,8 +26,6 @@ struct SpeedOptions {
     torch::Dtype parameter_type() const { return train::parameter_type(precision); }
 };
 
-void describe_speed(options::Schema& schema);
-
 /// Settles --device and --backend; OptionError for what cannot be. After the mode and the sync are settled.
 SpeedOptions settle_speed(options::Options& options, int world_size);
 

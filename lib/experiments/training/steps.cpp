@@ -28,8 +28,8 @@ std::unique_ptr<train::GradientSync> make_sync(const TrainingSetup& setup, comm:
                .control = setup.control,
                .first_cap_bytes = std::min(train::kFirstBucketBytes, setup.options.bucket_cap_bytes),
                .cap_bytes = setup.options.bucket_cap_bytes,
-               .progress = setup.reduction_progress,
-               .transfer = setup.transfer,
+               .progress = setup.options.way.progress,
+               .transfer = setup.options.way.transfer,
                .compression = setup.options.compression});
 }
 

@@ -37,8 +37,6 @@ struct TrainingSetup {
     base::ProgressSink& progress;
     std::function<std::shared_ptr<nn::Model>()> make_model;  ///< for the replicas of mode dp
     torch::Device device = torch::kCPU;
-    train::Progress reduction_progress = train::Progress::none;
-    train::Transfer transfer = train::Transfer::background;
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
     bool tells_first_step = true;        ///< the process began with this run: how long until its first step
     /// Secures what there is by now; `sure`: also where it was done a moment ago. Collective. Empty: nothing.

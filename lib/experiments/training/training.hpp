@@ -14,18 +14,13 @@ class Training final : public Experiment {
     std::string examples() const override;
     void describe(options::Schema& schema) const override;
     std::vector<Listing> listings() const override;
-    std::vector<results::Setting> resolve(options::Options& options, int world_size) const override;
+    std::unique_ptr<Plan> settle(options::Options& options, int world_size) override;
     std::vector<Variant> variants(const options::Options& options) const override;
     std::string line_of(const results::Run& run) const override;
     std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
-    /// Stopped by SIGTERM or Ctrl-C on any rank: the run of what was done by then, marked; before its first
-    /// step, and for runs that come after in the same command, base::Interrupted.
-    results::Run run(const Surroundings& surroundings) override;
 
   private:
-    results::Run run_once(const Surroundings& surroundings);
-
-    int stopped_by_ = 0;
+    int stopped_by_ = 0;  ///< a signal: runs that come after in the same command are not made
 };
 
 }  // namespace ranklab::experiments

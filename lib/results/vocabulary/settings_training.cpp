@@ -33,11 +33,13 @@ void add_work(Schema& rows) {
 }
 
 void add_length(Schema& rows) {
+    const char* const open_end = "how many steps there will be is not known";
     rows.integer("batch-size", {1, kMostBatch}, kOpen,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
         .integer("global-batch-size", {1, kMostBatch}, kOpen,
                  "samples of all ranks per step, instead of --batch-size")
         .decides_numbers()
+        .instead_of("batch-size")
         .integer("made-for-ranks", {1, kMostBatch}, kOpen,
                  "of configurations: with fewer ranks, --accumulate or --batch-size has to be said")
         .role(Role::bookkeeping)  // the ranks that took part are compared
@@ -45,7 +47,12 @@ void add_length(Schema& rows) {
         .role(Role::length)
         .integer("steps", 1, kOpen, "counted steps, instead of --epochs; the warm-up comes before them")
         .role(Role::length)
-        .append(target_setting("--steps"));
+        .instead_of("epochs")
+        .append(target_setting("--steps"))
+        .needs({.other = "steps",
+                .because = "it goes on for as many steps as it takes, and epochs are a fixed piece of work"})
+        .excludes({.other = "checkpoint", .because = open_end})
+        .excludes({.other = "ablation", .because = open_end});
 }
 
 void add_optimizer(Schema& rows) {
@@ -95,16 +102,23 @@ void add_input(Schema& rows) {
 }
 
 void add_ablation(Schema& rows) {
+    const char* const trials = "it makes trials of --steps";
     rows.section("What limits it")
         .flag("ablation",
               "instead of a run: trials of --steps steps (20) each of input alone, without input, without "
               "communication, without either, and of all of it, in turns")
+        .excludes({.other = "epochs", .because = trials})
+        .excludes({.other = "checkpoint", .because = trials})
+        .excludes({.other = "save-parameters", .because = trials})
+        .excludes({.other = "time-limit", .because = trials})
+        .needs({.other = "input", .values = {"real"}, .because = "it makes trials of every kind of input"})
         .integer("repetitions", {1, 10000}, kOpen,
                  "this many trainings, each from the same start and a run of its own, in turns (--order); of "
                  "--ablation: trials of each kind (default: 3)")
         .role(Role::times)
         .text("benchy-json", "FILE", kOpen, "of --ablation: the trials as benchy's JSON")
-        .role(Role::kept);
+        .role(Role::kept)
+        .needs({.other = "ablation"});
 }
 
 void add_rate(Schema& rows) {
@@ -133,7 +147,8 @@ void add_rate(Schema& rows) {
         .integer("lr-total-steps", 1, kOpen,
                  "steps over which the cosines fall (default: all of the run; cosine-published with "
                  "--epochs: epochs x (samples / global batch), rounded down)")
-        .decides_numbers();
+        .decides_numbers()
+        .needs({.other = "lr-schedule", .values = {"cosine", "cosine-published"}});
 }
 
 void add_speed(Schema& rows) {
@@ -145,12 +160,22 @@ void add_speed(Schema& rows) {
         .choice("device", {"auto", "cpu", "cuda"}, "auto",
                 "where it computes; auto: on GPUs where every rank sees one")
         .decides_numbers()
+        .excludes(
+            {.other = "backend", .values = {"nccl"}, .because = "nccl carries GPU memory", .own = {"cpu"}})
         .flag("channels-last", "images, volumes and convolutions with their channels innermost in memory")
         .decides_numbers()
         .flag("jit", "run the network as a traced, optimised graph of TorchScript")
         .decides_numbers()
+        .excludes({.other = "precision",
+                   .values = {"bf16", "fp16"},
+                   .because = "a graph's types are fixed, and these cast as they go"})
+        .excludes({.other = "mode",
+                   .values = {"dp"},
+                   .because = "its replicas draw random numbers of their own, which a graph does not"})
         .flag("cuda-graph", "on a GPU: launch forward and backward as one recorded graph")
         .decides_numbers()
+        .excludes({.other = "jit", .because = "they are two ways to launch a step as one graph"})
+        .needs({.other = "device", .values = {"cuda"}, .because = "it records the work of a GPU"})
         .choice("cudnn-benchmark", {"on", "off"}, "on",
                 "on a GPU: let cuDNN try its algorithms and keep the fastest");
 }
@@ -165,6 +190,7 @@ void add_way(Schema& rows) {
         .integer("replicas", {1, kMostThreads}, kOpen,
                  "of --mode dp; they share the rank's batch and its threads (default: 2)")
         .decides_numbers()
+        .needs({.other = "mode", .values = {"dp"}})
         .text("sync", "[,NAME]", kOpen,
               "how gradients are reduced (default: bucketed for ddp; single and dp have none); several: a "
               "run of each")
@@ -180,6 +206,10 @@ void add_way(Schema& rows) {
                 "between (default: thread between hosts or with a core to spare, else none)")
         .role(Role::together)
         .follows_ranks()
+        .excludes({.other = "sync",
+                   .values = {"c10d"},
+                   .because = "c10d waits for its sums inside backward, so it needs --progress thread",
+                   .own = {"none", "poll"}})
         .choice("transfer", {"background", "blocking"}, kOpen,
                 "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
                 "background between hosts, blocking within one)")
@@ -191,6 +221,7 @@ void add_way(Schema& rows) {
         .integer("accumulate", {1, 100'000}, "1",
                  "micro-batches a step: gradients are summed over ranks with the last")
         .decides_numbers()
+        .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
               "leave BatchNorm's running statistics to each rank, instead of rank 0's before each forward")
         .role(Role::together)
@@ -222,12 +253,17 @@ void add_checks(Schema& rows) {
         .text("checkpoint", "DIR", kOpen,
               "keep what a later run needs to go on in DIR/checkpoint.h5 (made if missing)")
         .role(Role::kept)
+        .excludes({.other = "input",
+                   .values = {"io-only"},
+                   .because = "that trains nothing that a checkpoint could hold"})
         .integer("checkpoint-every", 1, kOpen,
                  "steps between checkpoints (default: at each epoch's end; at the run's end there always is "
                  "one)")
         .role(Role::aside)
+        .needs({.other = "checkpoint"})
         .flag("resume", "go on from the checkpoint in --checkpoint DIR; start anew where there is none yet")
-        .role(Role::kept);
+        .role(Role::kept)
+        .needs({.other = "checkpoint"});
 }
 
 void add_sweep(Schema& rows) {

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-const experiments::Experiment& picked_experiment(Random& random) {
+experiments::Experiment& picked_experiment(Random& random) {
     static const auto all = experiments_here();
     return *random.pick(all);
 }
@@ -43,7 +43,7 @@ class Config final : public Format {
     void attempt(const Input& input, Random& random, const fs::path& folder, Judge& judge) const override {
         fs::current_path(folder);
         write_file(input.name, input.bytes);
-        const auto& experiment = picked_experiment(random);
+        auto& experiment = picked_experiment(random);
         const int ranks = static_cast<int>(1 + random.below(3));
         judge.expect(
             fmt::format("ranklab {} --config {} on {} ranks", experiment.command(), input.name, ranks),
@@ -129,7 +129,7 @@ class CommandLines final : public Format {
             return {"words",
                     program.name + (kGap + base::join(plain_line(program, random), std::string(1, kGap)))};
         }
-        const auto& experiment = picked_experiment(random);
+        auto& experiment = picked_experiment(random);
         return {"words", experiment.command() + kGap +
                              base::join(experiment_line(experiment, random), std::string(1, kGap))};
     }
@@ -159,7 +159,7 @@ class CommandLines final : public Format {
         for (auto& word : words) word = word.substr(0, word.find('\0'));  // no word of a command line goes on
         for (const auto& plain : plain_programs())
             if (program == plain.name) return run_plain(plain, words, judge);
-        const auto& experiment = picked_experiment(random);
+        auto& experiment = picked_experiment(random);
         const int ranks = static_cast<int>(1 + random.below(3));
         judge.expect(fmt::format("ranklab {} {}", experiment.command(), base::shell_quote(words)),
                      {0, 2, 3, 5},

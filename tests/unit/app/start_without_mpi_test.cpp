@@ -35,19 +35,27 @@ class Probe final : public experiments::Experiment {
         if (options.text("act") == "refuse") throw base::OptionError("--act cannot be 'refuse'");
         return options.flag("with");
     }
-    std::vector<results::Setting> resolve(options::Options&, int) const override { return {}; }
-
-    results::Run run(const experiments::Surroundings& surroundings) override {
-        std::fprintf(stderr, "ranks %d, control %s, MPI %s\n", surroundings.control.world_size(),
-                     surroundings.control.backend().c_str(),
-                     comm::MpiEnvironment::running() ? "runs" : "rests");
-        act(surroundings.options.text("act"));
-        results::Run run;
-        if (surroundings.options.text("act") == "invalid") run.exit_code = 7;
-        return run;
+    std::unique_ptr<experiments::Plan> settle(options::Options&, int) override {
+        return std::make_unique<Look>();
     }
 
   private:
+    class Look final : public experiments::OnePiece {
+      public:
+        std::vector<results::Setting> facts() const override { return {}; }
+
+      private:
+        results::Run run(const experiments::Surroundings& surroundings) override {
+            std::fprintf(stderr, "ranks %d, control %s, MPI %s\n", surroundings.control.world_size(),
+                         surroundings.control.backend().c_str(),
+                         comm::MpiEnvironment::running() ? "runs" : "rests");
+            act(surroundings.options.text("act"));
+            results::Run run;
+            if (surroundings.options.text("act") == "invalid") run.exit_code = 7;
+            return run;
+        }
+    };
+
     static void act(const std::string& word) {
         if (word == "data") throw base::DataError("the data is wrong");
         if (word == "stall") std::this_thread::sleep_for(std::chrono::seconds(60));

@@ -116,12 +116,12 @@ TEST_F(Config, WindowsLineEndsAreTaken) {
 
 TEST_F(Config, TheCommandLinesOneOfTwoWins) {
     auto options = read("batch-size = 8\n", {"--global-batch-size", "16"});
-    options.prefer_one_of("batch-size", "global-batch-size");
+    options.drop_overruled();
     EXPECT_FALSE(options.is_set("batch-size"));
     EXPECT_EQ(options.integer("global-batch-size"), 16);
 
     auto both = read("batch-size = 8\nglobal-batch-size = 16\n");
-    EXPECT_THROW(both.prefer_one_of("batch-size", "global-batch-size"), base::OptionError);
+    EXPECT_THROW(both.drop_overruled(), base::OptionError);
 }
 
 }  // namespace

@@ -181,12 +181,11 @@ TEST(Options, AfterTwoDashesAllAreWords) {
 
 TEST(Options, TwoThatExcludeEachOther) {
     auto one = parse({"--batch-size", "8"});
-    EXPECT_NO_THROW(one.prefer_one_of("batch-size", "global-batch-size"));
+    EXPECT_NO_THROW(one.drop_overruled());
     EXPECT_EQ(one.integer("batch-size"), 8);
 
     auto both = parse({"--batch-size", "8", "--global-batch-size", "16"});
-    EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
-                    [&] { both.prefer_one_of("batch-size", "global-batch-size"); }),
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { both.drop_overruled(); }),
                 AllOf(HasSubstr("--batch-size"), HasSubstr("--global-batch-size")));
 }
 

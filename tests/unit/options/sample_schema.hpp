@@ -12,6 +12,7 @@ inline Schema sample_schema() {
         .integer("steps", {1, kWholeNumbers}, "200", "steps to make")
         .integer("batch-size", 1, std::nullopt, "samples per rank")
         .integer("global-batch-size", 1, std::nullopt, "samples of all ranks")
+        .instead_of("batch-size")
         .real("lr", {0, 1e308}, "0.5", "learning rate");
     schema.section("Where it goes")
         .text("output", "FILE", "results/runs.h5", "the results file")

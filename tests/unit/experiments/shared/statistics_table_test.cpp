@@ -12,7 +12,6 @@
 namespace ranklab::experiments {
 namespace {
 
-using results::Kind;
 using stats::Random;
 using stats::simulated::lognormal;
 using testing::ElementsAre;
@@ -31,7 +30,7 @@ measure::RankSamples two_ranks(const std::vector<double>& slower) {
 
 results::Run run_of(const std::vector<double>& steps, std::size_t warmup) {
     results::Run run;
-    run.measurements.push_back(by_rank("step_time_s", "s", Kind::cost, "step", two_ranks(steps), warmup));
+    run.measurements.push_back(by_rank("step_time_s", "step", two_ranks(steps), warmup));
     return run;
 }
 
@@ -89,7 +88,7 @@ TEST(Statistics, PhasesThatMatterAndNoOthers) {
     const auto steps = lognormal(random, 100, 0.05);
     results::Run run = run_of(steps, 0);
     const auto add = [&](const char* name, const char* axis, std::vector<double> samples) {
-        run.measurements.push_back(one_column(name, "s", Kind::cost, axis, "max", std::move(samples)));
+        run.measurements.push_back(one_column(name, axis, "max", std::move(samples)));
     };
     add("forward_time_s", "step", scaled(steps, 0.5));
     add("copy_time_s", "step", scaled(steps, 0.01));
@@ -107,15 +106,15 @@ TEST(Statistics, AtMostEightRows) {
     const auto steps = lognormal(random, 20, 0.05);
     results::Run run = run_of(steps, 0);
     for (int i = 0; i < 12; ++i)
-        run.measurements.push_back(one_column("phase_time_s", "s", Kind::cost, "step", "max", steps));
+        run.measurements.push_back(one_column("forward_time_s", "step", "max", steps));
     add_statistics(run);
     EXPECT_EQ(run.tables.at(0).find<std::string>("name")->size(), 8U);
 }
 
 TEST(Statistics, RatiosAreNotAveraged) {
     results::Run run = run_of({1, 2, 3}, 0);
-    run.measurements.push_back(one_column("train_loss", "1", Kind::ratio, "step", "mean", {3, 2, 1}));
-    run.measurements.push_back(one_column("load_imbalance", "1", Kind::ratio, "run", "max/mean-1", {0.5}));
+    run.measurements.push_back(one_column("train_loss", "step", "mean", {3, 2, 1}));
+    run.measurements.push_back(one_column("load_imbalance", "run", "max/mean-1", {0.5}));
     add_statistics(run);
     EXPECT_DOUBLE_EQ(run.find("step_time_s")->summary.mean, 2);
     EXPECT_TRUE(std::isnan(run.find("train_loss")->summary.mean));

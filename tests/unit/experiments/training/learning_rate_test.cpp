@@ -5,6 +5,8 @@
 
 #include "base/error.hpp"
 #include "experiments/training/batch_sweep.hpp"
+#include "experiments/training/options.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -13,19 +15,8 @@ using Words = std::vector<std::string>;
 
 options::Options options_of(const Words& words) {
     options::Schema schema;
-    schema.section("test")
-        .integer("steps", 1, std::nullopt, "")
-        .integer("epochs", 1, std::nullopt, "")
-        .integer("warmup", 0, "0", "")
-        .integer("batch-size", 1, std::nullopt, "")
-        .integer("global-batch-size", 1, "128", "")
-        .text("checkpoint", "DIR", std::nullopt, "")
-        .text("save-parameters", "FILE", std::nullopt, "")
-        .text("sync", "NAME", std::nullopt, "")
-        .flag("ablation", "")
-        .integer("repetitions", 1, std::nullopt, "");
-    describe_learning_rate(schema);
-    describe_sweep(schema);
+    describe_training(schema);
+    schema.append(vocabulary::common_settings()).fallback("warmup", "0").fallback("global-batch-size", "128");
     return options::Options::parse(schema, words);
 }
 
@@ -56,8 +47,6 @@ TEST(LearningRateOptions, TakeTheModelsDefaultsAndShowThem) {
     EXPECT_EQ(options.text("lr-scaling"), "sqrt");
     EXPECT_EQ(options.integer("base-batch-size"), 32);
     EXPECT_EQ(options.integer("lr-total-steps"), 510);
-    auto again = settle_learning_rate(options, kUnet);
-    EXPECT_EQ(again.total_steps, 510) << "settled twice, as a dry run and the run do";
     EXPECT_EQ(lr_text(options, settings), "3.125e-06 at the first step, 0.0004 at most, 0 at step 510");
 }
 
@@ -96,7 +85,8 @@ TEST(LearningRateOptions, TheTotalIsOfTheRunOrAsPublished) {
 
 TEST(LearningRateOptions, RefuseATotalWithoutACosine) {
     auto options = options_of({"--steps", "5", "--lr-schedule", "none", "--lr-total-steps", "5"});
-    EXPECT_THROW(static_cast<void>(settle_learning_rate(options, kUnet)), base::OptionError);
+    static_cast<void>(settle_learning_rate(options, kUnet));
+    EXPECT_THROW(options.check_relations(), base::OptionError);
 }
 
 TEST(LearningRateOptions, WarnOfARunThatEndsWithinTheWarmup) {

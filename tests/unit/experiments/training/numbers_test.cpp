@@ -6,6 +6,7 @@
 #include "base/failure.hpp"
 #include "comm/self.hpp"
 #include "experiments/training/training.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -107,11 +108,13 @@ class Numbers : public ::testing::Test {
     void walk(const std::string& name, const std::string& value) {
         SCOPED_TRACE("--" + name + " " + value);
         std::optional<Options> options;
+        std::unique_ptr<Plan> plan;
         const Outcome settled = outcome_of([&] {
             options = Options::parse(schema_, words_for(name, value));
             static_cast<void>(training_.variants(*options));
             options->resolve_default("threads", "1");
-            static_cast<void>(training_.resolve(*options, 1));
+            plan = training_.settle(*options, 1);
+            plan->agree(*options, *control_);
         });
         if (!settled.refusal.empty()) {
             EXPECT_TRUE(is_said_well(settled)) << settled.refusal;
@@ -120,7 +123,7 @@ class Numbers : public ::testing::Test {
         ++accepted_;
         if (name == "checkpoint-every") return;  // it would leave a folder
         results::Run run;
-        const Outcome done = outcome_of([&] { run = training_.run({*control_, *options, silent_}); });
+        const Outcome done = outcome_of([&] { run = run_whole(*plan, {*control_, *options, silent_}); });
         if (!done.refusal.empty()) {
             EXPECT_TRUE(is_said_well(done)) << done.refusal;
             return;
@@ -139,6 +142,14 @@ class Numbers : public ::testing::Test {
     Silent silent_;
     int accepted_ = 0;
 };
+
+TEST_F(Numbers, AndAllOtherOptionsAreInTheVocabulary) {
+    for (const auto& option : schema_.all()) {
+        EXPECT_NE(vocabulary::find_setting(option.name), nullptr) << option.name;
+        EXPECT_TRUE(option.type != Type::choice || !option.choices.empty())
+            << option.name << ": the experiment offers what there is";
+    }
+}
 
 TEST_F(Numbers, NoneEndsInAWordOfOthers) {
     int walked = 0;
@@ -167,8 +178,9 @@ TEST_F(Numbers, TheirProductsAreNumbersToo) {
         return outcome_of([&] {
             auto options = Options::parse(schema_, words);
             options.resolve_default("threads", "1");
-            static_cast<void>(training_.resolve(options, 1));
-            static_cast<void>(training_.run({*control_, options, silent_}));
+            const auto plan = training_.settle(options, 1);
+            plan->agree(options, *control_);
+            static_cast<void>(run_whole(*plan, {*control_, options, silent_}));
         });
     };
     for (const auto& words : std::vector<std::vector<std::string>>{

@@ -1,4 +1,4 @@
-#include "experiments/storage/rung.hpp"
+#include "experiments/storage/strategy_runner.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -50,8 +50,8 @@ double ReadTrial::seconds() const {
     return total;
 }
 
-StorageRung::StorageRung(const StorageOptions& options, comm::Communicator& control,
-                         base::ProgressSink& progress)
+StrategyRunner::StrategyRunner(const StorageOptions& options, comm::Communicator& control,
+                               base::ProgressSink& progress)
     : options_(options),
       control_(control),
       progress_(progress),
@@ -64,7 +64,7 @@ StorageRung::StorageRung(const StorageOptions& options, comm::Communicator& cont
     renew();
 }
 
-StorageRung::~StorageRung() {
+StrategyRunner::~StrategyRunner() {
     // After an error something may still be under way among the ranks: MPI must not free what it goes on
     // with. The process is about to end.
     strategy_.reset();
@@ -72,14 +72,14 @@ StorageRung::~StorageRung() {
 }
 
 // A strategy's life is one writing: files, worker processes and communicators are gone with it.
-void StorageRung::renew() {
+void StrategyRunner::renew() {
     times_ = {};
     done_ = 0;
     strategy_ = options_.strategy.make(options_.job,
                                        {*ranks_, times_, [this](std::int64_t more) { record_done(more); }});
 }
 
-void StorageRung::record_done(std::int64_t more) {
+void StrategyRunner::record_done(std::int64_t more) {
     done_ += more;
     const std::int64_t total = options_.strategy.parallel && !options_.job.dynamic
                                    ? base::share_of(options_.job.files, ranks_->rank(), participants_).count
@@ -91,24 +91,24 @@ void StorageRung::record_done(std::int64_t more) {
     if (participants_ == 1 && late_ && late_()) throw TimeIsUp();
 }
 
-void StorageRung::beat() {
+void StrategyRunner::beat() {
     progress_.activity("measuring what the machine can do beside " + options_.strategy.name);
     stop_if_asked();
 }
 
-void StorageRung::wait_for(const std::string& whom) {
+void StrategyRunner::wait_for(const std::string& whom) {
     progress_.activity("waiting for the ranks that " + whom);
     static_cast<void>(notes_.heard());
 }
 
-bool StorageRung::is_in_step() const {
+bool StrategyRunner::is_in_step() const {
     const auto& strategy = options_.strategy;
     return strategy.parallel &&
            ((verb_ == Verb::open && strategy.shared_file) || (verb_ == Verb::write && strategy.in_step));
 }
 
 // Who closes is nearly done, and others may be: it leaves them only where one of them has left.
-void StorageRung::stop_if_asked() {
+void StrategyRunner::stop_if_asked() {
     if (is_in_step()) {
         if (poll_.asked()) stop(poll_.signal());
         return;
@@ -117,13 +117,13 @@ void StorageRung::stop_if_asked() {
         stop(signal);
 }
 
-void StorageRung::stop(int signal) {
+void StrategyRunner::stop(int signal) {
     base::LastWords::say();  // at once: a launcher that ends its job does not wait until the ranks have
                              // agreed
     throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
 }
 
-WriteTrial StorageRung::write_timed() {
+WriteTrial StrategyRunner::write_timed() {
     poll_.restart();
     begin_ = Clock::now();
     verb_ = Verb::open;
@@ -148,7 +148,7 @@ WriteTrial StorageRung::write_timed() {
     return trial;
 }
 
-WriteTrial StorageRung::write() {
+WriteTrial StrategyRunner::write() {
     remove();
     renew();
     progress_.counts("files");
@@ -177,7 +177,7 @@ WriteTrial StorageRung::write() {
     return trial;
 }
 
-ReadTrial StorageRung::read(const ReadPlan& plan, bool compare) {
+ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
     const std::string activity = "reading back what " + options_.strategy.name + " wrote";
     progress_.activity(activity);
     ReadTrial trial;
@@ -199,7 +199,7 @@ ReadTrial StorageRung::read(const ReadPlan& plan, bool compare) {
     return trial;
 }
 
-void StorageRung::read_records(const ReadPlan& plan, const std::string& activity, ReadTrial& trial) {
+void StrategyRunner::read_records(const ReadPlan& plan, const std::string& activity, ReadTrial& trial) {
     values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
     const auto reader = strategy_->reader(trial.times);
     for (const auto& share : plan.records) {
@@ -216,7 +216,7 @@ void StorageRung::read_records(const ReadPlan& plan, const std::string& activity
                   static_cast<double>(options_.strategy.bytes_per_record(options_.job.size));
 }
 
-void StorageRung::read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial) {
+void StrategyRunner::read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial) {
     try {
         reader.read(id, values_);
         if (trial.compared) compare_record(id, values_, trial);
@@ -227,8 +227,8 @@ void StorageRung::read_record(io::Reader& reader, std::int64_t id, ReadTrial& tr
     }
 }
 
-void StorageRung::for_each_file(const ReadPlan& plan,
-                                const std::function<void(const fs::path&)>& visit) const {
+void StrategyRunner::for_each_file(const ReadPlan& plan,
+                                   const std::function<void(const fs::path&)>& visit) const {
     for (const auto& share : plan.records) {
         for (std::int64_t id = share.first; id < share.end(); ++id) {
             const fs::path path = strategy_->file_of(id);
@@ -239,7 +239,7 @@ void StorageRung::for_each_file(const ReadPlan& plan,
     }
 }
 
-io::CacheEvidence StorageRung::evidence_before(const ReadPlan& plan) const {
+io::CacheEvidence StrategyRunner::evidence_before(const ReadPlan& plan) const {
     io::CacheEvidence evidence;
     evidence.file_system = base::file_system_at(options_.job.directory);
     for_each_file(plan, [&](const fs::path& path) {
@@ -250,7 +250,7 @@ io::CacheEvidence StorageRung::evidence_before(const ReadPlan& plan) const {
     return evidence;
 }
 
-void StorageRung::evict(const ReadPlan& plan) {
+void StrategyRunner::evict(const ReadPlan& plan) {
     comm::together(control_, [&] {
         for_each_file(plan, [&](const fs::path& path) {
             io::evict(path);
@@ -259,7 +259,7 @@ void StorageRung::evict(const ReadPlan& plan) {
     });
 }
 
-void StorageRung::compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial) {
+void StrategyRunner::compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial) {
     expected_.resize(values.size());
     io::fill_record(grid_, options_.strategy.order, options_.job.files, id, 0, options_.job.size, expected_);
     if (std::memcmp(values.data(), expected_.data(), values.size_bytes()) == 0) return;
@@ -275,7 +275,7 @@ void StorageRung::compare_record(std::int64_t id, std::span<const double> values
     }
 }
 
-void StorageRung::remove() {
+void StrategyRunner::remove() {
     progress_.activity("removing old files");
     comm::together(control_, [&] {
         if (options_.strategy.shared_file) {
@@ -291,7 +291,7 @@ void StorageRung::remove() {
     });
 }
 
-std::string StorageRung::what_there_is() const {
+std::string StrategyRunner::what_there_is() const {
     if (options_.strategy.shared_file)
         return fmt::format("{} was not finished and is removed", strategy_->file_of(0).string());
     std::int64_t there = 0;

@@ -42,12 +42,12 @@ struct ReadTrial {
     double seconds() const;
 };
 
-class StorageRung {
+class StrategyRunner {
   public:
     /// Collective over `control`. All arguments outlive it.
-    StorageRung(const StorageOptions& options, comm::Communicator& control, base::ProgressSink& progress);
+    StrategyRunner(const StorageOptions& options, comm::Communicator& control, base::ProgressSink& progress);
 
-    ~StorageRung();
+    ~StrategyRunner();
 
     int participants() const { return participants_; }
     bool takes_part() const { return control_.rank() < participants_; }

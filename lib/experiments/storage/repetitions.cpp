@@ -1,0 +1,168 @@
+#include "experiments/storage/repetitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "comm/exchange.hpp"
+#include "io/binding_ceiling.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+constexpr std::int64_t kFewestCeilings = 3;
+
+}  // namespace
+
+Repetitions::Repetitions(const StorageOptions& options, const Surroundings& surroundings)
+    : options_(options),
+      control_(surroundings.control),
+      runner_(options, surroundings.control, surroundings.progress) {
+    record_.convergence = options.convergence;
+    if (options.time_limit_s > 0) runner_.stop_when([this] { return clock_.used() > options_.time_limit_s; });
+}
+
+bool Repetitions::make() {
+    const Clock::Turn turn(clock_);
+    const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
+    const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup;
+    const bool reads = options_.read && (i >= 0 || !options_.write);
+    bool whole = false;
+    try {
+        whole = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
+    } catch (...) {
+        drop_from(before);
+        throw;
+    }
+    if (!whole) drop_from(before);
+    const bool late = !whole || time_is_up();
+    if (options_.write) return goes_on(late);
+    record_.hit_time_limit = !whole;
+    return false;
+}
+
+StorageRecord Repetitions::finish() {
+    if (!options_.keep) runner_.remove();
+    return std::move(record_);
+}
+
+bool Repetitions::has_counted() const {
+    return std::ssize(record_.writes) > options_.warmup || !record_.reads.empty();
+}
+
+// A repetition that the time limit cut is not one.
+void Repetitions::drop_from(const Mark& mark) {
+    record_.writes.resize(mark.writes);
+    record_.reads.resize(mark.reads);
+    record_.ceilings.resize(mark.ceilings);
+}
+
+bool Repetitions::goes_on(bool late) {
+    const auto counted = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup;
+    const bool done = counted >= options_.repetitions;
+    record_.hit_time_limit = late && !done;
+    return done ? !enough(counted, late || counted >= options_.most_repetitions) : !late;
+}
+
+// After the planned repetitions: whether the target is reached, or there are no more to come.
+bool Repetitions::enough(std::int64_t counted, bool ends) {
+    auto& convergence = record_.convergence;
+    if (convergence.due(counted) || (ends && convergence.wanted() && counted > convergence.seen())) {
+        std::vector<double> since;
+        for (auto w = static_cast<std::size_t>(options_.warmup + convergence.seen());
+             w < record_.writes.size(); ++w)
+            since.push_back(record_.writes[w].job_s);
+        convergence.look(control_, since);
+    }
+    return convergence.reached() || ends;
+}
+
+// The ceilings are measured before one repetition and after the next: what drifts hits both alike.
+// False where the time limit cut it.
+bool Repetitions::write(std::int64_t repetition) {
+    const bool ceilings = options_.ceilings && repetition >= 0;
+    const bool before = (repetition + options_.warmup) % 2 == 0;
+    if (ceilings && before) measure_ceilings();
+    record_.writes.push_back(runner_.write());
+    if (on_any(runner_.was_cut())) return false;
+    record_.tables = runner_.strategy().tables();
+    record_.warnings = runner_.strategy().warnings();
+    if (ceilings && !before) measure_ceilings();
+    return true;
+}
+
+// The same bytes by as many writers, beside each repetition: the machine's mood is then that of the
+// rung's. Where there are few repetitions, several times: one measurement is no best.
+void Repetitions::measure_ceilings() {
+    comm::together_politely(
+        control_,
+        [&] {
+            if (!runner_.takes_part()) return;
+            const auto times = (kFewestCeilings + options_.repetitions - 1) / options_.repetitions;
+            for (std::int64_t i = 0; i < times; ++i)
+                record_.ceilings.push_back(io::measure_ceilings(runner_.ranks(), ceiling_work()));
+        },
+        [this] { runner_.wait_for("measure what the machine can do"); });
+}
+
+io::CeilingWork Repetitions::ceiling_work() {
+    const auto& [job, strategy] = std::tie(options_.job, options_.strategy);
+    return {.directory = job.directory,
+            .records = job.files,
+            .bytes_per_record = static_cast<std::uint64_t>(strategy.bytes_per_record(job.size)),
+            .rows = io::writes_by_rows(strategy, job) ? job.size : 0,
+            .fsync = job.fsync,
+            .memory_copy = static_cast<std::int64_t>(record_.ceilings.size()) < kFewestCeilings,
+            .shared_file = strategy.shared_file,
+            .workers = io::writers_at_once(strategy, job),
+            .worker_program = job.worker_program,
+            .between = [this] { runner_.beat(); }};
+}
+
+// Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
+// written is read once more for it. False where the time limit cut it.
+bool Repetitions::read(std::int64_t repetition) {
+    const ReadPlan plan = runner_.readers().timed(options_.reorder);
+    const bool by_others =
+        control_.world_size() == 1 || (options_.reorder && plan.who == runner_.readers().check().who);
+    const bool compare = options_.verify && !options_.check_write && by_others;
+    bool whole = !options_.check_write || check(repetition);
+    if (whole && options_.cold) runner_.evict(plan);
+    for (int number = 1; whole && number <= options_.reads; ++number) {
+        const bool now = (compare && number == 1) || options_.check_read;
+        whole = pass(repetition, fmt::format("read {}", number), plan, now);
+    }
+    if (whole && options_.verify && !compare && !options_.check_write) whole = check(repetition);
+    return whole;
+}
+
+bool Repetitions::check(std::int64_t repetition) {
+    return pass(repetition, "check", runner_.readers().check(), true);
+}
+// Between two passes all ranks look at the clock: a late one stops within its pass.
+bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare) {
+    record_.reads.push_back({static_cast<int>(repetition), kind, plan.who, runner_.read(plan, compare)});
+    return !on_any(runner_.was_cut());
+}
+
+// Rank 0's clock for all.
+bool Repetitions::time_is_up() {
+    return options_.time_limit_s > 0 && from_root(clock_.used() > options_.time_limit_s);
+}
+
+bool Repetitions::from_root(bool yes) {
+    auto word = static_cast<std::int64_t>(yes);
+    control_.broadcast(comm::view(std::span(&word, 1)), 0);
+    return word != 0;
+}
+
+bool Repetitions::on_any(bool yes) {
+    if (!(options_.time_limit_s > 0)) return false;
+    auto word = static_cast<std::int64_t>(yes);
+    control_.allreduce(comm::view(std::span(&word, 1)), comm::ReduceOp::max);
+    return word != 0;
+}
+
+}  // namespace ranklab::experiments

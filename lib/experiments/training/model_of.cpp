@@ -1,0 +1,61 @@
+#include "experiments/training/model_of.hpp"
+
+#include <torch/utils.h>
+
+#include <functional>
+#include <numeric>
+
+namespace ranklab::experiments {
+namespace {
+
+nn::InputShape input_shape(const TrainingOptions& options) {
+    auto input = entry_of(nn::models(), options.model).input;
+    input.height = input.width = options.input.edge;
+    if (input.is_volume()) input.depth = options.input.edge;
+    return input;
+}
+
+nn::ModelConfig model_config(const TrainingOptions& options) {
+    return {.input = input_shape(options),
+            .dropout = options.dropout,
+            .width = options.width,
+            .full_scale = options.full_scale,
+            .lambda_rho = options.lambda_rho};
+}
+
+}  // namespace
+
+// One seed gives every rank the same weights; rank 0's are broadcast all the same, and compared afterwards.
+std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
+    const auto entry = entry_of(nn::models(), options.model);
+    torch::manual_seed(options.seed);
+    return entry.make(model_config(options));
+}
+
+nn::Outline outline_of(const TrainingOptions& options) {
+    return nn::outline_of(entry_of(nn::models(), options.model), model_config(options));
+}
+
+RankMemory memory_of(const TrainingOptions& options) {
+    const auto input = input_shape(options);
+    const auto elements = [](const std::vector<std::int64_t>& sizes) {
+        return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+    };
+    constexpr std::int64_t kBytes = sizeof(float);
+    return {.sample_bytes = kBytes * (elements(input.input_sizes()) + elements(input.target_sizes())),
+            .model_bytes = 2 * kBytes * outline_of(options).parameters};
+}
+
+data::DataRequest data_request(const TrainingOptions& options) {
+    const auto input = input_shape(options);
+    return {.input = input.input_sizes(),
+            .target = input.target_sizes(),
+            .classes = input.classes,
+            .directory = options.data_directory,
+            .seed = options.seed,
+            .train_samples = options.input.train_samples,
+            .test_samples = options.input.validation_samples,
+            .volume = options.input.volume};
+}
+
+}  // namespace ranklab::experiments

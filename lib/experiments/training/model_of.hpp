@@ -1,0 +1,22 @@
+// What the options make of the catalogues' models and data sets.
+#pragma once
+
+#include <memory>
+
+#include "data/dataset.hpp"
+#include "experiments/training/made_for.hpp"
+#include "experiments/training/options.hpp"
+#include "nn/model.hpp"
+#include "nn/outline.hpp"
+
+namespace ranklab::experiments {
+
+/// With weights of the options' seed.
+std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
+/// Its size, without making it.
+nn::Outline outline_of(const TrainingOptions& options);
+/// In fp32, whatever it is computed in.
+RankMemory memory_of(const TrainingOptions& options);
+data::DataRequest data_request(const TrainingOptions& options);
+
+}  // namespace ranklab::experiments

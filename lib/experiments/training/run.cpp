@@ -1,0 +1,162 @@
+#include "experiments/training/run.hpp"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/utils.h>
+
+#include <memory>
+
+#include "comm/backend.hpp"
+#include "comm/exchange.hpp"
+#include "experiments/shared/stop_poll.hpp"
+#include "experiments/training/checkpoint.hpp"
+#include "experiments/training/checkpoint_settings.hpp"
+#include "experiments/training/loop.hpp"
+#include "experiments/training/model_of.hpp"
+#include "experiments/training/outcome.hpp"
+#include "experiments/training/parameter_file.hpp"
+#include "experiments/training/resources.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& data,
+                         const comm::Communicator& control) {
+    return data::Sampler({.samples = data.train->size(),
+                          .rank = control.rank(),
+                          .world_size = control.world_size(),
+                          .batch = options.local_batch,
+                          .sharding = options.sharding,
+                          .shuffle = options.shuffle,
+                          .seed = options.seed});
+}
+
+measure::Schedule schedule_of(options::Options& all, const TrainingOptions& options,
+                              std::int64_t steps_per_epoch) {
+    if (options.steps > 0)
+        return measure::schedule_steps(options.most_steps, all.integer("warmup"), steps_per_epoch);
+    if (!all.has("warmup"))
+        all.resolve("warmup", fmt::format("{}", measure::default_warmup(options.epochs * steps_per_epoch)));
+    return measure::schedule_epochs(options.epochs, all.integer("warmup"), steps_per_epoch);
+}
+
+// The steps, and the learning rates in them.
+measure::Schedule plan_steps(TrainingOptions& options, const Surroundings& around, std::int64_t samples,
+                             std::int64_t batches_per_epoch) {
+    const auto schedule = schedule_of(around.options, options,
+                                      (batches_per_epoch + options.accumulate - 1) / options.accumulate);
+    settle_lr_total(around.options, options.rate, samples, schedule.total);
+    comm::together(around.control, [&] {
+        if (around.control.rank() == 0)
+            check_rates(options.rate, schedule.total - 1, schedule.epoch_of(schedule.total - 1));
+    });
+    return schedule;
+}
+
+// Nothing without --checkpoint.
+std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, const Surroundings& around,
+                                              const nn::Model& model, std::int64_t samples) {
+    if (options.checkpoint.empty()) return nullptr;
+    const bool own_buffers =
+        around.control.world_size() > 1 && !options.broadcast_buffers && !model.buffers().empty();
+    const CheckpointSettings facts{{"ranks", fmt::format("{}", around.control.world_size())},
+                                   {"training samples", fmt::format("{}", samples)}};
+    return std::make_unique<Checkpoints>(
+        Checkpoints::Plan{.folder = options.checkpoint,
+                          .resume = options.resume,
+                          .every = options.checkpoint_every,
+                          .own_buffers = own_buffers,
+                          .settings = settings_of_numbers(around.options, facts)},
+        around.control, model);
+}
+
+measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* checkpoints,
+                          comm::Communicator& control) {
+    measure::Schedule rest = schedule;
+    comm::together(control, [&] {
+        if (checkpoints != nullptr) rest = measure::resume_after(schedule, checkpoints->completed_steps());
+    });
+    return rest;
+}
+
+bool saves_parameters(const TrainingOptions& options, const comm::Communicator& control) {
+    return control.rank() == 0 && !options.save_parameters.empty();
+}
+
+void check_files_beside(const TrainingOptions& options, const nn::Model& model, comm::Communicator& control) {
+    comm::together(control, [&] {
+        if (saves_parameters(options, control)) check_parameter_file(options.save_parameters, model);
+        if (control.rank() == 0 && !options.ablation.benchy_json.empty())
+            check_benchy_file(options.ablation.benchy_json);
+    });
+}
+
+// From here on the ranks draw different numbers (dropout); rank 0 goes on as a single rank would.
+void draw_own_numbers(std::uint64_t seed, int rank) {
+    if (rank > 0) torch::manual_seed(seed + static_cast<std::uint64_t>(rank));
+}
+
+// The overlap's steps come last: they leave other parameters than the run's.
+void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& options,
+           const nn::Model& model, const comm::Communicator& control) {
+    if (options.ablation.on) return loop.ablate();
+    loop.run();
+    const bool more_to_come = options.overlap_steps > 0 || !options.save_parameters.empty();
+    if (more_to_come) outcome.keep(loop, true);
+    if (saves_parameters(options, control))
+        outcome.write_beside([&] { write_parameter_file(options.save_parameters, model); });
+    loop.probe_overlap();
+}
+
+}  // namespace
+
+results::Run make_training_run(TrainingOptions options, const Surroundings& around) {
+    comm::Communicator& control = around.control;
+    check_resources(options, around);
+    const ComputeDevice device(options.speed, control);
+    at::set_num_threads(compute_threads(options));
+
+    around.progress.activity("reading data");
+    const auto source = entry_of(data::sources(), options.data);
+    const auto data = source.open(data_request(options), control);
+    stop_if_asked(control, "before the first step; nothing was measured");
+
+    around.progress.activity("building the model");
+    const auto data_plane = entry_of(comm::backends(), options.backend).make(control);
+    const auto make_prepared = [&] {
+        return prepared(make_model(options), options.speed, device.get(), "--model " + options.model);
+    };
+    const auto model = make_prepared();
+    check_files_beside(options, *model, control);
+    draw_own_numbers(options.seed, control.rank());
+
+    const auto samples = data.train->size();
+    const data::Sampler sampler = sampler_of(options, data, control);
+    const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
+    const auto checkpoints = make_checkpoints(options, around, *model, samples);
+    TrainingOutcome outcome(around, {.options = options,
+                                     .data = data,
+                                     .model = *model,
+                                     .checkpoints = checkpoints.get(),
+                                     .rate_warning = lr_warning(options.rate, planned.total)});
+    TrainingLoop loop({.options = options,
+                       .data = data,
+                       .source = source,
+                       .schedule = resumed(planned, checkpoints.get(), control),
+                       .control = control,
+                       .data_plane = *data_plane,
+                       .progress = around.progress,
+                       .make_model = make_prepared,
+                       .device = device.get(),
+                       .checkpoints = checkpoints.get(),
+                       .tells_first_step = around.first,
+                       .keep = [&outcome](const auto& so_far, bool sure) { outcome.keep(so_far, sure); }},
+                      *model, sampler);
+    drive(loop, outcome, options, *model, control);
+    around.progress.activity("gathering timings");
+    auto run = outcome.finish(loop);
+    around.progress.finish();
+    return run;
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,90 @@
+// What options need and exclude.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "options/options.hpp"
+
+namespace ranklab::options {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Schema schema() {
+    Schema schema;
+    schema.section("All")
+        .choice("mode", {"single", "dp"}, "single", "")
+        .integer("replicas", 1, std::nullopt, "")
+        .needs({.other = "mode", .values = {"dp"}})
+        .choice("precision", {"fp32", "bf16", "fp16"}, "fp32", "")
+        .flag("jit", "")
+        .excludes({.other = "precision", .values = {"bf16", "fp16"}, .because = "its types are fixed"})
+        .flag("graph", "")
+        .excludes({.other = "jit"})
+        .text("checkpoint", "DIR", std::nullopt, "")
+        .integer("every", 1, "1", "")
+        .needs({.other = "checkpoint", .because = "its folder"})
+        .choice("progress", {"none", "poll", "thread"}, std::nullopt, "")
+        .excludes({.other = "mode", .values = {"dp"}, .own = {"none", "poll"}});
+    return schema;
+}
+
+/// "" where all is well.
+std::string refusal(const Words& words) {
+    const auto options = Options::parse(schema(), words);
+    try {
+        options.check_relations();
+    } catch (const base::OptionError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Relations, NothingGivenIsFine) {
+    EXPECT_EQ(refusal({}), "");
+}
+
+TEST(Relations, WhatExcludesAnotherIsRefusedWithIt) {
+    EXPECT_EQ(refusal({"--graph", "--jit"}), "--graph and --jit exclude each other; leave one of them out");
+    EXPECT_EQ(refusal({"--graph"}), "");
+    EXPECT_EQ(refusal({"--jit"}), "");
+}
+
+TEST(Relations, AValueMayBeWhatIsExcluded) {
+    EXPECT_EQ(refusal({"--jit", "--precision", "fp16"}),
+              "--jit and --precision fp16 exclude each other: its types are fixed; leave one of them out");
+    EXPECT_EQ(refusal({"--jit", "--precision", "fp32"}), "");
+}
+
+TEST(Relations, OfAnOptionSomeValuesMayExclude) {
+    EXPECT_EQ(refusal({"--progress=poll", "--mode=dp"}),
+              "--progress poll and --mode dp exclude each other; leave one of them out");
+    EXPECT_EQ(refusal({"--progress=thread", "--mode=dp"}), "");
+    EXPECT_EQ(refusal({"--progress=poll"}), "");
+}
+
+TEST(Relations, WhatIsNeededHasToBeGiven) {
+    EXPECT_EQ(refusal({"--every", "2"}),
+              "--every 2 needs --checkpoint DIR: its folder; give that too, or leave --every out");
+    EXPECT_EQ(refusal({"--every", "2", "--checkpoint", "c"}), "");
+}
+
+TEST(Relations, AValueMayBeWhatIsNeeded) {
+    EXPECT_EQ(refusal({"--replicas", "2"}),
+              "--replicas 2 is of --mode dp, but the mode is single; say --mode dp too, or leave --replicas "
+              "out");
+    EXPECT_EQ(refusal({"--replicas", "2", "--mode", "dp"}), "");
+}
+
+TEST(Relations, WhatIsSetToWhatItIsAnywayAsksForNothing) {
+    EXPECT_EQ(refusal({"--every", "1"}), "");
+}
+
+TEST(Relations, CountASettledValue) {
+    auto options = Options::parse(schema(), {"--replicas", "2"});
+    options.resolve("mode", "dp");
+    EXPECT_NO_THROW(options.check_relations());
+}
+
+}  // namespace
+}  // namespace ranklab::options
