@@ -100,7 +100,7 @@ class Html(cli.Case):
             self.assertEqual([e[:11] for e in efficiency], ["T(1) / T(2)", "T(1) / T(4)"])
         with self.subTest("figures"):
             if shutil.which("gnuplot"):
-                for figure in ("weak_throughput", "weak_step_time", "weak_efficiency", "phases", "ladder_time", "steps_1", "losses"):
+                for figure in ("weak_throughput", "weak_step_time", "weak_efficiency", "phases", "ladder", "steps_1", "losses"):
                     self.assertRegex(text, rf'<figure id="fig-{figure}"[^>]*>\s*<h4>[^<]+</h4>\s*<div class="plot"><svg ')
             self.assertIn("&lt;script&gt;alert(1)", text)
         self.look_in_chromium(file, text)

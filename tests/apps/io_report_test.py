@@ -1,5 +1,6 @@
 """What `ranklab report` makes of runs of `ranklab io`: the ladder's table, and its pictures by gnuplot."""
 
+import json
 import shutil
 
 import ranklab_cli as cli
@@ -33,19 +34,26 @@ class Report(cli.Case):
         self.assertRegex(text, r"mpi-send, 2 ranks( \[1\])? +6 +[0-9.]+ +[0-9.]+ \.\. [0-9.]+ +[0-9.]+ x +[0-9.]+ x +[0-9.]+ \([0-9.]+\) .* yes\n")
         self.assertRegex(text, r"speedup: over text-loop, [0-9.]+ s\n")
         result = self.plots(file)
-        self.assertDrawn(result, {"ladder": ["text-loop", "mpi-send, 2 ranks", "Speedup over text-loop"],
-                                  "io_scaling": ["mpi-send, over ranks: base 1 rank", "linear, from 1"]})
+        self.assertDrawn(result, {"ladder": ["text-loop", "mpi-send, 2 ranks"],
+                                  "ladder_speedup": ["Speedup over text-loop", "the base is text-loop with"],
+                                  "io_scaling": ["mpi-send over ranks", "linear", "Base of mpi-send over ranks"]})
         rows = [line.split() for line in (self.folder / "plots" / "io_scaling.dat").read_text().splitlines() if line and line[0] != "#"]
-        self.assertEqual([float(row[1]) for row in rows], [1, 2])
-        self.assertAlmostEqual(float(rows[1][5]), float(rows[0][2]) / float(rows[1][2]), places=9)
-        self.assertAlmostEqual(float(rows[1][6]), float(rows[0][3]) / float(rows[1][4]), places=9)
+        x, speedup, low, high = map(float, rows[1])
+        self.assertEqual([float(row[0]) for row in rows[:2]], [1, 2])
+        one, two = (run for run in json.loads(cli.ranklab("report", file, "--format", "json").stdout)["runs"] if run["config"].get("strategy") == "mpi-send")
+        time = [next(m for m in run["measurements"] if m["name"] == "job_time_s") for run in (one, two)]
+        self.assertEqual(x, 2)
+        self.assertAlmostEqual(speedup, time[0]["median"] / time[1]["median"], places=9)
+        self.assertLessEqual(time[0]["ci95_low"] / time[1]["ci95_high"], low)
+        self.assertLessEqual(high, time[0]["ci95_high"] / time[1]["ci95_low"])
+        self.assertLess(low, high)
 
     def test_one_rung_has_no_scaling_and_no_image_rates(self):
         file = self.stored("--strategy", "binary", "--label", "one")
         text = cli.ranklab("report", file).stdout
         self.assertRegex(text, r"write +[0-9.]+ MiB/s \([0-9.]+ MB/s\), no interval, n = 1\n")
         self.assertNotIn("mg/sec", text)
-        self.assertDrawn(self.plots(file), {"ladder": ["binary"]})
+        self.assertDrawn(self.plots(file), {"ladder": ["binary"], "ladder_speedup": ["Speedup over binary"]})
         self.assertSays(self.plots(file, "--label", "other"), 2, "no run in this file has training losses or job times")
 
 

@@ -8,7 +8,7 @@
 
 #include "report/figures/chart.hpp"
 #include "report/figures/words.hpp"
-#include "report/model/campaign.hpp"
+#include "report/model/grouped_runs.hpp"
 #include "report/model/reference.hpp"
 #include "results/run.hpp"
 #include "stats/interval.hpp"
@@ -32,7 +32,7 @@ struct Figure {
 NumberTable number_table(const Chart& chart);
 
 struct Source {
-    const model::Campaign& campaign;
+    const model::GroupedRuns& grouped;
     /// A run with its samples.
     std::function<results::Run(const std::string& id)> load;
     const model::References& references;
@@ -50,7 +50,7 @@ std::vector<Figure> published_figures(const Source& source);
 /// Our groups that are the same experiment as a published figure and measured the same quantity, the newest
 /// last.
 std::vector<const model::Group*> groups_like(const model::Reference& published,
-                                             const model::Campaign& campaign);
+                                             const model::GroupedRuns& grouped);
 Number published_number(const model::Reference& published);
 
 }  // namespace ranklab::report::figures

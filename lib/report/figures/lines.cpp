@@ -47,8 +47,8 @@ std::vector<ChartPoint> line_points(const std::vector<double>& x, const std::vec
 std::vector<const model::Group*> newest_trained(const Source& source, std::size_t most,
                                                 const char* measurement) {
     std::vector<const model::Group*> groups;
-    for (const model::Group* group : model::recent_groups(source.campaign, "train", 2 * most))
-        if (group->valid > 0 && group->newest.find(measurement) != nullptr) groups.push_back(group);
+    for (const model::Group* group : model::recent_groups(source.grouped, "train", 2 * most))
+        if (group->valid() && group->newest.find(measurement) != nullptr) groups.push_back(group);
     std::stable_sort(groups.begin(), groups.end(),
                      [](const model::Group* a, const model::Group* b) { return a->last_utc > b->last_utc; });
     if (groups.size() > most) groups.resize(most);

@@ -30,8 +30,8 @@ constexpr std::array kPhases{Phase{"data_time_s", "data", 4},
 
 std::vector<const model::Group*> trained(const Source& source) {
     std::vector<const model::Group*> groups;
-    for (const model::Group* group : model::recent_groups(source.campaign, "train", kMostBars))
-        if (group->valid > 0 && group->newest.find("forward_time_s") != nullptr) groups.push_back(group);
+    for (const model::Group* group : model::recent_groups(source.grouped, "train", kMostBars))
+        if (group->valid() && group->newest.find("forward_time_s") != nullptr) groups.push_back(group);
     return groups;
 }
 
@@ -84,8 +84,8 @@ std::vector<Figure> message_figures(const Source& source) {
     chart.log_x = chart.log_y = chart.x_bytes = chart.y_seconds = true;
     std::set<double> sizes;
     std::vector<const model::Group*> used;
-    for (const model::Group* group : model::recent_groups(source.campaign, "train", kMostBars))
-        if (group->valid > 0 && group->newest.find_table("communication") != nullptr &&
+    for (const model::Group* group : model::recent_groups(source.grouped, "train", kMostBars))
+        if (group->valid() && group->newest.find_table("communication") != nullptr &&
             used.size() < kColours.size())
             used.push_back(group);
     const auto titles = model::group_titles(used);

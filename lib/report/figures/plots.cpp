@@ -17,10 +17,10 @@ results::Run run_of(const std::vector<results::Run>& runs, const std::string& id
 }
 
 std::vector<Drawing> prepare_figures(const std::vector<results::Run>& runs, const fs::path& folder) {
-    model::Campaign campaign;
-    for (results::Run run : runs) campaign.add(std::move(run));
+    model::GroupedRuns grouped;
+    for (results::Run run : runs) grouped.add(std::move(run));
     const model::References nothing_published;
-    const Source source{campaign, [&](const std::string& id) { return run_of(runs, id); }, nothing_published};
+    const Source source{grouped, [&](const std::string& id) { return run_of(runs, id); }, nothing_published};
     std::vector<Drawing> drawings;
     for (const auto& figures :
          {losses_of_runs(runs), ladder_figures(source), io_scaling_figures(source),

@@ -20,7 +20,7 @@ struct Pair {
 std::vector<Pair> pairs_of(const Source& source) {
     std::vector<Pair> pairs;
     for (const auto& row : source.references.rows)
-        if (auto ours = groups_like(row, source.campaign); !ours.empty())
+        if (auto ours = groups_like(row, source.grouped); !ours.empty())
             pairs.push_back({&row, std::move(ours)});
     return pairs;
 }
@@ -60,11 +60,11 @@ Figure figure_of(const std::string& quantity, const std::vector<Pair>& pairs) {
 }  // namespace
 
 std::vector<const model::Group*> groups_like(const model::Reference& published,
-                                             const model::Campaign& campaign) {
+                                             const model::GroupedRuns& grouped) {
     std::vector<const model::Group*> ours;
     if (published.same_as.empty()) return ours;
-    for (const model::Group* group : model::recent_groups(campaign, "", 500))
-        if (group->valid > 0 && group->newest.find(published.quantity) != nullptr &&
+    for (const model::Group* group : model::recent_groups(grouped, "", 500))
+        if (group->valid() && group->newest.find(published.quantity) != nullptr &&
             model::is_same_experiment(published, group->newest))
             ours.push_back(group);
     if (ours.size() > kMostOurs) ours.erase(ours.begin(), ours.end() - kMostOurs);

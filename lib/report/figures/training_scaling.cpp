@@ -5,6 +5,7 @@
 
 #include "report/figures/figure.hpp"
 #include "report/model/curves.hpp"
+#include "report/model/ratio.hpp"
 #include "report/model/surroundings.hpp"
 #include "stats/interval.hpp"
 
@@ -143,37 +144,14 @@ Figure curve(const std::vector<model::CurveOfGroups>& all, Scaling scaling, cons
     return {chart, caption};
 }
 
-struct Times {
-    std::vector<double> s;
-    bool of_runs = false;
-};
-
-// One value a run where both sides have enough runs, otherwise the steps of the newest, slowest rank each.
-Times times_of(const model::Group& group, bool over_runs, const Source& source) {
-    if (over_runs) return {group.medians.at("step_time_s"), true};
-    const results::Run run = source.load(group.newest.id);
-    const auto* m = run.find("step_time_s");
-    Times times;
-    if (m != nullptr && m->columns > 0) times.s = m->largest_of_rows();
-    return times;
-}
-
-bool has_runs(const model::Group& group) {
-    const auto medians = group.medians.find("step_time_s");
-    return medians != group.medians.end() && medians->second.size() >= model::kRunsForInterval;
-}
-
 ChartPoint efficiency_point(const model::Group& base, const model::Group& group, Scaling scaling,
-                            const Source& source) {
-    const bool over_runs = has_runs(base) && has_runs(group);
+                            model::Ratios& ratios) {
+    const auto both = ratios.of("step_time_s", base, group);
     const double times = static_cast<double>(group.ranks) / static_cast<double>(base.ranks);
-    const auto found = stats::estimate_efficiency(times_of(base, over_runs, source).s,
-                                                  times_of(group, over_runs, source).s, times, scaling);
+    const auto found = both.efficiency(times, scaling);
     const std::string formula = fmt::format(
-        "T({}) / {}T({}), T = median step_time_s of {}run {} and {}run {}; interval by bootstrap over {}",
-        base.ranks, scaling == Scaling::strong ? fmt::format("{} / ", times) : "", group.ranks,
-        over_runs ? "the runs like " : "", base.newest.id, over_runs ? "the runs like " : "", group.newest.id,
-        over_runs ? "runs" : "steps");
+        "T({}) / {}T({}), T = {}", base.ranks, scaling == Scaling::strong ? fmt::format("{} / ", times) : "",
+        group.ranks, made_of(both, "step_time_s", base.newest.id, group.newest.id, "steps"));
     return {static_cast<double>(group.ranks), found.ratio, found.ci,
             derived_with_interval(found.ratio, found.ci, formula)};
 }
@@ -186,11 +164,12 @@ Figure efficiency(const std::vector<model::CurveOfGroups>& all, Scaling scaling,
     Chart chart = empty_chart(all, scaling, "efficiency");
     chart.title = fmt::format("Parallel efficiency, {} scaling", word(scaling));
     chart.y_label = "parallel efficiency";
+    model::Ratios ratios(source.load);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const model::Group& base = *all[i].points.front();
         std::vector<ChartPoint> points{base_efficiency(base)};
         for (std::size_t k = 1; k < all[i].points.size(); ++k)
-            points.push_back(efficiency_point(base, *all[i].points[k], scaling, source));
+            points.push_back(efficiency_point(base, *all[i].points[k], scaling, ratios));
         add_series(chart, all[i], i, std::move(points));
     }
     for (const auto& base : bases_of(all)) add_base(chart, base, base_efficiency(*base.group));
@@ -206,7 +185,7 @@ Figure efficiency(const std::vector<model::CurveOfGroups>& all, Scaling scaling,
 }  // namespace
 
 std::vector<Figure> scaling_figures(const Source& source, Scaling scaling) {
-    const auto all = model::curves_of(source.campaign, scaling);
+    const auto all = model::curves_of(source.grouped, scaling);
     if (all.empty()) return {};
     return {
         curve(all, scaling, "throughput_samples_per_s", "throughput", "Throughput [samples/s]", 1),

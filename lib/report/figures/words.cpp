@@ -96,6 +96,13 @@ Words estimate_of(const model::Group& group, std::string_view measurement) {
     return words;
 }
 
+std::string made_of(const model::TimesOfBoth& both, const std::string& measurement, const std::string& base,
+                    const std::string& newest, const char* repetitions) {
+    const char* const those = both.within_runs ? "" : "the runs like ";
+    return fmt::format("median {} of {}run {} and {}run {}; interval by bootstrap over {}", measurement,
+                       those, base, those, newest, both.within_runs ? repetitions : "runs");
+}
+
 void append(Words& words, Words more) {
     words.insert(words.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/model/campaign.hpp"
+#include "report/model/grouped_runs.hpp"
+#include "report/model/ratio.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
@@ -57,6 +58,10 @@ Words cell_of(const results::Run& run, const results::Table& table, const std::s
 Word cell_interval(const results::Run& run, const results::Table& table, std::size_t row);
 /// A group's estimate with its interval and where they are from; none where it has none.
 Words estimate_of(const model::Group& group, std::string_view measurement);
+
+/// For the formula of a ratio: "median step_time_s of run A and run B; interval by bootstrap over steps".
+std::string made_of(const model::TimesOfBoth& both, const std::string& measurement, const std::string& base,
+                    const std::string& newest, const char* repetitions);
 
 void append(Words& words, Words more);
 /// Without anything that is behind the words.

@@ -18,6 +18,8 @@ using results::Run;
 constexpr double kLogarithmicFrom = 20;   // largest / smallest
 constexpr double kLogarithmicWidths = 8;  // of ranks or workers; then both axes, so that linear is straight
 
+constexpr const char* kTime = "job_time_s";
+
 // A row of the ladder and where its numbers stand.
 struct Rung {
     model::LadderRow row;
@@ -41,16 +43,16 @@ ShownLadder of_table(const Run& run, const results::Table& table) {
 }
 
 // The newest table `ladder`; a ladder that was climbed rung by rung is what its runs say.
-ShownLadder shown_ladder(const model::Campaign& campaign) {
+ShownLadder shown_ladder(const model::GroupedRuns& grouped) {
     const model::Group* newest = nullptr;
-    for (const auto& group : campaign.groups()) {
+    for (const auto& group : grouped.groups()) {
         const bool has = group.newest.command == "io" && group.newest.valid &&
                          group.newest.find_table("ladder") != nullptr;
         if (has && (newest == nullptr || newest->last_utc < group.last_utc)) newest = &group;
     }
     if (newest != nullptr) return of_table(newest->newest, *newest->newest.find_table("ladder"));
     std::vector<Run> runs;
-    for (const auto& group : campaign.groups())
+    for (const auto& group : grouped.groups())
         if (group.newest.command == "io" && group.newest.valid) runs.push_back(group.newest);
     const model::Ladder ladder = model::newest_ladder(runs);
     ShownLadder shown{ladder.title, {}};
@@ -83,7 +85,7 @@ Figure ladder_times(const ShownLadder& ladder) {
     chart.log_x = most > kLogarithmicFrom * least;
     chart.x_label = chart.log_x ? "job time [s], logarithmic" : "job time [s]";
     chart.series.push_back(std::move(series));
-    Words caption{cut(ladder.title, 300) + ". Bars: medians of ", definition("job_time_s"),
+    Words caption{cut(ladder.title, 300) + ". Bars: medians of ", definition(kTime),
                   " over repetitions; lines: 95 % intervals, none below six repetitions."};
     std::set<std::string> marks;
     for (const auto& rung : ladder.rungs)
@@ -123,51 +125,66 @@ std::string series_name(const model::ScalingSeries& series) {
     return text;
 }
 
+// The base over itself is 1 by definition; its own uncertainty shows in the others' intervals.
+std::vector<ChartPoint> speedup_points(const model::ScalingSeries& series, model::Ratios& ratios) {
+    const model::ScalingPoint& base = series.points.front();
+    std::vector<ChartPoint> points{{base.width, 1, {}, {derived(1, "the base, by definition")}}};
+    for (std::size_t i = 1; i < series.points.size(); ++i) {
+        const auto& [width, group] = series.points[i];
+        const auto both = ratios.of(kTime, *base.group, *group);
+        const auto found = both.speedup();
+        points.push_back({width, found.ratio, found.ci,
+                          derived_with_interval(
+                              found.ratio, found.ci,
+                              made_of(both, kTime, base.group->newest.id, group->newest.id, "repetitions"))});
+    }
+    return points;
+}
+
+ChartSeries linear(const model::ScalingSeries& series, std::size_t colour) {
+    ChartSeries line{"linear", Look::dashed, colour, {}};
+    const double base = series.points.front().width, most = series.points.back().width;
+    for (int k = 0; k <= 32; ++k) {
+        const double times = std::pow(most / base, k / 32.0);
+        line.points.push_back({base * times, times});
+    }
+    return line;
+}
+
+Words base_words(const model::ScalingSeries& series) {
+    const model::ScalingPoint& base = series.points.front();
+    Words words{fmt::format(" Base of {}: ", cut(series_name(series), 300))};
+    words.push_back(estimate_of(*base.group, kTime).front());  // each has that time
+    append(words, {fmt::format(" s at {}.", base.width)});
+    return words;
+}
+
 }  // namespace
 
 std::vector<Figure> ladder_figures(const Source& source) {
-    const ShownLadder ladder = shown_ladder(source.campaign);
+    const ShownLadder ladder = shown_ladder(source.grouped);
     if (ladder.rungs.empty()) return {};
     return {ladder_times(ladder), ladder_speedups(ladder)};
 }
 
 std::vector<Figure> io_scaling_figures(const Source& source) {
-    std::vector<Run> runs;
-    for (const model::Group* group : model::recent_groups(source.campaign, "io", 500))
-        if (group->valid > 0) runs.push_back(group->newest);
-    auto all = model::scaling_series(runs);
+    auto all = model::scaling_series(model::recent_groups(source.grouped, "io", 500));
+    if (all.empty()) return {};
     if (all.size() > kColours.size()) all.resize(kColours.size());
     Chart chart;
     chart.name = "io_scaling";
     chart.title = "Speedup of writing over ranks or workers";
     chart.x_label = "ranks, or workers";
     chart.y_label = "speedup";
+    model::Ratios ratios(source.load);
     std::set<double> widths;
-    Words caption{"Ratio of median ", definition("job_time_s"), "; dashed: linear, from the base on."};
+    Words caption{"Ratio of median ", definition(kTime), "; dashed: linear, from the base on."};
     for (std::size_t i = 0; i < all.size(); ++i) {
-        ChartSeries series{series_name(all[i]), Look::points, i, {}};
-        const model::ScalingPoint& base = all[i].points.front();
-        for (const auto& point : all[i].points) {
-            const std::string formula =
-                fmt::format("job_time_s median of run {} / that of run {}; widest interval that both allow",
-                            base.run, point.run);
-            widths.insert(point.width);
-            series.points.push_back(
-                {point.width, point.speedup.ratio, point.speedup.interval,
-                 derived_with_interval(point.speedup.ratio, point.speedup.interval, formula)});
-        }
-        append(caption, {fmt::format(" Base of {}: ", cut(series.title, 300)),
-                         derived(base.time.median_s, "job_time_s median of run " + base.run),
-                         fmt::format(" s at {}.", base.width)});
-        ChartSeries ideal{"linear", Look::dashed, i, {}};
-        for (int k = 0; k <= 32; ++k) {
-            const double times = std::pow(all[i].points.back().width / base.width, k / 32.0);
-            ideal.points.push_back({base.width * times, times});
-        }
-        chart.series.push_back(std::move(series));
-        chart.series.push_back(std::move(ideal));
+        for (const auto& point : all[i].points) widths.insert(point.width);
+        chart.series.push_back({series_name(all[i]), Look::points, i, speedup_points(all[i], ratios)});
+        chart.series.push_back(linear(all[i], i));
+        append(caption, base_words(all[i]));
     }
-    if (chart.series.empty()) return {};
     chart.x_tics.assign(widths.begin(), widths.end());
     chart.log_x = chart.log_y = *widths.rbegin() > kLogarithmicWidths * *widths.begin();
     return {{chart, caption}};

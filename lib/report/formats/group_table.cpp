@@ -60,13 +60,12 @@ std::string interval(const stats::Interval& ci) {
 }
 
 // Median and interval: over runs, or where there is one run over its repetitions.
-void add_values(std::vector<std::string>& row, const model::RunGroup& group, const std::string& name) {
-    const auto found = group.values.find(name);
-    if (found == group.values.end()) return row.insert(row.end(), {"", ""}), void();
-    const model::GroupValues& values = found->second;
-    const stats::Summary s = stats::summarise(values.medians);
+void add_values(std::vector<std::string>& row, const model::KeyedGroup& group, const std::string& name) {
+    const model::GroupValues* values = group.find(name);
+    if (values == nullptr) return row.insert(row.end(), {"", ""}), void();
+    const stats::Summary s = stats::summarise(values->medians);
     row.push_back(model::number(s.median));
-    row.push_back(s.n == 1 ? interval(values.own) : s.n < 6 ? "n/a (n < 6)" : interval(s.ci95));
+    row.push_back(s.n == 1 ? interval(values->own) : s.n < 6 ? "n/a (n < 6)" : interval(s.ci95));
 }
 
 void add_ratio(std::vector<std::string>& row, const stats::RatioEstimate& estimate, bool is_base) {
@@ -77,7 +76,7 @@ void add_ratio(std::vector<std::string>& row, const stats::RatioEstimate& estima
 }
 
 // Factors that differ inside the group are no noise: they have to be keys or conditions.
-std::string differing(const model::RunGroup& group, const std::vector<std::string>& keys) {
+std::string differing(const model::KeyedGroup& group, const std::vector<std::string>& keys) {
     std::vector<std::string> names;
     for (const auto& name : group.factors.differing())
         if (std::find(keys.begin(), keys.end(), name) == keys.end()) names.push_back(name);
@@ -88,7 +87,7 @@ std::string differing(const model::RunGroup& group, const std::vector<std::strin
     return fmt::format("differ: {}{}", base::join(names, ", "), more);
 }
 
-std::string marks(const model::RunGroup& group, const std::vector<std::string>& keys) {
+std::string marks(const model::KeyedGroup& group, const std::vector<std::string>& keys) {
     std::vector<std::string> parts;
     if (group.runs.size() == 1) parts.emplace_back("single run");
     if (group.invalid > 0) parts.push_back(fmt::format("{} INVALID left out", group.invalid));
@@ -122,7 +121,7 @@ std::string conditions_of(const model::RunGroups& groups) {
     return base::join(parts, ", ");
 }
 
-void add_notes(View& view, const model::RunGroups& groups, const std::vector<model::RunGroup>& sorted,
+void add_notes(View& view, const model::RunGroups& groups, const std::vector<model::KeyedGroup>& sorted,
                const model::GroupScaling& scaling) {
     const bool single =
         std::any_of(sorted.begin(), sorted.end(), [](const auto& g) { return g.runs.size() == 1; });
@@ -154,7 +153,7 @@ void add_notes(View& view, const model::RunGroups& groups, const std::vector<mod
 }
 
 View view_of(const model::RunGroups& groups, const results::ResultFile& file) {
-    std::vector<model::RunGroup> sorted = groups.sorted();
+    std::vector<model::KeyedGroup> sorted = groups.sorted();
     const auto measurements = groups.measurements();
     View view;
     const std::size_t all = sorted.size();
@@ -167,7 +166,7 @@ View view_of(const model::RunGroups& groups, const results::ResultFile& file) {
         [](const model::ScalingRow& row) { return !std::isnan(row.speedup.ratio) && !row.is_base; });
     view.heads = heads_of(groups, measurements, scales);
     for (std::size_t i = 0; i < std::min(all, kMostRows); ++i) {
-        const model::RunGroup& group = sorted[i];
+        const model::KeyedGroup& group = sorted[i];
         std::vector<std::string> row = group.key;
         for (std::size_t k = asked; k < row.size(); ++k) row[k] = base::printable(row[k], kLongestCell);
         row.push_back(fmt::format("{}", group.runs.size()));

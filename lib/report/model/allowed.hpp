@@ -1,4 +1,4 @@
-// Private to this room: what the user said may differ (--allow).
+// What the user said may differ (--allow).
 #pragma once
 
 #include <set>

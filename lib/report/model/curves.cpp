@@ -65,11 +65,11 @@ CurveKey curve_key(const Group& group, const Keying& keying) {
 }
 
 // Of a run that does not say which batch it holds nobody knows what its curve would show.
-std::vector<const Group*> trained(const Campaign& campaign, Scaling scaling) {
+std::vector<const Group*> trained(const GroupedRuns& grouped, Scaling scaling) {
     std::vector<const Group*> groups;
-    for (const auto& group : campaign.groups())
-        if (group.newest.command == "train" && group.valid > 0 &&
-            group.newest.find("step_time_s") != nullptr && !group.newest.setting(held_batch(scaling)).empty())
+    for (const auto& group : grouped.groups())
+        if (group.newest.command == "train" && group.valid() && group.find("step_time_s") != nullptr &&
+            !group.newest.setting(held_batch(scaling)).empty())
             groups.push_back(&group);
     return groups;
 }
@@ -132,8 +132,8 @@ std::string differing_along(const std::vector<const Group*>& points) {
 
 }  // namespace
 
-std::vector<CurveOfGroups> curves_of(const Campaign& campaign, Scaling scaling) {
-    const auto groups = trained(campaign, scaling);
+std::vector<CurveOfGroups> curves_of(const GroupedRuns& grouped, Scaling scaling) {
+    const auto groups = trained(grouped, scaling);
     Keying keying{scaling, false, true};
     for (const Group* group : groups) keying.one_node = keying.one_node && group->nodes == 1;
     keying.following = varied(groups, keying);

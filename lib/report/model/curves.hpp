@@ -1,10 +1,10 @@
-// Private to this room: which groups of training runs are points of one scaling curve.
+// Which groups of training runs are points of one scaling curve.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "report/model/campaign.hpp"
+#include "report/model/grouped_runs.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report::model {
@@ -24,7 +24,7 @@ inline constexpr std::size_t kMostCurves = 6;
 /// Weak: each rank's batch stays. Strong: that of all ranks together. All other settings are equal along a
 /// curve, but those between ranks, which mean nothing to its single-device base, and those that follow from
 /// the ranks by default, unless somebody varied them at one rank count. At most kMostCurves.
-std::vector<CurveOfGroups> curves_of(const Campaign& campaign, stats::Scaling scaling);
-std::vector<CurveOfGroups> curves_of(Campaign&&, stats::Scaling) = delete;  // the curves point into it
+std::vector<CurveOfGroups> curves_of(const GroupedRuns& grouped, stats::Scaling scaling);
+std::vector<CurveOfGroups> curves_of(GroupedRuns&&, stats::Scaling) = delete;  // the curves point into it
 
 }  // namespace ranklab::report::model

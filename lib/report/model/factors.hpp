@@ -1,4 +1,4 @@
-// Private to this room: what several runs have in common, and in what they differ.
+// What several runs have in common, and in what they differ.
 #pragma once
 
 #include <cstddef>

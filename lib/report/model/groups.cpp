@@ -39,7 +39,7 @@ bool has_wanted(const results::Run& run, const std::vector<std::string>& wanted)
                        [&](const auto& m) { return m.summary.n > 0 && contains(wanted, m.name); });
 }
 
-bool is_shown(const RunGroup& group) {
+bool is_shown(const KeyedGroup& group) {
     return group.invalid > 0 || !group.runs.empty();
 }
 
@@ -106,7 +106,7 @@ void RunGroups::add(const results::Run& run) {
     std::vector<std::string> key;
     for (const auto& name : keys_) key.push_back(value_of(run, name));
     const Conditions surroundings = surroundings_kept_apart(run);
-    RunGroup& group = groups_[{key, surroundings}];
+    KeyedGroup& group = groups_[{key, surroundings}];
     group.key = key;
     group.surroundings = surroundings;
     ++runs_;
@@ -127,17 +127,12 @@ void RunGroups::add(const results::Run& run) {
         ++group.doubtful;
     if (ended_with(run, base::ExitCode::time_limit)) ++group.cut_short;
     for (const auto& m : run.measurements) {
-        const bool wanted = contains(measurements_, m.name) || contains(scaling_times(), m.name);
-        if (!wanted || m.summary.n == 0) continue;
-        GroupValues& values = group.values[m.name];
-        values.unit = m.unit;
-        values.medians.push_back(m.summary.median);
-        values.own = m.summary.ci95;
+        if (contains(measurements_, m.name) || contains(scaling_times(), m.name)) group.add_value(m);
     }
 }
 
-std::vector<RunGroup> RunGroups::sorted() const {
-    std::vector<RunGroup> groups;
+std::vector<KeyedGroup> RunGroups::sorted() const {
+    std::vector<KeyedGroup> groups;
     const auto others = apart();
     for (const auto& [key, group] : groups_) {
         if (!is_shown(group)) continue;
@@ -147,7 +142,7 @@ std::vector<RunGroup> RunGroups::sorted() const {
             groups.back().key.push_back(found == group.surroundings.end() ? "" : found->second);
         }
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
+    std::stable_sort(groups.begin(), groups.end(), [](const KeyedGroup& a, const KeyedGroup& b) {
         return std::lexicographical_compare(a.key.begin(), a.key.end(), b.key.begin(), b.key.end(), before);
     });
     return groups;

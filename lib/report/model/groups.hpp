@@ -1,4 +1,4 @@
-// Private to this room: runs, grouped by the values of some keys. The unit is the run: one number a run.
+// Runs, grouped by the values of some keys. The unit is the run: one number a run.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,18 @@
 #include <vector>
 
 #include "report/model/factors.hpp"
-#include "report/model/surroundings.hpp"
+#include "report/model/run_group.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::model {
 
-/// One measurement of a group: a median a run.
-struct GroupValues {
-    std::string unit;
-    std::vector<double> medians;
-    stats::Interval own;  ///< of the only run; of no meaning where there are several
-};
-
-struct RunGroup {
+/// Runs with equal values of the keys. Those that count have one of the measurements.
+struct KeyedGroup : RunGroup {
     std::vector<std::string> key;   ///< in the order of RunGroups::keys()
-    Conditions surroundings;        ///< of all its runs
-    std::vector<std::string> runs;  ///< ids of those that count: valid, and with one of the measurements
-    std::size_t invalid = 0;        ///< left out
     std::size_t without = 0;        ///< left out: valid, with none of the measurements
     std::size_t not_converged = 0;  ///< of those that count
     std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
     std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
-    std::map<std::string, GroupValues> values;
     Factors factors;
 };
 
@@ -54,7 +44,7 @@ class RunGroups {
     std::vector<std::string> apart() const;
     /// By the values of the keys: numbers in their order, before texts. Runs that have none of the
     /// measurements are left out and counted in without_values(); so are groups of nothing else.
-    std::vector<RunGroup> sorted() const;
+    std::vector<KeyedGroup> sorted() const;
     std::size_t without_values() const;
     /// Those that some group has, in the order asked for.
     std::vector<std::string> measurements() const;
@@ -68,7 +58,7 @@ class RunGroups {
     std::vector<std::string> measurements_;
     std::vector<std::string> allow_;
     std::set<std::string> surroundings_;  ///< that some run has
-    std::map<std::pair<std::vector<std::string>, Conditions>, RunGroup> groups_;
+    std::map<std::pair<std::vector<std::string>, Conditions>, KeyedGroup> groups_;
     Factors factors_;
     std::size_t runs_ = 0;
 };

@@ -47,10 +47,10 @@ LadderRow row_of(const Run& run) {
 }
 
 void add_speedups(std::vector<LadderRow>& rows) {
-    const TimeWithInterval base = base_of(rows).time;
+    const double base = base_of(rows).time.median_s;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows[i].speedup = speedup(base, rows[i].time).ratio;
-        if (i > 0) rows[i].over_previous = speedup(rows[i - 1].time, rows[i].time).ratio;
+        rows[i].speedup = base / rows[i].time.median_s;
+        if (i > 0) rows[i].over_previous = rows[i - 1].time.median_s / rows[i].time.median_s;
     }
 }
 

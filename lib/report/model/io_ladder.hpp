@@ -1,4 +1,4 @@
-// Private to this room: the ladder's rows, as `ranklab io` stored them.
+// The ladder's rows, as `ranklab io` stored them.
 #pragma once
 
 #include <cstdint>

@@ -12,10 +12,6 @@ namespace ranklab::report::model {
 using results::Measurement;
 using results::Run;
 
-Speedup speedup(const TimeWithInterval& base, const TimeWithInterval& time) {
-    return {base.median_s / time.median_s, {base.s.low / time.s.high, base.s.high / time.s.low}};
-}
-
 bool is_rung(const Run& run) {
     const Measurement* time = run.find("job_time_s");
     return run.command == "io" && run.find_table("ladder") == nullptr && time != nullptr &&

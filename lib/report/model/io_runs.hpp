@@ -1,4 +1,4 @@
-// Private to this room: what one run of a rung of the file-writing ladder stored.
+// What one run of a rung of the file-writing ladder stored.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,6 @@ struct TimeWithInterval {
     double median_s = stats::kNone;
     stats::Interval s;
 };
-
-/// A ratio of two times, with the widest interval that theirs allow: low = base.low / time.high, high =
-/// base.high / time.low. NaN where one of them has none.
-struct Speedup {
-    double ratio = stats::kNone;
-    stats::Interval interval;
-};
-Speedup speedup(const TimeWithInterval& base, const TimeWithInterval& time);
 
 /// Whether it is one rung's, with a job time: the run that holds the ladder of several is not.
 bool is_rung(const results::Run& run);

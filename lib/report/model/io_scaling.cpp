@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "report/model/io_runs.hpp"
 #include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
 
@@ -76,56 +77,44 @@ class Surroundings {
     std::vector<std::string> differing_;
 };
 
-struct Timed {
-    TimeWithInterval time;
-    std::string run;
-};
 using SeriesKey = std::tuple<bool, std::string, std::string, std::string, std::string, std::string>;
+using Points = std::map<std::int64_t, const Group*>;
 
-// Every run at its width in the series that it may belong to; later runs replace earlier ones.
-std::map<SeriesKey, std::map<std::int64_t, Timed>> grouped(const std::vector<const Run*>& runs) {
-    std::map<SeriesKey, std::map<std::int64_t, Timed>> groups;
+// Every group at its width in the series that it may belong to; newer ones replace older ones.
+std::map<SeriesKey, Points> grouped(const std::vector<const Group*>& groups) {
+    std::vector<const Run*> runs;
+    for (const Group* group : groups) runs.push_back(&group->newest);
     const auto varying = varying_options(runs);
     const Surroundings surroundings(runs);
-    for (const Run* run : runs) {
-        const std::string rung = run->setting("strategy");
-        const bool processes = workers_of(*run) > 0;
-        const SeriesKey key{processes,
-                            rung,
-                            run->setting("files"),
-                            run->setting("size"),
-                            variant_of(*run, varying),
-                            surroundings.text(*run)};
-        groups[key][processes ? workers_of(*run) : ranks_of(*run)] = {job_time(*run), run->id};
+    std::map<SeriesKey, Points> series;
+    for (const Group* group : groups) {
+        const Run& run = group->newest;
+        const bool processes = workers_of(run) > 0;
+        const SeriesKey key{processes,           run.setting("strategy"),  run.setting("files"),
+                            run.setting("size"), variant_of(run, varying), surroundings.text(run)};
+        const Group*& place = series[key][processes ? workers_of(run) : ranks_of(run)];
+        if (place == nullptr || place->last_utc <= group->last_utc) place = group;
     }
-    return groups;
-}
-
-std::vector<ScalingPoint> points_of(const std::map<std::int64_t, Timed>& times) {
-    std::vector<ScalingPoint> points;
-    const TimeWithInterval base = times.begin()->second.time;
-    for (const auto& [width, timed] : times)
-        points.push_back({static_cast<double>(width), timed.time, speedup(base, timed.time), timed.run});
-    // The base over itself is 1 by definition; its own uncertainty shows in the others' intervals.
-    points.front().speedup = {1, {}};
-    return points;
+    return series;
 }
 
 }  // namespace
 
-std::vector<ScalingSeries> scaling_series(const std::vector<Run>& runs) {
-    std::vector<const Run*> used;
-    for (const auto& run : runs) {
-        const auto rung = run.setting("strategy");
+std::vector<ScalingSeries> scaling_series(const std::vector<const Group*>& groups) {
+    std::vector<const Group*> used;
+    for (const Group* group : groups) {
+        const auto rung = group->newest.setting("strategy");
         const bool alone =
             std::find(kRankZeroAlone.begin(), kRankZeroAlone.end(), rung) != kRankZeroAlone.end();
-        if (run.valid && is_rung(run) && !alone) used.push_back(&run);
+        if (group->valid() && is_rung(group->newest) && !alone) used.push_back(group);
     }
     std::vector<ScalingSeries> series;
-    for (const auto& [key, times] : grouped(used)) {
+    for (const auto& [key, points] : grouped(used)) {
         const auto& [by_workers, rung, files, size, variant, surroundings] = key;
-        if (times.size() >= 2)
-            series.push_back({rung, files, size, variant, surroundings, by_workers, points_of(times)});
+        if (points.size() < 2) continue;
+        series.push_back({rung, files, size, variant, surroundings, by_workers, {}});
+        for (const auto& [width, group] : points)
+            series.back().points.push_back({static_cast<double>(width), group});
     }
     return series;
 }

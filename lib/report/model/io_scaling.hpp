@@ -1,20 +1,17 @@
-// Private to this room: rungs of the ladder over ranks or workers.
+// Rungs of the ladder over ranks or workers.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "report/model/io_runs.hpp"
-#include "results/run.hpp"
+#include "report/model/grouped_runs.hpp"
 
 namespace ranklab::report::model {
 
-/// One run's place in a scaling series.
+/// A group's place in a scaling series.
 struct ScalingPoint {
     double width = 1;  ///< ranks or workers
-    TimeWithInterval time;
-    Speedup speedup;       ///< over the series' first point
-    std::string run = {};  ///< the id of the run
+    const Group* group = nullptr;
 };
 
 /// The same rung, records and settings at two or more widths, ascending; the first point is the base.
@@ -27,8 +24,8 @@ struct ScalingSeries {
     bool by_workers = false;
     std::vector<ScalingPoint> points;
 };
-/// Of valid runs of the same surroundings; the newest of those with equal settings and widths. Process rungs
-/// are drawn over workers, whatever the ranks, and rungs of rank 0 alone not at all.
-std::vector<ScalingSeries> scaling_series(const std::vector<results::Run>& runs);
+/// Of groups with valid runs and the same surroundings; the newest of those with equal settings and widths.
+/// Process rungs are drawn over workers, whatever the ranks, and rungs of rank 0 alone not at all.
+std::vector<ScalingSeries> scaling_series(const std::vector<const Group*>& groups);
 
 }  // namespace ranklab::report::model

@@ -1,4 +1,4 @@
-// Private to this room: warnings of many runs, folded where they differ in their numbers alone.
+// Warnings of many runs, folded where they differ in their numbers alone.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "report/model/ratio.hpp"
 #include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -17,48 +18,26 @@
 namespace ranklab::report::model {
 namespace {
 
-// Above this many repetitions of one run the resampling would take longer than the report.
-constexpr std::size_t kMostRepetitions = 20000;
-
 // Of one rank with the code for several against the single-device code: the work is the same in any sense.
 constexpr const char* kNoScaling = "same ranks";
 
-const GroupValues* time_of(const RunGroup& group, const std::string& name) {
-    const auto found = group.values.find(name);
-    return found == group.values.end() ? nullptr : &found->second;
-}
-
 // The first time that both have.
-std::string common_time(const RunGroup& a, const RunGroup& b) {
+std::string common_time(const KeyedGroup& a, const KeyedGroup& b) {
     for (const auto& name : scaling_times())
-        if (time_of(a, name) != nullptr && time_of(b, name) != nullptr) return name;
+        if (a.find(name) != nullptr && b.find(name) != nullptr) return name;
     return "";
 }
 
-// The longest rank of each repetition.
-std::vector<double> repetitions(const results::ResultFile& file, const std::string& id,
-                                const std::string& name) {
-    const results::Run run = file.read(id);
-    const results::Measurement* m = run.find(name);
-    std::vector<double> longest;
-    if (m == nullptr || m->columns == 0 || m->samples.size() / m->columns > kMostRepetitions) return longest;
-    for (std::size_t row = 0; row + m->columns <= m->samples.size(); row += m->columns)
-        longest.push_back(
-            *std::max_element(m->samples.begin() + static_cast<std::ptrdiff_t>(row),
-                              m->samples.begin() + static_cast<std::ptrdiff_t>(row + m->columns)));
-    return longest;
-}
-
-bool same(const RunGroup& a, const RunGroup& b, const std::string& key) {
+bool same(const KeyedGroup& a, const KeyedGroup& b, const std::string& key) {
     const std::string value = a.factors.common(key);
     return !value.empty() && value == b.factors.common(key);
 }
 
-bool both_have(const RunGroup& a, const RunGroup& b, const std::string& key) {
+bool both_have(const KeyedGroup& a, const KeyedGroup& b, const std::string& key) {
     return !a.factors.common(key).empty() && !b.factors.common(key).empty();
 }
 
-std::optional<stats::Scaling> scaling_between(const RunGroup& base, const RunGroup& group) {
+std::optional<stats::Scaling> scaling_between(const KeyedGroup& base, const KeyedGroup& group) {
     if (same(base, group, "files") && same(base, group, "size")) return stats::Scaling::strong;
     if (!both_have(base, group, "batch-size") || !both_have(base, group, "global-batch-size")) return {};
     const bool local = same(base, group, "batch-size");
@@ -70,58 +49,49 @@ std::optional<stats::Scaling> scaling_between(const RunGroup& base, const RunGro
 class AgainstBase {
   public:
     AgainstBase(const results::ResultFile& file, std::size_t ranks_key)
-        : file_(file), ranks_key_(ranks_key) {}
+        : ratios_([&file](const std::string& id) { return file.read(id); }), ranks_key_(ranks_key) {}
 
-    double ranks(const RunGroup& group) const { return std::strtod(group.key[ranks_key_].c_str(), nullptr); }
+    double ranks(const KeyedGroup& group) const {
+        return std::strtod(group.key[ranks_key_].c_str(), nullptr);
+    }
 
-    ScalingRow row(const RunGroup& base, const RunGroup& group) {
+    ScalingRow row(const KeyedGroup& base, const KeyedGroup& group) {
         ScalingRow row;
         const std::string time = common_time(base, group);
         if (time.empty()) return row;
-        const bool single = base.runs.size() == 1 && group.runs.size() == 1;
-        const auto reference = single ? once(base, time) : time_of(base, time)->medians;
-        const auto times = single ? once(group, time) : time_of(group, time)->medians;
-        row.within_runs = single;
-        row.speedup = stats::estimate_speedup(reference, times);
+        const TimesOfBoth both = ratios_.of(time, base, group);
+        row.within_runs = both.within_runs;
+        row.speedup = both.speedup();
         const auto scaling = scaling_between(base, group);
         if (ranks(group) == ranks(base)) row.scaling = kNoScaling, row.efficiency = row.speedup;
         if (!scaling || !row.scaling.empty()) return row;
         row.scaling = *scaling == stats::Scaling::strong ? "strong" : "weak";
-        row.efficiency = stats::estimate_efficiency(reference, times, ranks(group) / ranks(base), *scaling);
+        row.efficiency = both.efficiency(ranks(group) / ranks(base), *scaling);
         return row;
     }
 
   private:
-    // Samples of a group's only run, or its median where it has none that can be used.
-    const std::vector<double>& once(const RunGroup& group, const std::string& time) {
-        auto& samples = read_[group.runs.front()];
-        if (samples.empty()) samples = repetitions(file_, group.runs.front(), time);
-        if (samples.empty()) samples = time_of(group, time)->medians;
-        return samples;
-    }
-
-    const results::ResultFile& file_;
+    Ratios ratios_;
     std::size_t ranks_key_;
-    std::map<std::string, std::vector<double>> read_;
 };
 
-bool is_single_device(const RunGroup& group) {
+bool is_single_device(const KeyedGroup& group) {
     return group.factors.common("mode") == "single";
 }
 
-std::string code_of(const RunGroup& base) {
+std::string code_of(const KeyedGroup& base) {
     if (is_single_device(base)) return ", single-device code";
     return base.factors.differing().contains("mode")
                ? ", single-device code and others in one: --group-by ranks,mode tells them apart"
                : "";
 }
 
-std::string base_line(const RunGroup& base, const std::vector<std::string>& keys) {
+std::string base_line(const KeyedGroup& base, const std::vector<std::string>& keys) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < keys.size(); ++i)
         parts.push_back(fmt::format("{} = {}", keys[i], base.key[i]));
     for (const auto& name : scaling_times()) {
-        const GroupValues* time = time_of(base, name);
+        const GroupValues* time = base.find(name);
         if (time == nullptr) continue;
         const stats::Summary s = stats::summarise(time->medians);
         return fmt::format("base: {}, {} {} s, {} run(s){}", base::join(parts, ", "), name, number(s.median),
@@ -134,7 +104,7 @@ std::string base_line(const RunGroup& base, const std::vector<std::string>& keys
 class Likeness {
   public:
     // Hosts count where each group ran on one: on several, more ranks need other ones.
-    Likeness(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys, std::size_t place)
+    Likeness(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys, std::size_t place)
         : keys_(keys), place_(place) {
         const auto found = std::find(keys.begin(), keys.end(), "hosts");
         const auto hosts = static_cast<std::size_t>(found - keys.begin());
@@ -144,7 +114,7 @@ class Likeness {
             });
     }
 
-    std::vector<std::string> of(const RunGroup& group, bool to_single_device) const {
+    std::vector<std::string> of(const KeyedGroup& group, bool to_single_device) const {
         std::vector<std::string> values = group.key;
         for (std::size_t i = 0; i < keys_.size(); ++i) {
             const bool meaningless =
@@ -167,20 +137,20 @@ class Likeness {
 // A group's base is the single-device run of equal other keys; where there is none, the fewest ranks.
 class Bases {
   public:
-    Bases(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys, std::size_t place,
+    Bases(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys, std::size_t place,
           const AgainstBase& against)
         : likeness_(groups, keys, place) {
         for (const auto& group : groups) {
             if (common_time(group, group).empty() || !(against.ranks(group) > 0)) continue;
-            const RunGroup*& base = fewest_[likeness_.of(group, false)];
+            const KeyedGroup*& base = fewest_[likeness_.of(group, false)];
             if (base == nullptr || against.ranks(group) < against.ranks(*base)) base = &group;
             if (!is_single_device(group)) continue;
-            const RunGroup*& single = single_[likeness_.of(group, true)];
+            const KeyedGroup*& single = single_[likeness_.of(group, true)];
             if (single == nullptr || group.runs.size() > single->runs.size()) single = &group;
         }
     }
 
-    const RunGroup* of(const RunGroup& group) const {
+    const KeyedGroup* of(const KeyedGroup& group) const {
         const auto single = single_.find(likeness_.of(group, true));
         if (single != single_.end()) return single->second;
         const auto fewest = fewest_.find(likeness_.of(group, false));
@@ -189,7 +159,7 @@ class Bases {
 
   private:
     Likeness likeness_;
-    std::map<std::vector<std::string>, const RunGroup*> single_, fewest_;
+    std::map<std::vector<std::string>, const KeyedGroup*> single_, fewest_;
 };
 
 void add_notes(GroupScaling& scaling) {
@@ -217,7 +187,7 @@ void add_notes(GroupScaling& scaling) {
 
 }  // namespace
 
-GroupScaling scaling_of(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys,
+GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys,
                         const results::ResultFile& file) {
     GroupScaling scaling;
     const auto found = std::find(keys.begin(), keys.end(), "ranks");
@@ -225,9 +195,9 @@ GroupScaling scaling_of(const std::vector<RunGroup>& groups, const std::vector<s
     const auto place = static_cast<std::size_t>(found - keys.begin());
     AgainstBase against(file, place);
     const Bases bases(groups, keys, place, against);
-    std::vector<const RunGroup*> used;
+    std::vector<const KeyedGroup*> used;
     for (const auto& group : groups) {
-        const RunGroup* base = bases.of(group);
+        const KeyedGroup* base = bases.of(group);
         if (base == nullptr || group.values.empty()) {
             scaling.rows.emplace_back();
             continue;
@@ -236,7 +206,7 @@ GroupScaling scaling_of(const std::vector<RunGroup>& groups, const std::vector<s
         scaling.rows.push_back(base == &group ? ScalingRow{true, {1, {}}, {1, {}}, "", false}
                                               : against.row(*base, group));
     }
-    for (const RunGroup* base : used) scaling.bases.push_back(base_line(*base, keys));
+    for (const KeyedGroup* base : used) scaling.bases.push_back(base_line(*base, keys));
     add_notes(scaling);
     return scaling;
 }

@@ -1,4 +1,4 @@
-// Private to this room: speedup and parallel efficiency of groups of runs that differ in their ranks.
+// Speedup and parallel efficiency of groups of runs that differ in their ranks.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ranklab::report::model {
 
-/// One group against its base: the single-device runs (single_device.hpp) whose other keys are the same, but
+/// One group against its base: the single-device runs (surroundings.hpp) whose other keys are the same, but
 /// for those that mean nothing on one device; where there are none the group of fewest ranks whose other keys
 /// are the same.
 struct ScalingRow {
@@ -30,7 +30,7 @@ struct GroupScaling {
 /// Of the groups as sorted() gave them. Strong is claimed where the work of all ranks together is the same
 /// (global-batch-size; files and size of io), weak where that of each rank is (batch-size). The samples of
 /// groups of one run are read from the file.
-GroupScaling scaling_of(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys,
+GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys,
                         const results::ResultFile& file);
 
 }  // namespace ranklab::report::model

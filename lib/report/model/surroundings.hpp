@@ -1,4 +1,4 @@
-// Private to this room: where and with what runs were measured, by the roles that the vocabulary gives to
+// Where and with what runs were measured, by the roles that the vocabulary gives to
 // facts: what keeps runs apart.
 #pragma once
 

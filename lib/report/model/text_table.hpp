@@ -1,4 +1,4 @@
-// Private to this room: aligned columns for a terminal.
+// Aligned columns for a terminal.
 #pragma once
 
 #include <string>

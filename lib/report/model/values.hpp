@@ -1,4 +1,4 @@
-// Private to this room: values out of runs and tables, and their form for a person's eye.
+// Values out of runs and tables, and their form for a person's eye.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ constexpr const char* kAlways[] = {"step_time_s",         "throughput_samples_pe
 
 Data definitions_data(const PageInput& input) {
     std::map<std::string, std::string> measured;  // name -> unit
-    for (const auto& group : input.campaign().groups())
+    for (const auto& group : input.grouped().groups())
         for (const auto& m : group.newest.measurements) measured[m.name] = m.unit;
     for (const char* const name : kAlways) measured.try_emplace(name, "");
     List items;

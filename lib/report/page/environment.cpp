@@ -20,10 +20,10 @@ Data different_data(const std::string& fact, const Values& values) {
     return Object{{"fact", cut(fact, 80)}, {"values", rows}};
 }
 
-std::string hosts_text(const model::Campaign& campaign) {
+std::string hosts_text(const model::GroupedRuns& grouped) {
     std::string text;
     std::size_t shown = 0;
-    for (const auto& [host, runs] : campaign.hosts())
+    for (const auto& [host, runs] : grouped.hosts())
         if (++shown <= kMostHosts) text += (text.empty() ? "" : ", ") + cut(host, 80);
     return shown > kMostHosts ? text + fmt::format(" … and {} more", shown - kMostHosts) : text;
 }
@@ -31,19 +31,19 @@ std::string hosts_text(const model::Campaign& campaign) {
 }  // namespace
 
 Data environment_data(const PageInput& input) {
-    const model::Campaign& campaign = input.campaign();
-    if (campaign.runs() == 0) return false;
+    const model::GroupedRuns& grouped = input.grouped();
+    if (grouped.runs() == 0) return false;
     List same, different;
     std::size_t facts = 0;
-    for (const auto& [fact, values] : campaign.facts()) {
+    for (const auto& [fact, values] : grouped.facts()) {
         if (++facts > kMostFacts) break;
-        if (values.size() == 1 && values.begin()->second == campaign.runs()) {
+        if (values.size() == 1 && values.begin()->second == grouped.runs()) {
             same.push_back(Object{{"fact", cut(fact, 80)}, {"value", cut(values.begin()->first, 300)}});
         } else {
             different.push_back(different_data(fact, values));
         }
     }
-    return Object{{"hosts", hosts_text(campaign)},
+    return Object{{"hosts", hosts_text(grouped)},
                   {"differs", !different.empty()},
                   {"different", different},
                   {"same", same}};

@@ -61,30 +61,30 @@ List sections_of(const PageInput& input, figures::Drawer& drawer) {
 }
 
 Data lead_data(const PageInput& input) {
-    const model::Campaign& campaign = input.campaign();
-    if (campaign.runs() == 0) return false;
-    return Object{{"runs", fmt::to_string(campaign.runs())},
-                  {"runs_word", campaign.runs() == 1 ? "run" : "runs"},
-                  {"groups", fmt::to_string(campaign.groups().size())},
-                  {"groups_word", campaign.groups().size() == 1 ? "group" : "groups"},
-                  {"hosts", counted(campaign.hosts().size(), "host")},
-                  {"first", campaign.first_utc()},
-                  {"last", campaign.last_utc()},
-                  {"all_valid", campaign.invalid() == 0},
+    const model::GroupedRuns& grouped = input.grouped();
+    if (grouped.runs() == 0) return false;
+    return Object{{"runs", fmt::to_string(grouped.runs())},
+                  {"runs_word", grouped.runs() == 1 ? "run" : "runs"},
+                  {"groups", fmt::to_string(grouped.groups().size())},
+                  {"groups_word", grouped.groups().size() == 1 ? "group" : "groups"},
+                  {"hosts", counted(grouped.hosts().size(), "host")},
+                  {"first", grouped.first_utc()},
+                  {"last", grouped.last_utc()},
+                  {"all_valid", grouped.invalid() == 0},
                   {"choice", if_any(figures::cut(input.choice, 300))}};
 }
 
 }  // namespace
 
 std::string html_page(const model::ChosenRuns& runs, const HtmlOptions& options) {
-    model::Campaign campaign;
-    runs.visit(results::Detail::measurements, [&](results::Run&& run) { campaign.add(std::move(run)); });
-    campaign.complete([&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); },
-                      kMostCompleted);
+    model::GroupedRuns grouped;
+    runs.visit(results::Detail::measurements, [&](results::Run&& run) { grouped.add(std::move(run)); });
+    grouped.complete([&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); },
+                     kMostCompleted);
     const model::References references = model::read_references(options.reference);
     for (const auto& problem : references.problems) base::log::warn(problem);
     const auto load = [&](const std::string& id) { return runs.file().read(id); };
-    const PageInput input{{campaign, load, references},
+    const PageInput input{{grouped, load, references},
                           runs.file().path().filename().string(),
                           runs.text(),
                           options.most_groups};

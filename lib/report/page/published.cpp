@@ -48,7 +48,7 @@ Data published_data(const PageInput& input) {
     for (const auto& problem : references.problems) problems.push_back(cut(problem, 500));
     for (const auto& row : references.rows) {
         all.push_back(row_data(row));
-        const auto ours = figures::groups_like(row, input.campaign());
+        const auto ours = figures::groups_like(row, input.grouped());
         if (ours.empty()) continue;
         pairs.push_back(row_data(row));
         pairs.back().set("ours", ours_data(ours, row.quantity, input));

@@ -108,8 +108,8 @@ Data figure_of(const model::Group& group, const std::string& title, const PageIn
 }  // namespace
 
 Data ranks_data(const PageInput& input) {
-    std::vector<const model::Group*> groups = model::recent_groups(input.campaign(), "", 200);
-    std::erase_if(groups, [](const model::Group* group) { return group->ranks < 2 || group->valid == 0; });
+    std::vector<const model::Group*> groups = model::recent_groups(input.grouped(), "", 200);
+    std::erase_if(groups, [](const model::Group* group) { return group->ranks < 2 || !group->valid(); });
     // The widest first; of equal ones training, then the newest.
     std::stable_sort(groups.begin(), groups.end(), [](const model::Group* a, const model::Group* b) {
         const auto order = [](const model::Group* g) {

@@ -66,24 +66,24 @@ Data run_data(const model::Group& group, const std::string& title, bool open) {
 
 }  // namespace
 
-std::vector<const model::Group*> detailed_groups(const model::Campaign& campaign) {
-    return model::recent_groups(campaign, "", kMostDetailed);
+std::vector<const model::Group*> detailed_groups(const model::GroupedRuns& grouped) {
+    return model::recent_groups(grouped, "", kMostDetailed);
 }
 
 Data run_anchor(const PageInput& input, const model::Group& group) {
-    const auto shown = detailed_groups(input.campaign());
+    const auto shown = detailed_groups(input.grouped());
     if (std::find(shown.begin(), shown.end(), &group) == shown.end()) return false;
     return figures::plain_name(group.newest.id);
 }
 
 Data runs_data(const PageInput& input) {
-    const auto groups = detailed_groups(input.campaign());
+    const auto groups = detailed_groups(input.grouped());
     if (groups.empty()) return false;
     const auto titles = model::group_titles(groups);
     List runs;
     for (std::size_t i = 0; i < groups.size(); ++i)
         runs.push_back(run_data(*groups[i], titles[i], groups.size() == 1));
-    const std::size_t more = model::recent_groups(input.campaign(), "", SIZE_MAX).size() - groups.size();
+    const std::size_t more = model::recent_groups(input.grouped(), "", SIZE_MAX).size() - groups.size();
     return Object{{"runs", runs}, {"more", if_any(more == 0 ? "" : fmt::to_string(more))}};
 }
 

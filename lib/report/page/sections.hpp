@@ -17,7 +17,7 @@ struct PageInput {
     std::string choice;  ///< of its runs, in words; "" for all
     std::size_t most_groups = 60;
 
-    const model::Campaign& campaign() const { return source.campaign; }
+    const model::GroupedRuns& grouped() const { return source.grouped; }
 };
 
 /// Figures side by side where the page is wide; false where no chart has a number.
@@ -25,7 +25,7 @@ Data figure_row(const std::string& heading, const std::vector<figures::Figure>& 
                 figures::Drawer& drawer);
 
 /// Groups whose newest run the page shows whole: what others link to.
-std::vector<const model::Group*> detailed_groups(const model::Campaign& campaign);
+std::vector<const model::Group*> detailed_groups(const model::GroupedRuns& grouped);
 /// The anchor of the group's newest run where the page shows it; otherwise false.
 Data run_anchor(const PageInput& input, const model::Group& group);
 

@@ -32,8 +32,8 @@ Item unverified(const std::vector<std::string>& runs) {
              figures::soft("newest " + runs.back())}};
 }
 
-Item invalid(const model::Campaign& campaign) {
-    return {{figures::strong(fmt::format("{} of {} runs are invalid.", campaign.invalid(), campaign.runs())),
+Item invalid(const model::GroupedRuns& grouped) {
+    return {{figures::strong(fmt::format("{} of {} runs are invalid.", grouped.invalid(), grouped.runs())),
              " None of their numbers is used."},
             true};
 }
@@ -46,25 +46,25 @@ Item single(std::ptrdiff_t groups) {
 }
 
 // The worst first.
-std::vector<Item> items_of(const model::Campaign& campaign) {
+std::vector<Item> items_of(const model::GroupedRuns& grouped) {
     std::vector<Item> items;
-    if (campaign.invalid() > 0) items.push_back(invalid(campaign));
-    for (const auto& why : campaign.invalid_runs().sorted())
+    if (grouped.invalid() > 0) items.push_back(invalid(grouped));
+    for (const auto& why : grouped.invalid_runs().sorted())
         items.push_back(notice("INVALID: " + why.text, why.runs, why.newest, true));
-    if (!campaign.failed().empty())
+    if (!grouped.failed().empty())
         items.push_back(
-            notice("a verification failed", campaign.failed().size(), campaign.failed().back(), true));
-    if (!campaign.unverified().empty()) items.push_back(unverified(campaign.unverified()));
+            notice("a verification failed", grouped.failed().size(), grouped.failed().back(), true));
+    if (!grouped.unverified().empty()) items.push_back(unverified(grouped.unverified()));
     const auto alone = std::count_if(
-        campaign.groups().begin(), campaign.groups().end(),
-        [](const model::Group& group) { return model::has_numbers(group) && group.valid == 1; });
+        grouped.groups().begin(), grouped.groups().end(),
+        [](const model::Group& group) { return model::has_numbers(group) && group.runs.size() == 1; });
     if (alone > 0) items.push_back(single(alone));
-    if (const auto apart = model::kept_apart(campaign); !apart.empty())
+    if (const auto apart = model::kept_apart(grouped); !apart.empty())
         items.push_back(
             {{"Runs of different surroundings are not pooled, and are no points of one curve: "
               "they differ in " +
               figures::cut(base::join(apart, "; "), 600) + "."}});
-    for (const auto& warning : campaign.warnings().sorted())
+    for (const auto& warning : grouped.warnings().sorted())
         items.push_back(notice(warning.text, warning.runs, warning.newest, false));
     return items;
 }
@@ -72,7 +72,7 @@ std::vector<Item> items_of(const model::Campaign& campaign) {
 }  // namespace
 
 Data warnings_data(const PageInput& input) {
-    const auto items = items_of(input.campaign());
+    const auto items = items_of(input.grouped());
     if (items.empty()) return false;
     List first, rest;
     for (std::size_t i = 0; i < items.size(); ++i)

@@ -5,18 +5,76 @@
 #include <cmath>
 
 #include "report/model/io_scaling.hpp"
+#include "report/model/ratio.hpp"
 #include "unit/report/io_runs_sample.hpp"
 
 namespace ranklab::report::model {
 namespace {
 
-TEST(SpeedupOfTimes, HasTheWidestIntervalThatBothAllow) {
-    const Speedup s = speedup({8, {6, 10}}, {2, {1, 4}});
-    EXPECT_EQ(s.ratio, 4);
-    EXPECT_EQ(s.interval.low, 6.0 / 4);
-    EXPECT_EQ(s.interval.high, 10.0 / 1);
-    EXPECT_TRUE(std::isnan(speedup({8, {}}, {2, {1, 4}}).interval.low));
-    EXPECT_TRUE(std::isnan(speedup({8, {6, 10}}, {2, {}}).interval.high));
+/// The series of runs, and the groups that they point into.
+struct Made {
+    explicit Made(const std::vector<results::Run>& runs) {
+        for (auto run : runs) grouped.add(std::move(run));
+        std::vector<const Group*> groups;
+        for (const auto& group : grouped.groups()) groups.push_back(&group);
+        all = scaling_series(groups);
+    }
+    double speedup(std::size_t series, std::size_t point) const {
+        Ratios ratios([](const std::string&) { return results::Run{}; });
+        const auto& points = all[series].points;
+        return ratios.of("job_time_s", *points[0].group, *points[point].group).speedup().ratio;
+    }
+
+    GroupedRuns grouped;
+    std::vector<ScalingSeries> all;
+};
+
+results::Run with_samples(const std::string& id, double first) {
+    results::Run run;
+    run.id = id;
+    results::Measurement time{"job_time_s", "s", results::Kind::cost, "max", "repetition", 1, {}, {}, {}};
+    for (int i = 0; i < 7; ++i) time.samples.push_back(first + 0.1 * i);
+    run.measurements = {time};
+    return run;
+}
+
+RunGroup group_of(const std::string& newest, std::vector<double> medians) {
+    RunGroup group;
+    group.runs.assign(medians.size(), newest);
+    group.values["job_time_s"] = {"s", std::move(medians), {}};
+    return group;
+}
+
+TEST(Ratios, OfTwoSingleRunsAreOfTheirRepetitions) {
+    int reads = 0;
+    Ratios ratios([&](const std::string& id) {
+        ++reads;
+        return with_samples(id, id == "base" ? 7.7 : 3.7);
+    });
+    for (int i = 0; i < 2; ++i) {
+        const auto both = ratios.of("job_time_s", group_of("base", {9}), group_of("new", {5}));
+        EXPECT_TRUE(both.within_runs);
+        EXPECT_DOUBLE_EQ(both.speedup().ratio, 2);
+        EXPECT_LT(both.speedup().ci.low, 2);
+        EXPECT_GT(both.speedup().ci.high, 2);
+        EXPECT_DOUBLE_EQ(both.efficiency(4, stats::Scaling::strong).ratio, 0.5);
+    }
+    EXPECT_EQ(reads, 2) << "each run once";
+}
+
+TEST(Ratios, OfSeveralRunsAreOfTheRuns) {
+    Ratios ratios([&](const std::string& id) {
+        ADD_FAILURE() << "nobody needs the samples of " << id;
+        return results::Run{};
+    });
+    const auto many = ratios.of("job_time_s", group_of("base", {7.8, 7.9, 8, 8.1, 8.2, 8}),
+                                group_of("new", {4, 4, 4, 4, 4, 4}));
+    EXPECT_FALSE(many.within_runs);
+    EXPECT_DOUBLE_EQ(many.speedup().ratio, 2);
+    EXPECT_GT(many.speedup().ci.low, 1.9);
+    const auto few = ratios.of("job_time_s", group_of("base", {8}), group_of("new", {3, 4, 5})).speedup();
+    EXPECT_DOUBLE_EQ(few.ratio, 2);
+    EXPECT_TRUE(std::isnan(few.ci.low)) << "what three runs have in common is no interval";
 }
 
 TEST(LadderRows, AreReadWhetherNumbersAreWholeOrNot) {
@@ -108,23 +166,20 @@ TEST(NewestLadder, MarksInvalidRunsAndIgnoresOtherCommands) {
 }
 
 TEST(ScalingSeries, AreOverRanksForMpiAndOverWorkersForProcesses) {
-    const auto all =
-        scaling_series({rung_run("mpi-send", 2, 1, {4, {3, 5}}), rung_run("mpi-send", 1, 1, {8, {6, 10}}),
-                        rung_run("process-queue", 1, 1, {6, {}}),
-                        rung_run("process-queue", 2, 2, {3, {}}),  // workers of rank 0 alone
-                        rung_run("binary", 1, 1, {1, {}}), rung_run("binary", 2, 1, {1, {}})});
+    const Made made({rung_run("mpi-send", 2, 1, {4, {3, 5}}), rung_run("mpi-send", 1, 1, {8, {6, 10}}),
+                     rung_run("process-queue", 1, 1, {6, {}}),
+                     rung_run("process-queue", 2, 2, {3, {}}),  // workers of rank 0 alone
+                     rung_run("binary", 1, 1, {1, {}}), rung_run("binary", 2, 1, {1, {}})});
+    const auto& all = made.all;
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].rung, "mpi-send");
     EXPECT_FALSE(all[0].by_workers);
     EXPECT_EQ(all[0].points[0].width, 1);
-    EXPECT_EQ(all[0].points[0].speedup.ratio, 1);
-    EXPECT_TRUE(std::isnan(all[0].points[0].speedup.interval.low));
-    EXPECT_EQ(all[0].points[1].speedup.ratio, 2);
-    EXPECT_EQ(all[0].points[1].speedup.interval.low, 6.0 / 5);
-    EXPECT_EQ(all[0].points[1].speedup.interval.high, 10.0 / 3);
+    EXPECT_EQ(all[0].points[1].width, 2);
+    EXPECT_EQ(made.speedup(0, 1), 2);
     EXPECT_EQ(all[1].rung, "process-queue");
     EXPECT_TRUE(all[1].by_workers);
-    EXPECT_EQ(all[1].points[1].speedup.ratio, 2);
+    EXPECT_EQ(made.speedup(1, 1), 2);
 }
 
 // The rungs of another machine are no rows of this one's ladder, nor points of its series.
@@ -137,16 +192,16 @@ TEST(NewestLadder, AndSeriesAreOfOneMachine) {
         {on(rung_run("text-loop", 1, 1, {8, {}}), "Old"), on(rung_run("binary", 1, 1, {4, {}}), "New")});
     ASSERT_EQ(ladder.rows.size(), 1U);
     EXPECT_EQ(ladder.rows[0].rung, "binary");
-    EXPECT_TRUE(scaling_series({on(rung_run("mpi-send", 1, 1, {8, {}}), "Old"),
-                                on(rung_run("mpi-send", 2, 1, {4, {}}), "New")})
-                    .empty());
-    const auto both = scaling_series(
+    EXPECT_TRUE(
+        Made({on(rung_run("mpi-send", 1, 1, {8, {}}), "Old"), on(rung_run("mpi-send", 2, 1, {4, {}}), "New")})
+            .all.empty());
+    const Made made(
         {on(rung_run("mpi-send", 1, 1, {8, {}}), "Old"), on(rung_run("mpi-send", 2, 1, {4, {}}), "Old"),
          on(rung_run("mpi-send", 1, 1, {2, {}}), "New"), on(rung_run("mpi-send", 2, 1, {2, {}}), "New")});
-    ASSERT_EQ(both.size(), 2U);
-    EXPECT_EQ(both[0].surroundings, "host.cpu New");
-    EXPECT_EQ(both[0].points[1].speedup.ratio, 1);
-    EXPECT_EQ(both[1].points[1].speedup.ratio, 2);
+    ASSERT_EQ(made.all.size(), 2U);
+    EXPECT_EQ(made.all[0].surroundings, "host.cpu New");
+    EXPECT_EQ(made.speedup(0, 1), 1);
+    EXPECT_EQ(made.speedup(1, 1), 2);
 }
 
 // One rank alone starts without MPI and mpirun, both of which leave variables that nobody has set.
@@ -158,24 +213,25 @@ TEST(ScalingSeries, WhatMpirunAndMpisStartLeaveInTheEnvironmentIsNoOtherMachine)
     const auto alone = rung_run("mpi-send", 1, 1, {8, {}});
     auto two = with(rung_run("mpi-send", 2, 1, {4, {}}), "OMPI_MCA_mpi_oversubscribe", "0");
     two = with(two, "OMPI_MCA_pmix", "^s1,s2,cray,isolated");
-    EXPECT_EQ(scaling_series({alone, with(two, "OMPI_MCA_pml", "^cm,ucx")}).size(), 1U);
-    EXPECT_TRUE(scaling_series({alone, with(two, "OMPI_MCA_pml", "ob1")}).empty()) << "the user's word";
+    EXPECT_EQ(Made({alone, with(two, "OMPI_MCA_pml", "^cm,ucx")}).all.size(), 1U);
+    EXPECT_TRUE(Made({alone, with(two, "OMPI_MCA_pml", "ob1")}).all.empty()) << "the user's word";
     const auto binary = rung_run("binary", 1, 1, {2, {}});
     EXPECT_EQ(newest_ladder({binary, with(two, "OMPI_MCA_pml", "^cm,ucx")}).rows.size(), 2U);
 }
 
-TEST(ScalingSeries, TakeTheNewestRunAndKeepOtherRecordsAndSettingsApart) {
+TEST(ScalingSeries, PoolRunsThatAreAlikeAndKeepOtherRecordsAndSettingsApart) {
     auto invalid = rung_run("mpi-send", 2, 1, {1, {}});
     invalid.valid = false;
     auto larger = rung_run("mpi-send", 4, 1, {1, {}});
     larger.config[2].value = "1000";
     auto synced = rung_run("mpi-send", 4, 1, {1, {}});
     synced.config.push_back({"fsync", "on"});
-    const auto all = scaling_series({rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {5, {}}),
-                                     rung_run("mpi-send", 2, 1, {4, {}}), invalid, larger, synced});
-    ASSERT_EQ(all.size(), 1U);
-    ASSERT_EQ(all[0].points.size(), 2U);
-    EXPECT_EQ(all[0].points[1].time.median_s, 4);
+    const Made made({rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {6, {}}),
+                     rung_run("mpi-send", 2, 1, {4, {}}), invalid, larger, synced});
+    ASSERT_EQ(made.all.size(), 1U);
+    ASSERT_EQ(made.all[0].points.size(), 2U);
+    EXPECT_EQ(made.all[0].points[1].group->newest.median("job_time_s"), 4);
+    EXPECT_EQ(made.speedup(0, 1), 8.0 / 5);
 }
 
 }  // namespace

@@ -259,10 +259,10 @@ StoredRun with_settings(StoredRun run, const std::vector<std::pair<std::string, 
     return run;
 }
 
-model::Campaign campaign_of(const std::vector<StoredRun>& runs) {
-    model::Campaign campaign;
-    for (const StoredRun& run : runs) campaign.add(results::Run(run));
-    return campaign;
+model::GroupedRuns groups_of(const std::vector<StoredRun>& runs) {
+    model::GroupedRuns grouped;
+    for (const StoredRun& run : runs) grouped.add(results::Run(run));
+    return grouped;
 }
 
 std::vector<std::string> point_texts(const model::CurveOfGroups& curve) {
@@ -273,15 +273,15 @@ std::vector<std::string> point_texts(const model::CurveOfGroups& curve) {
 }
 
 TEST(Curves, BeginWithTheSingleDeviceRunWhateverItStoresOfTheWayBetweenRanks) {
-    const auto campaign =
-        campaign_of({with_settings(weak_run("a", 1, 0.010), {{"progress", "thread"}, {"backend", "self"}}),
-                     with_settings(weak_run("b", 2, 0.012), {{"progress", "none"}, {"backend", "mpi"}}),
-                     with_settings(weak_run("c", 4, 0.020), {{"progress", "thread"}, {"backend", "mpi"}})});
-    const auto curves = model::curves_of(campaign, stats::Scaling::weak);
+    const auto grouped =
+        groups_of({with_settings(weak_run("a", 1, 0.010), {{"progress", "thread"}, {"backend", "self"}}),
+                   with_settings(weak_run("b", 2, 0.012), {{"progress", "none"}, {"backend", "mpi"}}),
+                   with_settings(weak_run("c", 4, 0.020), {{"progress", "thread"}, {"backend", "mpi"}})});
+    const auto curves = model::curves_of(grouped, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 2", "ddp at 4"));
     EXPECT_EQ(curves[0].differing, "progress none, thread");
-    EXPECT_TRUE(model::curves_of(campaign, stats::Scaling::strong).empty());
+    EXPECT_TRUE(model::curves_of(grouped, stats::Scaling::strong).empty());
 }
 
 // Neither weak nor strong: nobody knows which batch the others left.
@@ -289,12 +289,12 @@ TEST(Curves, NeedTheSettingThatTheyHold) {
     std::vector<StoredRun> runs{weak_run("a", 1, 0.010), weak_run("b", 2, 0.012)};
     for (auto& run : runs)
         std::erase_if(run.config, [](const auto& setting) { return setting.key == "global-batch-size"; });
-    const auto without_global = campaign_of(runs);
+    const auto without_global = groups_of(runs);
     EXPECT_TRUE(model::curves_of(without_global, stats::Scaling::strong).empty());
     EXPECT_EQ(model::curves_of(without_global, stats::Scaling::weak).size(), 1U);
     for (auto& run : runs)
         std::erase_if(run.config, [](const auto& setting) { return setting.key == "batch-size"; });
-    const auto without_both = campaign_of(runs);
+    const auto without_both = groups_of(runs);
     EXPECT_TRUE(model::curves_of(without_both, stats::Scaling::weak).empty());
 }
 
@@ -308,10 +308,10 @@ TEST_F(HtmlPage, OfOneStepNothingIsSaidThatOneCannotTell) {
 }
 
 TEST(Curves, OfOneRankWithTheCodeForSeveralHaveItAsASecondPoint) {
-    const auto campaign =
-        campaign_of({with_settings(weak_run("a", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}),
-                     weak_run("b", 2, 0.012), weak_run("c", 1, 0.010)});
-    const auto curves = model::curves_of(campaign, stats::Scaling::weak);
+    const auto grouped =
+        groups_of({with_settings(weak_run("a", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}),
+                   weak_run("b", 2, 0.012), weak_run("c", 1, 0.010)});
+    const auto curves = model::curves_of(grouped, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 1", "ddp at 2"));
 }
@@ -321,10 +321,10 @@ TEST(Curves, KeepApartWhatSomebodyVariedAtOneRankCountAndOtherWork) {
         return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}});
     };
     const auto varied =
-        campaign_of({on("a", 2, "none"), on("b", 2, "thread"), on("c", 4, "none"), on("d", 4, "thread")});
+        groups_of({on("a", 2, "none"), on("b", 2, "thread"), on("c", 4, "none"), on("d", 4, "thread")});
     EXPECT_EQ(model::curves_of(varied, stats::Scaling::weak).size(), 2U);
-    const auto other = campaign_of(
-        {with_settings(weak_run("a", 1, 0.010), {{"model", "resnet50"}}), weak_run("b", 2, 0.012)});
+    const auto other =
+        groups_of({with_settings(weak_run("a", 1, 0.010), {{"model", "resnet50"}}), weak_run("b", 2, 0.012)});
     EXPECT_TRUE(model::curves_of(other, stats::Scaling::weak).empty());
 }
 
@@ -344,16 +344,16 @@ TEST(Curves, AndGroupsKeepMachinesApart) {
     const std::vector<StoredRun> runs{
         with_cpu(weak_run("a", 1, 0.010), "Old"), with_cpu(weak_run("b", 2, 0.012), "Old"),
         with_cpu(weak_run("c", 1, 0.020), "New"), with_cpu(weak_run("d", 2, 0.024), "New")};
-    const auto campaign = campaign_of(runs);
-    EXPECT_EQ(campaign.groups().size(), 4U);
-    const auto curves = model::curves_of(campaign, stats::Scaling::weak);
+    const auto grouped = groups_of(runs);
+    EXPECT_EQ(grouped.groups().size(), 4U);
+    const auto curves = model::curves_of(grouped, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 2U);
     for (const auto& curve : curves) {
         ASSERT_EQ(curve.points.size(), 2U);
         EXPECT_EQ(curve.points[0]->surroundings.at("host.cpu"), curve.points[1]->surroundings.at("host.cpu"));
         EXPECT_THAT(curve.title, HasSubstr(curve.points[0]->surroundings.at("host.cpu")));
     }
-    EXPECT_THAT(model::kept_apart(campaign), ElementsAre("host.cpu: New | Old"));
+    EXPECT_THAT(model::kept_apart(grouped), ElementsAre("host.cpu: New | Old"));
 }
 
 // One core and two, with no --threads: what `compare` refuses is not pooled here, and the curve goes on.
@@ -363,23 +363,23 @@ TEST(Curves, AndGroupsKeepNumbersOfThreadsApart) {
         run.context.push_back({"training", "intra_op_threads", threads});
         return run;
     };
-    const auto campaign =
-        campaign_of({computed_by(weak_run("a", 1, 0.010), "2"), computed_by(weak_run("b", 1, 0.020), "1"),
-                     computed_by(weak_run("c", 2, 0.022), "1")});
-    EXPECT_EQ(campaign.groups().size(), 3U);
-    EXPECT_THAT(model::kept_apart(campaign), ElementsAre("training.intra_op_threads: 1 | 2"));
-    EXPECT_EQ(model::curves_of(campaign, stats::Scaling::weak).size(), 1U)
+    const auto grouped =
+        groups_of({computed_by(weak_run("a", 1, 0.010), "2"), computed_by(weak_run("b", 1, 0.020), "1"),
+                   computed_by(weak_run("c", 2, 0.022), "1")});
+    EXPECT_EQ(grouped.groups().size(), 3U);
+    EXPECT_THAT(model::kept_apart(grouped), ElementsAre("training.intra_op_threads: 1 | 2"));
+    EXPECT_EQ(model::curves_of(grouped, stats::Scaling::weak).size(), 1U)
         << "more ranks have fewer cores each";
 }
 
 TEST(Curves, OfOneNodeKeepHostsApartAndOfSeveralSayThem) {
     const auto two =
-        campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
+        groups_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
     EXPECT_TRUE(model::curves_of(two, stats::Scaling::weak).empty()) << "another host is another machine";
     StoredRun wide = weak_run("b", 2, 0.012);
     wide.hosts[0].host = "n2";
     wide.hosts[1].host = "n3";
-    const auto several = campaign_of({on_host(weak_run("a", 1, 0.010), "n1"), wide});
+    const auto several = groups_of({on_host(weak_run("a", 1, 0.010), "n1"), wide});
     const auto curves = model::curves_of(several, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_THAT(curves[0].differing, HasSubstr("hosts n1 | n2 n3"));
@@ -399,9 +399,9 @@ TEST_F(HtmlPage, PoolsNoRunsOfTwoMachinesAndSaysSo) {
 
 TEST(GroupTitles, LeaveOutWhatFollowsFromTheRanksUnlessItTellsGroupsApart) {
     const auto titles = [](const std::vector<StoredRun>& runs) {
-        const model::Campaign campaign = campaign_of(runs);
+        const model::GroupedRuns grouped = groups_of(runs);
         std::vector<const model::Group*> groups;
-        for (const auto& group : campaign.groups()) groups.push_back(&group);
+        for (const auto& group : grouped.groups()) groups.push_back(&group);
         return model::group_titles(groups);
     };
     const auto with = [](const char* id, int ranks, const char* progress, const char* batch) {

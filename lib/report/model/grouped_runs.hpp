@@ -1,4 +1,4 @@
-// Private to this room: many runs, folded into groups of like ones while they pass by, so that ten thousand
+// Many runs, folded into groups of like ones while they pass by, so that ten thousand
 // take little memory.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "report/model/notices.hpp"
-#include "report/model/surroundings.hpp"
+#include "report/model/run_group.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
@@ -17,19 +17,18 @@ namespace ranklab::report::model {
 
 /// Runs of one command with the same settings on as many ranks and nodes, measured in the same surroundings
 /// (surroundings.hpp). Seeds, labels, paths, and how long or often was measured do not make a group.
-struct Group {
+struct Group : RunGroup {
     std::string key;
     std::size_t ranks = 1, nodes = 1;
-    Conditions surroundings;  ///< of all its runs
-    std::size_t runs = 0, valid = 0;
     /// The newest valid run; where none is valid the newest. Summaries, settings and small tables only.
     results::Run newest;
-    std::string verified;  ///< of `newest`; "" before Campaign::complete
+    std::string verified;  ///< of `newest`; "" before GroupedRuns::complete
     std::string first_utc, last_utc;
-    std::map<std::string, std::vector<double>> medians;  ///< per measurement, one of each valid run
+
+    bool valid() const { return !runs.empty(); }
 };
 
-class Campaign {
+class GroupedRuns {
   public:
     /// Its tables are not needed yet.
     void add(results::Run&& run);
@@ -72,12 +71,12 @@ class Campaign {
 /// The run that holds a ladder's table has no measurements of its own; the ladder shows it.
 bool has_numbers(const Group& group);
 /// The most recent groups of that command ("" for any) that have numbers, at most `most`, in the order met.
-std::vector<const Group*> recent_groups(const Campaign& campaign, const std::string& command,
+std::vector<const Group*> recent_groups(const GroupedRuns& grouped, const std::string& command,
                                         std::size_t most);
 
 /// Of conditions that groups do not share each with its values, "host.cpu: A | B": what keeps runs apart that
 /// would otherwise be pooled. Those that follow from the ranks only where groups of as many ranks differ.
-std::vector<std::string> kept_apart(const Campaign& campaign);
+std::vector<std::string> kept_apart(const GroupedRuns& grouped);
 
 /// Which batch a title names, where it is not the same in all: each rank's, "32/rank", or that of all ranks
 /// together, "64 global".

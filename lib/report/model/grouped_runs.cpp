@@ -1,4 +1,4 @@
-#include "report/model/campaign.hpp"
+#include "report/model/grouped_runs.hpp"
 
 #include <fmt/format.h>
 
@@ -172,7 +172,7 @@ bool has_numbers(const Group& group) {
     return !group.newest.measurements.empty() || !group.newest.valid;
 }
 
-void Campaign::note_facts(const Run& run) {
+void GroupedRuns::note_facts(const Run& run) {
     std::set<std::string> names;
     for (const auto& row : run.hosts) names.insert(row.host);
     for (const auto& name : names)
@@ -189,7 +189,7 @@ void Campaign::note_facts(const Run& run) {
     count("ranklab.git_revision", run.git_revision);
 }
 
-Group& Campaign::group_of(const Run& run) {
+Group& GroupedRuns::group_of(const Run& run) {
     Conditions surroundings = surroundings_of(run);
     const std::string key = key_of(run, surroundings);
     const auto [place, is_new] = places_.emplace(key, groups_.size());
@@ -204,7 +204,7 @@ Group& Campaign::group_of(const Run& run) {
     return groups_[place->second];
 }
 
-void Campaign::add(Run&& run) {
+void GroupedRuns::add(Run&& run) {
     runs_ += 1;
     if (first_utc_.empty() || run.started_utc < first_utc_) first_utc_ = run.started_utc;
     last_utc_ = std::max(last_utc_, run.started_utc);
@@ -216,20 +216,21 @@ void Campaign::add(Run&& run) {
         for (const auto& warning : run.warnings) warnings_.add(warning, run.id);
     }
     Group& group = group_of(run);
-    group.runs += 1;
     group.last_utc = std::max(group.last_utc, run.started_utc);
     if (run.valid) {
-        group.valid += 1;
-        for (const auto& m : run.measurements) group.medians[m.name].push_back(m.summary.median);
+        group.runs.push_back(run.id);
+        for (const auto& m : run.measurements) group.add_value(m);
+    } else {
+        group.invalid += 1;
     }
-    if (run.valid || group.valid == 0) {
+    if (run.valid || !group.valid()) {
         slim(run, group.ranks);
         group.verified = "";
         group.newest = std::move(run);
     }
 }
 
-void Campaign::complete(const std::function<Run(const std::string&)>& read, std::size_t most) {
+void GroupedRuns::complete(const std::function<Run(const std::string&)>& read, std::size_t most) {
     std::vector<Group*> groups;
     for (auto& group : groups_) groups.push_back(&group);
     std::stable_sort(groups.begin(), groups.end(),
@@ -246,10 +247,10 @@ void Campaign::complete(const std::function<Run(const std::string&)>& read, std:
     }
 }
 
-std::vector<std::string> kept_apart(const Campaign& campaign) {
+std::vector<std::string> kept_apart(const GroupedRuns& grouped) {
     constexpr std::size_t kMostValues = 4, kLongest = 60;
     std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // key -> who -> values
-    for (const auto& group : campaign.groups()) {
+    for (const auto& group : grouped.groups()) {
         for (const auto& [key, value] : group.surroundings) {
             const bool follows = follows_from_ranks(key);
             const auto who = follows ? fmt::format("{} {}", group.ranks, group.nodes) : "";
@@ -288,10 +289,10 @@ std::vector<std::string> group_titles(const std::vector<const Group*>& groups, N
     return titles;
 }
 
-std::vector<const Group*> recent_groups(const Campaign& campaign, const std::string& command,
+std::vector<const Group*> recent_groups(const GroupedRuns& grouped, const std::string& command,
                                         std::size_t most) {
     std::vector<const Group*> groups;
-    for (const auto& group : campaign.groups())
+    for (const auto& group : grouped.groups())
         if ((command.empty() || group.newest.command == command) && has_numbers(group))
             groups.push_back(&group);
     if (groups.size() <= most) return groups;
@@ -306,9 +307,9 @@ std::vector<const Group*> recent_groups(const Campaign& campaign, const std::str
 }
 
 Estimate estimate(const Group& group, const std::string& name) {
-    const auto medians = group.medians.find(name);
-    if (medians != group.medians.end() && medians->second.size() >= kRunsForInterval) {
-        const stats::Summary s = stats::summarise(medians->second);
+    const GroupValues* const values = group.find(name);
+    if (values != nullptr && values->medians.size() >= kRunsForInterval) {
+        const stats::Summary s = stats::summarise(values->medians);
         return {s.median, s.ci95, s.n};
     }
     const results::Measurement* m = group.newest.find(name);
