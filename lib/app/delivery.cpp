@@ -36,7 +36,7 @@ std::string sentence_of(const std::exception_ptr& failure) {
     } catch (const std::exception& error) {
         return error.what();
     } catch (...) {
-        return "something that is no error was thrown";
+        return "an exception of an unknown type was thrown";
     }
 }
 
@@ -73,8 +73,8 @@ Delivery::~Delivery() {
 
 std::string Delivery::place_sentence() const {
     return fmt::format(
-        "{} not lost: it is in {} (ranklab report reads it, `ranklab results merge {} {}` brings it "
-        "home)",
+        "{} not lost: it is in {} (ranklab report reads it, `ranklab results merge {} {}` adds it to the "
+        "file)",
         whole_ ? "the run was" : "what was measured before is", place_.string(), base::shell_quote({output_}),
         base::shell_quote({place_.string()}));
 }
@@ -120,7 +120,7 @@ void Delivery::store(const results::Run& run) {
 // The place is said at once: a launcher that ends its job does not wait until all ranks have agreed.
 void Delivery::throw_stopped() const {
     base::LastWords::say();
-    throw base::Interrupted(fmt::format("stopped by {} while the results file's lock was waited for",
+    throw base::Interrupted(fmt::format("stopped by {} while waiting for the results file's lock",
                                         base::StopSignals::name_of(signal_)),
                             signal_);
 }

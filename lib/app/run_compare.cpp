@@ -58,7 +58,7 @@ double smallest_of(const Options& options) {
     const double gate = fraction("fail-on-regression", options.text("fail-on-regression"));
     if (options.is_set("smallest") && fraction("smallest", options.text("smallest")) != gate)
         throw base::OptionError(
-            "--fail-on-regression says what the smallest change of interest is; leave --smallest away");
+            "--fail-on-regression also sets the smallest change of interest; leave --smallest out");
     return gate;
 }
 
@@ -96,23 +96,24 @@ int show(const Options& options) {
 void describe(options::Schema& schema) {
     schema.positional(2);
     schema.section("Which runs")
-        .text("file", "FILE", "results/ranklab.h5", "where labels and revisions are looked up")
+        .text("file", "FILE", "results/ranklab.h5",
+              "the results file in which to look up labels and revisions")
         .texts("where", "CONDITION",
-               "on both sides only runs of which this holds, as in ranklab report: model=mnist-cnn, "
+               "only runs of both sides that meet this condition, as in ranklab report: model=mnist-cnn, "
                "ranks>=2; may be "
                "given several times")
         .texts("allow", "KEY,...",
                "settings or facts that may differ between A and B: hosts, libraries.mpi, host.*")
-        .flag("with-unverified", "runs of which nothing was verified count too");
+        .flag("with-unverified", "also count runs of which nothing was verified");
     schema.section("What is asked")
         .texts("measure", "NAME,...|all",
                "measurements to compare (default: the headline ones of the command)")
         .text("smallest", "P%", "3%", "the smallest change of interest: to find 5 % for sure, say 3 %")
-        .text(
-            "fail-on-regression", "P%", std::nullopt,
-            "exit 4 where a measurement is worse by this much, which then is the smallest change of interest")
+        .text("fail-on-regression", "P%", std::nullopt,
+              "exit with 4 if a measurement is worse by this much, which is then also the smallest change of "
+              "interest")
         .choice("inconclusive", {"pass", "fail"}, "pass",
-                "what no verdict means to the gate: a visible line, or exit 7");
+                "what the gate does without a verdict: print a line, or exit with 7");
     schema.section("How")
         .choice("format", {"text", "json", "markdown"}, "text", "how it is written")
         .text("output", "FILE", std::nullopt,

@@ -51,10 +51,10 @@ std::uint64_t expected_bytes(const Job& job, int ranks) {
 void tell_of_left_behind(const std::string& output) {
     const auto left = results::left_behind(output);
     if (left.empty()) return;
-    base::log::warn(fmt::format(
-        "{} run(s) lie beside {} that no job of this host is about to store: `ranklab results merge "
-        "{} {}` brings them home, once no other host works on them",
-        left.size(), output, base::shell_quote({output}), results::pending_pattern(output)));
+    base::log::warn(
+        fmt::format("{} run(s) lie beside {}, and no job of this host will store them: `ranklab results "
+                    "merge {} {}` adds them to it, once no other host works on them",
+                    left.size(), output, base::shell_quote({output}), results::pending_pattern(output)));
 }
 
 void prepare_output(Job& job) {

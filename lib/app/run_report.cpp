@@ -155,11 +155,11 @@ void refuse_what_has_no_effect(const Options& options) {
     const std::string& format = options.text("format");
     const bool table = !options.has("plots") && (format == "text" || format == "markdown");
     if (options.has("measure") && !table)
-        throw base::OptionError("--measure is of the tables: give --format text or markdown with it");
+        throw base::OptionError("--measure is for tables: give --format text or markdown with it");
     const bool groups = format == "markdown" || options.has("group-by") || options.has("measure");
     if (options.has("allow") && !(table && groups))
         throw base::OptionError(
-            "--allow is of the tables: give --group-by and --format text or markdown with it");
+            "--allow is for tables: give --group-by and --format text or markdown with it");
     if (options.has("group-by") && !table && (format != "extrap" || options.has("plots")))
         throw base::OptionError(
             "--group-by makes tables: give --format text or markdown with it, or extrap, whose parameters it "
@@ -194,19 +194,19 @@ void describe(options::Schema& schema) {
     schema.section("What to show")
         .text("run", "ID", std::nullopt, "one run instead of all")
         .texts("where", "CONDITION",
-               "only runs of which this holds: model=mnist-cnn, sync!=none, ranks>=2, label=night*, "
+               "only runs that meet this condition: model=mnist-cnn, sync!=none, ranks>=2, label=night*, "
                "model=a,b; a setting, ranks, nodes, command, label, valid, exit_code, version, git_revision "
                "or a fact of the context such as host.kernel; may be given several times")
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
-        .integer("last", 1, std::nullopt, "only the N stored last, of those that the others leave");
+        .integer("last", 1, std::nullopt, "only the last N of the runs that the other options leave");
     schema.section("Tables")
         .text("group-by", "KEY[,KEY]", std::nullopt,
               "text, markdown: a row for each of these keys' values instead of a list, with medians and "
               "intervals over its runs; with `ranks` among the keys, speedup and efficiency too. extrap: the "
               "parameters (default: ranks, written as p)")
         .text("allow", "KEY[,KEY]", std::nullopt,
-              "text, markdown: pool runs all the same that differ in this of their surroundings (hosts, "
-              "host.cpu, git_revision, a beginning with *); otherwise they are rows of their own")
+              "text, markdown: pool runs although they differ in these surroundings (hosts, host.cpu, "
+              "git_revision, a beginning with *); by default each has its own row")
         .text("measure", "NAME[,NAME]", std::nullopt,
               "text, markdown: these measurements (default: throughput_samples_per_s, step_time_s, "
               "job_time_s, write_MiBps, whichever there are)");

@@ -133,7 +133,7 @@ Words without_in_use(const Words& files, std::string& text) {
             free.push_back(file);
             continue;
         }
-        sentence = fmt::format("{} is of a job that still works, and will store it itself", file);
+        sentence = fmt::format("{} belongs to a job that still works and will store it itself", file);
         text += fmt::format("left out: {}\n", base::one_line(sentence));
     }
     if (free.empty()) throw base::OptionError(sentence + "; wait until that has ended");
@@ -198,7 +198,7 @@ std::vector<RunHeader> doomed_runs(const std::string& file, const Options& optio
     const auto selection = report::model::Selection(options.texts("where"));
     if (selection.everything() && !options.has("keep-last"))
         throw base::OptionError(
-            "results prune needs --where CONDITION or --keep-last N, which say what goes");
+            "results prune needs --where CONDITION or --keep-last N, which say what to remove");
     auto doomed = selected(file, selection);
     if (!options.has("keep-last")) return doomed;
     std::stable_sort(doomed.begin(), doomed.end(),
@@ -219,7 +219,7 @@ std::string prune(const Options& options) {
     print_whole(text);
     if (!options.flag("yes"))
         throw base::OptionError(
-            fmt::format("{} runs would go for good; say --yes to remove them", doomed.size()));
+            fmt::format("{} runs would be removed for good; give --yes to remove them", doomed.size()));
     const auto path = std::filesystem::path(file);
     const auto before = std::filesystem::file_size(path);
     results::remove_runs(path, ids_of(doomed), wait_of(options));
@@ -244,7 +244,7 @@ constexpr std::array kVerbs{
     Verb{"check", "FILE...", "Reads everything of every run; exit 3 where something is damaged.",
          "  ranklab results check results/ranklab.h5\n", files_only, check},
     Verb{"merge", "OUT FILE...",
-         "Adds the runs of files to OUT: equal ones once, another run of the same id under a new one.",
+         "Adds the runs of files to OUT: equal runs once; a different run with the same id gets a new id.",
          "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
          "  ranklab results merge results/ranklab.h5 results/ranklab.h5.*.pending.h5   # of jobs that were "
          "killed\n"
@@ -272,8 +272,8 @@ constexpr std::array kVerbs{
          "  ranklab results prune results/ranklab.h5 --where label=nightly --keep-last 100 --yes\n",
          [](Schema& schema) {
              describe_where(schema);
-             schema.integer("keep-last", 0, std::nullopt, "keep that many of them, those that started last")
-                 .flag("dry-run", "say what would go, and change nothing")
+             schema.integer("keep-last", 0, std::nullopt, "keep the N of them that started last")
+                 .flag("dry-run", "print what would be removed, and change nothing")
                  .flag("yes", "really remove them");
              describe_wait(schema);
          },
@@ -282,8 +282,8 @@ constexpr std::array kVerbs{
 
 void print_help() {
     fmt::print(
-        "Usage: ranklab results COMMAND FILE...\n\nKeeps results files: what is in them, whether they are "
-        "whole, joined, thinned out.\n\nCommands:\n");
+        "Usage: ranklab results COMMAND FILE...\n\nLooks after results files: lists, checks, merges, exports "
+        "and prunes their runs.\n\nCommands:\n");
     for (const auto& verb : kVerbs) fmt::print("  {:<8} {}\n", verb.name, verb.summary);
     fmt::print("\nranklab results COMMAND --help says more. To begin with:\n");
     for (const auto& verb : kVerbs) fmt::print("{}", verb.examples);

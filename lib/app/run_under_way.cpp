@@ -51,8 +51,7 @@ experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress
 void RunUnderWay::keep(results::Run so_far) {
     if (!job_.session.is_root()) return;
     mark_incomplete(so_far,
-                    fmt::format("it is what was measured until {}, kept in case that the job would not "
-                                "come to its end",
+                    fmt::format("it was measured until {} and is kept in case the job does not finish",
                                 base::utc_iso(unix_now())));
     keep_whole(std::move(so_far));
 }

@@ -51,10 +51,10 @@ namespace {
 // From a thread beside MPI_Finalize, which cannot be left otherwise: no call of MPI is allowed by then, and a
 // launcher ends the others where one rank ends like this.
 [[noreturn]] void end_alone(double seconds) {
-    base::log::error(fmt::format(
-        "MPI did not come to its end within {} s, after all ranks had done their work: one of them "
-        "is stopped, or its node hangs; the job is ended (--stall-timeout)",
-        seconds));
+    base::log::error(
+        fmt::format("MPI did not finish within {} s after all ranks had done their work: one of them "
+                    "is stopped, or its node hangs; the job is ended (--stall-timeout)",
+                    seconds));
     std::_Exit(static_cast<int>(base::ExitCode::environment));
 }
 

@@ -47,7 +47,7 @@ bool has_user_block(const Object& dataset) {
 
 [[noreturn]] void fail_unwritten(const std::string& what) {
     throw base::DataError(fmt::format(
-        "parts of {} were never written, and nobody knows their values: make the file again", what));
+        "parts of {} were never written, so their values are unknown: make the file again", what));
 }
 
 // Fills place.chunk and place.offsets, or says why not.

@@ -147,7 +147,7 @@ std::optional<Finding> check_connected(int world_size, const std::string& launch
                                "alone and print wrong "
                                "numbers; start with the launcher of this build's MPI library (srun "
                                "--mpi=pmix, or its own mpirun), "
-                               "or say --expect-ranks {} if this is meant",
+                               "or give --expect-ranks {} if you mean this",
                                launcher, *launched, world_size, world_size == 1 ? "" : "s", world_size)};
 }
 

@@ -1,5 +1,5 @@
 // Which of the measured ceilings binds a rung, and how much of it the rung reaches: pure functions.
-// docs/io_cache.md.
+// docs/writing.md.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // What a read may be called, of what was measured and of nothing else: cold, warm, mixed or unknown.
-// The rules, and what they do not see, are in docs/io_cache.md.
+// The rules, and what they do not see, are in docs/writing.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What this machine can do at most, measured in the same run with the same bytes, files and writers: each
-// rung is compared with the ceiling that binds it. docs/io_cache.md.
+// rung is compared with the ceiling that binds it. docs/writing.md.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 // thread of its own. Private to this room and its tests.
 //
 // Why a thread: rank 0 writes records itself, and were it to look for requests between its records, each
-// would wait for two of them (docs/io_mpi.md has the measurement). The thread sleeps between looks instead of
-// waiting inside MPI, which would take a core from the work.
+// would wait for two of them (docs/writing.md has the measurement). The thread sleeps between looks instead
+// of waiting inside MPI, which would take a core from the work.
 #pragma once
 
 #include <atomic>

@@ -17,7 +17,7 @@ struct Hdf5Settings {
     Layout layout = Layout::files;
     std::int64_t chunk = 0;  ///< edge of square chunks of a record; 0: contiguous
     /// Objects of at least this many bytes begin at its multiples; 1: none. A cache line: the kernel copies
-    /// to any other place a fifth slower (docs/io_hdf5.md).
+    /// to any other place a fifth slower (docs/writing.md).
     std::uint64_t alignment = 64;
     std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's, in the order given
     bool early_allocation = true;
@@ -37,7 +37,7 @@ struct Job {
     bool dynamic = false;          ///< mpi-send: ranks ask for the next chunk
     std::int64_t chunk_files = 1;  ///< of --dynamic: records handed out at a time
     bool fsync = false;
-    bool rename = false;  ///< a file bears a temporary name until it is whole
+    bool rename = false;  ///< give a file a temporary name until it is whole
     Hdf5Settings hdf5;
 
     std::int64_t values_per_record() const { return size * size; }

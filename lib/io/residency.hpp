@@ -1,5 +1,5 @@
 // Where the bytes of a read come from, as far as the kernel tells: how much of a file the page cache holds,
-// what the block layer has delivered to this process, and how to make the cache let go. docs/io_cache.md.
+// what the block layer has delivered to this process, and how to make the cache let go. docs/writing.md.
 #pragma once
 
 #include <cstdint>

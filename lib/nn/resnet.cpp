@@ -141,7 +141,7 @@ std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout
     require_width(config.width, 64, name);
     if (config.input.is_volume() || !config.input.classifies()) {
         throw base::OptionError(fmt::format(
-            "--model {} tells the classes of images, but the data are others; use --data cifar100 or "
+            "--model {} predicts classes of images, and the data have none; use --data cifar100 or "
             "synthetic, or --model unet3d",
             name));
     }

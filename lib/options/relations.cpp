@@ -47,7 +47,7 @@ class Judge {
                                                 shown(other_, other_.placeholder), because(relation_),
                                                 option_.name));
         throw base::OptionError(fmt::format(
-            "{} is of --{} {}, but the {} is {}{}; say --{} {} too, or leave --{} out", own(), other_.name,
+            "{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out", own(), other_.name,
             base::join(relation_.values, " or "), other_.name, options_.text(other_.name), because(relation_),
             other_.name, relation_.values.front(), option_.name));
     }

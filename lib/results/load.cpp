@@ -177,7 +177,7 @@ void check_schema(const hdf5::File& file) {
 
 Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
     if (!is_link_name(id))
-        throw base::DataError(fmt::format("a run bears the name '{}', by which nobody can ask for it", id));
+        throw base::DataError(fmt::format("a run has the name '{}', which no command takes", id));
     const hdf5::Group group = runs.open_group(id);
     Run run;
     run.id = id;

@@ -39,7 +39,7 @@ void Waiting::look(const std::filesystem::path& lock, const std::function<std::s
     const double waited = base::seconds_between(begin_, now);
     if (waited >= how_.patience_s)
         throw base::EnvironmentError(
-            fmt::format("{} holds {} since {:.0f} s or longer ({}); look what it does, or end it", holder(),
+            fmt::format("{} has held {} for {:.0f} s or longer ({}); look what it does, or end it", holder(),
                         lock.string(), waited, how_.set_by));
     if (now < say_next_) return;
     base::log::info(fmt::format("waiting for {}, which holds {}; {:.0f} s so far, {:.0f} s at most", holder(),

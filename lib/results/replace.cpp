@@ -84,9 +84,8 @@ void replace(const fs::path& path, const std::function<void(const Staging&)>& fi
         if (replace_once(target, fill, waiting)) return;
     }
     throw base::EnvironmentError(
-        fmt::format("{} was changed by others {} times while its next version was written; is its lock "
-                    "{}.owner.lock being "
-                    "removed by something?",
+        fmt::format("{} was changed by others {} times while ranklab wrote its next version; does something "
+                    "remove its lock {}.owner.lock?",
                     target.string(), kMostTries, target.string()));
 }
 

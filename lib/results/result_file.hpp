@@ -1,4 +1,4 @@
-// The shared results file: many runs of many jobs in one HDF5 file (docs/results_schema.md). A file
+// The shared results file: many runs of many jobs in one HDF5 file (docs/results.md). A file
 // is never changed in place: docs/adr/0001-results-file.md says how, and what that promises.
 #pragma once
 

@@ -1,5 +1,5 @@
 // What one run leaves behind: plain structs, filled by experiments, written by ResultFile, read by
-// report. docs/results_schema.md is the file's form of the same.
+// report. docs/results.md is the file's form of the same.
 #pragma once
 
 #include <cstdint>

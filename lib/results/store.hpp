@@ -1,4 +1,4 @@
-// Private to this room: the schema of docs/results_schema.md, to and from HDF5.
+// Private to this room: the schema of docs/results.md, to and from HDF5.
 #pragma once
 
 #include <cstdint>

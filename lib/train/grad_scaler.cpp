@@ -17,7 +17,7 @@ T number_in(const std::string& text) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())
-        throw base::DataError("the checkpoint's state of the gradient scaler is none");
+        throw base::DataError("the checkpoint's state of the gradient scaler is invalid");
     return value;
 }
 
@@ -75,12 +75,12 @@ std::string GradScaler::save() const {
 
 void GradScaler::load(const std::string& state) {
     const auto words = base::split(state, ' ');
-    if (words.size() != 3) throw base::DataError("the checkpoint's state of the gradient scaler is none");
+    if (words.size() != 3) throw base::DataError("the checkpoint's state of the gradient scaler is invalid");
     const auto scale = number_in<float>(words[0]);
     const auto tracker = number_in<std::int64_t>(words[1]);
     const auto skipped = number_in<std::int64_t>(words[2]);
     if (!(scale > 0) || !std::isfinite(scale) || tracker < 0 || skipped < 0)
-        throw base::DataError("the checkpoint's state of the gradient scaler is none");
+        throw base::DataError("the checkpoint's state of the gradient scaler is invalid");
     scale_ = scale;
     growth_tracker_ = tracker;
     skipped_ = skipped;

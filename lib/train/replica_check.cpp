@@ -85,8 +85,8 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
     check.detail =
         check.passed
             ? fmt::format(
-                  "{} replicas' first gradient differs by {:.1e} of its norm, {:.3g}, from that of their "
-                  "parts one after another (at most {:.1e})",
+                  "the first gradient of {} replicas differs by {:.1e} of its norm, {:.3g}, from that of "
+                  "their parts one after another (at most {:.1e})",
                   replicas.count(), check.difference, norm, check.bound)
             : fmt::format(
                   "the gradient of {} replicas differs by {:.1e} of its norm from that of their parts one "

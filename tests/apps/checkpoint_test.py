@@ -274,7 +274,7 @@ class StoppedTest(CheckpointCase):
         job = self.begin("--ablation", "--steps", 3, "--repetitions", 10000, "--batch-size", 8, ranks=2)
         pids = self.pids(job, 2)
         self.compute_for(job, pids[1], 4)
-        self.stop(job, pids[1], parts=("among the trials", "rounds that were whole"))
+        self.stop(job, pids[1], parts=("during the trials", "complete rounds"))
         self.assertEqual(self.last_raw("tables")["ablation"]["steps"].tolist(), [3] * 5)
 
     def last_raw(self, group):
@@ -305,7 +305,7 @@ class StoppedTest(CheckpointCase):
         (self.folder / "c").touch()
         self.stop(job, job.process.pid)
         warnings = self.last().warnings
-        self.assertIn("of 100000000 steps: the numbers are of what was done", warnings[0])
+        self.assertIn("of 100000000 steps: the numbers cover what was done", warnings[0])
         self.assertNotIn("--resume", warnings[0])
         self.assertTrue(any("was not written" in warning for warning in warnings), warnings)
 

@@ -178,7 +178,7 @@ class Refusals(Comparing):
         self.assertSays(self.compare(files[0]), 2, "two sides")
         for value in ("5", "0%", "-1%", "100%", "x%", "%"):
             self.assertSays(self.compare(*files, "--smallest=" + value), 2, "--smallest", "per cent")
-        self.assertSays(self.compare(*files, "--smallest", "2%", "--fail-on-regression", "5%"), 2, "leave --smallest away")
+        self.assertSays(self.compare(*files, "--smallest", "2%", "--fail-on-regression", "5%"), 2, "leave --smallest out")
         self.assertSays(self.compare(*files, "--measure", "step_tim_s"), 2, "did you mean step_time_s")
         self.assertSays(self.compare(*files, "--where", "model"), 2, "is no condition")
         self.assertSays(self.compare(*files, "--where", "model=none"), 2, "meets --where model=none")

@@ -44,7 +44,7 @@ class DeliveryCase(Case):
 
     def assertRescued(self, result):
         """The one run is alone on the disk, its path and what to do are printed; that is done here."""
-        told = re.search(r"it is in (\S+\.h5) \(ranklab report reads it, `ranklab results merge r.h5 \1` brings", result.stderr)
+        told = re.search(r"it is in (\S+\.h5) \(ranklab report reads it, `ranklab results merge r.h5 \1` adds", result.stderr)
         self.assertIsNotNone(told, str(result))
         self.assertIsAlone(told.group(1))
 
@@ -96,7 +96,7 @@ class LockTest(DeliveryCase):
         for words in (("merge", "r.h5", "r.h5"), ("prune", "r.h5", "--keep-last", 0, "--yes")):
             result = ranklab("results", *words, "--lock-timeout", 0.2, cwd=self.folder)
             self.assertCode(result, 5)
-            self.assertIn("holds", result.stderr)
+            self.assertIn("has held", result.stderr)
 
 
 class SignalTest(DeliveryCase):
@@ -139,8 +139,8 @@ class SignalTest(DeliveryCase):
         following = ranklab(*SMALL, cwd=self.folder)
         self.assertCode(following, 0)
         # Nobody can tell that it has ended where it was started on another host, whose lock may not reach here.
-        told = re.search(r"warning: .*1 run\(s\) lie beside r.h5 that no job of this host is about to store: `ranklab (results merge .*)` "
-                         r"brings them home, once no other host works on them", following.stderr)
+        told = re.search(r"warning: .*1 run\(s\) lie beside r.h5, and no job of this host will store them: `ranklab (results merge .*)` "
+                         r"adds them to it, once no other host works on them", following.stderr)
         self.assertIsNotNone(told, str(following))
         merged = cli.run("sh", "-c", f"exec {cli.RANKLAB} {told.group(1)}", cwd=self.folder)  # a shell: it is a pattern
         self.assertCode(merged, 0)

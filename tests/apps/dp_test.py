@@ -128,8 +128,8 @@ class RecordTest(DpCase):
 @needs_train
 class RefusalTest(DpCase):
     def test_what_cannot_be_is_a_usage_error(self):
-        self.assertSays(train("--mode", "dp", ranks=2), 2, "--mode dp is one rank's, but 2 were started", "--mode ddp")
-        self.assertSays(train("--replicas", 2), 2, "--replicas 2 is of --mode dp, but the mode is single")
+        self.assertSays(train("--mode", "dp", ranks=2), 2, "--mode dp takes one rank, but 2 were started", "--mode ddp")
+        self.assertSays(train("--replicas", 2), 2, "--replicas 2 is for --mode dp, but the mode is single")
         self.assertSays(train("--replicas", 2, "--mode", "ddp", ranks=2), 2, "--replicas 2", "the mode is ddp")
         self.assertSays(train("--mode", "dp", "--sync", "flat"), 2, "--mode dp has nothing to synchronise", "--sync flat")
         self.assertSays(train("--mode", "dp", "--replicas", 0), 2, "replicas", "0")

@@ -152,7 +152,7 @@ class WrongSums(Case):
         run = self.refuse(self.lying(7850, rank=1, only=3), "differ", "--sync", "flat", "--check-parameters", "step")
         detail = run.verification["parameters equal on all ranks"][1]
         self.assertIn("they differ after step 1: 'linear.weight', the first that does, on rank 1 from rank 0's", detail)
-        self.assertIn("right on all ranks, so what made them differ is not known", detail)
+        self.assertIn("right on all ranks, so the cause is not known", detail)
         self.assertNotIn("fault", detail)
 
     def test_a_failed_run_is_not_kept_as_one_that_lacks_its_checkpoint(self):

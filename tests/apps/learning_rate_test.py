@@ -100,15 +100,15 @@ class LearningRateTest(cli.Case):
 
     def test_what_cannot_be_is_refused(self):
         for words, sentence in (
-                (("--lr-total-steps", 5), "--lr-total-steps 5 is of --lr-schedule cosine"),
+                (("--lr-total-steps", 5), "--lr-total-steps 5 is for --lr-schedule cosine"),
                 (("--lr-schedule", "sine"), "--lr-schedule"),
                 (("--lr-scaling", "cubic"), "--lr-scaling"),
                 (("--optimizer", "adadelta", "--fused-optimizer"), "no fused kernel for --optimizer adadelta"),
                 (("--lr-schedule", "cosine-published", "--train-samples", 10, "--batch-size", 16, "--epochs", 1), "falls over no steps"),
-                (("--sweep-global-batch", "8,x"), "'x' is none"),
+                (("--sweep-global-batch", "8,x"), "not 'x'"),
                 (("--sweep-global-batch", "8,,16"), "--sweep-global-batch takes"),
                 (("--sweep-lr-scaling", "none,cube"), "--sweep-lr-scaling takes"),
-                (("--sweep-global-batch", "8,16", "--checkpoint", "c"), "--checkpoint is one run's"),
+                (("--sweep-global-batch", "8,16", "--checkpoint", "c"), "--checkpoint is for a single run"),
                 (("--sweep-global-batch", "8,16", "--batch-size", "4"), "give one of them")):
             with self.subTest(words=words):
                 result = cli.ranklab("train", "--model", "template-softmax", "--data", "synthetic", "--output", "none", *words, cwd=self.folder)

@@ -183,9 +183,9 @@ class Groups(Stored):
 
     def test_what_has_no_effect_is_refused(self):
         self.assertSays(self.report("--group-by", "ranks", "--format", "json"), 2, "--group-by makes tables")
-        self.assertSays(self.report("--measure", "job_time_s", "--format", "csv"), 2, "--measure is of the tables")
+        self.assertSays(self.report("--measure", "job_time_s", "--format", "csv"), 2, "--measure is for tables")
         for words in ((), ("--group-by", "ranks", "--format", "extrap"), ("--format", "json")):
-            self.assertSays(self.report("--allow", "hosts", *words), 2, "--allow is of the tables")
+            self.assertSays(self.report("--allow", "hosts", *words), 2, "--allow is for tables")
         self.assertSays(self.report("--group-by", "ranks", "--allow", "hots"), 2, "--allow hots", "did you mean hosts?", "host.cpu")
         self.assertSays(self.report("--group-by", "ranks,,sync"), 2, "--group-by takes keys")
         self.assertSays(self.report("--run", "x", "--last", 3), 2, "--run names one run")

@@ -188,7 +188,7 @@ class StoppedAtTheEnd(Case):
             job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "io", "--strategy", "binary", "-n", 2, "--size", 20, "--output", "r.h5",
                              *LIMIT, env=env)
             job.wait_for_stdout("Next: ")  # it is stored
-            self.assertSays(job.finish(60), 5, f"rank {1 - stopped} on", "MPI did not come to its end within 10 s", "--stall-timeout")
+            self.assertSays(job.finish(60), 5, f"rank {1 - stopped} on", "MPI did not finish within 10 s", "--stall-timeout")
 
 
 class LongLimit(Case):

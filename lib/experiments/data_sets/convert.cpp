@@ -43,7 +43,7 @@ class Convert final : public Verb {
     void describe(options::Schema& schema) const override {
         schema.positional(2);
         schema.section("Conversion")
-            .text("output", "FILE", std::nullopt, "what to make, as is the second word")
+            .text("output", "FILE", std::nullopt, "what to make; the same as the second word")
             .integer("chunk", 0, "0", "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
             .text("dataset", "NAME", std::nullopt,
                   "the HDF5 dataset of one npy file (default: by its channels)")

@@ -47,12 +47,13 @@ class MakeCosmology final : public Verb {
         schema.positional(1);
         schema.section("Volume")
             .text("output", "FILE", std::nullopt,
-                  "the file to make, as is the word FILE.h5 (default: cosmology-<edge>.h5)")
+                  "the file to make; the same as the word FILE.h5 (default: cosmology-<edge>.h5)")
             .integer("edge", 2, "128", "cells along each axis")
             .integer("chunk", 0, "0",
                      "edge of a chunk, which holds all channels of a cube: 16 to 64; 0 for one contiguous "
                      "array, as published")
-            .integer("seed", {0, options::kWholeNumbers}, "1", "of the white noise that all fields come from")
+            .integer("seed", {0, options::kWholeNumbers}, "1",
+                     "seed of the white noise from which all fields come")
             .flag("force", "replace what is there already");
         schema.section("Fields")
             .choice("spectrum", {"cdm-like", "power-law"}, "cdm-like", "the power spectrum of the density")

@@ -21,7 +21,7 @@ std::string place_of(const options::Options& options, std::size_t word, const st
     const bool as_word = options.positional().size() > word;
     if (as_word && options.is_set("output"))
         throw base::OptionError(
-            fmt::format("where to write is given twice: '{}' and --output {}; give one of them",
+            fmt::format("the output is given twice: '{}' and --output {}; give one of them",
                         options.positional()[word], options.text("output")));
     if (as_word) return options.positional()[word];
     return options.is_set("output") ? options.text("output") : fallback;

@@ -45,10 +45,12 @@ class MakeImages final : public Verb {
         schema.positional(1);
         schema.section("Images")
             .text("output", "DIR", std::nullopt,
-                  fmt::format("the folder to write into, as is the word DIR (default: {})", text_.directory))
+                  fmt::format("the folder to write into; the same as the word DIR (default: {})",
+                              text_.directory))
             .integer("train", 1, text_.train, "training images")
             .integer("test", 1, text_.test, "test images")
-            .integer("seed", {0, options::kWholeNumbers}, "1", "of the classes' patterns and of every sample")
+            .integer("seed", {0, options::kWholeNumbers}, "1",
+                     "seed of the classes' patterns and of every sample")
             .flag("force", "replace what is there already");
     }
     std::vector<results::Setting> resolve(options::Options& options, int) const override {

@@ -28,8 +28,8 @@ class Verify final : public Verb {
     std::string words() const override { return "verify"; }
     std::string usage() const override { return "FILE|DIR [options]"; }
     std::string summary() const override {
-        return "Tells what a data file is and checks all of it: idx, CIFAR-100 binary, cosmology HDF5, npy; "
-               "of a folder, every such file.";
+        return "Says what a data file is and checks all of it: idx, CIFAR-100 binary, cosmology HDF5, npy; "
+               "in a folder, every such file.";
     }
     std::string examples() const override {
         return "  ranklab data verify data/cifar-100-binary\n"

@@ -64,9 +64,9 @@ bool has(const std::vector<io::StrategyEntry>& chosen, std::string_view name) {
 // What one rung alone understands is not silently left out where that rung is not among the chosen.
 void check_flags(const options::Options& options, const std::vector<io::StrategyEntry>& chosen) {
     if (options.flag("async") && !has(chosen, "process-pool"))
-        throw base::OptionError("--async is process-pool's; leave it out, or say --strategy process-pool");
+        throw base::OptionError("--async is for process-pool; leave it out, or give --strategy process-pool");
     if (options.flag("dynamic") && !has(chosen, "mpi-send"))
-        throw base::OptionError("--dynamic is mpi-send's; leave it out, or say --strategy mpi-send");
+        throw base::OptionError("--dynamic is for mpi-send; leave it out, or give --strategy mpi-send");
 }
 
 struct Axis {

@@ -77,8 +77,8 @@ std::vector<io::StrategyEntry> chosen_strategies(const Options& options) {
     for (const auto& word : asked) {
         if (std::find(names.begin(), names.end(), word) != names.end()) continue;
         const auto near = base::nearest(word, names);
-        throw base::OptionError(fmt::format("--strategy '{}' is none of all, {}{}", base::printable(word, 60),
-                                            base::join(names, ", "),
+        throw base::OptionError(fmt::format("there is no --strategy '{}'; give all, {}{}",
+                                            base::printable(word, 60), base::join(names, ", "),
                                             near ? fmt::format(" (did you mean {}?)", *near) : ""));
     }
     std::vector<io::StrategyEntry> chosen;

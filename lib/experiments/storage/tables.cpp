@@ -188,9 +188,10 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
         if (record.reads[i].kind != "read 1" || io::proof_of_cold(label) || run.exit_code != 0) continue;
         run.valid = false;
         run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
-        run.warnings.insert(run.warnings.begin(),
-                            fmt::format("--cold asked for reading from the device, and it was '{}': {}",
-                                        label.text, label.why));
+        run.warnings.insert(
+            run.warnings.begin(),
+            fmt::format("--cold asked for a reading from the device, but the reading was '{}': {}",
+                        label.text, label.why));
     }
 }
 

@@ -18,17 +18,16 @@ void check_number(const std::string& word) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || end != word.data() + word.size() || number < 1) {
-        throw base::OptionError(
-            fmt::format("--sweep-global-batch takes whole numbers with commas between, such as 32,128,512; "
-                        "'{}' is none",
-                        base::printable(word, 40)));
+        throw base::OptionError(fmt::format(
+            "--sweep-global-batch takes whole numbers separated by commas, such as 32,128,512; not '{}'",
+            base::printable(word, 40)));
     }
 }
 
 void check_scaling(const std::string& word) {
     const auto& names = train::lr_scaling_names();
     if (std::find(names.begin(), names.end(), word) == names.end()) {
-        throw base::OptionError(fmt::format("--sweep-lr-scaling takes {} with commas between, not '{}'",
+        throw base::OptionError(fmt::format("--sweep-lr-scaling takes {} separated by commas, not '{}'",
                                             base::join(names, ", "), base::printable(word, 40)));
     }
 }
@@ -62,9 +61,10 @@ T sum(const std::vector<T>& values) {
 void check_shared(const options::Options& options) {
     for (const char* name : {"checkpoint", "save-parameters"}) {
         if (options.has(name))
-            throw base::OptionError(fmt::format(
-                "--{} is one run's, and a sweep makes several; leave it out, or make one run at a time",
-                name));
+            throw base::OptionError(
+                fmt::format("--{} is for a single run, and a sweep makes several; leave it out, or make one "
+                            "run at a time",
+                            name));
     }
 }
 

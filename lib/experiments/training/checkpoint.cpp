@@ -91,7 +91,7 @@ void Checkpoints::restore(nn::Model& model, train::Optimizer& optimizer) {
     });
     stored_.reset();
     if (control_.rank() == 0)
-        base::log::info(fmt::format("going on after step {} of {}", resumed_from_, file_.path().string()));
+        base::log::info(fmt::format("continuing after step {} of {}", resumed_from_, file_.path().string()));
 }
 
 bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model, train::Optimizer& optimizer) {

@@ -183,7 +183,7 @@ Checkpoint decode(std::span<const std::byte> bytes) {
     Checkpoint checkpoint;
     checkpoint.completed_steps = index.number();
     if (checkpoint.completed_steps < 1)
-        throw base::DataError(fmt::format("{} completed steps cannot be: the checkpoint is damaged",
+        throw base::DataError(fmt::format("{} completed steps are impossible: the checkpoint is damaged",
                                           checkpoint.completed_steps));
     checkpoint.settings = read_settings(index);
     checkpoint.parameters = read_arrays(index);

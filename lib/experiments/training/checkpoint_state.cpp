@@ -105,7 +105,7 @@ void load_generator(at::Generator generator, const std::string& bytes) {
     try {
         generator.set_state(state);
     } catch (const c10::Error&) {
-        throw base::DataError("the checkpoint's state of LibTorch's random generator is none");
+        throw base::DataError("the checkpoint's state of LibTorch's random generator is invalid");
     }
 }
 

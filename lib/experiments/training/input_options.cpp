@@ -10,13 +10,15 @@ namespace {
 void refuse_others(const options::Options& options, bool volumes) {
     if (volumes) {
         if (options.is_set("image-size"))
-            throw base::OptionError("--image-size is of models that take images; volumes have --crop-edge");
+            throw base::OptionError(
+                "--image-size is for models that take images; use --crop-edge for volumes");
         return;
     }
     for (const char* name :
          {"volume-access", "crop-edge", "rotate", "rotate-vectors", "full-scale", "lambda-rho"}) {
         if (options.is_set(name))
-            throw base::OptionError(fmt::format("--{} is of models that take volumes, such as unet3d", name));
+            throw base::OptionError(
+                fmt::format("--{} is for models that take volumes, such as unet3d", name));
     }
 }
 

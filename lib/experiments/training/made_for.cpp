@@ -32,7 +32,7 @@ std::string made_for_note(const options::Options& options, int world_size) {
     if (!is_short_of_ranks(options, world_size) || options.is_set("batch-size") ||
         options.integer("accumulate") > 1)
         return note;
-    return fmt::format("{}; on {} say --accumulate {} or --batch-size N", note, world_size,
+    return fmt::format("{}; on {} give --accumulate {} or --batch-size N", note, world_size,
                        parts_for(options, world_size));
 }
 
@@ -45,8 +45,8 @@ void check_made_for(const options::Options& options, int world_size, const RankM
     throw base::OptionError(fmt::format(
         "this configuration is made for {} ranks; on {} each would take {} samples a step: {} x {} = {} of "
         "inputs and targets, beside {} of parameters and gradients and what forward keeps of each sample; "
-        "say "
-        "--accumulate {} to make the same global batch in micro-batches, or --batch-size N for a smaller one",
+        "give --accumulate {} to make the same global batch in micro-batches, or --batch-size N for a "
+        "smaller one",
         options.integer("made-for-ranks"), world_size, local, local, bytes(memory.sample_bytes),
         bytes(local * memory.sample_bytes), bytes(memory.model_bytes), parts_for(options, world_size)));
 }

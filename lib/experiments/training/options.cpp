@@ -93,8 +93,9 @@ void settle_mode(options::Options& options, int world_size) {
     const std::string mode = options.text("mode");
     const bool one_rank = mode != "ddp";
     if (one_rank && world_size > 1) {
-        throw base::OptionError(fmt::format(
-            "--mode {} is one rank's, but {} were started; use --mode ddp, or start one", mode, world_size));
+        throw base::OptionError(
+            fmt::format("--mode {} takes one rank, but {} were started; use --mode ddp, or start one rank",
+                        mode, world_size));
     }
     options.resolve_default("sync", one_rank ? "none" : "bucketed");
     static_cast<void>(chosen_syncs(options, names_of(train::gradient_syncs())));
@@ -106,7 +107,7 @@ void settle_mode(options::Options& options, int world_size) {
     }
     if (one_rank && options.text("sync") != "none") {
         throw base::OptionError(fmt::format(
-            "--mode {} has nothing to synchronise, so --sync {} cannot be; use --mode ddp (it runs at "
+            "--mode {} has nothing to synchronise, so it takes no --sync {}; use --mode ddp (it runs at "
             "one rank too) or leave --sync out",
             mode, options.text("sync")));
     }

@@ -81,8 +81,8 @@ void TrainingOutcome::add_trials(results::Run& run, const TrainingLoop& loop) co
     const bool has_trials = run.valid && !loop.trials().empty();
     if (has_trials) add_ablation(run, loop.trials());
     mark_stopped(run, loop.stop_signal(),
-                 has_trials ? "among the trials: the numbers are of the rounds that were whole"
-                            : "among the trials, before a round of them was whole: there are no numbers");
+                 has_trials ? "during the trials: the numbers cover the complete rounds"
+                            : "during the trials, before a round was complete: there are no numbers");
 }
 
 void TrainingOutcome::add_facts(results::Run& run, const TrainingLoop& loop) const {

@@ -107,8 +107,8 @@ std::string RankEquality::look_into(const std::string& when, Compared what) {
     control_.broadcast(comm::view(std::span(&first, 1)), 0);
     if (first == std::ssize(mine))
         return fmt::format(
-            "they were found to differ {}, and to be equal when looked at again: one of the two comparisons "
-            "is wrong, so nothing that this MPI library hands over can be relied on",
+            "one comparison found them to differ {}, and a second one found them equal: one of the two is "
+            "wrong, so no data from this MPI library can be trusted",
             when);
     const auto why = cause();
     return comm::broadcast_text(
@@ -121,8 +121,7 @@ std::string RankEquality::look_into(const std::string& when, Compared what) {
 std::string RankEquality::cause() {
     const auto wrong = ranks_with_wrong_sums();
     if (wrong.empty())
-        return "a second sum, of known numbers, was right on all ranks, so what made them differ is not "
-               "known";
+        return "a second sum, of known numbers, was right on all ranks, so the cause is not known";
     return fmt::format(
         "a second sum, of known numbers, came out wrong on {}: the allreduce of --backend {}, the network or "
         "a node's memory is at fault",

@@ -175,7 +175,7 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
                    row.evaluated ? row.validation_accuracy : stats::kNone});
         if (row.steps < record.schedule.steps_per_epoch) {
             run.warnings.push_back(
-                fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s is of that part",
+                fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s covers that part alone",
                             row.epoch, row.steps, record.schedule.steps_per_epoch));
         }
     }
@@ -228,7 +228,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     run.measurements.push_back(per_rank("threads", control, host::thread_count()));
     add_statistics(run);
     mark_stopped(run, record.end.signal,
-                 fmt::format("{}: the numbers are of what was done{}", how_far(record),
+                 fmt::format("{}: the numbers cover what was done{}", how_far(record),
                              record.end.has_checkpoint && record.end.missing.empty()
                                  ? ", and --resume goes on from there"
                                  : ""));

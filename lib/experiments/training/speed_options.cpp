@@ -47,9 +47,8 @@ std::string disagreement(const std::vector<double>& on_gpu) {
         if (on_gpu[rank] == on_gpu[0]) continue;
         const bool first = on_gpu[0] != 0;
         return fmt::format(
-            "rank {} sees a GPU and rank {} none, so that --device auto is not the same for both; say "
-            "--device cpu, "
-            "or give every rank a GPU",
+            "rank {} sees a GPU and rank {} none, so --device auto is not the same for both; give --device "
+            "cpu, or give every rank a GPU",
             first ? 0 : rank, first ? rank : 0);
     }
     return {};

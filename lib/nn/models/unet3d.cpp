@@ -27,7 +27,7 @@ void check_input(const ModelConfig& config) {
     const auto& in = config.input;
     if (!in.is_volume() || in.classifies()) {
         throw base::OptionError(
-            "--model unet3d tells a field of a volume, but the data are images with classes; use --data "
+            "--model unet3d predicts a field of a volume, but the data are images with classes; use --data "
             "cosmology "
             "or synthetic");
     }

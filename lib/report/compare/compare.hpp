@@ -16,7 +16,7 @@ struct CompareOptions {
     double smallest = 0.03;                  ///< smallest relative change of interest: 0.03 = 3 %
     std::vector<std::string> measures = {};  ///< empty: the headline ones of the command; {"all"}: all
     std::vector<std::string> allow = {};     ///< what may differ: KEY, or KEY* for all that begin so
-    bool with_unverified = false;            ///< runs of which nothing was verified count too
+    bool with_unverified = false;            ///< also count runs of which nothing was verified
 };
 
 struct Side {

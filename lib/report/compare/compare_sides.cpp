@@ -123,7 +123,7 @@ Word bare_word(const std::string& word, const SidesAsked& asked, std::optional<C
     if (const std::size_t runs = census.with_revision(word); runs > 0)
         meanings.push_back(fmt::format("rev:{} ({} runs)", word, runs));
     if (meanings.size() > 1)
-        throw base::OptionError(fmt::format("'{}' may be several things; say which: {}",
+        throw base::OptionError(fmt::format("'{}' may mean several things; give one of: {}",
                                             base::printable(word, 60), base::join(meanings, " or ")));
     if (meanings.empty()) refuse_unmatched({By::label, word, word}, asked.file);
     const auto meant = with_prefix(meanings.front());

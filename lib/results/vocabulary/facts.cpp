@@ -28,7 +28,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"host.transparent_hugepages", noted, "how memory is mapped"},
     {"host.load_1min", outcome, "another in every run"},
     {"process.allocator", surroundings, "decides on page faults"},
-    {"process.mpi", surroundings, "with MPI or without it; one rank alone starts without", true},
+    {"process.mpi", surroundings, "with MPI or without it; a single rank starts without", true},
     {"process.launcher", noted, "what started the ranks"},
     {"process.instance", outcome, "another in every process; its runs count as one"},
     {"output.*", outcome, "of the results file"},

@@ -44,12 +44,13 @@ constexpr std::array kQuantities{
           seconds("step_time_s",
                   "A whole training step, from before its first sample is gathered to after the optimizer; "
                   "per step the maximum over ranks, since a step is over when the last rank is.")),
-    part(kStepTime, "data", "data_time_s",
-         "Data wait: until the loader has the next batch. With --workers 0 the batch is made here."),
+    part(
+        kStepTime, "data", "data_time_s",
+        "Data wait: the wait for the loader's next batch. With --workers 0 the step makes the batch itself."),
     part(kStepTime, "copy", "copy_time_s",
-         "Making the model's tensors of those bytes: into the device's memory, in the type that "
-         "computes, normalised."),
-    part(kStepTime, "scatter", "scatter_time_s", "--mode dp: the replicas' parts of the batch."),
+         "Making the model's tensors from those bytes: copied to the device, in the type that computes, "
+         "normalised."),
+    part(kStepTime, "scatter", "scatter_time_s", "--mode dp: splitting the batch into the replicas' parts."),
     part(kStepTime, "replicate", "replicate_time_s",
          "--mode dp: copying replica 0's parameters and buffers into every other replica."),
     part(kStepTime, "forward", "forward_time_s", "The network and the loss."),
@@ -57,17 +58,19 @@ constexpr std::array kQuantities{
          "--mode dp: bringing the outputs together on replica 0, and handing their gradient back."),
     part(kStepTime, "backward", "backward_time_s", "Clearing the gradients and the backward pass."),
     part(kStepTime, "reduce", "reduce_time_s", "--mode dp: adding the replicas' gradients to replica 0's."),
-    shown(Shown::summary, "train",
-          part(kStepTime, "sync", "sync_exposed_time_s",
-               "The gradient synchronisation that the step waits for: from the end of backward until the "
-               "gradients are there, and the broadcast of buffers; waiting for the slowest rank is in it.")),
+    shown(
+        Shown::summary, "train",
+        part(
+            kStepTime, "sync", "sync_exposed_time_s",
+            "The gradient synchronisation that the step waits for: from the end of backward until the "
+            "gradients are there, and the broadcast of buffers; it contains the wait for the slowest rank.")),
     part(kStepTime, "optimizer", "optimizer_time_s", "The parameter update."),
     seconds("replica_forward_time_s",
-            "--mode dp: each replica's own forward time inside its thread; the row is of the maximum "
-            "over replicas."),
+            "--mode dp: each replica's own forward time inside its thread; the row has the maximum over "
+            "replicas."),
     seconds("replica_backward_time_s",
-            "--mode dp: each replica's own backward time inside its thread; the row is of the maximum "
-            "over replicas."),
+            "--mode dp: each replica's own backward time inside its thread; the row has the maximum over "
+            "replicas."),
     seconds("loader_read_time_s",
             "Not a phase: reading the step's samples, added up over the loader's threads, beside the steps."),
     seconds("loader_decode_time_s",
@@ -78,43 +81,43 @@ constexpr std::array kQuantities{
           rate_of("throughput_samples_per_s", "samples/s",
                   "Per step: true samples of all ranks (repeats of the sampler not counted) / maximum over "
                   "ranks of the step time. The mean is all true samples / the sum of those times.")),
-    rate_of(
-        "throughput_io_samples_per_s", "samples/s",
-        "--ablation: true samples / time of the slowest rank, of trials that only read; a sample a trial."),
+    rate_of("throughput_io_samples_per_s", "samples/s",
+            "--ablation: true samples / time of the slowest rank, in trials that only read; one sample per "
+            "trial."),
     rate_of("throughput_synthetic_samples_per_s", "samples/s",
-            "--ablation: the same of trials on one batch that stays in memory."),
+            "--ablation: the same in trials on one batch that stays in memory."),
     rate_of("throughput_nocomm_samples_per_s", "samples/s",
-            "--ablation: the same of trials without gradient synchronisation."),
+            "--ablation: the same in trials without gradient synchronisation."),
     rate_of("throughput_compute_samples_per_s", "samples/s",
-            "--ablation: the same of trials with neither reading nor synchronisation."),
+            "--ablation: the same in trials with neither reading nor synchronisation."),
     rate_of("throughput_full_samples_per_s", "samples/s",
-            "--ablation: the same of trials of the whole step."),
-    seconds("epoch_time_s", "Wall time of an epoch's steps, without the evaluation; maximum over ranks."),
+            "--ablation: the same in trials of the whole step."),
+    seconds("epoch_time_s",
+            "The sum of the times of an epoch's steps, without what lies between them; maximum over ranks."),
     seconds("time_to_first_step_s",
             "From the kernel's start of the process to the end of the first step; maximum over ranks."),
     seconds("checkpoint_time_s",
             "From the comparison of the parameters before a checkpoint to its file being on the disk; "
             "maximum over ranks."),
-    count_of("collectives_per_step", "1", neither, "Reductions a step."),
-    count_of("reduced_bytes_per_step", "B", neither,
-             "Bytes of those reductions on this rank, as they travel."),
-    seconds("communication_s", "Sum over buckets of the transfer, of the steps with communication."),
+    count_of("collectives_per_step", "1", neither, "Reductions per step."),
+    count_of("reduced_bytes_per_step", "B", neither, "Bytes of these reductions on a rank, as they travel."),
+    seconds("communication_s", "Sum over buckets of the transfer, in the steps with communication."),
     seconds("communication_inside_backward_s",
-            "Of that, the part inside the backward of the rank that came last."),
+            "The part of communication_s inside the backward of the rank that came last."),
     seconds("communication_exposed_s",
-            "Step time with communication - step time without, of pairs of steps after the run."),
+            "Step time with communication - step time without, for pairs of steps after the run."),
     seconds("communication_hidden_s", "median(inside backward) - median(backward longer), each at least 0."),
     seconds("backward_longer_s",
             "Maximum over ranks of the backward phase with communication, minus that without."),
-    seconds("step_without_communication_s", "The step time of the pair's step that synchronises nothing."),
+    seconds("step_without_communication_s", "The time of the step of a pair that sends nothing."),
     ratio_of("overlap", more,
              "1 - median(communication_exposed_s) / median(communication_s), with a bootstrap interval; n/a "
-             "outside 0 to 1, of fewer than 6 pairs, or where overlap_balance is not within 0.75 .. 1.25."),
+             "outside 0 to 1, below 6 pairs, or where overlap_balance is not within 0.75 .. 1.25."),
     ratio_of("overlap_balance", neither,
              "(median(exposed) + hidden) / median(total): 1 where stamps and step times agree."),
     seconds("transfer_s",
-            "Table communication: of the ranks' times from all having come to the sum being there, "
-            "the shortest; median over the counted steps."),
+            "Table communication: the shortest of the ranks' times from the arrival of all ranks to the "
+            "finished sum; median over the counted steps."),
     ratio_of("train_loss", less,
              "Per step: sum over ranks of (local mean loss x local samples) / samples of all ranks, "
              "before the update."),
@@ -124,8 +127,8 @@ constexpr std::array kQuantities{
     ratio_of("validation_accuracy", more,
              "Test samples whose class was the most likely one / all test samples; one per evaluation."),
     ratio_of("load_imbalance", less,
-             "max / mean - 1 over ranks: of the mean time per step in all phases but sync; of io: of "
-             "the job time."),
+             "max / mean - 1 over ranks, of the mean time per step in all phases but sync; for io, of the "
+             "job time."),
     shown(Shown::compare, "train",
           Quantity{"peak_rss_bytes", "B", cost, less,
                    "getrusage's ru_maxrss at the end, what Slurm calls MaxRSS; maximum over ranks."}),
@@ -135,7 +138,7 @@ constexpr std::array kQuantities{
                   "From the barrier to the end of close: open + write + close of the strategy, generating "
                   "included; maximum over ranks.")),
     part(kJobTime, "setup", "setup_time_s",
-         "The verb open: worker processes started, the shared file and its datasets created."),
+         "The verb open: starting the worker processes, creating the shared file and its datasets."),
     part(kJobTime, "generate", "generate_time_s", "Computing the records: the sum over a rank's records."),
     part(kJobTime, "format", "format_time_s", "Making text of the records: the sum over a rank's records."),
     part(kJobTime, "send", "send_time_s",
@@ -157,7 +160,7 @@ constexpr std::array kQuantities{
     shown(Shown::summary, "io",
           rate_of("files_per_s", "files/s", "Records of all ranks / (last close - first open).")),
     count_of("wrong_elements", "1", less,
-             "Values read back that are not what was to be written, bit by bit.")};
+             "Values read back that differ in any bit from what should have been written.")};
 
 }  // namespace
 

@@ -18,36 +18,37 @@ Schema made_common_settings() {
               "INI file of these options (key = value); the command line wins over it")
         .role(Role::bookkeeping)  // its settings stand among the others
         .text("output", "FILE", "results/ranklab.h5",
-              "the shared results file, to which the run is added; none for none")
+              "the shared results file, to which ranklab adds the run; none stores nothing")
         .role(Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
         .role(Role::bookkeeping)
         .integer("warmup", 0, std::nullopt,
                  "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
         .role(Role::length)
-        .integer("seed", {0, options::kWholeNumbers}, "1", "of all that is random: weights, order, dropout")
+        .integer("seed", {0, options::kWholeNumbers}, "1",
+                 "seed of all random numbers: weights, order, dropout")
         .role(Role::bookkeeping)  // other random numbers, the same work
         .decides_numbers()
         .integer("threads", {1, kMostThreads}, std::nullopt,
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset)")
         .follows_ranks()
         .real("time-limit", 0.001, std::nullopt,
-              "seconds after which the work ends early, with exit code 6 (7: --target-ci had its least)")
+              "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its minimum)")
         .role(Role::bookkeeping)  // a run that reached it is left out, or marked
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .role(Role::bookkeeping)  // the ranks that took part are compared
         .real("lock-timeout", 0, std::nullopt,
-              "seconds to wait for another job that holds the results file's lock, before the run is left in "
-              "a file of its own")
+              "seconds to wait for another job that holds the results file's lock, before ranklab leaves the "
+              "run in a file of its own")
         .role(Role::bookkeeping)
-        .real("stall-timeout", 1, "300", "seconds without progress after which the job is ended")
+        .real("stall-timeout", 1, "300", "seconds without progress after which ranklab ends the job")
         .role(Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")
         .role(Role::request)
         .flag("quiet", "no header, no progress: the summary alone")
         .role(Role::bookkeeping)
-        .flag("list", "what there is to choose from")
+        .flag("list", "print the names to choose from and do no work")
         .role(Role::request);
     return rows;
 }
@@ -61,20 +62,19 @@ const Schema& common_settings() {
 
 Schema target_setting(const std::string& least) {
     return Schema()
-        .text(
-            "target-ci", "PERCENT", std::nullopt,
-            fmt::format("such as 2%: go on until the 95 % interval's half-width is at most that part of the "
-                        "median; {} is then the least, 20 times that or --time-limit the most; exit code 7 "
-                        "where it is not reached",
-                        least))
+        .text("target-ci", "PERCENT", std::nullopt,
+              fmt::format("such as 2%: measure until the half-width of the 95 % interval is at most that "
+                          "part of the median; {} is then the minimum, 20 times that or --time-limit the "
+                          "maximum; exit code 7 if it is not reached",
+                          least))
         .role(Role::times);
 }
 
 Schema order_setting() {
     return Schema()
         .choice("order", {"interleaved", "sequential"}, "interleaved",
-                "several runs in one command: a repetition of each in turn, in an order drawn anew for each "
-                "round (--seed), or one run after the other")
+                "how several runs in one command take turns: one repetition of each in turn, in a new random "
+                "order each round (--seed), or one run after the other")
         .role(Role::bookkeeping);
 }
 

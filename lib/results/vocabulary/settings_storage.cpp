@@ -8,7 +8,8 @@ using options::Schema;
 
 void add_work(Schema& rows) {
     rows.section("What is written")
-        .text("strategy", "NAME[,NAME]|all", "all", "the rungs, --list names them; several end in a table")
+        .text("strategy", "NAME[,NAME]|all", "all",
+              "the rungs to run (--list names them); several rungs also make a table")
         .integer("files", 0, "15", "records: files or datasets")
         .shorthand('n')
         .integer("size", 1, "100", "a record is size x size float64")
@@ -16,11 +17,12 @@ void add_work(Schema& rows) {
         .integer("workers", 1, "1", "processes of process-pool and process-queue")
         .flag("async", "process-pool: do not wait for each task before the next")
         .flag("dynamic", "mpi-send: ranks ask for the next chunk")
-        .integer("chunk-files", 1, "1", "of --dynamic: records in a chunk")
-        .text("directory", "DIR", "output", "where to; several strategies get a folder each in it")
+        .integer("chunk-files", 1, "1", "records per chunk of --dynamic")
+        .text("directory", "DIR", "output",
+              "the folder to write into; several strategies get a folder each in it")
         .role(Role::bookkeeping)  // its file system is compared
         .text("ranks", "N[,N]", std::nullopt,
-              "how many of the job's ranks take part; several: one run each (default: all)")
+              "how many of the job's ranks take part; several numbers: one run each (default: all)")
         .role(Role::scale)
         .text("sweep-workers", "N,N", std::nullopt, "one run of the process rungs for each --workers");
 }
@@ -33,14 +35,16 @@ void add_reading(Schema& rows) {
         .flag("check-read", "compare what the timed reading got")
         .shorthand('R')
         .role(Role::aside)
-        .flag("reorder",
-              "no rank reads what it wrote, also where it is timed (of another node where there is one)")
+        .flag(
+            "reorder",
+            "no rank reads what it wrote, in timed readings too (ranks of another node read if there is one)")
         .shorthand('C')
         .flag("no-verify", "compare nothing: the run is marked as not verified")
         .excludes({.other = "check-write"})
         .excludes({.other = "check-read"})
         .flag("cold",
-              "put the files out of the page cache before the first reading; exit code 7 without proof")
+              "drop the files from the page cache before the first reading; exit code 7 unless the reading "
+              "was cold")
         .integer("reads", 1, "1", "timed readings after each writing")
         .role(Role::aside)
         .flag("write-only", "no reading")
@@ -58,17 +62,17 @@ void add_reading(Schema& rows) {
 
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
-        .integer("repetitions", 1, "1", "write (and read) this often; 6 and more give intervals")
+        .integer("repetitions", 1, "1", "write (and read) N times; 6 or more give intervals")
         .shorthand('i')
         .role(Role::times)
         .append(target_setting("-i"))
         .append(order_setting())
-        .flag("fsync", "each file is on the disk when its writing ends")
+        .flag("fsync", "bring each file to the disk before its writing ends (fsync)")
         .shorthand('e')
-        .flag("rename", "a file bears a temporary name until it is whole")
+        .flag("rename", "give a file a temporary name until it is whole")
         .choice("ceilings", {"auto", "on", "off"}, "auto",
-                "measure memory copy, raw write of the same bytes and file creation beside; auto: with "
-                "several strategies or repetitions")
+                "also measure memory copy, raw write of the same bytes and file creation; auto: with several "
+                "strategies or repetitions")
         .role(Role::aside);
 }
 
@@ -76,13 +80,12 @@ void add_hdf5(Schema& rows) {
     rows.section("HDF5")
         .choice("layout", {"files", "single"}, "files", "a dataset per record, or one [files, size, size]")
         .integer("chunk", 0, "0", "edge of square chunks; 0: contiguous")
-        .bytes("alignment", 1, "64",
-               "objects of at least this size begin at its multiples; 1: as h5py has it")
+        .bytes("alignment", 1, "64", "align objects of at least this size to its multiples; 1: as h5py does")
         .text("hints", "KEY=VALUE[,...]", "", "MPI-IO hints (cb_nodes=1,romio_ds_write=disable)")
-        .choice("allocation", {"early", "late"}, "early", "when datasets get their room in the file")
-        .flag("fill", "write zeros when room is allocated")
-        .choice("collective-metadata", {"on", "off"}, "on", "metadata by all ranks together")
-        .flag("latest-format", "the newest form that the library writes");
+        .choice("allocation", {"early", "late"}, "early", "when to allocate datasets in the file")
+        .flag("fill", "write zeros when space is allocated")
+        .choice("collective-metadata", {"on", "off"}, "on", "let all ranks handle metadata together")
+        .flag("latest-format", "use the library's newest file format");
 }
 
 Schema made_storage_settings() {

@@ -24,11 +24,11 @@ void add_work(Schema& rows) {
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
         .role(Role::bookkeeping)  // the numbers of samples are compared
         .integer("width", {1, 65536}, "1",
-                 "divides the channels inside the model: small tests of the same depth")
+                 "divide the channels inside the model by N, for small tests of the same depth")
         .decides_numbers()
-        .choice("full-scale", {"on", "off"}, "on", "of unet3d: with the innermost layer, down to one voxel")
+        .choice("full-scale", {"on", "off"}, "on", "unet3d: include the innermost layer, down to one voxel")
         .decides_numbers()
-        .real("lambda-rho", 0, "0", "of unet3d: weight of the density term of the loss")
+        .real("lambda-rho", 0, "0", "unet3d: weight of the density term in the loss")
         .decides_numbers();
 }
 
@@ -41,7 +41,8 @@ void add_length(Schema& rows) {
         .decides_numbers()
         .instead_of("batch-size")
         .integer("made-for-ranks", {1, kMostBatch}, kOpen,
-                 "of configurations: with fewer ranks, --accumulate or --batch-size has to be said")
+                 "for configurations: the ranks that they are made for; fewer ranks need --accumulate or "
+                 "--batch-size")
         .role(Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples (default: 1)")
         .role(Role::length)
@@ -56,15 +57,15 @@ void add_length(Schema& rows) {
 }
 
 void add_optimizer(Schema& rows) {
-    rows.choice("optimizer", {}, kOpen, "(default: the model's, adadelta for mnist-cnn)")
+    rows.choice("optimizer", {}, kOpen, "the optimizer (default: the model's, adadelta for mnist-cnn)")
         .decides_numbers()
-        .flag("fused-optimizer", "LibTorch's fused kernel of --optimizer sgd or adam")
+        .flag("fused-optimizer", "use LibTorch's fused kernel for --optimizer sgd or adam")
         .decides_numbers()
-        .real("momentum", 0, kOpen, "of --optimizer sgd (default: the model's, 0.9 for resnets)")
+        .real("momentum", 0, kOpen, "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
         .decides_numbers()
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
         .decides_numbers()
-        .choice("shuffle", {"on", "off"}, "on", "a new order each epoch, by seed + epoch")
+        .choice("shuffle", {"on", "off"}, "on", "a new order of the samples each epoch, from seed + epoch")
         .decides_numbers()
         .choice("sharding", {"pad", "exact"}, "pad",
                 "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample "
@@ -76,17 +77,16 @@ void add_optimizer(Schema& rows) {
 void add_input(Schema& rows) {
     rows.section("How samples are read")
         .integer("train-samples", {1, kMostSamples}, kOpen,
-                 "samples of an epoch (default: all there are; for volumes, as many crops as fill them 16 "
-                 "times)")
+                 "samples per epoch (default: all; for volumes, enough crops to fill them 16 times)")
         .decides_numbers()
         .integer("validation-samples", {1, kMostSamples}, kOpen,
-                 "samples of an evaluation (default: likewise)")
+                 "samples per evaluation (default: as for --train-samples)")
         .choice("input", {"real", "synthetic", "io-only"}, "real",
-                "synthetic: the first batch, again and again; io-only: batches are made, nothing is computed")
+                "synthetic: the first batch again and again; io-only: make batches, compute nothing")
         .decides_numbers()
         .integer("workers", {0, kMostThreads}, kOpen,
-                 "threads that read, decode and augment ahead; 0: the training thread does (default: the "
-                 "model's document's)")
+                 "threads that read, decode and augment ahead; 0: the training thread does it (default: the "
+                 "model's published number)")
         .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
         .integer("image-size", {1, 16384}, kOpen,
                  "height and width that images are resized to (default: the model's, 224 for resnets)")
@@ -97,7 +97,7 @@ void add_input(Schema& rows) {
         .decides_numbers()
         .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
         .decides_numbers()
-        .flag("rotate-vectors", "turn the velocities' components with it (the original does not)")
+        .flag("rotate-vectors", "turn the components of velocities, too (the original does not)")
         .decides_numbers();
 }
 
@@ -105,18 +105,18 @@ void add_ablation(Schema& rows) {
     const char* const trials = "it makes trials of --steps";
     rows.section("What limits it")
         .flag("ablation",
-              "instead of a run: trials of --steps steps (20) each of input alone, without input, without "
-              "communication, without either, and of all of it, in turns")
+              "in place of a run, make trials of --steps steps (20) in turns: input alone, without input, "
+              "without communication, without both, and everything")
         .excludes({.other = "epochs", .because = trials})
         .excludes({.other = "checkpoint", .because = trials})
         .excludes({.other = "save-parameters", .because = trials})
         .excludes({.other = "time-limit", .because = trials})
         .needs({.other = "input", .values = {"real"}, .because = "it makes trials of every kind of input"})
         .integer("repetitions", {1, 10000}, kOpen,
-                 "this many trainings, each from the same start and a run of its own, in turns (--order); of "
-                 "--ablation: trials of each kind (default: 3)")
+                 "make this many trainings from the same start, each a run of its own, in turns (--order); "
+                 "with --ablation: trials of each kind (default: 3)")
         .role(Role::times)
-        .text("benchy-json", "FILE", kOpen, "of --ablation: the trials as benchy's JSON")
+        .text("benchy-json", "FILE", kOpen, "with --ablation: write the trials as benchy's JSON")
         .role(Role::kept)
         .needs({.other = "ablation"});
 }
@@ -127,13 +127,14 @@ void add_rate(Schema& rows) {
               "learning rate at the base batch (default: the model's or the optimizer's)")
         .decides_numbers()
         .choice("lr-schedule", {}, kOpen,
-                "step: lr times gamma^epoch; cosine: down to --end-lr at the last step; cosine-published: as "
-                "the U-Net tutorial's code (default: the model's)")
+                "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; cosine-published: "
+                "as in the U-Net tutorial's code (default: the model's)")
         .decides_numbers()
         .real("gamma", 0, kOpen, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
         .decides_numbers()
-        .choice("lr-scaling", {}, kOpen,
-                "of lr with global batch / base batch (default: the model's, sqrt for unet3d, none else)")
+        .choice(
+            "lr-scaling", {}, kOpen,
+            "how lr grows with global batch / base batch (default: the model's: sqrt for unet3d, else none)")
         .decides_numbers()
         .integer("base-batch-size", 1, kOpen,
                  "global batch that lr is meant for (default: the model's, 32 for unet3d, 64 for mnist-cnn)")
@@ -158,7 +159,7 @@ void add_speed(Schema& rows) {
                 "(docs/precision.md)")
         .decides_numbers()
         .choice("device", {"auto", "cpu", "cuda"}, "auto",
-                "where it computes; auto: on GPUs where every rank sees one")
+                "where to compute; auto: on GPUs if every rank sees one")
         .decides_numbers()
         .excludes(
             {.other = "backend", .values = {"nccl"}, .because = "nccl carries GPU memory", .own = {"cpu"}})
@@ -188,12 +189,12 @@ void add_way(Schema& rows) {
         .role(Role::together)
         .decides_numbers()
         .integer("replicas", {1, kMostThreads}, kOpen,
-                 "of --mode dp; they share the rank's batch and its threads (default: 2)")
+                 "replicas of --mode dp; they share the rank's batch and its threads (default: 2)")
         .decides_numbers()
         .needs({.other = "mode", .values = {"dp"}})
         .text("sync", "[,NAME]", kOpen,
-              "how gradients are reduced (default: bucketed for ddp; single and dp have none); several: a "
-              "run of each")
+              "how gradients are reduced (default: bucketed for ddp; single and dp have none); several "
+              "names: one run each")
         .role(Role::together)
         .decides_numbers()
         .choice("backend", {}, kOpen, "what carries the gradients (default: nccl between GPUs, else mpi)")
@@ -215,15 +216,17 @@ void add_way(Schema& rows) {
                 "background between hosts, blocking within one)")
         .role(Role::together)
         .follows_ranks()
-        .choice("compress", {"none", "fp16", "bf16"}, "none", "what gradients are rounded to for the way")
+        .choice("compress", {"none", "fp16", "bf16"}, "none",
+                "type to which gradients are rounded before they travel")
         .role(Role::together)
         .decides_numbers()
         .integer("accumulate", {1, 100'000}, "1",
-                 "micro-batches a step: gradients are summed over ranks with the last")
+                 "micro-batches per step; the ranks sum gradients after the last one")
         .decides_numbers()
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
-              "leave BatchNorm's running statistics to each rank, instead of rank 0's before each forward")
+              "let each rank keep its own running statistics of BatchNorm, in place of rank 0's before each "
+              "forward")
         .role(Role::together)
         .decides_numbers()
         .integer("overlap-steps", {0, 1'000'000}, kOpen,
@@ -232,13 +235,13 @@ void add_way(Schema& rows) {
         .role(Role::aside)
         .between_ranks()
         .text("inject-delay", "RANK:PHASE:MS", kOpen,
-              "make a phase of one rank longer, to see that the report names it");
+              "delay a phase of one rank, to see that the report names it");
 }
 
 void add_checks(Schema& rows) {
     rows.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, "epoch",
-                "epoch: after each epoch, and where a run of --steps ends; end: once")
+                "epoch: after each epoch and at the end of a run of --steps; end: once, at the end")
         .role(Role::aside)
         .integer("eval-batch-size", {1, kMostBatch}, kOpen,
                  "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
@@ -250,18 +253,20 @@ void add_checks(Schema& rows) {
               "rank 0 writes the final parameters here (HDF5, float64, by name)")
         .role(Role::kept);
     rows.section("Checkpoints")
-        .text("checkpoint", "DIR", kOpen,
-              "keep what a later run needs to go on in DIR/checkpoint.h5 (made if missing)")
+        .text(
+            "checkpoint", "DIR", kOpen,
+            "write checkpoints to DIR/checkpoint.h5, from which a later run goes on (DIR is made if missing)")
         .role(Role::kept)
         .excludes({.other = "input",
                    .values = {"io-only"},
                    .because = "that trains nothing that a checkpoint could hold"})
         .integer("checkpoint-every", 1, kOpen,
-                 "steps between checkpoints (default: at each epoch's end; at the run's end there always is "
-                 "one)")
+                 "steps between checkpoints (default: one at each epoch's end); there is always one at the "
+                 "run's end")
         .role(Role::aside)
         .needs({.other = "checkpoint"})
-        .flag("resume", "go on from the checkpoint in --checkpoint DIR; start anew where there is none yet")
+        .flag("resume",
+              "go on from the checkpoint in --checkpoint DIR; start from the beginning if there is none yet")
         .role(Role::kept)
         .needs({.other = "checkpoint"});
 }

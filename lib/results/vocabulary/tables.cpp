@@ -27,15 +27,15 @@ constexpr Column kCommunication[] = {
     {"parameters", whole, "tensors in it"},
     {"bytes", whole, "that travel"},
     {"ready_after_backward_began_s", number, "until its gradients are there; median over steps"},
-    {"waiting_for_last_rank_s", number, "from there until the last rank has come; median"},
-    {"transfer_s", number, "from the last rank's coming to the sum being there; median"},
+    {"waiting_for_last_rank_s", number, "the longest wait from there until the last rank comes; median"},
+    {"transfer_s", number, "from the arrival of the last rank to the finished sum; median"},
 };
 
 constexpr Column kWaiting[] = {
     {"rank", whole, "in the world"},
     {"host", text, "where it ran"},
     {"waited_for_others_s", number, "a step; median"},
-    {"came_last_share", number, "of the steps: how often the others waited for it"},
+    {"came_last_share", number, "share of the steps in which the others waited for it"},
     {"longest_excess_phase", text, "the phase that is longest against the other ranks'"},
     {"excess_s", number, "by how much; medians"},
 };
@@ -46,7 +46,7 @@ constexpr Column kEpochs[] = {
     {"steps_per_epoch", whole, "of a whole one"},
     {"samples", whole, "true samples of all ranks"},
     {"time_s", number, "of its steps; maximum over ranks"},
-    {"lr", number, "the learning rate of its last step"},
+    {"lr", number, "the learning rate of its first step"},
     {"train_loss", number, "mean over its steps"},
     {"validation_loss", number, "after it"},
     {"validation_accuracy", number, "after it"},
@@ -61,7 +61,7 @@ constexpr Column kStatistics[] = {
     {"outliers_low", whole, "samples far below the quartiles"},
     {"outliers_high", whole, "samples far above them"},
     {"warmup_fixed", whole, "samples that --warmup left out"},
-    {"warmup_detected", whole, "where the beginning ends that is unlike the rest"},
+    {"warmup_detected", whole, "samples after which the series is like the rest"},
 };
 
 constexpr Column kConvergence[] = {
@@ -114,14 +114,14 @@ constexpr Column kAblation[] = {
     {"steps", whole, "of each"},
     {"mean_samples_per_s", number, "over trials"},
     {"std_samples_per_s", number, "population deviation over trials"},
-    {"step_time_s", number, "of the slowest rank; median over trials"},
+    {"step_time_s", number, "of the slowest rank; mean over trials"},
 };
 
 constexpr Column kWaterfall[] = {
     {"part", text, "of the step"},
     {"step_s", number, "what it adds to a step"},
     {"percent", number, "of the whole step"},
-    {"samples_per_s", number, "without it"},
+    {"samples_per_s", number, "the rate with this part and those above it"},
     {"lost_samples_per_s", number, "what it costs"},
 };
 
@@ -176,7 +176,7 @@ constexpr Column kCeilings[] = {
     {"rung_s", number, "the rung's time for it"},
     {"percent", number, "ceiling_s / rung_s"},
     {"binds", text, "yes for the nearest"},
-    {"mark", text, "why a share above 105 % is one"},
+    {"mark", text, "why the share is above 105 %"},
 };
 
 constexpr Column kLadder[] = {
@@ -187,7 +187,7 @@ constexpr Column kLadder[] = {
     {"job_time_s", number, "median"},
     {"low_s", number, "of its interval"},
     {"high_s", number, "of its interval"},
-    {"speedup", number, "over the first rung"},
+    {"speedup", number, "over text-loop, or over the first rung where that did not run"},
     {"over_previous", number, "over the rung before"},
     {"write_MiBps", number, "median"},
     {"files_per_s", number, "median"},

@@ -177,7 +177,7 @@ TEST(Networks, RefuseAWidthThatDoesNotDivide) {
 
 TEST(Networks, RefuseTheOthersData) {
     EXPECT_THAT(refusal("resnet50", volume(64, 64, 64)),
-                HasSubstr("--model resnet50 tells the classes of images"));
+                HasSubstr("--model resnet50 predicts classes of images"));
     EXPECT_THAT(refusal("unet3d", images(64, 64)), HasSubstr("--data cosmology"));
 }
 

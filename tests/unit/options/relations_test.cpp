@@ -70,9 +70,10 @@ TEST(Relations, WhatIsNeededHasToBeGiven) {
 }
 
 TEST(Relations, AValueMayBeWhatIsNeeded) {
-    EXPECT_EQ(refusal({"--replicas", "2"}),
-              "--replicas 2 is of --mode dp, but the mode is single; say --mode dp too, or leave --replicas "
-              "out");
+    EXPECT_EQ(
+        refusal({"--replicas", "2"}),
+        "--replicas 2 is for --mode dp, but the mode is single; give --mode dp too, or leave --replicas "
+        "out");
     EXPECT_EQ(refusal({"--replicas", "2", "--mode", "dp"}), "");
 }
 

@@ -190,7 +190,7 @@ TEST_F(OwnerLockTest, OfAnotherHostIsSaidToBeWhatCanBeSeenOfIt) {
         const OwnerLock lock(folder / "x", impatient, {50ms, 10min});
     });
     EXPECT_TRUE(sentence.starts_with(name + " (so the lock says; " + Owner::self().host +
-                                     " cannot see whether that still works) holds "))
+                                     " cannot see whether that still works) has held "))
         << sentence;
     testing::internal::CaptureStderr();
     static_cast<void>(OwnerLock(folder / "x", waiting, kFast).still_ours());
