@@ -177,7 +177,8 @@ Figure efficiency(const std::vector<model::CurveOfGroups>& all, Scaling scaling,
         ideal_line(chart.x_tics.front(), chart.x_tics.back(), kNeutral, [](double) { return 1.0; }));
     const char* const formula = scaling == Scaling::weak ? "T(base) / T(p)" : "T(base) / (p / p_base × T(p))";
     Words caption{fmt::format("{} Efficiency = {}, T = median ", what_is_kept(scaling), formula),
-                  definition("step_time_s"), ", p = ranks; 95 % intervals by bootstrap."};
+                  definition("step_time_s"),
+                  ", p = ranks; 95 % intervals by bootstrap, none where a group has two to five runs."};
     append(caption, bases_words(all, "step_time_s"));
     return {chart, caption};
 }

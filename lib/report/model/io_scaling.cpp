@@ -78,15 +78,15 @@ class Surroundings {
 };
 
 using SeriesKey = std::tuple<bool, std::string, std::string, std::string, std::string, std::string>;
-using Points = std::map<std::int64_t, const Group*>;
+using ByWidth = std::map<std::int64_t, const Group*>;
 
 // Every group at its width in the series that it may belong to; newer ones replace older ones.
-std::map<SeriesKey, Points> grouped(const std::vector<const Group*>& groups) {
+std::map<SeriesKey, ByWidth> grouped(const std::vector<const Group*>& groups) {
     std::vector<const Run*> runs;
     for (const Group* group : groups) runs.push_back(&group->newest);
     const auto varying = varying_options(runs);
     const Surroundings surroundings(runs);
-    std::map<SeriesKey, Points> series;
+    std::map<SeriesKey, ByWidth> series;
     for (const Group* group : groups) {
         const Run& run = group->newest;
         const bool processes = workers_of(run) > 0;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <regex>
 
@@ -93,12 +94,24 @@ std::string gnuplot_rgb(const std::string& colour) {
     return fmt::format("rgb({:3d}, {:3d}, {:3d})", part(1), part(3), part(5));
 }
 
+// Whether the rule is one by itself, and in no @media.
+bool stands_alone(const std::string& style, const std::string& rule) {
+    const std::size_t at = style.find(rule);
+    if (at == std::string::npos) return false;
+    const std::string before = style.substr(0, at);
+    const std::size_t last = before.find_last_not_of(" \n");
+    return std::count(before.begin(), before.end(), '{') == std::count(before.begin(), before.end(), '}') &&
+           (before[last] == '}' || before[last] == '/');
+}
+
 TEST(Style, HasItsOwnColourForEachOfGnuplots) {
     const std::string style = template_named("style.css");
+    EXPECT_TRUE(stands_alone(style, ".plot [stroke=\"black\"]"));
     for (std::size_t i = 0; i < figures::kColours.size(); ++i) {
         for (const char* const what : {"stroke", "fill", "color"})
-            EXPECT_THAT(style, HasSubstr(fmt::format(".plot [{}=\"{}\"] {{ {}: var(--s{}); }}", what,
-                                                     gnuplot_rgb(figures::kColours[i]), what, i + 1)));
+            EXPECT_TRUE(stands_alone(style, fmt::format(".plot [{}=\"{}\"] {{ {}: var(--s{}); }}", what,
+                                                        gnuplot_rgb(figures::kColours[i]), what, i + 1)))
+                << what << ' ' << figures::kColours[i];
         EXPECT_THAT(style, HasSubstr(fmt::format("--s{}: {};", i + 1, figures::kColours[i])));
     }
 }
