@@ -147,8 +147,9 @@ TEST(SvgForPage, HasOnlyColoursAndSymbolsOfThePage) {
     std::size_t seen = 0;
     const std::string& text = svg->drawing;
     for (std::sregex_iterator one(text.begin(), text.end(), colour), end; one != end; ++one, ++seen)
-        if ((*one)[1] != "rgb(190, 190, 190)")  // the grid's, by its class
+        if ((*one)[1] != "rgb(190, 190, 190)") {  // the grid's, by its class
             EXPECT_THAT(style, HasSubstr("\"" + (*one)[1].str() + "\"]"));
+        }
     for (std::sregex_iterator one(text.begin(), text.end(), symbol), end; one != end; ++one, ++seen)
         EXPECT_THAT(symbols, HasSubstr("id=\"" + (*one)[1].str() + "\""));
     EXPECT_GT(seen, 20U);
