@@ -2,6 +2,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "results/run.hpp"
 #include "results/vocabulary/facts.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "results/vocabulary/tables.hpp"
@@ -11,7 +12,6 @@ namespace {
 using namespace ranklab;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kKinds[] = {"cost", "rate", "ratio", "count"};
 constexpr const char* kBetter[] = {"less", "more", "neither"};
 constexpr const char* kTypes[] = {"number", "whole", "text"};
 constexpr const char* kRoles[] = {"surroundings", "work", "noted", "outcome"};
@@ -21,7 +21,7 @@ Json measurements() {
     for (const auto& one : vocabulary::quantities())
         rows.push_back({{"name", one.name},
                         {"unit", one.unit},
-                        {"kind", kKinds[static_cast<int>(one.kind)]},
+                        {"kind", results::kind_name(one.kind)},
                         {"better", kBetter[static_cast<int>(one.better)]},
                         {"part_of", one.part_of},
                         {"definition", one.definition}});

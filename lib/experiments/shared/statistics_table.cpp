@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "results/rows.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "stats/series.hpp"
 
 namespace ranklab::experiments {
@@ -19,7 +20,7 @@ constexpr std::size_t kFewestRows = 6;  // no interval below
 constexpr std::size_t kMostRows = 8;    // of the table
 constexpr double kShareThatMatters = 0.05;
 // The times of a whole: they are warned of. What they are made of stands in the table.
-constexpr std::array kWholes{"step_time_s", "job_time_s", "epoch_time_s"};
+constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime};
 
 std::vector<double> slowest(const std::vector<double>& rows, std::size_t columns) {
     std::vector<double> largest;
@@ -70,7 +71,7 @@ bool is_whole(const Measurement& m) {
 // Wholes, and the phases that are more than a few per cent of them.
 bool matters(const Measurement& m, const results::Run& run) {
     if (is_whole(m)) return true;
-    const Measurement* whole = run.find(m.axis == "step" ? "step_time_s" : "job_time_s");
+    const Measurement* whole = run.find(m.axis == "step" ? vocabulary::kStepTime : vocabulary::kJobTime);
     return m.kind == Kind::cost && m.unit == "s" && whole != nullptr && whole->axis == m.axis &&
            whole->rows() == m.rows() && m.summary.median >= kShareThatMatters * whole->summary.median;
 }

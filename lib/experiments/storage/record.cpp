@@ -14,6 +14,7 @@
 #include "experiments/storage/tables.hpp"
 #include "host/process.hpp"
 #include "measure/gather.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -73,8 +74,8 @@ void add_rates(results::Run& run, const std::vector<double>& spans, std::vector<
         std::all_of(costs.begin(), costs.end(), [](double s) { return std::isfinite(s) && s > 0; });
     if (costs.empty() || !real) return;
     for (double& value : bytes) value /= kMiB;
-    run.measurements.push_back(rate("write_MiBps", "repetition", counted(bytes), costs));
-    run.measurements.push_back(rate("files_per_s", "repetition", counted(files), costs));
+    run.measurements.push_back(rate(vocabulary::kWriteRate, "repetition", counted(bytes), costs));
+    run.measurements.push_back(rate(vocabulary::kFileRate, "repetition", counted(files), costs));
 }
 
 void add_writing(results::Run& run, const StorageRecord& record, const Gathered& gathered,
@@ -82,7 +83,7 @@ void add_writing(results::Run& run, const StorageRecord& record, const Gathered&
     const auto& writes = record.writes;
     if (writes.empty()) return;
     const auto job = gathered.of(writes, [](const WriteTrial& w) { return w.job_s; });
-    run.measurements.push_back(by_rank("job_time_s", "repetition", job, warmup));
+    run.measurements.push_back(by_rank(vocabulary::kJobTime, "repetition", job, warmup));
     const auto add = [&](const std::string& name, auto value) {
         run.measurements.push_back(by_rank(name, "repetition", gathered.of(writes, value), warmup));
     };
@@ -110,12 +111,12 @@ void add_reading(results::Run& run, const StorageRecord& record, const Gathered&
         if (pass.kind == "read 1") first.push_back(pass.trial);
     if (first.empty()) return;
     const auto times = gathered.of(first, [](const ReadTrial& t) { return t.seconds(); });
-    run.measurements.push_back(by_rank("read_time_s", "repetition", times));
+    run.measurements.push_back(by_rank(vocabulary::kReadTime, "repetition", times));
     auto counts = gathered.of(first, [](const ReadTrial& t) { return t.bytes; }).sum_over_ranks();
     const auto costs = times.max_over_ranks();
     if (std::any_of(costs.begin(), costs.end(), [](double s) { return !(s > 0); })) return;
     for (double& count : counts) count /= kMiB;
-    run.measurements.push_back(rate("read_MiBps", "repetition", counts, costs));
+    run.measurements.push_back(rate(vocabulary::kReadRate, "repetition", counts, costs));
 }
 
 // What all ranks found wrong, the sentence of the first of them.
@@ -192,7 +193,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     add_writing(run, record, Gathered(control, participants), warmup);
     add_reading(run, record, Gathered(control, options.ranks));
     run.measurements.push_back(
-        by_rank("peak_rss_bytes", "run",
+        by_rank(vocabulary::kPeakMemory, "run",
                 measure::gather_columns(control, {static_cast<double>(host::peak_rss_bytes())})));
     add_storage_tables(run, record, options, participants, control);
     add_statistics(run);

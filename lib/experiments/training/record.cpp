@@ -17,6 +17,7 @@
 #include "measure/gather.hpp"
 #include "measure/series.hpp"
 #include "results/rows.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -30,10 +31,11 @@ Measurement per_rank(std::string_view name, comm::Communicator& control, double 
     return by_rank(name, "run", measure::gather_columns(control, {mine}));
 }
 
-std::string phase_measurement(base::Phase phase) {
-    const auto name = base::kPhaseNames[static_cast<std::size_t>(phase)];
-    // Blocking strategies expose all their communication.
-    return name == "sync" ? std::string("sync_exposed_time_s") : fmt::format("{}_time_s", name);
+// Of sync it is what is exposed: blocking strategies expose all their communication.
+std::string_view phase_measurement(base::Phase phase) {
+    return vocabulary::part_of(vocabulary::quantity(vocabulary::kStepTime),
+                               base::kPhaseNames[static_cast<std::size_t>(phase)])
+        .name;
 }
 
 // Work that a rank does itself, without waiting for others.
@@ -104,7 +106,7 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record,
                            comm::Communicator& control) {
     const auto steps = measure::gather_spools(control, record.steps);
     const std::size_t warmup = warmup_rows(record);
-    run.measurements.push_back(by_rank("step_time_s", "step", steps.front(), warmup));
+    run.measurements.push_back(by_rank(vocabulary::kStepTime, "step", steps.front(), warmup));
     for (const base::Phase phase : record.phases) {
         run.measurements.push_back(
             by_rank(phase_measurement(phase), "step", steps[1 + static_cast<std::size_t>(phase)], warmup));
@@ -114,7 +116,7 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record,
     add_replica_times(run, record, warmup);
     if (run.valid && warmup < record.steps.rows()) {
         const auto counts = measure::columns_of(record.notes, kTrueCount, 1);
-        run.measurements.push_back(rate("throughput_samples_per_s", "step", counts, steps.front(), warmup));
+        run.measurements.push_back(rate(vocabulary::kThroughput, "step", counts, steps.front(), warmup));
     }
     run.measurements.push_back(one_column("load_imbalance", "run", "max/mean-1", {imbalance(steps, warmup)}));
     if (run.valid && !record.reductions.empty())
@@ -163,7 +165,7 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
     }
     const RankSamples times = measure::gather_columns(control, mine);
     const auto sums = measure::gather_columns(control, my_sums).sum_over_ranks();
-    run.measurements.push_back(by_rank("epoch_time_s", "epoch", times));
+    run.measurements.push_back(by_rank(vocabulary::kEpochTime, "epoch", times));
 
     const auto longest = times.max_over_ranks();
     results::Rows table("epochs");
@@ -222,7 +224,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
         run.measurements.push_back(per_rank("time_to_first_step_s", control, record.time_to_first_step_s));
     run.measurements.push_back(
-        per_rank("peak_rss_bytes", control, static_cast<double>(host::peak_rss_bytes())));
+        per_rank(vocabulary::kPeakMemory, control, static_cast<double>(host::peak_rss_bytes())));
     for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
         if (!trouble.empty()) run.warnings.push_back(trouble);
     run.measurements.push_back(per_rank("threads", control, host::thread_count()));

@@ -60,11 +60,10 @@ Names all_measurements(const std::vector<const Run*>& runs) {
 
 Names headline_measurements(const std::string& command, const std::vector<const Run*>& runs) {
     Names names = all_measurements(runs);
-    Names chosen;
-    for (const auto* headline : vocabulary::shown_at(vocabulary::Shown::compare, command)) {
-        std::string name(headline->name);
-        if (std::find(names.begin(), names.end(), name) != names.end()) chosen.push_back(std::move(name));
-    }
+    Names chosen = vocabulary::shown_at(vocabulary::Shown::compare, command);
+    std::erase_if(chosen, [&](const std::string& name) {
+        return std::find(names.begin(), names.end(), name) == names.end();
+    });
     if (!chosen.empty()) return chosen;
     std::erase_if(names, [&](const std::string& name) {
         return std::none_of(runs.begin(), runs.end(), [&](const Run* run) {

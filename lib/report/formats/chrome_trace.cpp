@@ -86,6 +86,7 @@ class Trace {
     // Steps one after another; inside each the phases of the same row, which end with it at the latest.
     void add_rank(const Run& run, const Measurement& steps, const vocabulary::Quantity& whole,
                   std::size_t rank, std::size_t most, std::size_t pid) {
+        const auto phases = vocabulary::parts_of(whole);
         double start = 0;
         for (std::size_t step = 0; step < most; ++step) {
             const double length = steps.samples[step * steps.columns + rank];
@@ -93,7 +94,7 @@ class Trace {
             const std::string name = fmt::format("{} {}", steps.axis.empty() ? "step" : steps.axis, step + 1);
             event(name, "step", pid, rank, start, length);
             double at = start;
-            for (const auto* phase : vocabulary::parts_of(whole)) {
+            for (const auto* phase : phases) {
                 const Measurement* m = run.find(phase->name);
                 const std::size_t place = step * steps.columns + rank;
                 if (m == nullptr || m->columns != steps.columns || place >= m->samples.size()) continue;

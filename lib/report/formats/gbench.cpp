@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "report/formats/json_dump.hpp"
 #include "report/formats/run_name.hpp"
 #include "report/model/selection.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -50,14 +52,14 @@ using Benchmarks = std::map<std::string, Benchmark>;
 
 // The rate that is made of that time, and what one of it is.
 struct Rate {
-    const char* time;
-    const char* rate;
+    std::string_view time;
+    std::string_view rate;
     const char* counter;
     double scale;
 };
-constexpr Rate kRates[] = {{"step_time_s", "throughput_samples_per_s", "items_per_second", 1},
-                           {"job_time_s", "write_MiBps", "bytes_per_second", kMiB},
-                           {"read_time_s", "read_MiBps", "bytes_per_second", kMiB}};
+constexpr Rate kRates[] = {{vocabulary::kStepTime, vocabulary::kThroughput, "items_per_second", 1},
+                           {vocabulary::kJobTime, vocabulary::kWriteRate, "bytes_per_second", kMiB},
+                           {vocabulary::kReadTime, vocabulary::kReadRate, "bytes_per_second", kMiB}};
 
 // Of each repetition the longest rank's time, in kUnit.
 std::vector<double> folded(const Measurement& m) {

@@ -52,15 +52,18 @@ bool ended_with(const results::Run& run, base::ExitCode code) {
 std::vector<std::string> headline_measurements() {
     std::vector<std::string> names;
     for (const char* command : {"train", "io"})
-        for (const auto* one : vocabulary::shown_at(vocabulary::Shown::groups, command))
-            names.emplace_back(one->name);
+        for (auto& name : vocabulary::shown_at(vocabulary::Shown::groups, command))
+            names.push_back(std::move(name));
     return names;
 }
 
-std::vector<std::string> scaling_times() {
-    std::vector<std::string> names;
-    for (const auto* one : vocabulary::wholes()) names.emplace_back(one->name);
-    return names;
+const std::vector<std::string>& scaling_times() {
+    static const auto kNames = [] {
+        std::vector<std::string> names;
+        for (const auto* one : vocabulary::wholes()) names.emplace_back(one->name);
+        return names;
+    }();
+    return kNames;
 }
 
 RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements,

@@ -66,6 +66,6 @@ class RunGroups {
 /// What a command is first asked for: its rate, and the time that its speedups are made of.
 std::vector<std::string> headline_measurements();
 /// The times that speedups are made of, the first that a run has.
-std::vector<std::string> scaling_times();
+const std::vector<std::string>& scaling_times();
 
 }  // namespace ranklab::report::model

@@ -18,9 +18,7 @@ std::string heading_of(const std::string& command) {
 
 // Of a command of which the vocabulary shows nothing: what its newest group measured first.
 std::vector<std::string> columns_of(const std::string& command, const model::Group& newest) {
-    std::vector<std::string> names;
-    for (const auto* one : vocabulary::shown_at(vocabulary::Shown::summary, command))
-        names.emplace_back(one->name);
+    auto names = vocabulary::shown_at(vocabulary::Shown::summary, command);
     if (!names.empty()) return names;
     for (const auto& m : newest.newest.measurements)
         if (names.size() < 4) names.push_back(m.name);

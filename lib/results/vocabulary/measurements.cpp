@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.hpp"
+
 namespace ranklab::vocabulary {
 namespace {
 
@@ -180,21 +182,21 @@ const Quantity& quantity(std::string_view name) {
     return *found;
 }
 
-std::vector<const Quantity*> shown_at(Shown place, std::string_view command) {
-    std::vector<const Quantity*> shown;
+std::vector<std::string> shown_at(Shown place, std::string_view command) {
+    std::vector<std::string> names;
     for (const Quantity& one : kQuantities)
-        if (one.shown <= place && one.shown_for == command) shown.push_back(&one);
-    return shown;
+        if (one.shown <= place && one.shown_for == command) names.emplace_back(one.name);
+    return names;
 }
 
-std::vector<const Quantity*> wholes() {
-    std::vector<const Quantity*> wholes;
-    for (const Quantity& one : kQuantities) {
-        const bool has_parts = std::any_of(kQuantities.begin(), kQuantities.end(),
-                                           [&](const Quantity& part) { return part.part_of == one.name; });
-        if (has_parts) wholes.push_back(&one);
-    }
-    return wholes;
+const std::vector<const Quantity*>& wholes() {
+    static const auto kWholes = [] {
+        std::vector<const Quantity*> wholes;
+        for (const Quantity& one : kQuantities)
+            if (!parts_of(one).empty()) wholes.push_back(&one);
+        return wholes;
+    }();
+    return kWholes;
 }
 
 std::vector<const Quantity*> parts_of(const Quantity& whole) {

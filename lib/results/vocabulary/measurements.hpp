@@ -4,10 +4,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/error.hpp"
 
 namespace ranklab::vocabulary {
 
@@ -46,10 +45,10 @@ const Quantity* find_quantity(std::string_view name);
 /// Throws Error where there is none: a name in the program that the table lacks is a bug.
 const Quantity& quantity(std::string_view name);
 
-/// What is shown of runs of that command at that place, in the table's order.
-std::vector<const Quantity*> shown_at(Shown place, std::string_view command);
+/// Names of what is shown of runs of that command at that place, in the table's order.
+std::vector<std::string> shown_at(Shown place, std::string_view command);
 /// Times that are made of phases, and their phases.
-std::vector<const Quantity*> wholes();
+const std::vector<const Quantity*>& wholes();
 std::vector<const Quantity*> parts_of(const Quantity& whole);
 /// The part of that name. Throws Error where there is none.
 const Quantity& part_of(const Quantity& whole, std::string_view phase);

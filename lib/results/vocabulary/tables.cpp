@@ -262,10 +262,4 @@ const TableSchema* find_table(std::string_view name) {
     return found == kTables.end() ? nullptr : &*found;
 }
 
-const Column* find_column(const TableSchema& table, std::string_view column) {
-    const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                    [&](const Column& one) { return one.name == column; });
-    return found == table.columns.end() ? nullptr : &*found;
-}
-
 }  // namespace ranklab::vocabulary

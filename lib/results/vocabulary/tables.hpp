@@ -23,7 +23,5 @@ struct TableSchema {
 std::span<const TableSchema> tables();
 /// nullptr where there is none of that name.
 const TableSchema* find_table(std::string_view name);
-/// nullptr where the table has no such column.
-const Column* find_column(const TableSchema& table, std::string_view column);
 
 }  // namespace ranklab::vocabulary

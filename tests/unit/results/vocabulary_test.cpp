@@ -83,11 +83,11 @@ TEST(Vocabulary, HasEveryPhaseThatIsTimed) {
 
 TEST(Vocabulary, ShowsFewMeasurementsUnasked) {
     using Names = std::vector<std::string>;
-    EXPECT_EQ(names(words::shown_at(words::Shown::groups, "train")),
+    EXPECT_EQ(words::shown_at(words::Shown::groups, "train"),
               (Names{"step_time_s", "throughput_samples_per_s"}));
-    EXPECT_EQ(names(words::shown_at(words::Shown::compare, "io")),
+    EXPECT_EQ(words::shown_at(words::Shown::compare, "io"),
               (Names{"job_time_s", "write_MiBps", "read_MiBps"}));
-    EXPECT_EQ(names(words::shown_at(words::Shown::summary, "io")),
+    EXPECT_EQ(words::shown_at(words::Shown::summary, "io"),
               (Names{"job_time_s", "write_MiBps", "read_MiBps", "files_per_s"}));
     EXPECT_TRUE(words::shown_at(words::Shown::summary, "data").empty());
 }
