@@ -6,23 +6,12 @@ if(NOT RANKLAB_ODR)
   return()
 endif()
 
-# The headers that nearly all files include take half of the compiling. GCC uses the precompiled ones where they
-# fit a file's options, and else the header itself.
+# GCC uses the precompiled headers where they fit a file's options, and else the header itself.
 set(_common "${PROJECT_BINARY_DIR}/odr_common.hpp")
 set(_options -std=c++20 -O0 -flto -fno-fat-lto-objects -fpch-preprocess)
-file(CONFIGURE OUTPUT "${_common}" CONTENT
-"#include <algorithm>
-#include <array>
-#include <chrono>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-#include <fmt/format.h>
-")
+list(TRANSFORM RANKLAB_COMMON_HEADERS PREPEND "#include " OUTPUT_VARIABLE _includes)
+list(JOIN _includes "\n" _includes)
+file(CONFIGURE OUTPUT "${_common}" CONTENT "${_includes}\n")
 execute_process(COMMAND "${CMAKE_CXX_COMPILER}" ${_options} -DFMT_SHARED -x c++-header "${_common}" -o "${_common}.gch"
   COMMAND_ERROR_IS_FATAL ANY)
 

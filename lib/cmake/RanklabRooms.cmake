@@ -1,3 +1,8 @@
+# What most files include. Reading these is a quarter of the compiling of all that is not LibTorch's.
+set(RANKLAB_COMMON_HEADERS algorithm array chrono cmath filesystem functional map memory optional set span string
+  string_view utility vector fmt/format.h)
+list(TRANSFORM RANKLAB_COMMON_HEADERS REPLACE "(.+)" "<\\1>")
+
 # ranklab_add_room(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPENDS room ...] [LINK target ...] [TORCH] [SEPARATE])
 # One static library per room. DEPENDS names rooms below it; LINK names third-party targets; TORCH says that
 # its sources include LibTorch, so that they share one precompiled header (a torch header costs ~18 s a file).
@@ -20,6 +25,17 @@ function(ranklab_add_room name)
   if(ROOM_TORCH)
     target_link_libraries(ranklab_${name} PUBLIC ranklab::torch)
     ranklab_share_torch_pch(ranklab_${name})
+  elseif(NOT RANKLAB_ODR)  # which has its own, for all targets
+    ranklab_share_common_pch(ranklab_${name})
+  endif()
+endfunction()
+
+# The first room compiles the common headers; the others use what it made.
+function(ranklab_share_common_pch target)
+  if(TARGET ranklab_base AND NOT target STREQUAL "ranklab_base")
+    target_precompile_headers(${target} REUSE_FROM ranklab_base)
+  else()
+    target_precompile_headers(${target} PRIVATE ${RANKLAB_COMMON_HEADERS})
   endif()
 endfunction()
 
