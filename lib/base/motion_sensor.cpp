@@ -69,10 +69,10 @@ bool is_on_disk(const std::string& descriptor) {
 
 // "74 0x3 0x0 ...": the call and its arguments; "running" where it is in none.
 bool waits_for_file(const std::string& process, const std::string& task) {
-    std::istringstream words(contents_of(task + "/syscall"));
+    std::istringstream fields(contents_of(task + "/syscall"));
     long call = -1;
     std::string first;
-    if (!(words >> call >> first)) return false;
+    if (!(fields >> call >> first)) return false;
     if (is_one_of(kCallsOnPaths, call)) return true;
     if (!is_one_of(kCallsOnDescriptors, call)) return false;
     // -1 may show as 64 bits, of which an int is the lower half.
@@ -96,12 +96,12 @@ bool in_file_call(const std::string& stat, const std::string& process, const std
 // Fields 14 and 15 of proc(5)'s stat, the state being the third.
 std::uint64_t ticks_ns(const std::string& stat) {
     constexpr int kBefore = 11;
-    std::istringstream words(stat);
+    std::istringstream fields(stat);
     std::string skipped;
-    for (int i = 0; i < kBefore; ++i) words >> skipped;
+    for (int i = 0; i < kBefore; ++i) fields >> skipped;
     std::uint64_t user = 0;
     std::uint64_t system = 0;
-    words >> user >> system;
+    fields >> user >> system;
     return (user + system) * (1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
 }
 
@@ -129,7 +129,7 @@ bool waits_for_ranks(const IdleThreads& idle, const std::string& task) {
 
 std::uint64_t detail::processor_ns(const std::string& schedstat, const std::string& stat) {
     // On a processor, and waiting for one: on a crowded machine a thread that computes may have to wait long.
-    std::istringstream words(schedstat);
+    std::istringstream fields(schedstat);
     std::uint64_t on = 0;
     std::uint64_t waiting = 0;
     words >> on >> waiting;
@@ -142,7 +142,7 @@ MotionSensor::Sample MotionSensor::take(const IdleThreads& idle) const {
     add_process(sample, "/proc/self", idle);
     std::vector<std::string> children;
     for (const auto& task : names_in("/proc/self/task")) {
-        std::istringstream words(contents_of("/proc/self/task/" + task + "/children"));
+        std::istringstream fields(contents_of("/proc/self/task/" + task + "/children"));
         std::copy(std::istream_iterator<std::string>(words), {}, std::back_inserter(children));
     }
     for (const auto& child : children) add_process(sample, "/proc/" + child, idle);

@@ -30,44 +30,6 @@ std::shared_ptr<std::byte> plain_memory(std::size_t bytes) {
     return {memory, [alignment](std::byte* p) { ::operator delete(p, alignment); }};
 }
 
-// A batch from its plan to its use. All but the bytes of samples being read is guarded by the loader's mutex.
-struct Slot {
-    Batch batch;
-    std::vector<Draw> draws;
-    bool planned = false;
-    std::size_t taken = 0;  ///< samples that somebody reads or has read
-    std::size_t done = 0;
-    std::size_t failed_at = 0;  ///< the sample of `error`
-    std::exception_ptr error;
-
-    bool ready() const { return planned && done == draws.size(); }
-    bool has_work() const { return planned && taken < draws.size(); }
-    void plan(std::vector<Draw> samples) {
-        draws = std::move(samples);
-        planned = true;
-        batch.count = static_cast<std::int64_t>(draws.size());
-        batch.times = {};
-    }
-    // The first sample's error stands, whichever thread met it; what is not begun is left out.
-    void fail(std::size_t sample, std::exception_ptr why) {
-        if (!error || sample < failed_at) {
-            error = std::move(why);
-            failed_at = sample;
-        }
-        skip();
-    }
-    void skip() {
-        done += draws.size() - taken;
-        taken = draws.size();
-    }
-    void reset() {
-        draws.clear();
-        planned = false;
-        taken = done = 0;
-        error = nullptr;
-    }
-};
-
 // A thread that wakes up to read takes the core from the one that trains, where they share one, just when
 // that one asks for its batch. As a batch thread it waits for its turn: there are batches made ahead. Where
 // the system does not let it, all is as before.
@@ -133,6 +95,45 @@ class Loader::State {
     }
 
   private:
+    // A batch from its plan to its use. All but the bytes of samples being read is guarded by the loader's
+    // mutex.
+    struct Slot {
+        Batch batch;
+        std::vector<Draw> draws;
+        bool planned = false;
+        std::size_t taken = 0;  ///< samples that somebody reads or has read
+        std::size_t done = 0;
+        std::size_t failed_at = 0;  ///< the sample of `error`
+        std::exception_ptr error;
+
+        bool ready() const { return planned && done == draws.size(); }
+        bool has_work() const { return planned && taken < draws.size(); }
+        void plan(std::vector<Draw> samples) {
+            draws = std::move(samples);
+            planned = true;
+            batch.count = static_cast<std::int64_t>(draws.size());
+            batch.times = {};
+        }
+        // The first sample's error stands, whichever thread met it; what is not begun is left out.
+        void fail(std::size_t sample, std::exception_ptr why) {
+            if (!error || sample < failed_at) {
+                error = std::move(why);
+                failed_at = sample;
+            }
+            skip();
+        }
+        void skip() {
+            done += draws.size() - taken;
+            taken = draws.size();
+        }
+        void reset() {
+            draws.clear();
+            planned = false;
+            taken = done = 0;
+            error = nullptr;
+        }
+    };
+
     Slot& slot_of(std::int64_t b) { return slots_[static_cast<std::size_t>(b - first_) % slots_.size()]; }
     bool is_ready() { return given_ < planned_ && slot_of(given_).ready(); }
     bool may_plan() const {

@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
-#include "hdf5/dataset_layout.hpp"
 #include "hdf5/inside.hpp"
+#include "hdf5/layout.hpp"
 #include "hdf5/library_mutex.hpp"
 
 namespace ranklab::hdf5 {
@@ -18,27 +18,23 @@ namespace {
 // The dimensions of a dataset that is known to hold numbers.
 std::vector<hsize_t> numeric_shape(const Object& dataset) {
     const std::string& what = dataset.path();
-    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
-    const H5T_class_t kind = check(H5Tget_class(type.get()), "H5Tget_class", what);
-    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", what);
-    const int rank = check(H5Sget_simple_extent_ndims(space.get()), "H5Sget_simple_extent_ndims", what);
-    if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || rank < 1 || rank > 2)
+    const Id type = own<H5Dget_type>(what, dataset.id());
+    const H5T_class_t kind = check<H5Tget_class>(what, type.get());
+    const std::vector<hsize_t> shape = shape_of(dataset);
+    if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || shape.empty() || shape.size() > 2)
         throw base::DataError(fmt::format("{} is not a one- or two-dimensional array of numbers", what));
-    std::vector<hsize_t> shape(static_cast<std::size_t>(rank));
-    check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
     check_claim(dataset.id(), bytes_of(shape, H5Tget_size(type.get())), what);  // while it is converted
     return shape;
 }
 
 Object create(const Group& group, const std::string& name, std::size_t rows, std::size_t columns) {
-    const std::string path = fmt::format("{}/{}", group.path(), name);
-    const std::array<hsize_t, 2> shape{rows, columns};
-    const int rank = columns > 1 ? 2 : 1;
-    const Id space = own(H5Screate_simple(rank, shape.data(), nullptr), "H5Screate_simple", path);
-    const Id layout = layout_for(std::span(shape).first(static_cast<std::size_t>(rank)), sizeof(double));
-    return {own(H5Dcreate2(group.id(), name.c_str(), H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, layout.get(),
-                           H5P_DEFAULT),
-                "H5Dcreate2", path),
+    const std::string path = group.path_of(name);
+    std::vector<hsize_t> shape{rows};
+    if (columns > 1) shape.push_back(columns);
+    const Id space = space_of(shape, path);
+    const Id layout = layout_for(shape, sizeof(double));
+    return {own<H5Dcreate2>(path, group.id(), name.c_str(), H5T_IEEE_F64LE, space.get(), H5P_DEFAULT,
+                            layout.get(), H5P_DEFAULT),
             path};
 }
 
@@ -48,21 +44,13 @@ struct Selection {
 };
 
 Selection select_rows(const Object& dataset, std::size_t first, std::size_t rows, std::size_t columns) {
-    const std::string& what = dataset.path();
-    Selection selection{own(H5Dget_space(dataset.id()), "H5Dget_space", what), {}};
-    const std::array<hsize_t, 2> start{first, 0};
-    const std::array<hsize_t, 2> count{rows, columns};
-    check(H5Sselect_hyperslab(selection.file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
-                              nullptr),
-          "H5Sselect_hyperslab", what);
-    const hsize_t values = rows * columns;
-    selection.memory = own(H5Screate_simple(1, &values, nullptr), "H5Screate_simple", what);
-    return selection;
+    return {select_box(dataset, std::array<hsize_t, 2>{first, 0}, std::array<hsize_t, 2>{rows, columns}),
+            space_of(std::array<hsize_t, 1>{rows * columns}, dataset.path())};
 }
 
 Id reopened(const Group& group) {
-    const Id file = own(H5Iget_file_id(group.id()), "H5Iget_file_id", group.path());
-    return own(H5Freopen(file.get()), "H5Freopen", group.path());
+    const Id file = own<H5Iget_file_id>(group.path(), group.id());
+    return own<H5Freopen>(group.path(), file.get());
 }
 
 void check_rows(const std::string& path, std::size_t values, std::size_t columns) {
@@ -73,17 +61,17 @@ void check_rows(const std::string& path, std::size_t values, std::size_t columns
 }  // namespace
 
 Object open_dataset(const Group& group, const std::string& name) {
-    const std::string path = fmt::format("{}/{}", group.path() == "/" ? "" : group.path(), name);
+    const std::string path = group.path_of(name);
     return {open_dataset_inside(group.id(), name, path), path};
 }
 
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
                    std::size_t columns) {
-    check_rows(fmt::format("{}/{}", group.path(), name), values.size(), columns);
+    check_rows(group.path_of(name), values.size(), columns);
     Object dataset = create(group, name, values.size() / columns, columns);
     if (!values.empty())
-        check(H5Dwrite(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-              "H5Dwrite", dataset.path());
+        check<H5Dwrite>(dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                        values.data());
     return dataset;
 }
 
@@ -95,9 +83,8 @@ void ArrayWriter::append(std::span<const double> values) {
     if (values.empty()) return;
     const std::size_t rows = values.size() / columns_;
     const Selection selection = select_rows(dataset_, written_, rows, columns_);
-    check(H5Dwrite(dataset_.id(), H5T_NATIVE_DOUBLE, selection.memory.get(), selection.file.get(),
-                   H5P_DEFAULT, values.data()),
-          "H5Dwrite", dataset_.path());
+    check<H5Dwrite>(dataset_.path(), dataset_.id(), H5T_NATIVE_DOUBLE, selection.memory.get(),
+                    selection.file.get(), H5P_DEFAULT, values.data());
     written_ += rows;
 }
 
@@ -117,7 +104,7 @@ Array array_shape(const Group& group, const std::string& name) {
 
 // By the path within the file: the reopened file's objects do not end with the group's file.
 ArrayReader::ArrayReader(const Group& group, const std::string& name)
-    : file_(reopened(group)), path_(fmt::format("{}/{}", group.path(), name)) {
+    : file_(reopened(group)), path_(group.path_of(name)) {
     const Array shape = array_shape(group, name);
     rows_ = shape.rows;
     columns_ = shape.columns;
@@ -130,9 +117,8 @@ void ArrayReader::read(std::size_t first, std::span<double> to) const {
     check_rows(path_, to.size(), columns_);
     if (to.empty()) return;
     const Selection selection = select_rows(*dataset_, first, to.size() / columns_, columns_);
-    check(H5Dread(dataset_->id(), H5T_NATIVE_DOUBLE, selection.memory.get(), selection.file.get(),
-                  H5P_DEFAULT, to.data()),
-          "H5Dread", path_);
+    check<H5Dread>(path_, dataset_->id(), H5T_NATIVE_DOUBLE, selection.memory.get(), selection.file.get(),
+                   H5P_DEFAULT, to.data());
 }
 
 Array read_array(const Group& group, const std::string& name) {
@@ -145,8 +131,8 @@ Array read_array(const Group& group, const std::string& name) {
     array.columns = columns;
     array.values.resize(shape[0] * columns);
     if (!array.values.empty())
-        check(H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.values.data()),
-              "H5Dread", dataset.path());
+        check<H5Dread>(dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                       array.values.data());
     return array;
 }
 

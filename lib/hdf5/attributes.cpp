@@ -14,17 +14,12 @@ namespace {
 
 constexpr std::size_t kLongestText = std::size_t{256} << 20U;
 
-std::string what_of(const Object& object, const std::string& name) {
-    return fmt::format("attribute '{}' of {}", name, object.path());
-}
-
 void create(const Object& object, const std::string& name, hid_t type, const void* value) {
-    const std::string what = what_of(object, name);
-    const Id space = own(H5Screate(H5S_SCALAR), "H5Screate", what);
+    const std::string what = attribute_name(object, name);
+    const Id space = own<H5Screate>(what, H5S_SCALAR);
     const Id attribute =
-        own(H5Acreate2(object.id(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), "H5Acreate2",
-            what);
-    check(H5Awrite(attribute.get(), type, value), "H5Awrite", what);
+        own<H5Acreate2>(what, object.id(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT);
+    check<H5Awrite>(what, attribute.get(), type, value);
 }
 
 // The attribute, known to hold one value of a wanted class.
@@ -34,11 +29,11 @@ struct Opened {
 };
 
 Opened open(const Object& object, const std::string& name, std::initializer_list<H5T_class_t> wanted) {
-    const std::string what = what_of(object, name);
-    Id attribute = own(H5Aopen(object.id(), name.c_str(), H5P_DEFAULT), "H5Aopen", what);
-    const Id space = own(H5Aget_space(attribute.get()), "H5Aget_space", what);
-    Id type = own(H5Aget_type(attribute.get()), "H5Aget_type", what);
-    const H5T_class_t kind = check(H5Tget_class(type.get()), "H5Tget_class", what);
+    const std::string what = attribute_name(object, name);
+    Id attribute = own<H5Aopen>(what, object.id(), name.c_str(), H5P_DEFAULT);
+    const Id space = own<H5Aget_space>(what, attribute.get());
+    Id type = own<H5Aget_type>(what, attribute.get());
+    const H5T_class_t kind = check<H5Tget_class>(what, type.get());
     const bool fits = std::find(wanted.begin(), wanted.end(), kind) != wanted.end();
     if (!fits || H5Sget_simple_extent_npoints(space.get()) != 1)
         throw base::DataError(fmt::format("{} is not of the type that the schema gives it", what));
@@ -49,7 +44,7 @@ std::string read_fixed(const Opened& opened, const std::string& what) {
     const std::size_t size = H5Tget_size(opened.type.get());
     if (size > kLongestText) throw base::DataError(fmt::format("{} claims {} bytes of text", what, size));
     std::string value(size, '\0');
-    check(H5Aread(opened.attribute.get(), opened.type.get(), value.data()), "H5Aread", what);
+    check<H5Aread>(what, opened.attribute.get(), opened.type.get(), value.data());
     value.resize(std::min(value.find('\0'), value.size()));
     return value;
 }
@@ -65,17 +60,20 @@ herr_t add_name(hid_t, const char* name, const H5A_info_t*, void* names) noexcep
 
 }  // namespace
 
+std::string attribute_name(const Object& object, const std::string& name) {
+    return fmt::format("attribute '{}' of {}", name, object.path());
+}
+
 std::vector<std::string> attributes_of(const Object& object) {
-    static_cast<void>(object.has_attribute(kNobody));
+    object.has_attribute(kNobody);
     std::vector<std::string> names;
-    check(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &names), "H5Aiterate2",
-          object.path());
+    check<H5Aiterate2>(object.path(), object.id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &names);
     std::sort(names.begin(), names.end());
     return names;
 }
 
 bool Object::has_attribute(const std::string& name) const {
-    return check(H5Aexists(id(), name.c_str()), "H5Aexists", what_of(*this, name)) > 0;
+    return check<H5Aexists>(attribute_name(*this, name), id(), name.c_str()) > 0;
 }
 
 void Object::set_int(const std::string& name, std::int64_t value) const {
@@ -89,26 +87,26 @@ void Object::set_double(const std::string& name, double value) const {
 void Object::set_text(const std::string& name, const std::string& value) const {
     const Id type = variable_text_type();
     const char* text = value.c_str();
-    create(*this, name, type.get(), static_cast<const void*>(&text));
+    create(*this, name, type.get(), &text);
 }
 
 std::int64_t Object::int_attribute(const std::string& name) const {
     const Opened opened = open(*this, name, {H5T_INTEGER});
     std::int64_t value = 0;
-    check(H5Aread(opened.attribute.get(), H5T_NATIVE_INT64, &value), "H5Aread", what_of(*this, name));
+    check<H5Aread>(attribute_name(*this, name), opened.attribute.get(), H5T_NATIVE_INT64, &value);
     return value;
 }
 
 double Object::double_attribute(const std::string& name) const {
     const Opened opened = open(*this, name, {H5T_FLOAT, H5T_INTEGER});
     double value = 0;
-    check(H5Aread(opened.attribute.get(), H5T_NATIVE_DOUBLE, &value), "H5Aread", what_of(*this, name));
+    check<H5Aread>(attribute_name(*this, name), opened.attribute.get(), H5T_NATIVE_DOUBLE, &value);
     return value;
 }
 
 std::string Object::text_attribute(const std::string& name) const {
     const Opened opened = open(*this, name, {H5T_STRING});
-    const std::string what = what_of(*this, name);
+    const std::string what = attribute_name(*this, name);
     if (!is_variable_text(opened.type.get())) return read_fixed(opened, what);
     return attribute_texts(opened.attribute.get(), opened.type.get(), 1, what).front();
 }

@@ -80,12 +80,12 @@ std::string library_text() {
     return fmt::format("{}: {}", stack.outermost, stack.innermost);
 }
 
-void fail(const char* call, std::string_view what, const std::source_location& place) {
+void fail(std::string_view call, const Work& work) {
     const std::string text = library_text();  // first: the next call empties the stack
-    std::string_view file = place.file_name();
+    std::string_view file = work.place.file_name();
     file.remove_prefix(std::min(file.size(), file.rfind('/') + 1));
     throw base::Hdf5Error(
-        fmt::format("HDF5's {} failed on {}: {} [{}:{}]", call, what, text, file, place.line()));
+        fmt::format("HDF5's {} failed on {}: {} [{}:{}]", call, work.what, text, file, work.place.line()));
 }
 
 void initialise() {
@@ -95,11 +95,11 @@ void initialise() {
         if (std::getenv(kLockVariable) != nullptr) ::unsetenv(kLockVariable);
         // A close that fails (a full disk) leaves HDF5 1.10 with an identifier of freed memory, on which
         // its exit handler crashes. We close what we open; nothing is left for that handler to do.
-        check(H5dont_atexit(), "H5dont_atexit", "the library");
-        check(H5open(), "H5open", "the library");
-        check(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "H5Eset_auto2", "the library");
+        check<H5dont_atexit>("the library");
+        check<H5open>("the library");
+        check<H5Eset_auto2>("the library", H5E_DEFAULT, nullptr, nullptr);
         // A file may ask for a filter by number, and HDF5_PLUGIN_PATH says where: programs of others.
-        check(H5PLset_loading_state(0), "H5PLset_loading_state", "the library");
+        check<H5PLset_loading_state>("the library", 0);
         return true;
     }();
     static_cast<void>(done);
@@ -107,9 +107,9 @@ void initialise() {
 
 void check_possible(hid_t object, unsigned long long bytes, std::string_view what) {
     constexpr unsigned long long kBestCompression = 1100;  // deflate's own bound is 1032
-    const Id file = own(H5Iget_file_id(object), "H5Iget_file_id", what);
+    const Id file = own<H5Iget_file_id>(what, object);
     hsize_t file_size = 0;
-    check(H5Fget_filesize(file.get(), &file_size), "H5Fget_filesize", what);
+    check<H5Fget_filesize>(what, file.get(), &file_size);
     if (bytes / kBestCompression > file_size) refuse_claim(bytes, what);
 }
 
@@ -129,17 +129,17 @@ void check_size(hid_t object, unsigned long long bytes, std::string_view what) {
 }
 
 Id fixed_text_type(std::size_t size) {
-    Id type = own(H5Tcopy(H5T_C_S1), "H5Tcopy", "a text type");
-    check(H5Tset_size(type.get(), size), "H5Tset_size", "a text type");
-    check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "H5Tset_strpad", "a text type");
-    check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset", "a text type");
+    Id type = own<H5Tcopy>("a text type", H5T_C_S1);
+    check<H5Tset_size>("a text type", type.get(), size);
+    check<H5Tset_strpad>("a text type", type.get(), H5T_STR_NULLPAD);
+    check<H5Tset_cset>("a text type", type.get(), H5T_CSET_UTF8);
     return type;
 }
 
 Id variable_text_type() {
-    Id type = own(H5Tcopy(H5T_C_S1), "H5Tcopy", "a text type");
-    check(H5Tset_size(type.get(), H5T_VARIABLE), "H5Tset_size", "a text type");
-    check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset", "a text type");
+    Id type = own<H5Tcopy>("a text type", H5T_C_S1);
+    check<H5Tset_size>("a text type", type.get(), H5T_VARIABLE);
+    check<H5Tset_cset>("a text type", type.get(), H5T_CSET_UTF8);
     return type;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/inside.hpp"
+#include "hdf5/layout.hpp"
 #include "hdf5/look_over.hpp"
 #include "hdf5/texts.hpp"
 
@@ -32,7 +33,7 @@ class Writer {
     // Each group once: one that is found again lies within itself, or has many names.
     void visit(const Group& group) {
         H5O_info_t info{};
-        check(H5Oget_info2(group.id(), &info, H5O_INFO_BASIC), "H5Oget_info2", group.path());
+        check<H5Oget_info2>(group.path(), group.id(), &info, H5O_INFO_BASIC);
         if (!groups_.insert(info.addr).second)
             throw base::DataError(
                 fmt::format("{} has several names (hard links), which ranklab does not make; remove all but "
@@ -48,20 +49,20 @@ class Writer {
 void describe_type(hid_t type, const std::string& what, Writer& out);
 
 void describe_members(hid_t record, const std::string& what, Writer& out) {
-    const int count = check(H5Tget_nmembers(record), "H5Tget_nmembers", what);
+    const int count = check<H5Tget_nmembers>(what, record);
     for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
-        char* name = check(H5Tget_member_name(record, i), "H5Tget_member_name", what);
+        char* name = check<H5Tget_member_name>(what, record, i);
         out.text(name);
         H5free_memory(name);
         out.number(H5Tget_member_offset(record, i));
-        describe_type(own(H5Tget_member_type(record, i), "H5Tget_member_type", what).get(), what, out);
+        describe_type(own<H5Tget_member_type>(what, record, i).get(), what, out);
     }
 }
 
 // What its bytes mean. Pointers into a heap or the file mean nothing to another file.
 void describe_type(hid_t type, const std::string& what, Writer& out) {
-    const H5T_class_t kind = check(H5Tget_class(type), "H5Tget_class", what);
-    out.number(static_cast<unsigned>(kind));
+    const H5T_class_t kind = check<H5Tget_class>(what, type);
+    out.number(kind);
     if (kind == H5T_COMPOUND) return describe_members(type, what, out);
     if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) out.not_comparable();
     // The library would follow these into heaps that nobody has looked over.
@@ -70,22 +71,17 @@ void describe_type(hid_t type, const std::string& what, Writer& out) {
             "{} holds lists of variable length, or texts of variable length within records, which ranklab "
             "neither writes nor reads; remove it",
             what));
-    if (kind == H5T_ARRAY) describe_type(own(H5Tget_super(type), "H5Tget_super", what).get(), what, out);
+    if (kind == H5T_ARRAY) describe_type(own<H5Tget_super>(what, type).get(), what, out);
     out.number(H5Tget_size(type));
-    if (kind != H5T_STRING) out.number(static_cast<unsigned>(H5Tget_order(type)));
-    if (kind == H5T_INTEGER) out.number(static_cast<unsigned>(H5Tget_sign(type)));
+    if (kind != H5T_STRING) out.number(H5Tget_order(type));
+    if (kind == H5T_INTEGER) out.number(H5Tget_sign(type));
 }
 
 // The number of entries; the shape is described.
-hsize_t describe_space(hid_t space, const std::string& what, Writer& out) {
-    out.number(static_cast<unsigned>(H5Sget_simple_extent_type(space)));
-    const int rank = check(H5Sget_simple_extent_ndims(space), "H5Sget_simple_extent_ndims", what);
-    std::vector<hsize_t> shape(static_cast<std::size_t>(rank));
-    if (rank > 0)
-        check(H5Sget_simple_extent_dims(space, shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
-    for (const hsize_t edge : shape) out.number(edge);
-    return static_cast<hsize_t>(
-        check(H5Sget_simple_extent_npoints(space), "H5Sget_simple_extent_npoints", what));
+hsize_t describe_space(const Id& space, const std::string& what, Writer& out) {
+    out.number(H5Sget_simple_extent_type(space.get()));
+    for (const hsize_t edge : extents_of(space, what)) out.number(edge);
+    return entries_of(space, what);
 }
 
 // `read(memory)` fills a buffer of `entries` of that type.
@@ -111,16 +107,16 @@ void describe(hid_t type, const std::string& what, Writer& out) {
 }
 
 void add_attribute(const Object& object, const std::string& name, Writer& out) {
-    const std::string what = fmt::format("attribute '{}' of {}", name, object.path());
-    const Id attribute = own(H5Aopen(object.id(), name.c_str(), H5P_DEFAULT), "H5Aopen", what);
-    const Id type = own(H5Aget_type(attribute.get()), "H5Aget_type", what);
-    const Id space = own(H5Aget_space(attribute.get()), "H5Aget_space", what);
+    const std::string what = attribute_name(object, name);
+    const Id attribute = own<H5Aopen>(what, object.id(), name.c_str(), H5P_DEFAULT);
+    const Id type = own<H5Aget_type>(what, attribute.get());
+    const Id space = own<H5Aget_space>(what, attribute.get());
     out.text(name);
     describe(type.get(), what, out);
-    const hsize_t entries = describe_space(space.get(), what, out);
+    const hsize_t entries = describe_space(space, what, out);
     if (is_variable_text(type.get()))
         return add_texts(attribute_texts(attribute.get(), type.get(), entries, what), out);
-    const auto read = [&](void* to) { check(H5Aread(attribute.get(), type.get(), to), "H5Aread", what); };
+    const auto read = [&](void* to) { check<H5Aread>(what, attribute.get(), type.get(), to); };
     add_values(attribute.get(), type.get(), entries, what, read, out);
 }
 
@@ -130,16 +126,15 @@ void add_attributes(const Object& object, std::string_view except, Writer& out) 
 }
 
 void add_dataset(const Object& dataset, Writer& out) {
-    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", dataset.path());
-    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", dataset.path());
+    const Id type = own<H5Dget_type>(dataset.path(), dataset.id());
+    const Id space = own<H5Dget_space>(dataset.path(), dataset.id());
     out.dataset();
     describe(type.get(), dataset.path(), out);
-    const hsize_t entries = describe_space(space.get(), dataset.path(), out);
+    const hsize_t entries = describe_space(space, dataset.path(), out);
     if (is_variable_text(type.get()))
         return add_texts(dataset_texts(dataset.id(), type.get(), entries, dataset.path()), out);
     const auto read = [&](void* to) {
-        check(H5Dread(dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to), "H5Dread",
-              dataset.path());
+        check<H5Dread>(dataset.path(), dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to);
     };
     add_values(dataset.id(), type.get(), entries, dataset.path(), read, out);
 }
@@ -183,9 +178,9 @@ Contents contents_of(const Group& group, std::string_view except) {
 
 // A soft link would be copied as one, and lead to nothing in its new place.
 Group member_of(const Group& group, const std::string& name) {
-    const std::string path = fmt::format("{}/{}", group.path() == "/" ? "" : group.path(), name);
+    const std::string path = group.path_of(name);
     H5L_info_t link{};
-    check(H5Lget_info(group.id(), name.c_str(), &link, H5P_DEFAULT), "H5Lget_info", path);
+    check<H5Lget_info>(path, group.id(), name.c_str(), &link, H5P_DEFAULT);
     Id id = open_inside(group.id(), name, path);
     if (link.type != H5L_TYPE_HARD)
         throw base::DataError(

@@ -6,6 +6,7 @@
 
 #include "hdf5/check.hpp"
 #include "hdf5/contents.hpp"
+#include "hdf5/layout.hpp"
 #include "hdf5/look_over.hpp"
 #include "hdf5/texts.hpp"
 
@@ -17,31 +18,30 @@ void write_values(const Id& copy, hid_t type, const Id& attribute, hsize_t entri
         const auto texts = attribute_texts(attribute.get(), type, entries, what);
         std::vector<const char*> pointers;
         for (const auto& text : texts) pointers.push_back(text.c_str());
-        check(H5Awrite(copy.get(), type, static_cast<const void*>(pointers.data())), "H5Awrite", what);
+        check<H5Awrite>(what, copy.get(), type, static_cast<const void*>(pointers.data()));
         return;
     }
     std::string values(entries * H5Tget_size(type), '\0');
-    check(H5Aread(attribute.get(), type, values.data()), "H5Aread", what);
-    check(H5Awrite(copy.get(), type, values.data()), "H5Awrite", what);
+    check<H5Aread>(what, attribute.get(), type, values.data());
+    check<H5Awrite>(what, copy.get(), type, values.data());
 }
 
 void copy_attribute(const Object& from, const Object& to, const std::string& name) {
-    const std::string what = fmt::format("attribute '{}' of {}", name, from.path());
+    const std::string what = attribute_name(from, name);
     look_over_attribute(from, name);
-    const Id attribute = own(H5Aopen(from.id(), name.c_str(), H5P_DEFAULT), "H5Aopen", what);
-    const Id type = own(H5Aget_type(attribute.get()), "H5Aget_type", what);
-    const Id space = own(H5Aget_space(attribute.get()), "H5Aget_space", what);
-    const auto entries =
-        check(H5Sget_simple_extent_npoints(space.get()), "H5Sget_simple_extent_npoints", what);
-    const Id copy = own(H5Acreate2(to.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
-                        "H5Acreate2", what);
-    if (entries > 0) write_values(copy, type.get(), attribute, static_cast<hsize_t>(entries), what);
+    const Id attribute = own<H5Aopen>(what, from.id(), name.c_str(), H5P_DEFAULT);
+    const Id type = own<H5Aget_type>(what, attribute.get());
+    const Id space = own<H5Aget_space>(what, attribute.get());
+    const hsize_t entries = entries_of(space, what);
+    const Id copy =
+        own<H5Acreate2>(what, to.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT);
+    if (entries > 0) write_values(copy, type.get(), attribute, entries, what);
 }
 
 // Many attributes lie in a tree of their own ("dense"), and HDF5 1.10 dies where it copies one with texts.
 bool has_tree_of_attributes(const Group& object) {
     H5O_info_t info{};
-    check(H5Oget_info2(object.id(), &info, H5O_INFO_META_SIZE), "H5Oget_info2", object.path());
+    check<H5Oget_info2>(object.path(), object.id(), &info, H5O_INFO_META_SIZE);
     if (info.meta_size.attr.heap_size > 0 || info.meta_size.attr.index_size > 0) return true;
     if (H5Iget_type(object.id()) != H5I_GROUP) return false;
     const auto names = object.members();
@@ -52,11 +52,10 @@ bool has_tree_of_attributes(const Group& object) {
 
 void copy_by_library(const Group& from, const std::string& name, const Group& to, const std::string& new_name,
                      unsigned flags) {
-    const std::string what = fmt::format("{}/{}", from.path(), name);
-    const Id properties = own(H5Pcreate(H5P_OBJECT_COPY), "H5Pcreate", what);
-    check(H5Pset_copy_object(properties.get(), flags), "H5Pset_copy_object", what);
-    check(H5Ocopy(from.id(), name.c_str(), to.id(), new_name.c_str(), properties.get(), H5P_DEFAULT),
-          "H5Ocopy", what);
+    const std::string what = from.path_of(name);
+    const Id properties = own<H5Pcreate>(what, H5P_OBJECT_COPY);
+    check<H5Pset_copy_object>(what, properties.get(), flags);
+    check<H5Ocopy>(what, from.id(), name.c_str(), to.id(), new_name.c_str(), properties.get(), H5P_DEFAULT);
 }
 
 void copy_object(const Group& from, const std::string& name, const Group& to, const std::string& new_name) {

@@ -9,39 +9,36 @@
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/check.hpp"
-#include "hdf5/dataset_layout.hpp"
 #include "hdf5/inside.hpp"
+#include "hdf5/layout.hpp"
 #include "hdf5/library_mutex.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
 
 constexpr std::int64_t kMostChunks = 16384;
-constexpr int kMostDimensions = 8;
+constexpr std::size_t kMostDimensions = 8;
 
-std::vector<std::int64_t> shape_of(const Object& dataset) {
+std::vector<std::int64_t> array_shape_of(const Object& dataset) {
     const std::string& what = dataset.path();
-    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", what);
-    const int dimensions = check(H5Sget_simple_extent_ndims(space.get()), "H5Sget_simple_extent_ndims", what);
-    if (dimensions < 1 || dimensions > kMostDimensions)
+    const auto shape = shape_of(dataset);
+    if (shape.empty() || shape.size() > kMostDimensions)
         throw base::DataError(fmt::format("{} is no array of one to {} dimensions", what, kMostDimensions));
-    std::vector<hsize_t> shape(static_cast<std::size_t>(dimensions));
-    check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "H5Sget_simple_extent_dims", what);
     check_possible(dataset.id(), bytes_of(shape, 1), what);
     return {shape.begin(), shape.end()};
 }
 
 bool equal(hid_t a, hid_t b, const std::string& what) {
-    return check(H5Tequal(a, b), "H5Tequal", what) > 0;
+    return check<H5Tequal>(what, a, b) > 0;
 }
 
 // Whether addresses count from a user block's end differs among the library's functions and versions.
 bool has_user_block(const Object& dataset) {
     const std::string& what = dataset.path();
-    const Id file = own(H5Iget_file_id(dataset.id()), "H5Iget_file_id", what);
-    const Id properties = own(H5Fget_create_plist(file.get()), "H5Fget_create_plist", what);
+    const Id file = own<H5Iget_file_id>(what, dataset.id());
+    const Id properties = own<H5Fget_create_plist>(what, file.get());
     hsize_t bytes = 0;
-    check(H5Pget_userblock(properties.get(), &bytes), "H5Pget_userblock", what);
+    check<H5Pget_userblock>(what, properties.get(), &bytes);
     return bytes > 0;
 }
 
@@ -78,9 +75,9 @@ void check_size(hsize_t bytes, hsize_t wanted, const std::string& what) {
 std::string find_chunks(const Object& dataset, const Id& properties, std::size_t element_bytes,
                         DatasetPlace& place) {
     const std::string& what = dataset.path();
-    const bool filtered = check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what) > 0;
+    const bool filtered = check<H5Pget_nfilters>(what, properties.get()) > 0;
     std::vector<hsize_t> chunk(place.shape.size());
-    check(H5Pget_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()), "H5Pget_chunk", what);
+    check<H5Pget_chunk>(what, properties.get(), static_cast<int>(chunk.size()), chunk.data());
     place.chunk.assign(chunk.begin(), chunk.end());
     const auto grid = place.grid();
     std::int64_t chunks = 1;
@@ -93,8 +90,8 @@ std::string find_chunks(const Object& dataset, const Id& properties, std::size_t
         unsigned skipped_filters = 0;
         haddr_t offset = HADDR_UNDEF;
         hsize_t bytes = 0;
-        check(H5Dget_chunk_info_by_coord(dataset.id(), start.data(), &skipped_filters, &offset, &bytes),
-              "H5Dget_chunk_info_by_coord", what);
+        check<H5Dget_chunk_info_by_coord>(what, dataset.id(), start.data(), &skipped_filters, &offset,
+                                          &bytes);
         if (offset == HADDR_UNDEF) fail_unwritten(what);
         if (!filtered) check_size(bytes, bytes_of(chunk, element_bytes), what);
         place.offsets.push_back(offset);
@@ -104,9 +101,9 @@ std::string find_chunks(const Object& dataset, const Id& properties, std::size_t
 
 std::string find(const Object& dataset, DatasetPlace& place) {
     const std::string& what = dataset.path();
-    const Id properties = own(H5Dget_create_plist(dataset.id()), "H5Dget_create_plist", what);
-    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
-    const auto layout = check(H5Pget_layout(properties.get()), "H5Pget_layout", what);
+    const Id properties = own<H5Dget_create_plist>(what, dataset.id());
+    const Id type = own<H5Dget_type>(what, dataset.id());
+    const auto layout = check<H5Pget_layout>(what, properties.get());
     std::string indirect = "it is neither contiguous nor chunked";
     if (layout == H5D_CONTIGUOUS) indirect = find_contiguous(dataset, place);
     if (layout == H5D_CHUNKED) indirect = find_chunks(dataset, properties, H5Tget_size(type.get()), place);
@@ -141,9 +138,9 @@ DatasetPlace place_of(const Object& dataset) {
     const std::lock_guard lock(library_mutex());
     const std::string& what = dataset.path();
     DatasetPlace place;
-    place.shape = shape_of(dataset);
+    place.shape = array_shape_of(dataset);
     place.chunk = place.shape;
-    const Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", what);
+    const Id type = own<H5Dget_type>(what, dataset.id());
     place.is_float32 = equal(type.get(), H5T_IEEE_F32LE, what) || equal(type.get(), H5T_IEEE_F32BE, what);
     place.indirect = find(dataset, place);
     if (!place.direct()) place.offsets.clear();
@@ -153,30 +150,24 @@ DatasetPlace place_of(const Object& dataset) {
 Object open_for_boxes(const Group& group, const std::string& name, std::uint64_t cache_bytes) {
     const std::lock_guard lock(library_mutex());
     constexpr std::size_t kSlots = 10007;  // a prime, many times the chunks that fit
-    const std::string path = fmt::format("{}/{}", group.path() == "/" ? "" : group.path(), name);
-    const Id access = own(H5Pcreate(H5P_DATASET_ACCESS), "H5Pcreate", path);
-    check(H5Pset_chunk_cache(access.get(), kSlots, cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT),
-          "H5Pset_chunk_cache", path);
+    const std::string path = group.path_of(name);
+    const Id access = own<H5Pcreate>(path, H5P_DATASET_ACCESS);
+    check<H5Pset_chunk_cache>(path, access.get(), kSlots, cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
     return {open_dataset_inside(group.id(), name, path, access.get()), path};
 }
 
 void check_all_held(const Object& dataset, const DatasetPlace& place) {
     const std::lock_guard lock(library_mutex());
-    const std::vector<hsize_t> shape(place.shape.begin(), place.shape.end());
-    check_held(dataset.id(), bytes_of(shape, sizeof(float)), dataset.path());
+    check_held(dataset.id(), bytes_of(sizes(place.shape), sizeof(float)), dataset.path());
 }
 
 void read_box(const Object& dataset, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
               float* out) {
     const std::lock_guard lock(library_mutex());
     const std::string& what = dataset.path();
-    const std::vector<hsize_t> from(start.begin(), start.end());
-    const std::vector<hsize_t> size(count.begin(), count.end());
-    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", what);
-    check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, from.data(), nullptr, size.data(), nullptr),
-          "H5Sselect_hyperslab", what);
-    const Id memory =
-        own(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), "H5Screate_simple", what);
+    const auto size = sizes(count);
+    const Id space = select_box(dataset, sizes(start), size);
+    const Id memory = space_of(size, what);
     // The file was opened and looked over: what cannot be unpacked now is damaged.
     if (H5Dread(dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, out) < 0)
         throw base::DataError(

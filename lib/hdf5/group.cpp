@@ -19,22 +19,17 @@ namespace {
 constexpr unsigned kMostInHeader = 60;
 constexpr unsigned kUsualNameLength = 16;
 
-std::string child_path(const Group& group, const std::string& name) {
-    return group.path() == "/" ? "/" + name : fmt::format("{}/{}", group.path(), name);
-}
-
 Id creation_properties() {
-    Id properties = own(H5Pcreate(H5P_GROUP_CREATE), "H5Pcreate", "a group");
-    check(H5Pset_link_creation_order(properties.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
-          "H5Pset_link_creation_order", "a group");
-    check(H5Pset_obj_track_times(properties.get(), false), "H5Pset_obj_track_times", "a group");
+    Id properties = own<H5Pcreate>("a group", H5P_GROUP_CREATE);
+    check<H5Pset_link_creation_order>("a group", properties.get(),
+                                      H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    check<H5Pset_obj_track_times>("a group", properties.get(), false);
     return properties;
 }
 
 Group create(const Group& parent, const std::string& name, const Id& properties) {
-    const std::string path = child_path(parent, name);
-    Id id = own(H5Gcreate2(parent.id(), name.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                "H5Gcreate2", path);
+    const std::string path = parent.path_of(name);
+    Id id = own<H5Gcreate2>(path, parent.id(), name.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT);
     return {std::move(id), path};
 }
 
@@ -67,11 +62,9 @@ herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* out) noex
 Group Group::create_group(const std::string& name, std::size_t members) const {
     const Id properties = creation_properties();
     const auto expected = static_cast<unsigned>(std::min<std::size_t>(members, kMostInHeader));
-    check(H5Pset_link_phase_change(properties.get(), kMostInHeader, kMostInHeader / 2),
-          "H5Pset_link_phase_change", name);
-    check(H5Pset_attr_phase_change(properties.get(), kMostInHeader, kMostInHeader / 2),
-          "H5Pset_attr_phase_change", name);
-    check(H5Pset_est_link_info(properties.get(), expected, kUsualNameLength), "H5Pset_est_link_info", name);
+    check<H5Pset_link_phase_change>(name, properties.get(), kMostInHeader, kMostInHeader / 2);
+    check<H5Pset_attr_phase_change>(name, properties.get(), kMostInHeader, kMostInHeader / 2);
+    check<H5Pset_est_link_info>(name, properties.get(), expected, kUsualNameLength);
     return create(*this, name, properties);
 }
 
@@ -80,26 +73,30 @@ Group Group::create_large_group(const std::string& name) const {
 }
 
 Group Group::open_group(const std::string& name) const {
-    const std::string path = child_path(*this, name);
+    const std::string path = path_of(name);
     return {open_group_inside(id(), name, path), path};
 }
 
+std::string Group::path_of(const std::string& name) const {
+    return fmt::format("{}/{}", path() == "/" ? "" : path(), name);
+}
+
 bool Group::has(const std::string& name) const {
-    return check(H5Lexists(id(), name.c_str(), H5P_DEFAULT), "H5Lexists", child_path(*this, name)) > 0;
+    return check<H5Lexists>(path_of(name), id(), name.c_str(), H5P_DEFAULT) > 0;
 }
 
 std::vector<std::string> Group::members() const {
     // In the library's own order, for which it makes no table of them, but for few links in the group's
     // header.
-    static_cast<void>(has(kNobody));
+    has(kNobody);
     Members members;
-    check(H5Literate(id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &members), "H5Literate", path());
+    check<H5Literate>(path(), id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &members);
     if (!members.twice.empty())
         throw base::DataError(
             fmt::format("{} is another name of something beside it (a hard link), which would be read once a "
                         "name; remove "
                         "that link",
-                        child_path(*this, members.twice)));
+                        path_of(members.twice)));
     std::sort(members.all.begin(), members.all.end());
     std::vector<std::string> names;
     names.reserve(members.all.size());

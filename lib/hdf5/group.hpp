@@ -20,6 +20,8 @@ class Group : public Object {
     Group create_large_group(const std::string& name) const;
     Group open_group(const std::string& name) const;
 
+    /// Of a member, there or not: "/runs/x".
+    std::string path_of(const std::string& name) const;
     bool has(const std::string& name) const;
     /// Names in the order they were made (by name in a file that does not track that). DataError where two
     /// are of one object: a small file could claim to be read without end.

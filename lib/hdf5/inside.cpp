@@ -7,7 +7,7 @@
 #include <span>
 
 #include "base/error.hpp"
-#include "hdf5/dataset_layout.hpp"
+#include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -30,9 +30,8 @@ bool& met_external_link() {
 // Made once: asking it of each object would cost more than the object.
 hid_t link_access() {
     static const hid_t properties = [] {
-        const hid_t made = check(H5Pcreate(H5P_LINK_ACCESS), "H5Pcreate", "link access");
-        check(H5Pset_elink_cb(made, refuse_to_follow, &met_external_link()), "H5Pset_elink_cb",
-              "link access");
+        const hid_t made = check<H5Pcreate>("link access", H5P_LINK_ACCESS);
+        check<H5Pset_elink_cb>("link access", made, refuse_to_follow, &met_external_link());
         return made;
     }();
     return properties;
@@ -47,9 +46,8 @@ hid_t link_access() {
 // A chunk is held whole, however little of it is wanted.
 void check_chunk(hid_t dataset, const Id& properties, const std::string& what) {
     std::array<hsize_t, H5S_MAX_RANK> chunk{};
-    const int dimensions =
-        check(H5Pget_chunk(properties.get(), H5S_MAX_RANK, chunk.data()), "H5Pget_chunk", what);
-    const Id type = own(H5Dget_type(dataset), "H5Dget_type", what);
+    const int dimensions = check<H5Pget_chunk>(what, properties.get(), H5S_MAX_RANK, chunk.data());
+    const Id type = own<H5Dget_type>(what, dataset);
     check_held(
         dataset,
         bytes_of(std::span(chunk).first(static_cast<std::size_t>(dimensions)), H5Tget_size(type.get())),
@@ -58,10 +56,9 @@ void check_chunk(hid_t dataset, const Id& properties, const std::string& what) {
 
 // The library takes the shape's word for how much it copies out of a buffer that has the storage's size.
 void check_extent(hid_t dataset, H5D_layout_t layout, const std::string& what) {
-    const Id type = own(H5Dget_type(dataset), "H5Dget_type", what);
-    const Id space = own(H5Dget_space(dataset), "H5Dget_space", what);
-    const auto entries = static_cast<hsize_t>(
-        check(H5Sget_simple_extent_npoints(space.get()), "H5Sget_simple_extent_npoints", what));
+    const Id type = own<H5Dget_type>(what, dataset);
+    const Id space = own<H5Dget_space>(what, dataset);
+    const hsize_t entries = entries_of(space, what);
     const hsize_t stored = H5Dget_storage_size(dataset);
     const bool never_written = stored == 0 && layout == H5D_CONTIGUOUS;
     // A text of variable length is smaller in memory than its reference in the file.
@@ -72,20 +69,19 @@ void check_extent(hid_t dataset, H5D_layout_t layout, const std::string& what) {
 
 // Whose storage is in the file, and in a form that the library reads without loading programs.
 void check_storage(hid_t dataset, const std::string& what) {
-    const Id properties = own(H5Dget_create_plist(dataset), "H5Dget_create_plist", what);
-    const H5D_layout_t layout = check(H5Pget_layout(properties.get()), "H5Pget_layout", what);
+    const Id properties = own<H5Dget_create_plist>(what, dataset);
+    const H5D_layout_t layout = check<H5Pget_layout>(what, properties.get());
     if (layout == H5D_VIRTUAL) refuse(what, "is a virtual dataset, a view of other datasets");
     if (layout == H5D_CHUNKED) check_chunk(dataset, properties, what);
-    if (check(H5Pget_external_count(properties.get()), "H5Pget_external_count", what) > 0)
+    if (check<H5Pget_external_count>(what, properties.get()) > 0)
         refuse(what, "keeps its numbers in another file (external storage)");
     if (layout != H5D_CHUNKED) check_extent(dataset, layout, what);
-    const int filters = check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what);
+    const int filters = check<H5Pget_nfilters>(what, properties.get());
     for (unsigned i = 0; i < static_cast<unsigned>(filters); ++i) {
         unsigned flags = 0;
         std::size_t values = 0;
         const H5Z_filter_t filter =
-            check(H5Pget_filter2(properties.get(), i, &flags, &values, nullptr, 0, nullptr, nullptr),
-                  "H5Pget_filter2", what);
+            check<H5Pget_filter2>(what, properties.get(), i, &flags, &values, nullptr, 0, nullptr, nullptr);
         if (std::find(kFilters.begin(), kFilters.end(), filter) == kFilters.end())
             throw base::DataError(fmt::format(
                 "{} is stored through filter {}, and ranklab reads deflate, shuffle and fletcher32 alone; "
@@ -100,10 +96,10 @@ Id open_inside(hid_t group, const std::string& name, const std::string& what, hi
     met_external_link() = false;
     Id id(H5Oopen(group, name.c_str(), link_access()));
     if (met_external_link()) refuse(what, "leads into another file (an external link)");
-    check(id.get(), "H5Oopen", what);
+    if (!id) fail("H5Oopen", what);
     if (H5Iget_type(id.get()) != H5I_DATASET) return id;
     check_storage(id.get(), what);
-    if (access != H5P_DEFAULT) id = own(H5Dopen2(group, name.c_str(), access), "H5Dopen2", what);
+    if (access != H5P_DEFAULT) id = own<H5Dopen2>(what, group, name.c_str(), access);
     return id;
 }
 

@@ -22,5 +22,7 @@ void look_over_attribute(const Object& object, const std::string& name);
 Group member_of(const Group& group, const std::string& name);
 
 std::vector<std::string> attributes_of(const Object& object);
+/// For sentences.
+std::string attribute_name(const Object& object, const std::string& name);
 
 }  // namespace ranklab::hdf5

@@ -97,6 +97,12 @@ Facts settings_in_environment() {
 
 }  // namespace
 
+bool several_ranks(const void* mpi) {
+    int ranks = 1;
+    if (mpi != nullptr) MPI_Comm_size(*static_cast<const MPI_Comm*>(mpi), &ranks);
+    return ranks > 1;
+}
+
 void use_mpi_io(const Id& access, const RecordFileOptions& options) {
     base::unique_handle<InfoTraits> info;
     if (!options.hints.empty()) {
@@ -106,19 +112,17 @@ void use_mpi_io(const Id& access, const RecordFileOptions& options) {
         set_hints(raw, options);
     }
     // HDF5 keeps a duplicate of both.
-    check(H5Pset_fapl_mpio(access.get(), *static_cast<const MPI_Comm*>(options.mpi), info.get()),
-          "H5Pset_fapl_mpio", "file access");
-    check(H5Pset_coll_metadata_write(access.get(), options.collective_metadata), "H5Pset_coll_metadata_write",
-          "file access");
-    check(
-        H5Pset_all_coll_metadata_ops(access.get(), options.collective_metadata && options.collective_opening),
-        "H5Pset_all_coll_metadata_ops", "file access");
+    check<H5Pset_fapl_mpio>("file access", access.get(), *static_cast<const MPI_Comm*>(options.mpi),
+                            info.get());
+    check<H5Pset_coll_metadata_write>("file access", access.get(), options.collective_metadata);
+    check<H5Pset_all_coll_metadata_ops>("file access", access.get(),
+                                        options.collective_metadata && options.collective_opening);
 }
 
 Id mpi_transfer(Requested requested) {
-    Id transfer = own(H5Pcreate(H5P_DATASET_XFER), "H5Pcreate", "a transfer");
+    Id transfer = own<H5Pcreate>("a transfer", H5P_DATASET_XFER);
     const auto mode = requested == Requested::collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
-    check(H5Pset_dxpl_mpio(transfer.get(), mode), "H5Pset_dxpl_mpio", "a transfer");
+    check<H5Pset_dxpl_mpio>("a transfer", transfer.get(), mode);
     return transfer;
 }
 
@@ -126,11 +130,10 @@ Transfer outcome_of(const Id& transfer, Requested requested) {
     H5D_mpio_actual_io_mode_t io_mode = H5D_MPIO_NO_COLLECTIVE;
     H5D_mpio_actual_chunk_opt_mode_t chunk_mode = H5D_MPIO_NO_CHUNK_OPTIMIZATION;
     Transfer outcome{.requested = requested};
-    check(H5Pget_mpio_actual_io_mode(transfer.get(), &io_mode), "H5Pget_mpio_actual_io_mode", "a transfer");
-    check(H5Pget_mpio_actual_chunk_opt_mode(transfer.get(), &chunk_mode), "H5Pget_mpio_actual_chunk_opt_mode",
-          "a transfer");
-    check(H5Pget_mpio_no_collective_cause(transfer.get(), &outcome.local_cause, &outcome.global_cause),
-          "H5Pget_mpio_no_collective_cause", "a transfer");
+    check<H5Pget_mpio_actual_io_mode>("a transfer", transfer.get(), &io_mode);
+    check<H5Pget_mpio_actual_chunk_opt_mode>("a transfer", transfer.get(), &chunk_mode);
+    check<H5Pget_mpio_no_collective_cause>("a transfer", transfer.get(), &outcome.local_cause,
+                                           &outcome.global_cause);
     outcome.io_mode = io_mode;
     outcome.chunk_mode = chunk_mode;
     return outcome;
@@ -138,7 +141,7 @@ Transfer outcome_of(const Id& transfer, Requested requested) {
 
 Facts describe_mpi_io(const Id& file, const std::string& path) {
     void* handle = nullptr;
-    check(H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle), "H5Fget_vfd_handle", path);
+    check<H5Fget_vfd_handle>(path, file.get(), H5P_DEFAULT, &handle);
     const Facts hints = hints_in_effect(*static_cast<MPI_File*>(handle), path);
     Facts facts{{"implementation", implementation(hints)}};
     for (const auto& [key, value] : hints) facts.emplace_back("hint " + key, value);
@@ -150,8 +153,12 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
 
 void use_mpi_io(const Id&, const RecordFileOptions&) {
     throw base::EnvironmentError(
-        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; take "
-        "--strategy hdf5-serial, or build it on a parallel HDF5 (libhdf5-openmpi-dev)");
+        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; "
+        "write "
+        "it from one (hdf5-serial), or build ranklab on a parallel HDF5 (libhdf5-openmpi-dev)");
+}
+bool several_ranks(const void* mpi) {
+    return mpi != nullptr;
 }
 Id mpi_transfer(Requested) {
     return {};

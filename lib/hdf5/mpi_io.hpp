@@ -1,5 +1,5 @@
-// Private to this room: all that a record file has to do with MPI. On an HDF5 without MPI these functions
-// refuse or do nothing, so that the rest compiles.
+// Private to this room: all that files of many ranks have to do with MPI. On an HDF5 without MPI these
+// functions refuse or do nothing, so that the rest compiles.
 #pragma once
 
 #include <string>
@@ -10,6 +10,9 @@
 #include "hdf5/record_file.hpp"
 
 namespace ranklab::hdf5 {
+
+/// Of the MPI_Comm that it points to, if any. One rank needs no MPI-IO: what it writes is the same.
+bool several_ranks(const void* mpi);
 
 /// Puts the MPI-IO driver and its settings into the file access properties.
 void use_mpi_io(const Id& access, const RecordFileOptions& options);

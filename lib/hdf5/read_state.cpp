@@ -39,23 +39,23 @@ std::map<hid_t, std::weak_ptr<ReadState>>& states() {
 
 int descriptor_of(hid_t file, const std::string& path) {
     void* handle = nullptr;
-    check(H5Fget_vfd_handle(file, H5P_DEFAULT, &handle), "H5Fget_vfd_handle", path);
+    check<H5Fget_vfd_handle>(path, file, H5P_DEFAULT, &handle);
     return *static_cast<const int*>(handle);
 }
 
 // Texts are addressed by numbers of 8 bytes, as every HDF5 of today writes them.
 std::uint64_t base_of(hid_t file, const std::string& path) {
-    const Id properties = own(H5Fget_create_plist(file), "H5Fget_create_plist", path);
+    const Id properties = own<H5Fget_create_plist>(path, file);
     std::size_t address_bytes = 0;
     std::size_t size_bytes = 0;
-    check(H5Pget_sizes(properties.get(), &address_bytes, &size_bytes), "H5Pget_sizes", path);
+    check<H5Pget_sizes>(path, properties.get(), &address_bytes, &size_bytes);
     if (address_bytes != 8 || size_bytes != 8)
         throw base::DataError(
             fmt::format("it addresses its parts by {} bytes, not 8; convert it with "
                         "h5repack, or name another",
                         address_bytes));
     hsize_t user_block = 0;
-    check(H5Pget_userblock(properties.get(), &user_block), "H5Pget_userblock", path);
+    check<H5Pget_userblock>(path, properties.get(), &user_block);
     return user_block;
 }
 
@@ -156,7 +156,7 @@ std::string ReadState::text(const TextReference& reference, std::string_view wha
 }
 
 ReadState* read_state_of(hid_t object, std::string_view what) {
-    const Id file = own(H5Iget_file_id(object), "H5Iget_file_id", what);
+    const Id file = own<H5Iget_file_id>(what, object);
     const auto found = states().find(file.get());
     return found == states().end() ? nullptr : found->second.lock().get();
 }

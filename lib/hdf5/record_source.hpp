@@ -25,6 +25,7 @@ class RecordSource {
 
   private:
     Object open_within(const std::string& within) const;
+    void read_part(const Object& dataset, Id::type memory, Id::type space, std::span<double> values) const;
 
     std::string path_;
     Id file_;

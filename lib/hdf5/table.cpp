@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/check.hpp"
-#include "hdf5/dataset_layout.hpp"
+#include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -65,15 +65,14 @@ std::vector<Member> members_of(const std::vector<Column>& columns, const std::st
 
 Id member_type(const Member& member) {
     if (member.kind == H5T_STRING) return fixed_text_type(member.size);
-    return own(H5Tcopy(member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64), "H5Tcopy",
-               member.name);
+    return own<H5Tcopy>(member.name, member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64);
 }
 
 Id record_type(const std::vector<Member>& members, const std::string& path) {
-    Id record = own(H5Tcreate(H5T_COMPOUND, record_size(members)), "H5Tcreate", path);
+    Id record = own<H5Tcreate>(path, H5T_COMPOUND, record_size(members));
     for (const auto& member : members) {
         const Id type = member_type(member);
-        check(H5Tinsert(record.get(), member.name.c_str(), member.offset, type.get()), "H5Tinsert", path);
+        check<H5Tinsert>(path, record.get(), member.name.c_str(), member.offset, type.get());
     }
     return record;
 }
@@ -120,7 +119,7 @@ Column unpack(const Member& member, std::size_t stride, std::size_t rows, const 
 }
 
 std::string member_name(hid_t record, unsigned index, const std::string& path) {
-    char* name = check(H5Tget_member_name(record, index), "H5Tget_member_name", path);
+    char* name = check<H5Tget_member_name>(path, record, index);
     std::string copy = name;
     H5free_memory(name);
     return copy;
@@ -143,8 +142,8 @@ struct Layout {
 // Adds the column to the layout; true where it lies in memory as in the file.
 bool add_member(hid_t record, unsigned index, const std::string& path, std::vector<Member>& members) {
     Member member{member_name(record, index, path), H5T_NO_CLASS, record_size(members), sizeof(double)};
-    const Id type = own(H5Tget_member_type(record, index), "H5Tget_member_type", path);
-    member.kind = check(H5Tget_class(type.get()), "H5Tget_class", path);
+    const Id type = own<H5Tget_member_type>(path, record, index);
+    member.kind = check<H5Tget_class>(path, type.get());
     const bool number = member.kind == H5T_FLOAT || member.kind == H5T_INTEGER;
     const bool text = member.kind == H5T_STRING && H5Tis_variable_str(type.get()) == 0;
     if (!number && !text)
@@ -165,7 +164,7 @@ bool add_member(hid_t record, unsigned index, const std::string& path, std::vect
 // To build the record's type anew costs a sixth of a list of many runs, so the file's own serves where it
 // can.
 Layout layout_in_file(const Object& dataset) {
-    Id type = own(H5Dget_type(dataset.id()), "H5Dget_type", dataset.path());
+    Id type = own<H5Dget_type>(dataset.path(), dataset.id());
     const bool compound = H5Tget_class(type.get()) == H5T_COMPOUND;
     const int count = compound ? H5Tget_nmembers(type.get()) : 0;
     if (!compound || count < 0 || count > kMostColumns)
@@ -186,27 +185,25 @@ struct Extent {
 };
 
 Extent extent_of(const Object& dataset) {
-    const Id space = own(H5Dget_space(dataset.id()), "H5Dget_space", dataset.path());
+    const Id space = own<H5Dget_space>(dataset.path(), dataset.id());
     if (H5Sget_simple_extent_type(space.get()) == H5S_NULL) return {true, 0};
     if (H5Sget_simple_extent_ndims(space.get()) != 1)
         throw base::DataError(fmt::format("{} is not a table of one dimension", dataset.path()));
     Extent extent;
-    check(H5Sget_simple_extent_dims(space.get(), &extent.rows, nullptr), "H5Sget_simple_extent_dims",
-          dataset.path());
+    check<H5Sget_simple_extent_dims>(dataset.path(), space.get(), &extent.rows, nullptr);
     return extent;
 }
 
 void write_without_columns(const Group& group, const std::string& name, const std::string& path) {
-    const Id space = own(H5Screate(H5S_NULL), "H5Screate", path);
-    own(H5Dcreate2(group.id(), name.c_str(), H5T_STD_I8LE, space.get(), H5P_DEFAULT, H5P_DEFAULT,
-                   H5P_DEFAULT),
-        "H5Dcreate2", path);
+    const Id space = own<H5Screate>(path, H5S_NULL);
+    own<H5Dcreate2>(path, group.id(), name.c_str(), H5T_STD_I8LE, space.get(), H5P_DEFAULT, H5P_DEFAULT,
+                    H5P_DEFAULT);
 }
 
 }  // namespace
 
 void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns) {
-    const std::string path = fmt::format("{}/{}", group.path(), name);
+    const std::string path = group.path_of(name);
     if (columns.empty()) return write_without_columns(group, name, path);
     const std::vector<Member> members = members_of(columns, path);
     const std::size_t stride = record_size(members);
@@ -215,14 +212,12 @@ void write_table(const Group& group, const std::string& name, const std::vector<
     for (std::size_t i = 0; i < columns.size(); ++i) pack(columns[i], members[i], stride, records);
 
     const Id type = record_type(members, path);
-    const Id space = own(H5Screate_simple(1, shape.data(), nullptr), "H5Screate_simple", path);
+    const Id space = own<H5Screate_simple>(path, 1, shape.data(), nullptr);
     const Id layout = layout_for(shape, stride);
-    const Id dataset = own(
-        H5Dcreate2(group.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, layout.get(), H5P_DEFAULT),
-        "H5Dcreate2", path);
+    const Id dataset = own<H5Dcreate2>(path, group.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT,
+                                       layout.get(), H5P_DEFAULT);
     if (!records.empty())
-        check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data()), "H5Dwrite",
-              path);
+        check<H5Dwrite>(path, dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data());
 }
 
 std::vector<Column> read_table(const Group& group, const std::string& name) {
@@ -238,8 +233,8 @@ std::vector<Column> read_table(const Group& group, const std::string& name) {
                dataset.path());
     std::vector<char> records(extent.rows * stride);
     if (!records.empty())
-        check(H5Dread(dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data()), "H5Dread",
-              dataset.path());
+        check<H5Dread>(dataset.path(), dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                       records.data());
     std::vector<Column> columns;
     for (const auto& member : members) columns.push_back(unpack(member, stride, extent.rows, records.data()));
     return columns;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "hdf5/dataset_layout.hpp"
+#include "hdf5/layout.hpp"
 #include "hdf5/read_state.hpp"
 
 namespace ranklab::hdf5 {
@@ -26,10 +26,9 @@ herr_t leave(hid_t from, hid_t to, H5T_cdata_t* data, std::size_t, std::size_t, 
 // Made once and never closed, as the library's own types.
 hid_t reference_type() {
     static const hid_t type = [] {
-        const hid_t made =
-            check(H5Tcreate(H5T_OPAQUE, kReferenceBytes), "H5Tcreate", "a reference to a text");
-        check(H5Tregister(H5T_PERS_SOFT, "reference to a text", variable_text_type().get(), made, leave),
-              "H5Tregister", "a reference to a text");
+        const hid_t made = check<H5Tcreate>("a reference to a text", H5T_OPAQUE, kReferenceBytes);
+        check<H5Tregister>("a reference to a text", H5T_PERS_SOFT, "reference to a text",
+                           variable_text_type().get(), made, leave);
         return made;
     }();
     return type;
@@ -84,14 +83,13 @@ bool is_variable_text(hid_t type) {
 
 std::vector<std::string> attribute_texts(hid_t attribute, hid_t type, hsize_t entries,
                                          const std::string& what) {
-    return texts(attribute, type, entries, what, [&](hid_t in_memory, void* to) {
-        check(H5Aread(attribute, in_memory, to), "H5Aread", what);
-    });
+    return texts(attribute, type, entries, what,
+                 [&](hid_t in_memory, void* to) { check<H5Aread>(what, attribute, in_memory, to); });
 }
 
 std::vector<std::string> dataset_texts(hid_t dataset, hid_t type, hsize_t entries, const std::string& what) {
     return texts(dataset, type, entries, what, [&](hid_t in_memory, void* to) {
-        check(H5Dread(dataset, in_memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to), "H5Dread", what);
+        check<H5Dread>(what, dataset, in_memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to);
     });
 }
 

@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
-#include "hdf5/dataset_layout.hpp"
 #include "hdf5/dataset_place.hpp"
 #include "hdf5/inside.hpp"
+#include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 constexpr int kMostDimensions = 8;
 
 std::string type_of(hid_t dataset, const std::string& what) {
-    const Id type = own(H5Dget_type(dataset), "H5Dget_type", what);
-    const auto kind = check(H5Tget_class(type.get()), "H5Tget_class", what);
+    const Id type = own<H5Dget_type>(what, dataset);
+    const auto kind = check<H5Tget_class>(what, type.get());
     if (kind != H5T_FLOAT && kind != H5T_INTEGER) return "no number";
     const auto bits = H5Tget_size(type.get()) * 8;
     const bool foreign = H5Tget_order(type.get()) == H5T_ORDER_BE && bits > 8;
@@ -25,20 +25,19 @@ std::string type_of(hid_t dataset, const std::string& what) {
 }
 
 void read_layout(hid_t dataset, const std::string& what, VolumeInfo& info) {
-    const Id properties = own(H5Dget_create_plist(dataset), "H5Dget_create_plist", what);
+    const Id properties = own<H5Dget_create_plist>(what, dataset);
     info.stored_bytes = H5Dget_storage_size(dataset);
-    if (check(H5Pget_layout(properties.get()), "H5Pget_layout", what) != H5D_CHUNKED) return;
-    info.filtered = check(H5Pget_nfilters(properties.get()), "H5Pget_nfilters", what) > 0;
+    if (check<H5Pget_layout>(what, properties.get()) != H5D_CHUNKED) return;
+    info.filtered = check<H5Pget_nfilters>(what, properties.get()) > 0;
     std::array<hsize_t, kMostDimensions + 1> chunk{};
-    const int dimensions =
-        check(H5Pget_chunk(properties.get(), kMostDimensions + 1, chunk.data()), "H5Pget_chunk", what);
+    const int dimensions = check<H5Pget_chunk>(what, properties.get(), kMostDimensions + 1, chunk.data());
     info.chunk.assign(chunk.begin(), chunk.begin() + dimensions);
 }
 
 }  // namespace
 
 Volume Volume::open(const Group& group, const std::string& name) {
-    const std::string path = group.path() == "/" ? "/" + name : fmt::format("{}/{}", group.path(), name);
+    const std::string path = group.path_of(name);
     Object object(open_dataset_inside(group.id(), name, path), path);
     VolumeInfo info;
     info.shape = place_of(object).shape;  // looks at each chunk

@@ -72,7 +72,7 @@ class Backend : public ::testing::TestWithParam<BackendEntry> {
 /// Small whole numbers, other ones on each rank and place: their sums are exact in every type.
 template <class T>
 T value(std::size_t rank, std::size_t i) {
-    return static_cast<T>((i * 7 + rank * 3) % 11 + rank);
+    return static_cast<T>(static_cast<float>((i * 7 + rank * 3) % 11 + rank));
 }
 
 template <class T>

@@ -12,14 +12,6 @@ namespace {
 
 using Complex = SlabFourier::Complex;
 
-struct FftwFree {
-    void operator()(void* memory) const noexcept { fftw_free(memory); }
-};
-struct PlanFree {
-    void operator()(fftw_plan plan) const noexcept { fftw_destroy_plan(plan); }
-};
-using Plan = std::unique_ptr<std::remove_pointer_t<fftw_plan>, PlanFree>;
-
 fftw_complex* raw(Complex* values) {
     return reinterpret_cast<fftw_complex*>(values);  // FFTW's documented layout of std::complex
 }
@@ -40,6 +32,14 @@ std::vector<std::size_t> counts(std::int64_t things, std::int64_t width, int ran
 
 // One line of each kind. FFTW_ESTIMATE chooses by rule, not by timing: the same plan on every rank.
 struct SlabFourier::Lines {
+    struct FftwFree {
+        void operator()(void* memory) const noexcept { fftw_free(memory); }
+    };
+    struct PlanFree {
+        void operator()(fftw_plan plan) const noexcept { fftw_destroy_plan(plan); }
+    };
+    using Plan = std::unique_ptr<std::remove_pointer_t<fftw_plan>, PlanFree>;
+
     explicit Lines(std::int64_t edge)
         : real(static_cast<double*>(fftw_malloc(sizeof(double) * static_cast<std::size_t>(edge)))),
           half(static_cast<Complex*>(fftw_malloc(sizeof(Complex) * static_cast<std::size_t>(edge / 2 + 1)))),

@@ -62,8 +62,8 @@ TEST(Convergence, AWideTargetIsReachedAtTheFirstLook) {
     convergence.look(world(), noise(8, 2));
     EXPECT_TRUE(convergence.reached()) << "on every rank";
     EXPECT_FALSE(convergence.due(1000)) << "it is over";
-    if (world().rank() == 0)
-        EXPECT_THAT(convergence.verdict("steps"), ::testing::MatchesRegex("yes \\(.* % after 8 steps\\)"));
+    if (world().rank() != 0) return;
+    EXPECT_THAT(convergence.verdict("steps"), ::testing::MatchesRegex("yes \\(.* % after 8 steps\\)"));
 }
 
 // Below six samples there is no interval, so none is narrow enough.
@@ -71,8 +71,8 @@ TEST(Convergence, WithoutAnIntervalItIsNotReached) {
     Convergence convergence(10, 5);
     convergence.look(world(), noise(5, 3));
     EXPECT_FALSE(convergence.reached());
-    if (world().rank() == 0)
-        EXPECT_EQ(convergence.verdict("repetitions"), "NO (no interval after 5 repetitions, 1e+03 % wanted)");
+    if (world().rank() != 0) return;
+    EXPECT_EQ(convergence.verdict("repetitions"), "NO (no interval after 5 repetitions, 1e+03 % wanted)");
 }
 
 TEST(Convergence, MoreSamplesReachWhatFewDoNot) {
@@ -94,7 +94,8 @@ TEST(Convergence, MoreSamplesReachWhatFewDoNot) {
 TEST(Convergence, TheSlowestRankCounts) {
     Convergence convergence(10, 6);
     convergence.look(world(), std::vector<double>(6, 1.0 + world().rank()));
-    if (world().rank() == 0) EXPECT_EQ(convergence.looks().back().median, world().world_size());
+    if (world().rank() != 0) return;
+    EXPECT_EQ(convergence.looks().back().median, world().world_size());
 }
 
 }  // namespace

@@ -54,9 +54,9 @@ std::string nasty(Random& random) {
         "",
         std::string(1, '\0')};
     std::string text;
-    for (std::uint32_t pieces = random() % 4; pieces > 0; --pieces) {
+    for (auto pieces = random() % 4; pieces > 0; --pieces) {
         text += kPieces[random() % kPieces.size()];
-        for (std::uint32_t bytes = random() % 20; bytes > 0; --bytes) text += static_cast<char>(random());
+        for (auto bytes = random() % 20; bytes > 0; --bytes) text += static_cast<char>(random());
     }
     if (random() % 40 == 0) text += std::string(200000, static_cast<char>(1 + random() % 255));
     return text;

@@ -159,7 +159,7 @@ TEST(CheckpointBytes, AnyIndexIsReadOrRefused) {
     int refused = 0;
     for (int i = 0; i < 20000; ++i) {
         Bytes changed = index;
-        for (std::uint32_t changes = 1 + random() % 3; changes > 0; --changes) {
+        for (auto changes = 1 + random() % 3; changes > 0; --changes) {
             const std::size_t at = random() % changed.size();
             switch (random() % 4) {
                 case 0:

@@ -1,0 +1,119 @@
+#include "hdf5/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace ranklab::hdf5 {
+namespace {
+
+constexpr unsigned long long kMostInHeader = 2048;
+constexpr unsigned long long kMostContiguous = 32768;
+constexpr unsigned long long kChunkBytes = 262144;
+
+}  // namespace
+
+unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_bytes) {
+    unsigned long long bytes = element_bytes;
+    for (const hsize_t extent : shape) {
+        if (extent != 0 && bytes > std::numeric_limits<unsigned long long>::max() / extent)
+            return std::numeric_limits<unsigned long long>::max();
+        bytes *= extent;
+    }
+    return bytes;
+}
+
+Id file_access() {
+    initialise();
+    Id properties = own<H5Pcreate>("file access", H5P_FILE_ACCESS);
+    check<H5Pset_fclose_degree>("file access", properties.get(), H5F_CLOSE_STRONG);
+    check<H5Pset_file_locking>("file access", properties.get(), false, true);
+    return properties;
+}
+
+Id plain_dataset() {
+    Id properties = own<H5Pcreate>("a dataset", H5P_DATASET_CREATE);
+    check<H5Pset_obj_track_times>("a dataset", properties.get(), false);
+    check<H5Pset_fill_time>("a dataset", properties.get(), H5D_FILL_TIME_NEVER);
+    return properties;
+}
+
+namespace {
+
+// Chunks are whole rows, as many as make about kChunkBytes.
+void set_chunks(const Id& properties, std::span<const hsize_t> shape, std::size_t element_bytes) {
+    std::vector<hsize_t> chunk(shape.begin(), shape.end());
+    const unsigned long long row_bytes = bytes_of(shape.subspan(1), element_bytes);
+    chunk[0] = std::clamp<hsize_t>(kChunkBytes / row_bytes, 1, shape[0]);
+    set_chunk(properties, chunk);
+    check<H5Pset_shuffle>("a dataset", properties.get());
+    check<H5Pset_deflate>("a dataset", properties.get(), 4);
+}
+
+}  // namespace
+
+Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes) {
+    Id properties = plain_dataset();
+    // Otherwise room for attributes is set aside in each header; those that get some grow by what they need.
+    check<H5Pset_dset_no_attrs_hint>("a dataset", properties.get(), true);
+    const unsigned long long bytes = bytes_of(shape, element_bytes);
+    if (bytes > kMostContiguous) {
+        set_chunks(properties, shape, element_bytes);
+    } else if (bytes > 0 && bytes <= kMostInHeader) {
+        check<H5Pset_layout>("a dataset", properties.get(), H5D_COMPACT);
+    }
+    return properties;
+}
+
+void set_chunk(const Id& properties, std::span<const hsize_t> edges) {
+    check<H5Pset_chunk>("a dataset", properties.get(), static_cast<int>(edges.size()), edges.data());
+}
+
+std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers) {
+    return {numbers.begin(), numbers.end()};
+}
+
+std::vector<hsize_t> extents_of(const Id& space, const Work& work) {
+    std::vector<hsize_t> extents(check<H5Sget_simple_extent_ndims>(work, space.get()));
+    if (!extents.empty()) check<H5Sget_simple_extent_dims>(work, space.get(), extents.data(), nullptr);
+    return extents;
+}
+
+std::vector<hsize_t> shape_of(const Object& dataset) {
+    return extents_of(own<H5Dget_space>(dataset.path(), dataset.id()), dataset.path());
+}
+
+std::size_t entries_of(const Id& space, const Work& work) {
+    return check<H5Sget_simple_extent_npoints>(work, space.get());
+}
+
+Id space_of(std::span<const hsize_t> shape, const Work& work) {
+    if (shape.empty()) return own<H5Screate>(work, H5S_SCALAR);
+    Id space = own<H5Screate_simple>(work, static_cast<int>(shape.size()), shape.data(), nullptr);
+    if (bytes_of(shape, 1) == 0) check<H5Sselect_none>(work, space.get());
+    return space;
+}
+
+Id select_box(const Object& dataset, std::span<const hsize_t> start, std::span<const hsize_t> count) {
+    const Work work(dataset.path());
+    Id space = own<H5Dget_space>(work, dataset.id());
+    if (bytes_of(count, 1) == 0)
+        check<H5Sselect_none>(work, space.get());
+    else
+        check<H5Sselect_hyperslab>(work, space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                                   nullptr);
+    return space;
+}
+
+void check_count(const Id& space, const Object& dataset, std::size_t values) {
+    const std::size_t selected = check<H5Sget_select_npoints>(dataset.path(), space.get());
+    if (selected != values)
+        throw base::Error(
+            fmt::format("internal: {} values for the {} of a part of {}", values, selected, dataset.path()));
+}
+
+}  // namespace ranklab::hdf5
