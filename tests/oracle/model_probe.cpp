@@ -30,8 +30,8 @@ hdf5::Element element_of(torch::Dtype dtype) {
 // The request is the test's own file: its types and sizes are taken as they are.
 torch::Tensor read(const hdf5::Group& group, const std::string& name) {
     const hdf5::Object dataset = hdf5::open_dataset(group, name);
-    const auto type = hdf5::own(H5Dget_type(dataset.id()), "H5Dget_type", name);
-    const auto space = hdf5::own(H5Dget_space(dataset.id()), "H5Dget_space", name);
+    const auto type = hdf5::own<H5Dget_type>(name, dataset.id());
+    const auto space = hdf5::own<H5Dget_space>(name, dataset.id());
     std::vector<hsize_t> extents(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
     if (!extents.empty()) H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
     const auto tensor = torch::empty(std::vector<std::int64_t>(extents.begin(), extents.end()),
