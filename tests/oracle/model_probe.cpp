@@ -38,8 +38,8 @@ torch::Tensor read(const hdf5::Group& group, const std::string& name) {
                                      H5Tequal(type.get(), H5T_NATIVE_FLOAT) > 0    ? torch::kFloat
                                      : H5Tequal(type.get(), H5T_NATIVE_DOUBLE) > 0 ? torch::kDouble
                                                                                    : torch::kLong);
-    hdf5::check(H5Dread(dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.mutable_data_ptr()),
-                "H5Dread", name);
+    hdf5::check<H5Dread>(name, dataset.id(), type.get(), hid_t{H5S_ALL}, hid_t{H5S_ALL}, hid_t{H5P_DEFAULT},
+                         tensor.mutable_data_ptr());
     return tensor;
 }
 
