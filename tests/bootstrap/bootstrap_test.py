@@ -172,6 +172,28 @@ class BootstrapTest(unittest.TestCase):
                 self.assertEqual("chromium" in self.called("apt-get")[-1].split(), installs)
                 self.assertTrue(self.called("cmake --build")[-1].endswith(f"--target {target}"))
 
+    # The stand-in for apt-get installs the rest only once pip has begun.
+    APT_THAT_WAITS = """
+echo "apt-get $*" >>"$CALLS"
+case "$*" in
+  *ninja-build*) for i in $(seq 300); do ! grep -q "python -m pip" "$CALLS" || exit 0; sleep 0.1; done; exit 1 ;;
+esac
+"""
+
+    def test_the_download_goes_on_beside_the_other_packages(self):
+        self.program("id", "echo 0")
+        self.program("apt-get", self.APT_THAT_WAITS)
+        self.program("dpkg-query", "exit 1")
+        environment = {"RANKLAB_PYTHON": str(self.program("python-stand-in", FAKE_PYTHON))}
+        result = self.bootstrap("build", PIP_FAILS="1", **environment)
+        self.assertEqual(result.returncode, 5)  # said once, by the second try, which waits for the first
+        self.assertEqual(result.stderr.count("ERROR: no network"), 1, result.stderr)
+        self.assertTrue(self.called("apt-get")[1].endswith("ca-certificates python3 python3-venv"))
+        self.assertFalse((self.repo / "build/.python_ahead").exists())
+        self.calls.write_text("")
+        self.assertEqual(self.bootstrap("build", **environment).returncode, 0)
+        self.assertEqual(len([line for line in self.called("python") if "-m venv" in line]), 1)
+
     # -- the Python packages
 
     def test_an_environment_counts_only_once_it_is_complete(self):
