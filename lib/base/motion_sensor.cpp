@@ -132,7 +132,7 @@ std::uint64_t detail::processor_ns(const std::string& schedstat, const std::stri
     std::istringstream fields(schedstat);
     std::uint64_t on = 0;
     std::uint64_t waiting = 0;
-    words >> on >> waiting;
+    fields >> on >> waiting;
     return on + waiting > 0 ? on + waiting : ticks_ns(stat);
 }
 
@@ -143,7 +143,7 @@ MotionSensor::Sample MotionSensor::take(const IdleThreads& idle) const {
     std::vector<std::string> children;
     for (const auto& task : names_in("/proc/self/task")) {
         std::istringstream fields(contents_of("/proc/self/task/" + task + "/children"));
-        std::copy(std::istream_iterator<std::string>(words), {}, std::back_inserter(children));
+        std::copy(std::istream_iterator<std::string>(fields), {}, std::back_inserter(children));
     }
     for (const auto& child : children) add_process(sample, "/proc/" + child, idle);
     return sample;
