@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "app/manual.hpp"
 #include "app/version.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
@@ -69,6 +70,7 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
                       const std::function<int(const options::Options&)>& work) {
     describe_help(schema);
     name_remedies(schema);
+    if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
     return work(options);

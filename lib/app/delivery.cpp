@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
+#include "options/schema.hpp"
 #include "results/keeper.hpp"
 
 namespace ranklab::app {
@@ -31,6 +32,8 @@ std::exception_ptr attempt(const std::function<void()>& step) {
 std::string sentence_of(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
+    } catch (const base::Error& error) {
+        return options::told(error);
     } catch (const std::bad_alloc&) {
         return "out of memory";
     } catch (const std::exception& error) {

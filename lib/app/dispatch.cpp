@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "app/command_line.hpp"
 #include "app/guarded.hpp"
+#include "app/manual.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
@@ -23,23 +25,29 @@ namespace fs = std::filesystem;
 struct Command {
     const char* name;
     const char* summary;
+    const char* start = "";
 };
 
 constexpr Command kCommands[] = {
-    {"train", "trains a network on one or many ranks and times every phase   (start with mpirun or srun)"},
-    {"io", "writes the same numbers in ten ways, verified and timed         (alone, or with mpirun or srun)"},
-    {"data", "makes, verifies and converts data sets                       (alone, or with mpirun or srun)"},
-    {"doctor", "where each rank sits, what is wrong and how to mend it        (start with mpirun or srun)"},
+    {"train", "trains a network on one or many ranks and times every phase", "start with mpirun or srun"},
+    {"io", "writes the same numbers in ten ways, verified and timed", "alone, or with mpirun or srun"},
+    {"data", "makes, verifies and converts data sets", "alone, or with mpirun or srun"},
+    {"doctor", "where each rank sits, what is wrong and how to mend it", "start with mpirun or srun"},
     {"report", "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
     {"results", "checks, merges, exports, prunes and lists results files"},
+    {"completion", "what a shell needs to complete these commands: completion bash, completion zsh"},
 };
 
 void print_help() {
     fmt::print(
         "Usage: ranklab COMMAND [options]\n\nMeasures how a cluster computes, communicates and writes, on "
         "real work.\n\nCommands:\n");
-    for (const auto& command : kCommands) fmt::print("  {:<8} {}\n", command.name, command.summary);
+    for (const auto& [name, summary, start] : kCommands) {
+        const std::string how =
+            *start == 0 ? "" : fmt::format("{:<{}} ({})", "", 60 - std::string(summary).size(), start);
+        fmt::print("  {:<10} {}{}\n", name, summary, how);
+    }
     fmt::print(
         "\nranklab COMMAND --help says more. To begin with:\n"
         "  mpirun -n 2 ranklab doctor\n"
@@ -51,8 +59,45 @@ void print_help() {
 constexpr std::uint64_t kAddressSpace = std::uint64_t{192} << 20U;
 constexpr std::uint64_t kAddressSpaceOfTraining = std::uint64_t{1} << 30U;
 
+fs::path program_of(const std::string& command) {
+    return fs::read_symlink("/proc/self/exe").parent_path() / ("ranklab-" + command);
+}
+
+Commands commands() {
+    Commands all;
+    for (const auto& [name, summary, start] : kCommands) all.emplace_back(name, summary);
+    return all;
+}
+
+// What a program prints on stdout, to its end.
+std::string said_by(const std::vector<std::string>& arguments) {
+    const std::string line = base::shell_quote(arguments);
+    std::FILE* const pipe = popen(line.c_str(), "r");
+    std::string text;
+    std::array<char, 1 << 16> part{};
+    while (pipe != nullptr) {
+        const auto got = std::fread(part.data(), 1, part.size(), pipe);
+        if (got == 0) break;
+        text.append(part.data(), got);
+    }
+    if (pipe == nullptr || pclose(pipe) != 0)
+        throw base::EnvironmentError(fmt::format("{} failed; run it to see why", line));
+    return text;
+}
+
+int print_completion(const std::vector<std::string>& words) {
+    if (words.size() != 1 || (words.front() != "bash" && words.front() != "zsh"))
+        throw base::OptionError("give the shell: ranklab completion bash, or ranklab completion zsh");
+    std::string parts;
+    for (const auto& command : kCommands)
+        if (const auto program = program_of(command.name); fs::exists(program))
+            parts += said_by({program.string(), "--help-as", words.front()});
+    fmt::print("{}", completion_script(words.front(), commands(), parts));
+    return 0;
+}
+
 [[noreturn]] void replace_by(const std::string& name, char** argv) {
-    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / ("ranklab-" + name);
+    const fs::path program = program_of(name);
     if (!fs::exists(program)) {
         throw base::EnvironmentError(fmt::format(
             "{} is not there: this build was made without it (train needs LibTorch: RANKLAB_WITH_TORCH)",
@@ -76,6 +121,12 @@ int dispatch(int argc, char** argv) {
         if (word == "--help" || word == "-h" || word == "help") {
             if (speaks_for_job()) print_help();
             return argc > 1 ? 0 : static_cast<int>(base::ExitCode::usage);
+        }
+        const auto words = arguments_of(argc, argv);
+        if (word == "completion") return print_completion({words.begin() + 1, words.end()});
+        if (word == "--help-as") {
+            fmt::print("{}", overview_page(commands()));
+            return 0;
         }
         std::vector<std::string> names;
         for (const auto& command : kCommands) {

@@ -13,6 +13,7 @@
 #include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
+#include "options/schema.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -39,7 +40,7 @@ int code_of_current_exception() {
         return static_cast<int>(error.code());  // the rank that failed has said why
     } catch (const std::exception& error) {
         const auto failure = base::describe_failure(error);
-        base::log::error(failure.sentence);
+        base::log::error(options::told(failure.sentence, failure.settings));
         return static_cast<int>(failure.code);
     }
 }

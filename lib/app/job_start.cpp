@@ -43,8 +43,8 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
     const auto findings = session.check_launch(placements, expected);
     comm::together(session.control(), [&] {
         for (const auto& finding : findings) {
-            if (finding.fatal) throw base::EnvironmentError(finding.sentence);
-            warnings.push_back(finding.sentence);
+            if (finding.fatal) throw base::EnvironmentError(finding.sentence, finding.settings);
+            warnings.push_back(options::told(finding.sentence, finding.settings));
         }
     });
     return warnings;

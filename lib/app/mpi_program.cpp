@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "app/guarded.hpp"
+#include "app/manual.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
@@ -37,6 +38,8 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
     auto start = comm::Start::with_mpi;
     const int code = guarded([&] {
         try {
+            answered = answer_manual(arguments_of(argc, argv), [&] { return manual_of(text, schema); });
+            if (answered) return 0;
             parse();
             answered = answer_help(*parsed, schema, text) || answers_early(*parsed);
             if (!answered && may_start_alone(*parsed) && needs_mpi && !needs_mpi(*parsed))

@@ -39,7 +39,8 @@ void print_facts() {
 int print_findings(const std::vector<host::Finding>& findings) {
     int code = 0;
     for (const auto& finding : findings) {
-        fmt::print("{}: {}\n", finding.fatal ? "WRONG" : "warning", finding.sentence);
+        fmt::print("{}: {}\n", finding.fatal ? "WRONG" : "warning",
+                   options::told(finding.sentence, finding.settings));
         if (finding.fatal) code = 5;
     }
     if (findings.empty()) fmt::print("Nothing wrong was found.\n");

@@ -207,7 +207,7 @@ void save_summary(const Job& job, const std::vector<results::Run>& runs, std::si
             fmt::format("it compares {} of {} runs, since the next one failed", runs.size(), planned));
         under_way.deliver_alone(summary, no_line);
     } catch (const std::exception& error) {
-        base::log::error(error.what());  // beside the failure that led here
+        base::log::error(options::told(error));  // beside the failure that led here
     }
 }
 

@@ -9,6 +9,7 @@
 #include "app/command_line.hpp"
 #include "app/delivery.hpp"
 #include "app/guarded.hpp"
+#include "app/manual.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
@@ -280,19 +281,30 @@ constexpr std::array kVerbs{
          prune},
 };
 
+constexpr const char* kSummary =
+    "Looks after results files: lists, checks, merges, exports and prunes their runs.";
+
 void print_help() {
-    fmt::print(
-        "Usage: ranklab results COMMAND FILE...\n\nLooks after results files: lists, checks, merges, exports "
-        "and prunes their runs.\n\nCommands:\n");
+    fmt::print("Usage: ranklab results COMMAND FILE...\n\n{}\n\nCommands:\n", kSummary);
     for (const auto& verb : kVerbs) fmt::print("  {:<8} {}\n", verb.name, verb.summary);
     fmt::print("\nranklab results COMMAND --help says more. To begin with:\n");
     for (const auto& verb : kVerbs) fmt::print("{}", verb.examples);
 }
 
+Manual manual_of(const Verb& verb) {
+    Manual manual{{fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples}, {}};
+    verb.describe(manual.schema);
+    return manual;
+}
+
+ProgramManual manual_of_all() {
+    ProgramManual all{"results", kSummary, {}};
+    for (const auto& verb : kVerbs) describe_help(all.parts.emplace_back(manual_of(verb)).schema);
+    return all;
+}
+
 int run_verb(const Verb& verb, const Words& words) {
-    Schema schema;
-    verb.describe(schema);
-    const ProgramText text{fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples};
+    auto [text, schema] = manual_of(verb);
     return run_plain_command(schema, text, words, [&](const Options& options) {
         print_whole(verb.run(options));
         return 0;
@@ -300,6 +312,7 @@ int run_verb(const Verb& verb, const Words& words) {
 }
 
 int run(const Words& words) {
+    if (answer_manual(words, manual_of_all)) return 0;
     const std::string first = words.empty() ? "--help" : words.front();
     if (first == "--version") {
         fmt::print("{}\n{}\n", version_line(), build_features());

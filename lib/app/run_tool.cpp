@@ -6,6 +6,7 @@
 #include "app/context.hpp"
 #include "app/guarded.hpp"
 #include "app/job_start.hpp"
+#include "app/manual.hpp"
 #include "app/mpi_program.hpp"
 #include "app/programs.hpp"
 #include "app/terminal.hpp"
@@ -126,13 +127,22 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
     return 0;
 }
 
+Manual manual_of(const Tool& tool, const Verb& verb) {
+    Manual manual{{tool.command() + " " + verb.words(), verb.usage(), verb.summary(), verb.examples()}, {}};
+    verb.describe(manual.schema);
+    describe_tool(manual.schema);
+    describe_help(manual.schema);
+    return manual;
+}
+
+ProgramManual manual_of(const Tool& tool) {
+    ProgramManual manual{tool.command(), tool.summary(), {}};
+    for (const auto& verb : tool.verbs()) manual.parts.push_back(manual_of(tool, *verb));
+    return manual;
+}
+
 int run_verb(Words words, const Tool& tool, Verb& verb, std::size_t verb_words) {
-    options::Schema schema;
-    verb.describe(schema);
-    describe_tool(schema);
-    describe_help(schema);
-    const std::string command = tool.command() + " " + verb.words();
-    const ProgramText text{command, verb.usage(), verb.summary(), verb.examples()};
+    const auto [text, schema] = manual_of(tool, verb);
     const std::string command_line = "ranklab " + tool.command() + " " + base::shell_quote(words);
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(verb_words));
     std::string program = "ranklab";
@@ -151,7 +161,11 @@ int run_verb(Words words, const Tool& tool, Verb& verb, std::size_t verb_words) 
 
 int run_tool(int argc, char** argv, const Tool& tool) {
     const Words words = arguments_of(argc, argv);
-    if (const auto code = answer_early(tool, words)) return *code;
+    bool answered = false;
+    const int code =
+        guarded([&] { return answered = answer_manual(words, [&] { return manual_of(tool); }), 0; });
+    if (answered || code != 0) return code;
+    if (const auto early = answer_early(tool, words)) return *early;
     for (const auto& verb : tool.verbs()) {
         const Words own = base::split(verb->words(), ' ');
         if (begins_with(words, own)) return run_verb(words, tool, *verb, own.size());

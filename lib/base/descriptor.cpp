@@ -16,20 +16,19 @@ bool path_is_wrong(int error) {
     return error == ENOTDIR || error == EISDIR || error == ENAMETOOLONG || error == ELOOP;
 }
 
-std::string advice(int error, std::string_view option) {
+const char* advice(int error) {
     switch (error) {
         case ENOSPC:
         case EDQUOT:
         case EFBIG:
-            return fmt::format("there is no room for it; free some space or name another place with {}",
-                               option);
+            return "there is no room for it; free some space or name another place";
         case EROFS:
-            return fmt::format("the file system is read-only; name a writable place with {}", option);
+            return "the file system is read-only; name a writable place";
         case EACCES:
         case EPERM:
-            return fmt::format("you may not write there; name a writable place with {}", option);
+            return "you may not write there; name a writable place";
         default:
-            return fmt::format("name another place with {}", option);
+            return "name another place";
     }
 }
 
@@ -39,11 +38,11 @@ void DescriptorTraits::close(type descriptor) noexcept {
     ::close(descriptor);
 }
 
-void throw_errno(const char* call, const std::filesystem::path& path, int error, std::string_view option) {
-    const std::string sentence = fmt::format("{}: {} ({}: {})", path.string(), advice(error, option), call,
+void throw_errno(const char* call, const std::filesystem::path& path, int error, const char* setting) {
+    const std::string sentence = fmt::format("{}: {} ({}: {})", path.string(), advice(error), call,
                                              std::generic_category().message(error));
-    if (path_is_wrong(error)) throw OptionError(sentence);
-    throw EnvironmentError(sentence);
+    if (path_is_wrong(error)) throw OptionError(sentence, {setting});
+    throw EnvironmentError(sentence, {setting});
 }
 
 }  // namespace ranklab::base

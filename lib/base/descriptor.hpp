@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string_view>
 
 #include "base/unique_handle.hpp"
 
@@ -16,8 +15,8 @@ struct DescriptorTraits {
 using Descriptor = unique_handle<DescriptorTraits>;
 
 /// Throws the sentence for a failed system call on `path`: OptionError where the path itself is wrong,
-/// EnvironmentError where the place does not allow it. It advises another value of `option`.
+/// EnvironmentError where the place does not allow it. It advises another value of `setting`.
 [[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
-                              std::string_view option = "--output");
+                              const char* setting = "output");
 
 }  // namespace ranklab::base

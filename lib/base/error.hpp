@@ -1,6 +1,7 @@
 // The one family of errors. Each kind maps to one exit code of the interface (see ExitCode); only
 // app/ catches. A message is a sentence that says what is wrong and what to do; context is added on
-// the way up with Error::add_context.
+// the way up with Error::add_context. A room below the experiments says it without options, and names the
+// settings that mend it apart: app tells how the user gives these (options::told).
 #pragma once
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ranklab::base {
 
@@ -24,40 +26,54 @@ enum class ExitCode : int {
     skipped = 77,
 };
 
+/// Names of settings ("batch-size") that the user can change.
+using Settings = std::vector<std::string>;
+
 class Error : public std::runtime_error {
   public:
-    explicit Error(std::string sentence, ExitCode code = ExitCode::internal)
-        : std::runtime_error(sentence), sentence_(std::move(sentence)), code_(code) {}
+    explicit Error(std::string sentence, ExitCode code = ExitCode::internal, Settings settings = {})
+        : std::runtime_error(sentence),
+          sentence_(std::move(sentence)),
+          settings_(std::move(settings)),
+          code_(code) {}
+    Error(std::string sentence, Settings settings)
+        : Error(std::move(sentence), ExitCode::internal, std::move(settings)) {}
 
     const char* what() const noexcept override { return sentence_.c_str(); }
     ExitCode code() const noexcept { return code_; }
+    const Settings& settings() const noexcept { return settings_; }
 
     /// Puts "context: " before the sentence; used by callers that know more (which file, which step).
     void add_context(std::string_view context) { sentence_ = fmt::format("{}: {}", context, sentence_); }
 
   private:
     std::string sentence_;
+    Settings settings_;
     ExitCode code_;
 };
 
 /// A bad option, config key or combination: exit 2.
 struct OptionError : Error {
-    explicit OptionError(std::string sentence) : Error(std::move(sentence), ExitCode::usage) {}
+    explicit OptionError(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), ExitCode::usage, std::move(settings)) {}
 };
 
 /// A missing, damaged or foreign input file: exit 3.
 struct DataError : Error {
-    explicit DataError(std::string sentence) : Error(std::move(sentence), ExitCode::wrong_data) {}
+    explicit DataError(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), ExitCode::wrong_data, std::move(settings)) {}
 };
 
 /// A computed result that is not right (NaN loss, ranks that differ): exit 3.
 struct VerificationError : Error {
-    explicit VerificationError(std::string sentence) : Error(std::move(sentence), ExitCode::wrong_data) {}
+    explicit VerificationError(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), ExitCode::wrong_data, std::move(settings)) {}
 };
 
 /// The surroundings do not allow the work (unconnected ranks, full disk, read-only folder): exit 5.
 struct EnvironmentError : Error {
-    explicit EnvironmentError(std::string sentence) : Error(std::move(sentence), ExitCode::environment) {}
+    explicit EnvironmentError(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
 };
 
 /// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM): no fault of the work. The exit code is
@@ -69,20 +85,24 @@ struct Interrupted : Error {
 };
 
 struct MpiError : Error {
-    explicit MpiError(std::string sentence) : Error(std::move(sentence)) {}
+    explicit MpiError(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), std::move(settings)) {}
 };
 
 /// NCCL fails on what surrounds it (another rank, the network, the driver) far more often than on its caller.
 struct NcclError : Error {
-    explicit NcclError(std::string sentence) : Error(std::move(sentence), ExitCode::environment) {}
+    explicit NcclError(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
 };
 
 struct Hdf5Error : Error {
-    explicit Hdf5Error(std::string sentence) : Error(std::move(sentence)) {}
+    explicit Hdf5Error(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), std::move(settings)) {}
 };
 
 struct CudaError : Error {
-    explicit CudaError(std::string sentence) : Error(std::move(sentence), ExitCode::environment) {}
+    explicit CudaError(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
 };
 
 }  // namespace ranklab::base

@@ -72,7 +72,8 @@ void set_ranks_on_node(int ranks) {
 }
 
 Failure describe_failure(const std::exception& error) {
-    if (const auto* ours = dynamic_cast<const Error*>(&error)) return {ours->what(), ours->code()};
+    if (const auto* ours = dynamic_cast<const Error*>(&error))
+        return {ours->what(), ours->code(), ours->settings()};
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
         dynamic_cast<const std::length_error*>(&error) != nullptr || is_about_memory(error.what()))
         return out_of_memory();

@@ -13,6 +13,7 @@ namespace ranklab::base {
 struct Failure {
     std::string sentence;
     ExitCode code = ExitCode::internal;
+    Settings settings = {};  ///< that mend it
 };
 
 /// What whoever started this program can do, in clauses ("use a smaller --batch-size"); the process's own, as

@@ -68,8 +68,9 @@ void alltoallv(Communicator& communicator, const BufferView& send, std::span<con
     const void* native = native_mpi(communicator);
     if (native == nullptr && ranks > 1) {
         throw base::OptionError(
-            fmt::format("the {} backend does not exchange parts between ranks; use --backend mpi",
-                        communicator.backend()));
+            fmt::format("the {} backend does not exchange parts between ranks; use another",
+                        communicator.backend()),
+            {"backend mpi"});
     }
     const std::size_t element = size_of(send.dtype);
     const auto part = [&](const BufferView& buffer, std::span<const std::size_t> counts, int of) {

@@ -23,7 +23,8 @@ template <class ErrorType>
 void need_host(const BufferView& buffer, const char* backend) {
     if (buffer.memory == Memory::host) return;
     throw ErrorType(
-        fmt::format("the {} backend was given GPU memory; use --device cpu or --backend nccl", backend));
+        fmt::format("the {} backend was given GPU memory; compute elsewhere, or use another", backend),
+        base::Settings{"device cpu", "backend nccl"});
 }
 
 }  // namespace ranklab::comm

@@ -72,8 +72,8 @@ Outcome outcome_of(const std::function<void()>& work) {
     try {
         std::rethrow_exception(failure);
     } catch (const std::exception& error) {
-        const auto [sentence, code] = base::describe_failure(error);
-        throw AloneError(sentence, code);
+        const auto [sentence, code, settings] = base::describe_failure(error);
+        throw AloneError(sentence, code, settings);
     }
 }
 

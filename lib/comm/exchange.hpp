@@ -43,8 +43,9 @@ void together_politely(Communicator& control, const std::function<void()>& work,
 /// For what all ranks know: rank `speaker` throws an ErrorType with the sentence, the others a PeerError with
 /// the same sentence and exit code, so that it is told once.
 template <class ErrorType>
-[[noreturn]] void throw_on_all(const Communicator& control, int speaker, const std::string& sentence) {
-    const ErrorType error(sentence);
+[[noreturn]] void throw_on_all(const Communicator& control, int speaker, const std::string& sentence,
+                               const base::Settings& settings = {}) {
+    const ErrorType error(sentence, settings);
     if (control.rank() == speaker) throw error;
     throw PeerError(sentence, error.code());
 }

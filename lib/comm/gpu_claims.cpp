@@ -52,7 +52,7 @@ std::string shared_gpu_sentence(const std::vector<GpuClaim>& by_rank) {
     return fmt::format(
         "ranks {} on {} use the same GPU, {} at {}{}{}; NCCL needs one GPU a rank: start no more ranks on a "
         "node "
-        "than it has GPUs, see that CUDA_VISIBLE_DEVICES shows each rank another one, or use --backend mpi",
+        "than it has GPUs, see that CUDA_VISIBLE_DEVICES shows each rank another one, or use another backend",
         base::compact_ranges(*first), hosts_of(by_rank, *first), gpu.name, gpu.pci_id,
         gpu.uuid.empty() ? "" : fmt::format(" ({})", gpu.uuid),
         shared == 1 ? "" : fmt::format(", and {} more GPUs are shared like this", shared - 1));

@@ -53,7 +53,7 @@ namespace {
 [[noreturn]] void end_alone(double seconds) {
     base::log::error(
         fmt::format("MPI did not finish within {} s after all ranks had done their work: one of them "
-                    "is stopped, or its node hangs; the job is ended (--stall-timeout)",
+                    "is stopped, or its node hangs; the job is ended, since it stalls",
                     seconds));
     std::_Exit(static_cast<int>(base::ExitCode::environment));
 }

@@ -18,8 +18,9 @@ template <class WithMpi, class Alone>
 auto by_backend(Communicator& communicator, WithMpi with_mpi, Alone alone) {
     if (const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator)) return with_mpi(mpi->native());
     if (auto* mailbox = dynamic_cast<Mailbox*>(&communicator)) return alone(*mailbox);
-    throw base::OptionError(fmt::format(
-        "the {} backend sends no messages from rank to rank; use --backend mpi", communicator.backend()));
+    throw base::OptionError(fmt::format("the {} backend sends no messages from rank to rank; use another",
+                                        communicator.backend()),
+                            {"backend mpi"});
 }
 
 void need_rank(const Communicator& communicator, int rank) {

@@ -42,8 +42,9 @@ void scatterv(Communicator& communicator, const BufferView& send, std::span<cons
     }
     const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator);
     if (mpi == nullptr && communicator.world_size() > 1) {
-        throw base::OptionError(fmt::format(
-            "the {} backend does not scatter parts to ranks; use --backend mpi", communicator.backend()));
+        throw base::OptionError(fmt::format("the {} backend does not scatter parts to ranks; use another",
+                                            communicator.backend()),
+                                {"backend mpi"});
     }
     if (mpi == nullptr) {
         if (receive.count > 0) std::memcpy(receive.data, send.data, receive.bytes());

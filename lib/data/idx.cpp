@@ -32,14 +32,14 @@ class IdxReader {
   public:
     explicit IdxReader(const fs::path& path) : path_(path) {
         base::refuse_irregular<base::DataError>(path);
-        if (!fs::exists(path)) fail("does not exist; check --data-dir");
+        if (!fs::exists(path)) fail("does not exist; check the folder", {"data-dir"});
         file_ = base::unique_handle<GzTraits>(gzopen(path.c_str(), "rb"));
         if (!file_) fail(fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
         gzbuffer(file_.get(), 1U << 18U);
     }
 
-    [[noreturn]] void fail(const std::string& what) const {
-        throw base::DataError(fmt::format("{} {}", path_.string(), what));
+    [[noreturn]] void fail(const std::string& what, base::Settings settings = {}) const {
+        throw base::DataError(fmt::format("{} {}", path_.string(), what), std::move(settings));
     }
 
     std::uint32_t read_header_word() {
@@ -145,8 +145,9 @@ ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file, 
     IdxImages images = read_idx_images(images_file);
     if (images.rows != shape.height || images.columns != shape.width) {
         throw base::DataError(
-            fmt::format("{} has images of {} x {}, the model takes {} x {}; choose another --data",
-                        images_file.string(), images.rows, images.columns, shape.height, shape.width));
+            fmt::format("{} has images of {} x {}, the model takes {} x {}; choose another set",
+                        images_file.string(), images.rows, images.columns, shape.height, shape.width),
+            {"data"});
     }
     ImageSet set{shape, classes, std::move(images.pixels), read_idx_labels(labels_file)};
     if (set.size() != images.count) {
@@ -179,9 +180,11 @@ fs::path find_idx_folder(const std::vector<fs::path>& folders, const std::string
         if (fs::exists(plain_or_gz(folder, "train-images-idx3-ubyte"))) return folder;
         names.push_back(folder.string());
     }
-    throw base::DataError(fmt::format(
-        "no {} found: there is no train-images-idx3-ubyte or train-images-idx3-ubyte.gz in {}; {}", what,
-        base::join(names, ", "), how_to_get));
+    throw base::DataError(
+        fmt::format(
+            "no {} found: there is no train-images-idx3-ubyte or train-images-idx3-ubyte.gz in {}; {}", what,
+            base::join(names, ", "), how_to_get),
+        {"data-dir", "RANKLAB_DATA"});
 }
 
 }  // namespace ranklab::data

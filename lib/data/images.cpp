@@ -66,11 +66,12 @@ void broadcast_set(comm::Communicator& control, ImageSet& set) {
     broadcast_bytes(control, set.labels);
 }
 
-void keep_first(ImageSet& set, std::int64_t count, const char* option) {
+void keep_first(ImageSet& set, std::int64_t count, const char* setting) {
     if (count == 0) return;
     if (count > set.size()) {
         throw base::OptionError(
-            fmt::format("--{} {} are more than the {} samples there are", option, count, set.size()));
+            fmt::format("{} samples are more than the {} there are; take fewer", count, set.size()),
+            {setting});
     }
     set.labels.resize(static_cast<std::size_t>(count));
     set.images.resize(static_cast<std::size_t>(count * set.shape.bytes()));
@@ -89,8 +90,8 @@ DataSet open_images(const DataRequest& request, comm::Communicator& control,
         if (control.rank() != 0) return;
         if (!request.is_image())
             throw base::OptionError(
-                "this data set holds labelled images, the model takes volumes; use "
-                "--data cosmology or synthetic");
+                "this data set holds labelled images, the model takes volumes; use another set",
+                {"data cosmology", "data synthetic"});
         sets = load(request);
         keep_first(sets.train, request.train_samples, "train-samples");
         keep_first(sets.test, request.test_samples, "validation-samples");

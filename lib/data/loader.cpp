@@ -56,9 +56,9 @@ class Loader::State {
             for (int i = 0; i < config.workers; ++i) threads_.emplace_back([this] { work(); });
         } catch (const std::system_error& error) {
             stop();
-            throw base::EnvironmentError(
-                fmt::format("{} loader threads cannot be started ({}); take fewer with --workers",
-                            config.workers, error.code().message()));
+            throw base::EnvironmentError(fmt::format("{} loader threads cannot be started ({}); take fewer",
+                                                     config.workers, error.code().message()),
+                                         {"workers"});
         }
     }
     ~State() { stop(); }

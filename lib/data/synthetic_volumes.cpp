@@ -70,8 +70,8 @@ DataSet open_synthetic_volumes(const DataRequest& request, comm::Communicator& c
     if (train < control.world_size())
         comm::throw_on_all<base::OptionError>(
             control, 0,
-            fmt::format("{} samples are too few for {} ranks; raise --train-samples", train,
-                        control.world_size()));
+            fmt::format("{} samples are too few for {} ranks; take more", train, control.world_size()),
+            {"train-samples"});
     const SampleLayout layout{{Element::f32, request.input}, {Element::f32, request.target}};
     const std::int64_t largest = std::max(layout.input.elements(), layout.target.elements());
     const auto pool = std::make_shared<const std::vector<float>>(

@@ -13,12 +13,12 @@ namespace {
 const char* advice(cudaError_t rc) {
     switch (rc) {
         case cudaErrorMemoryAllocation:
-            return "use a smaller --batch-size or messages, and see that no other job uses this GPU";
+            return "use smaller batches or messages, and see that no other job uses this GPU";
         case cudaErrorNoDevice:
         case cudaErrorInsufficientDriver:
         case cudaErrorSystemDriverMismatch:
         case cudaErrorInvalidDevice:
-            return "start it on a node with a GPU and its driver (see nvidia-smi), or use --device cpu";
+            return "start it on a node with a GPU and its driver (see nvidia-smi), or compute on the CPU";
         default:
             return "it may come from an earlier kernel: CUDA_LAUNCH_BLOCKING=1 shows where";
     }
@@ -34,7 +34,8 @@ std::string sentence(cudaError_t rc, const char* call) {
 void cuda_check(cudaError_t rc, const char* call) {
     if (rc == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());  // the runtime keeps it, and the next launch would report it again
-    throw base::CudaError(sentence(rc, call));
+    if (rc == cudaErrorMemoryAllocation) throw base::CudaError(sentence(rc, call), {"batch-size"});
+    throw base::CudaError(sentence(rc, call), {"device cpu"});
 }
 
 void cuda_log(cudaError_t rc, const char* call) noexcept {

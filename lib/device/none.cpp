@@ -10,8 +10,9 @@ namespace {
 
 [[noreturn]] void refuse() {
     throw base::CudaError(
-        "this build has no CUDA (RANKLAB_WITH_CUDA): use --device cpu, or build where cuda_runtime.h is "
-        "found");
+        "this build has no CUDA (RANKLAB_WITH_CUDA): compute on the CPU, or build where cuda_runtime.h is "
+        "found",
+        {"device cpu"});
 }
 
 }  // namespace

@@ -153,9 +153,9 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
 
 void use_mpi_io(const Id&, const RecordFileOptions&) {
     throw base::EnvironmentError(
-        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; "
-        "write "
-        "it from one (hdf5-serial), or build ranklab on a parallel HDF5 (libhdf5-openmpi-dev)");
+        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; take "
+        "a serial rung, or build it on a parallel HDF5 (libhdf5-openmpi-dev)",
+        {"strategy hdf5-serial"});
 }
 bool several_ranks(const void* mpi) {
     return mpi != nullptr;

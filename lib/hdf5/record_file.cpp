@@ -18,7 +18,7 @@ namespace ranklab::hdf5 {
 namespace {
 
 constexpr const char* kGroup = "output";
-constexpr const char* kOption = "--directory";
+constexpr const char* kSetting = "directory";
 
 Id access_properties(const RecordFileOptions& options) {
     Id access = file_access();
@@ -35,14 +35,15 @@ Id access_properties(const RecordFileOptions& options) {
                                    std::uint64_t bytes) {
     if (!there_is_no_room(error.what(), path, bytes)) throw error;
     throw base::EnvironmentError(
-        fmt::format("{}: there is no room for it; free some space or name another place with {} ({})", path,
-                    kOption, error.what()));
+        fmt::format("{}: there is no room for it; free some space or name another place ({})", path,
+                    error.what()),
+        {kSetting});
 }
 
 // HDF5 hands its bytes to the system alone, also through MPI-IO.
 void sync_to_device(const std::string& path) {
     const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file || ::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kOption);
+    if (!file || ::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
 }
 
 }  // namespace

@@ -31,14 +31,10 @@ void check_threads(const std::vector<Placement>& placements, std::vector<Finding
              fmt::format(
                  "{}: {} threads, but the cpuset holds {} core{} (Open MPI binds each rank to one core "
                  "at 2 ranks or fewer); start with mpirun --map-by slot:PE={} --bind-to core, with srun "
-                 "--cpus-per-task={}, or use --threads {}",
-                 rank_list(ranks), threads, cores, cores == 1 ? "" : "s", threads, threads, cores)});
+                 "--cpus-per-task={}, or use fewer threads",
+                 rank_list(ranks), threads, cores, cores == 1 ? "" : "s", threads, threads),
+             {fmt::format("threads {}", cores)}});
     }
-}
-
-// Fewer threads mend nothing where each rank would still want a CPU that another one has.
-std::string fewer_threads(std::size_t ranks, std::size_t cpus) {
-    return ranks > cpus ? "" : fmt::format(" or --threads {}", cpus / ranks);
 }
 
 void check_sharing(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
@@ -56,12 +52,15 @@ void check_sharing(const std::vector<Placement>& placements, std::vector<Finding
     }
     for (const auto& [host, node] : nodes) {
         if (node.ranks.size() < 2 || node.threads <= static_cast<int>(node.cpus.size())) continue;
+        // Fewer threads mend nothing where each rank would still want a CPU that another one has.
+        const auto each = node.cpus.size() / node.ranks.size();
         findings.push_back(
             {false,
              fmt::format("{}: {} run {} threads on {} CPUs, so they wait for each other; use fewer ranks "
                          "per node{}",
                          host, rank_list(node.ranks), node.threads, node.cpus.size(),
-                         fewer_threads(node.ranks.size(), node.cpus.size()))});
+                         each == 0 ? "" : " or fewer threads"),
+             each == 0 ? base::Settings{} : base::Settings{fmt::format("threads {}", each)}});
     }
 }
 
@@ -136,19 +135,20 @@ std::optional<Finding> check_connected(int world_size, const std::string& launch
                                        std::optional<int> launched, std::optional<int> expected) {
     if (expected) {
         if (*expected == world_size) return std::nullopt;
-        return Finding{true, fmt::format("--expect-ranks {} was asked for, but MPI connects {} rank{}; check "
-                                         "the launcher's count and that "
-                                         "it belongs to the MPI library of this build",
-                                         *expected, world_size, world_size == 1 ? "" : "s")};
+        return Finding{true,
+                       fmt::format("{} were expected, but MPI connects {} rank{}; check the launcher's count "
+                                   "and that it belongs to the MPI library of this build",
+                                   *expected, world_size, world_size == 1 ? "" : "s"),
+                       {fmt::format("expect-ranks {}", *expected)}};
     }
     if (!launched || *launched == world_size) return std::nullopt;
     return Finding{true,
                    fmt::format("{} speaks of {} processes, but MPI connects {} rank{}: they would each run "
                                "alone and print wrong "
                                "numbers; start with the launcher of this build's MPI library (srun "
-                               "--mpi=pmix, or its own mpirun), "
-                               "or give --expect-ranks {} if you mean this",
-                               launcher, *launched, world_size, world_size == 1 ? "" : "s", world_size)};
+                               "--mpi=pmix, or its own mpirun), or say that you expect this",
+                               launcher, *launched, world_size, world_size == 1 ? "" : "s"),
+                   {fmt::format("expect-ranks {}", world_size)}};
 }
 
 std::vector<Finding> check_placements(const std::vector<Placement>& placements) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace ranklab::host {
 
 /// What one rank knows of its own place.
@@ -34,13 +36,14 @@ Placement own_placement(int rank, int local_rank, int threads, const std::string
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus);
 
 struct Finding {
-    bool fatal = false;    ///< the job must not run: exit 5
-    std::string sentence;  ///< what is wrong and how to mend it
+    bool fatal = false;            ///< the job must not run: exit 5
+    std::string sentence;          ///< what is wrong and how to mend it
+    base::Settings settings = {};  ///< that mend it
 };
 
 /// What the launcher started against what MPI connected. The finding is fatal: N processes that do not know
-/// of each other would each print plausible numbers. `expected` is --expect-ranks, which overrules the
-/// launcher.
+/// of each other would each print plausible numbers. `expected` is the number that the user gave, which
+/// overrules the launcher.
 std::optional<Finding> check_connected(int world_size, const std::string& launcher,
                                        std::optional<int> launched, std::optional<int> expected);
 

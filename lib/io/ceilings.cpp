@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::IoPhase;
 
-constexpr const char* kOption = "--directory";
+constexpr const char* kSetting = "directory";
 
 double max_over_ranks(comm::Communicator& ranks, double mine) {
     ranks.allreduce(comm::view(std::span(&mine, 1)), comm::ReduceOp::max);
@@ -39,19 +39,20 @@ class SharedFile {
     SharedFile(const fs::path& directory, bool first) : path_(directory / ".ranklab-ceiling-shared") {
         owns_ = first;
         if (first && ::unlink(path_.c_str()) != 0 && errno != ENOENT)
-            base::throw_errno("unlink", path_, errno, kOption);
+            base::throw_errno("unlink", path_, errno, kSetting);
         file_ = base::Descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | (first ? O_CREAT : 0), 0666));
-        if (!file_) base::throw_errno("open", path_, errno, kOption);
+        if (!file_) base::throw_errno("open", path_, errno, kSetting);
     }
     ~SharedFile() {
         if (owns_) ::unlink(path_.c_str());
     }
 
     void put(std::span<const char> bytes, std::uint64_t at) const {
-        if (!base::write_whole_at(file_.get(), bytes, at)) base::throw_errno("pwrite", path_, errno, kOption);
+        if (!base::write_whole_at(file_.get(), bytes, at))
+            base::throw_errno("pwrite", path_, errno, kSetting);
     }
     void sync() const {
-        if (::fsync(file_.get()) != 0) base::throw_errno("fsync", path_, errno, kOption);
+        if (::fsync(file_.get()) != 0) base::throw_errno("fsync", path_, errno, kSetting);
     }
 
   private:

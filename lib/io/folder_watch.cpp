@@ -21,7 +21,7 @@ void FolderWatch::look(double seconds) {
     if (gone_s_ < patience_s_) return;
     base::log::error(
         fmt::format("{} vanished while a file was made in it, and MPI-IO does not come back from that: "
-                    "the job is ended; keep the folder while the job runs, or give another --directory",
+                    "the job is ended; keep the folder while the job runs, or name another one",
                     folder_.string()));
     comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
 }

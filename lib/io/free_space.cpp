@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOption = "--directory";
+constexpr const char* kSetting = "directory";
 
 // Measured: header, group entry and name of a dataset take 400 bytes (330 in the latest format), and 2.7 KB
 // more where it is in chunks, for the B-tree's first node; each chunk takes up to 60 bytes there.
@@ -28,7 +28,7 @@ constexpr double kBytesPerFile = 1 << 20;
 
 [[noreturn]] void fail(const char* call, const fs::path& path, int error) {
     ::unlink(path.c_str());
-    base::throw_errno(call, path, error, kOption);
+    base::throw_errno(call, path, error, kSetting);
 }
 
 // Without this a file system would first look for every free block it has.
@@ -76,7 +76,7 @@ std::uint64_t hdf5_file_bytes(const Job& job) {
 
 void check_free_space(const fs::path& path, std::uint64_t bytes) {
     const base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!file) base::throw_errno("open", path, errno, kOption);
+    if (!file) base::throw_errno("open", path, errno, kSetting);
     check_free(file.get(), path, bytes);
     try_size(file.get(), path, bytes);
 }

@@ -130,7 +130,7 @@ void Hdf5Rung::create(const hdf5::RecordFileOptions& options) {
     } catch (const base::Hdf5Error&) {
         std::error_code unknown;  // to HDF5 all refusals of the system are alike
         if (fs::is_directory(job_.directory, unknown)) throw;
-        base::throw_errno("open", made_path(), ENOENT, "--directory");
+        base::throw_errno("open", made_path(), ENOENT, "directory");
     }
 }
 
@@ -232,7 +232,7 @@ void Hdf5Rung::rename_made() {
     comm::together(place_.ranks, [&] {
         if (place_.ranks.rank() != 0) return;
         if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)
-            base::throw_errno("rename", file_of(0), errno, "--directory");
+            base::throw_errno("rename", file_of(0), errno, "directory");
     });
 }
 

@@ -25,8 +25,8 @@ double per(std::int64_t total, std::int64_t tasks) {
 ProcessRung::ProcessRung(const Job& job, const Place& place, WorkerKind kind, bool at_once)
     : FileRung(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {
     if (job.workers < 1)
-        throw base::OptionError(
-            fmt::format("{} workers write nothing; use --workers 1 or more", job.workers));
+        throw base::OptionError(fmt::format("{} workers write nothing; use 1 or more", job.workers),
+                                {"workers"});
 }
 
 void ProcessRung::open() {
@@ -102,7 +102,7 @@ std::vector<std::string> ProcessRung::warnings() const {
     const int cores = usable_cores();
     if (cores == 0 || job().workers <= cores) return {};
     return {
-        fmt::format("{} workers share {} core{}; use fewer --workers, or give the rank more cores (mpirun "
+        fmt::format("{} workers share {} core{}; use fewer workers, or give the rank more cores (mpirun "
                     "--bind-to none)",
                     job().workers, cores, cores == 1 ? "" : "s")};
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using base::IoPhase;
 using Clock = base::IoTimes::Clock;
 
-constexpr const char* kOption = "--directory";
+constexpr const char* kSetting = "directory";
 constexpr std::uint64_t kMostCopied = std::uint64_t{1} << 30U;  // enough for a rate
 constexpr std::uint64_t kPause = std::uint64_t{1} << 20U;       // bytes between two calls of `between`
 
@@ -51,7 +51,8 @@ void remove_raw(const fs::path& directory, const base::Share& records) noexcept 
 RawWriter::RawWriter(RawShare share) : share_(std::move(share)) {
     for (std::int64_t id = share_.records.first; id < share_.records.end(); ++id) {
         const fs::path path = raw_path(share_.directory, id);
-        if (::unlink(path.c_str()) != 0 && errno != ENOENT) base::throw_errno("unlink", path, errno, kOption);
+        if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+            base::throw_errno("unlink", path, errno, kSetting);
     }
     if (share_.records.count > 0) record_.assign(share_.bytes_per_record, 'r');
 }
@@ -98,18 +99,18 @@ void RawWriter::put(std::int64_t id) {
     {
         const auto mark = times_.phase(IoPhase::open);
         file = base::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-        if (!file) base::throw_errno("open", path, errno, kOption);
+        if (!file) base::throw_errno("open", path, errno, kSetting);
     }
     if (!record_.empty()) {
         const auto mark = times_.phase(IoPhase::write);
-        if (!base::write_whole(file.get(), record_)) base::throw_errno("write", path, errno, kOption);
+        if (!base::write_whole(file.get(), record_)) base::throw_errno("write", path, errno, kSetting);
     }
     if (share_.fsync) {
         const auto mark = times_.phase(IoPhase::fsync);
-        if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kOption);
+        if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
     const auto mark = times_.phase(IoPhase::close);
-    if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kOption);
+    if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kSetting);
 }
 
 double writing_s(const base::IoTimes& times) {

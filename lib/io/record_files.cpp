@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::IoPhase;
 
-constexpr const char* kOption = "--directory";
+constexpr const char* kSetting = "directory";
 
 // Removes what was begun, unless it was finished: a failed write leaves no half of a file.
 class Unfinished : base::Pinned {
@@ -51,7 +51,7 @@ void write_all(int fd, std::span<const char> first, std::span<const char> second
                                {const_cast<char*>(second.data()), second.size()}};
         const ssize_t written = ::writev(fd, parts, 2);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) base::throw_errno("write", path, errno, kOption);
+        if (written < 0) base::throw_errno("write", path, errno, kSetting);
         const auto done = static_cast<std::size_t>(written);
         const std::size_t of_first = std::min(done, first.size());
         first = first.subspan(of_first);
@@ -65,7 +65,7 @@ void write_all(int fd, std::span<const char> first, std::span<const char> second
 
 void read_all(int fd, std::span<std::byte> bytes, const fs::path& path) {
     const auto got = base::read_whole(fd, bytes);
-    if (!got) base::throw_errno("read", path, errno, kOption);
+    if (!got) base::throw_errno("read", path, errno, kSetting);
     if (*got < bytes.size()) damaged(path, "ends while it is read");
 }
 
@@ -133,7 +133,7 @@ void RecordWriter::write(std::int64_t id, std::span<const double> values) {
     {
         const auto mark = times_.phase(IoPhase::open);
         file = base::Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-        if (!file) base::throw_errno("open", path, errno, kOption);
+        if (!file) base::throw_errno("open", path, errno, kSetting);
     }
     Unfinished unfinished(made);
     {
@@ -145,13 +145,13 @@ void RecordWriter::write(std::int64_t id, std::span<const double> values) {
     }
     if (job_.fsync) {
         const auto mark = times_.phase(IoPhase::fsync);
-        if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kOption);
+        if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
     const auto mark = times_.phase(IoPhase::close);
     // Network file systems say here that what was written has no room.
-    if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kOption);
+    if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kSetting);
     if (job_.rename && ::rename(made.c_str(), path.c_str()) != 0)
-        base::throw_errno("rename", path, errno, kOption);
+        base::throw_errno("rename", path, errno, kSetting);
     unfinished.finish();
 }
 
@@ -169,7 +169,7 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
         const auto mark = times_.phase(IoPhase::open);
         file = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         if (!file && errno == ENOENT) damaged(path, "is not there");
-        if (!file || ::fstat(file.get(), &status) != 0) base::throw_errno("open", path, errno, kOption);
+        if (!file || ::fstat(file.get(), &status) != 0) base::throw_errno("open", path, errno, kSetting);
     }
     if (!S_ISREG(status.st_mode)) damaged(path, "is " + base::irregular_kind(path) + ", not a file");
     const auto there = static_cast<std::size_t>(status.st_size);

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOption = "--directory";
+constexpr const char* kSetting = "directory";
 constexpr long kCachestat = 451;  // the same on all architectures; the C library here may not know it
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 28U;  // mapped at a time: 64 KiB of mincore's answers
 
@@ -52,7 +52,7 @@ OpenFile open_to_read(const fs::path& file) {
     OpenFile opened;
     opened.descriptor = base::Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!opened.descriptor || ::fstat(opened.descriptor.get(), &opened.status) != 0)
-        base::throw_errno("open", file, errno, kOption);
+        base::throw_errno("open", file, errno, kSetting);
     return opened;
 }
 
@@ -125,7 +125,7 @@ void evict(const fs::path& file) {
     const int descriptor = opened.descriptor.get();
     // The cache keeps what is not yet on the device. Some file systems have no fsync of what was only read.
     if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
-        base::throw_errno("fsync", file, errno, kOption);
+        base::throw_errno("fsync", file, errno, kSetting);
     // A refusal is no failure: the pages stay, and residency_of says so.
     static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED));
 }

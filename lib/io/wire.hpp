@@ -78,9 +78,12 @@ struct CopiedBody {
     double seconds = 0;
 };
 struct FailureBody {
-    std::int64_t code = 0;  ///< base::ExitCode
+    std::int64_t code = 0;  ///< base::ExitCode; the sentence follows, and the settings that mend it
 };
 static_assert(std::is_trivially_copyable_v<ReportBody>, "a report travels as its bytes");
+
+/// Between the sentence of a failure and the names of the settings that mend it.
+inline constexpr char kBetweenTexts = '\x1f';
 
 /// A message on its way out. Its parts must outlive it.
 class Outgoing : base::Pinned {

@@ -17,6 +17,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "io/meshgrids.hpp"
 #include "io/raw_writer.hpp"
 #include "io/record_files.hpp"
@@ -212,10 +213,12 @@ void serve() {
     serve_tasks(job);
 }
 
-int fail(base::ExitCode code, std::string_view sentence) {
-    const FailureBody failure{.code = static_cast<std::int64_t>(code)};
-    tell(MessageType::failed, {bytes_of(failure), std::as_bytes(std::span(sentence.substr(0, 32 * 1024)))});
-    return static_cast<int>(code);
+int fail(const base::Failure& failure) {
+    const FailureBody body{.code = static_cast<std::int64_t>(failure.code)};
+    std::string text = failure.sentence.substr(0, 32 * 1024);
+    for (const auto& setting : failure.settings) text += kBetweenTexts + setting;
+    tell(MessageType::failed, {bytes_of(body), std::as_bytes(std::span(text))});
+    return static_cast<int>(failure.code);
 }
 
 /// MPI's sockets and shared memory, and the lifeline's: a worker that held them would keep a lost rank's
@@ -243,7 +246,7 @@ int worker_main() {
         fmt::print(
             stderr,
             "ranklab-io-worker: this is a worker process that ranklab io starts by itself for the rungs "
-            "process-pool and process-queue; start ranklab io --strategy process-queue instead\n");
+            "process-pool and process-queue; start ranklab io with one of them instead\n");
         return static_cast<int>(base::ExitCode::usage);
     }
     try {
@@ -253,12 +256,13 @@ int worker_main() {
     } catch (const Parent::Gone&) {
         return 0;
     } catch (const base::Error& error) {
-        return fail(error.code(), error.what());
+        return fail({error.what(), error.code(), error.settings()});
     } catch (const std::bad_alloc&) {
-        return fail(base::ExitCode::environment,
-                    "there is not enough memory for its records; use fewer --workers or a smaller --size");
+        return fail({"there is not enough memory for its records; use fewer workers or smaller records",
+                     base::ExitCode::environment,
+                     {"workers", "size"}});
     } catch (const std::exception& error) {
-        return fail(base::ExitCode::internal, error.what());
+        return fail({error.what()});
     }
 }
 

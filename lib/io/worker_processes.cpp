@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "io/worker_spawn.hpp"
 
 namespace ranklab::io {
@@ -51,14 +52,17 @@ std::string how_it_ended(int status) {
 [[noreturn]] void throw_told(const Message& failure) {
     const auto code = static_cast<base::ExitCode>(body_of<FailureBody>(failure.body).code);
     const auto* text = reinterpret_cast<const char*>(failure.body.data());
-    const std::string sentence(text + sizeof(FailureBody), text + failure.body.size());
+    auto settings =
+        base::split(std::string(text + sizeof(FailureBody), text + failure.body.size()), kBetweenTexts);
+    const std::string sentence = settings.front();
+    settings.erase(settings.begin());
     switch (code) {
         case base::ExitCode::usage:
-            throw base::OptionError(sentence);
+            throw base::OptionError(sentence, settings);
         case base::ExitCode::wrong_data:
-            throw base::DataError(sentence);
+            throw base::DataError(sentence, settings);
         case base::ExitCode::environment:
-            throw base::EnvironmentError(sentence);
+            throw base::EnvironmentError(sentence, settings);
         default:
             throw base::Error(sentence);
     }

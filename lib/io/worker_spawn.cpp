@@ -83,9 +83,21 @@ SocketPair socket_pair(int type) {
     }
     if (!pair.theirs)
         throw base::EnvironmentError(
-            fmt::format("there is no pipe for another worker ({}); use fewer --workers", text_of(errno)));
+            fmt::format("there is no pipe for another worker ({}); use fewer", text_of(errno)), {"workers"});
     return pair;
 }
+
+namespace {
+
+[[noreturn]] void throw_not_started(int number, const fs::path& program, int error) {
+    const bool too_many = error == EAGAIN || error == ENOMEM;
+    throw base::EnvironmentError(
+        fmt::format("worker {} cannot be started from {}: {}; {}", number, program.string(), text_of(error),
+                    too_many ? "use fewer" : "build or install it anew"),
+        too_many ? base::Settings{"workers"} : base::Settings{});
+}
+
+}  // namespace
 
 SpawnedWorker spawn_worker(const fs::path& program, int number, int queue) {
     SocketPair pair = socket_pair(SOCK_STREAM);
@@ -94,10 +106,7 @@ SpawnedWorker spawn_worker(const fs::path& program, int number, int queue) {
     ::setsockopt(pair.ours.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     SpawnedWorker worker;
     const int error = SpawnPlan(pair.theirs.get(), queue).run(program, worker.process);
-    if (error != 0)
-        throw base::EnvironmentError(fmt::format(
-            "worker {} cannot be started from {}: {}; {}", number, program.string(), text_of(error),
-            error == EAGAIN || error == ENOMEM ? "use fewer --workers" : "build or install it anew"));
+    if (error != 0) throw_not_started(number, program, error);
     worker.channel = std::move(pair.ours);
     return worker;
 }

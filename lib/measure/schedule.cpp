@@ -12,12 +12,15 @@ namespace {
 void check(std::int64_t warmup, std::int64_t steps) {
     if (warmup < steps && warmup <= kMostWarmup) return;
     if (warmup < steps)
-        throw base::OptionError(fmt::format(
-            "--warmup {} is more than {}, and all of a warm-up is stored; give fewer", warmup, kMostWarmup));
+        throw base::OptionError(
+            fmt::format("a warm-up of {} steps is more than {}, and all of it is stored; give fewer", warmup,
+                        kMostWarmup),
+            {"warmup"});
     throw base::OptionError(
-        fmt::format("--warmup {} leaves nothing to measure of {} steps; give more --steps (or --epochs) or a "
-                    "smaller --warmup",
-                    warmup, steps));
+        fmt::format(
+            "a warm-up of {} steps leaves nothing to measure of {}; give more steps or a shorter warm-up",
+            warmup, steps),
+        {"steps", "epochs", "warmup"});
 }
 
 }  // namespace
@@ -40,9 +43,10 @@ Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t 
 Schedule resume_after(Schedule schedule, std::int64_t completed) {
     if (completed >= schedule.total) {
         throw base::OptionError(
-            fmt::format("all {} planned steps are done: the checkpoint is that of step {}; raise --steps or "
-                        "--epochs to go on",
-                        schedule.total, completed));
+            fmt::format(
+                "all {} planned steps are done: the checkpoint is that of step {}; give more to go on",
+                schedule.total, completed),
+            {"steps", "epochs"});
     }
     schedule.first = completed;
     schedule.warmup = std::min(schedule.warmup, schedule.total - completed - 1);

@@ -140,10 +140,10 @@ std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout
                                    const std::string& name) {
     require_width(config.width, 64, name);
     if (config.input.is_volume() || !config.input.classifies()) {
-        throw base::OptionError(fmt::format(
-            "--model {} predicts classes of images, and the data have none; use --data cifar100 or "
-            "synthetic, or --model unet3d",
-            name));
+        throw base::OptionError(
+            fmt::format("{} predicts classes of images, and the data have none; use another set or model",
+                        name),
+            {"data cifar100", "data synthetic", "model unet3d"});
     }
     return std::make_shared<ResNet>(config, layout);
 }

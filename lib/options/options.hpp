@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "options/schema.hpp"
@@ -33,6 +34,7 @@ class Options {
     double real(const std::string& name) const;
     std::uint64_t bytes(const std::string& name) const;
     bool flag(const std::string& name) const;
+    bool is(const std::string& name, std::string_view value) const { return text(name) == value; }
     const std::vector<std::string>& positional() const { return positional_; }
 
     /// The value, or another where it has none.

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "base/text.hpp"
 #include "options/boost_names.hpp"
 #include "options/schema.hpp"
@@ -205,6 +206,22 @@ std::string Schema::help() const {
         begin = i;
     }
     return out.str();
+}
+
+std::string told(std::string sentence, const base::Settings& settings) {
+    if (settings.empty()) return sentence;
+    std::vector<std::string> ways;
+    for (const auto& name : settings)
+        ways.push_back(name.front() >= 'A' && name.front() <= 'Z' ? name : "--" + name);
+    const std::string options = base::join(ways, ", ") + ')';
+    if (!sentence.ends_with(')')) return sentence + " (" + options;
+    sentence.back() = ';';
+    return sentence + ' ' + options;
+}
+
+std::string told(const std::exception& error) {
+    const auto failure = base::describe_failure(error);
+    return told(failure.sentence, failure.settings);
 }
 
 }  // namespace ranklab::options

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace ranklab::options {
 
 enum class Type { text, texts, choice, integer, real, bytes, flag };
@@ -125,5 +127,10 @@ class Schema {
     std::string section_;
     std::size_t most_positional_ = 0;
 };
+
+/// What a user reads of an error: its sentence, and how the settings that mend it are given: "...
+/// (--output)". A setting in capitals is a variable of the environment.
+std::string told(const std::exception& error);
+std::string told(std::string sentence, const base::Settings& settings);
 
 }  // namespace ranklab::options

@@ -79,9 +79,9 @@ std::uint64_t room_for(const std::vector<Entry>& entries) {
 
 [[noreturn]] void refuse_run(const Entry& entry, const std::string& why) {
     throw base::DataError(
-        fmt::format("{}: run {} is damaged; `ranklab results export {} --output NEW.h5 --skip-damaged` "
-                    "saves the others ({})",
-                    entry.source->path.string(), entry.id, entry.source->path.string(), why));
+        fmt::format("{}: run {} is damaged; `ranklab results export` saves the others to a new file ({})",
+                    entry.source->path.string(), entry.id, why),
+        {"output NEW.h5", "skip-damaged"});
 }
 
 // What a reader would refuse is not taken in. A failure of the system (a full disk) is the new file's; any

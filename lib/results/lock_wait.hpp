@@ -15,10 +15,10 @@ struct LockWait {
     double patience_s = kPatience;
     /// Called several times a second while there is something to wait for; what it throws ends the waiting.
     std::function<void()> beat = {};
-    /// What says so: for the sentence when it is over.
-    std::string set_by = "--lock-timeout";
+    /// Why it is not as long as the user set it: for the sentence when it is over.
+    std::string because = {};
 
-    /// The same for so long at most: `why` is what set the time where it was longer.
+    /// The same for so long at most: `why`: said where it was longer.
     LockWait shortened(double most_s, const std::string& why) const;
 };
 

@@ -23,8 +23,9 @@ constexpr int kMostLinks = 40;  // the kernel's own limit
 
 fs::path resolve(const fs::path& path) {
     if (path.filename().empty() || path.filename() == "." || path.filename() == "..")
-        throw base::OptionError(fmt::format(
-            "'{}' names a folder: --output needs a file, such as results/ranklab.h5", path.string()));
+        throw base::OptionError(
+            fmt::format("'{}' names a folder; name a file, such as results/ranklab.h5", path.string()),
+            {"output"});
     std::error_code error;
     fs::path resolved = fs::absolute(path, error);
     if (error) throw_errno("getcwd", path, error.value());

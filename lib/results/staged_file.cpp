@@ -69,9 +69,9 @@ void copy_all(const Descriptor& from, const Descriptor& to, off_t size, const fs
     copy_by_reading(from, to, path);
 }
 
-void sync(const Descriptor& descriptor, const fs::path& path, std::string_view option) {
+void sync(const Descriptor& descriptor, const fs::path& path, const char* setting) {
     // EINVAL: a file system that has nothing to sync for a folder.
-    if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_errno("fsync", path, errno, option);
+    if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_errno("fsync", path, errno, setting);
 }
 
 }  // namespace
@@ -82,10 +82,10 @@ fs::path temporary_beside(const fs::path& target) {
     return target.parent_path() / name;
 }
 
-StagedFile::StagedFile(fs::path target, std::string_view option)
-    : target_(std::move(target)), path_(temporary_beside(target_)), option_(option) {
+StagedFile::StagedFile(fs::path target, const char* setting)
+    : target_(std::move(target)), path_(temporary_beside(target_)), setting_(setting) {
     descriptor_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!descriptor_) throw_errno("open", path_, errno, option_);
+    if (!descriptor_) throw_errno("open", path_, errno, setting_);
 }
 
 StagedFile::~StagedFile() {
@@ -117,28 +117,28 @@ void StagedFile::take_permissions(const Descriptor& from) const {
 }
 
 void StagedFile::write(std::span<const std::byte> bytes) {
-    if (!base::write_whole(descriptor_.get(), bytes)) throw_errno("write", target_, errno, option_);
+    if (!base::write_whole(descriptor_.get(), bytes)) throw_errno("write", target_, errno, setting_);
 }
 
 void StagedFile::reserve(std::uint64_t bytes) {
     const off_t size = status_of(descriptor_, path_).st_size;
     const int error = ::posix_fallocate(descriptor_.get(), size, static_cast<off_t>(bytes));
     if (error != 0 && error != EINVAL && error != EOPNOTSUPP)
-        throw_errno("posix_fallocate", target_, error, option_);
+        throw_errno("posix_fallocate", target_, error, setting_);
 }
 
 void StagedFile::flush() {
-    sync(descriptor_, path_, option_);
+    sync(descriptor_, path_, setting_);
 }
 
 void StagedFile::commit() {
     flush();
-    if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno, option_);
+    if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno, setting_);
     committed_ = true;
     const fs::path folder_path = target_.parent_path();
     const Descriptor folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder) throw_errno("open", folder_path, errno, option_);
-    sync(folder, folder_path, option_);
+    if (!folder) throw_errno("open", folder_path, errno, setting_);
+    sync(folder, folder_path, setting_);
 }
 
 void remove_leftovers(const fs::path& target) {

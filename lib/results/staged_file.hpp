@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string_view>
 
 #include "results/places.hpp"
 
@@ -15,8 +14,8 @@ namespace ranklab::results {
 class StagedFile {
   public:
     /// Makes an empty temporary that will replace `target` (links resolved). Errors advise another value of
-    /// `option`.
-    explicit StagedFile(std::filesystem::path target, std::string_view option = "--output");
+    /// `setting`.
+    explicit StagedFile(std::filesystem::path target, const char* setting = "output");
     ~StagedFile();
 
     const std::filesystem::path& path() const { return path_; }
@@ -40,7 +39,7 @@ class StagedFile {
 
     std::filesystem::path target_;
     std::filesystem::path path_;
-    std::string_view option_;  // a literal of the caller
+    const char* setting_;  // a literal of the caller
     Descriptor descriptor_;
     bool committed_ = false;
 };

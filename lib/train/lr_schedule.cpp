@@ -74,7 +74,8 @@ LrSchedule::LrSchedule(const LrSettings& settings)
     if (is_cosine(settings.shape) && settings.total_steps < 1)
         throw base::OptionError(
             "the learning rate's cosine falls over no steps: there are fewer samples than one global batch; "
-            "make --global-batch-size smaller, or say --lr-total-steps");
+            "make that smaller, or say how many steps",
+            {"global-batch-size", "lr-total-steps"});
 }
 
 double LrSchedule::cosine(double numerator, double denominator) const {

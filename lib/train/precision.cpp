@@ -61,8 +61,8 @@ Precision precision_named(const std::string& name) {
     if (name == "tf32") return Precision::tf32;
     if (name == "bf16") return Precision::bf16;
     if (name == "fp16") return Precision::fp16;
-    throw base::OptionError(
-        fmt::format("there is no --precision {}; use fp64, fp32, tf32, bf16 or fp16", name));
+    throw base::OptionError(fmt::format("there is no precision {}; use fp64, fp32, tf32, bf16 or fp16", name),
+                            {"precision"});
 }
 
 torch::Dtype parameter_type(Precision precision) {
@@ -72,8 +72,9 @@ torch::Dtype parameter_type(Precision precision) {
 void check_precision(Precision precision, torch::DeviceType device) {
     if (precision == Precision::tf32 && device == torch::kCPU)
         throw base::OptionError(
-            "--precision tf32 is arithmetic of NVIDIA's tensor cores, which a CPU does not have; use "
-            "--precision fp32 or bf16, or --device cuda");
+            "tf32 is arithmetic of NVIDIA's tensor cores, which a CPU does not have; use another precision, "
+            "or a GPU",
+            {"precision fp32", "precision bf16", "device cuda"});
 }
 
 std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,

@@ -59,9 +59,10 @@ ReplicaThreads::ReplicaThreads(std::size_t count, int threads, const std::vector
         }
     } catch (const std::system_error& error) {
         throw base::EnvironmentError(
-            fmt::format("only {} of {} replica threads could be started ({}); use fewer --replicas, or raise "
+            fmt::format("only {} of {} replica threads could be started ({}); use fewer, or raise "
                         "the limit of processes (ulimit -u)",
-                        threads_.size(), count, error.what()));
+                        threads_.size(), count, error.what()),
+            {"replicas"});
     }
     run([this](std::size_t replica) { settle(replica); });
     // Bound are all or none.

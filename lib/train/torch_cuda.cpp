@@ -47,16 +47,16 @@ bool has_torch_cuda() {
 void load_torch_cuda() {
     if (module().handle == nullptr) {
         throw base::EnvironmentError(
-            fmt::format("--device cuda needs LibTorch's CUDA part, which could not be loaded ({}); build "
-                        "where LibTorch and the "
-                        "CUDA runtime are found, or use --device cpu",
-                        module().why_not));
+            fmt::format("a GPU needs LibTorch's CUDA part, which could not be loaded ({}); build "
+                        "where LibTorch and the CUDA runtime are found, or compute on the CPU",
+                        module().why_not),
+            {"device cpu"});
     }
     if (!at::globalContext().hasCUDA())
         throw base::EnvironmentError(
             "LibTorch sees no GPU that it can use; look at CUDA_VISIBLE_DEVICES and the driver (nvidia-smi), "
-            "or use "
-            "--device cpu");
+            "or compute on the CPU",
+            {"device cpu"});
 }
 
 device::StreamHandle compute_on_own_stream() {

@@ -50,7 +50,8 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
     auto& graph = graphs_[input.sizes().vec()];
     if (graph) return *graph;
     const auto refuse = [this](const std::string& why) {
-        throw base::OptionError(fmt::format("--jit cannot run {}: {}; leave --jit out", name_, why));
+        throw base::OptionError(fmt::format("no traced graph can run {}: {}; leave it out", name_, why),
+                                {"jit"});
     };
     // Neither the trace nor the comparison is a step: statistics and random numbers are put back.
     Rewind rewind(*this, default_generators(input.device()));

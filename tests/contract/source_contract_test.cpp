@@ -11,6 +11,7 @@
 #include "data/dataset.hpp"
 #include "mpi_world.hpp"
 #include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
 
 namespace ranklab::data {
 
@@ -143,7 +144,7 @@ TEST_P(Source, NamesTheFolderThatHoldsNothing) {
         try {
             if (GetParam().open(request, world()).train->size() > 0) return;
         } catch (const base::DataError& error) {
-            sentences += error.what();
+            sentences += tests::sentence_of(error);
         } catch (const base::Error&) {
         }
     }

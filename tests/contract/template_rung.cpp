@@ -27,7 +27,7 @@ File open_file(const std::filesystem::path& path, const char* mode) {
     File file(std::fopen(path.c_str(), mode), std::fclose);
     if (file == nullptr && errno == ENOENT && *mode == 'r')
         throw base::DataError(path.string() + " is not there; it is not as it was written");
-    if (file == nullptr) base::throw_errno("open", path, errno, "--directory");
+    if (file == nullptr) base::throw_errno("open", path, errno, "directory");
     return file;
 }
 
@@ -92,10 +92,10 @@ class TemplateRung final : public Strategy {
         {
             const auto mark = place_.times.phase(IoPhase::write);
             if (std::fwrite(values.data(), sizeof(double), values.size(), file.get()) != values.size())
-                base::throw_errno("write", path, errno, "--directory");
+                base::throw_errno("write", path, errno, "directory");
         }
         const auto mark = place_.times.phase(IoPhase::close);
-        if (std::fclose(file.release()) != 0) base::throw_errno("close", path, errno, "--directory");
+        if (std::fclose(file.release()) != 0) base::throw_errno("close", path, errno, "directory");
     }
 
     const Job& job_;

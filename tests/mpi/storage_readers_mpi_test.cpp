@@ -5,6 +5,7 @@
 
 #include "experiments/storage/strategy_runner.hpp"
 #include "mpi_world.hpp"
+#include "results/vocabulary/settings.hpp"
 #include "shared_folder.hpp"
 
 namespace ranklab::experiments {
@@ -23,7 +24,7 @@ class NoProgress final : public base::ProgressSink {
 };
 
 StorageOptions options_of(const std::string& strategy, const std::filesystem::path& folder) {
-    StorageOptions options;
+    StorageOptions options(options::Options::parse(vocabulary::storage_settings(), {}));
     for (const auto& entry : io::strategies())
         if (entry.name == strategy) options.strategy = entry;
     options.job.files = kFiles;

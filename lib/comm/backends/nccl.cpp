@@ -9,7 +9,7 @@ namespace {
 std::unique_ptr<Communicator> make_or_refuse(Communicator& control) {
     const auto refusal = nccl_refusal(control);
     if (refusal.sentence.empty()) return make_nccl(control);
-    throw_on_all<base::EnvironmentError>(control, refusal.rank, refusal.sentence);
+    throw_on_all<base::EnvironmentError>(control, refusal.rank, refusal.sentence, {"backend mpi"});
 }
 
 }  // namespace

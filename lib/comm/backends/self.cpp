@@ -50,7 +50,7 @@ class SelfCommunicator final : public Communicator, public Mailbox {
 };
 
 std::string refusal(const Communicator& control) {
-    return control.world_size() == 1 ? "" : "backend 'self' serves one rank; use --backend mpi";
+    return control.world_size() == 1 ? "" : "backend 'self' serves one rank; use another";
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ BackendEntry self_entry() {
             .refuses = refusal,
             .make = [](Communicator& control) -> std::unique_ptr<Communicator> {
                 if (const auto why = refusal(control); !why.empty())
-                    throw_on_all<base::OptionError>(control, 0, why);
+                    throw_on_all<base::OptionError>(control, 0, why, {"backend mpi"});
                 return make_self();
             },
             .library = [] { return std::string("ranklab"); }};

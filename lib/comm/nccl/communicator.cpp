@@ -15,7 +15,8 @@ namespace {
 
 void need_device(const BufferView& buffer) {
     if (buffer.memory == Memory::device) return;
-    throw base::NcclError("the nccl backend was given host memory; use --device cuda, or --backend mpi");
+    throw base::NcclError("the nccl backend was given host memory; compute elsewhere, or use another backend",
+                          {"device cuda", "backend mpi"});
 }
 
 void need_root(int root, int ranks) {

@@ -40,8 +40,9 @@ std::shared_ptr<const NcclLibrary> take(void* handle, const std::string& path) {
     if (library->version >= kOldestVersion) return library;
     throw base::EnvironmentError(
         fmt::format("{} is NCCL {}, and {} is the oldest that serves: set RANKLAB_NCCL_LIBRARY to a newer "
-                    "libnccl.so.2, or use --backend mpi",
-                    path, nccl_version_text(library->version), nccl_version_text(kOldestVersion)));
+                    "libnccl.so.2, or use another backend",
+                    path, nccl_version_text(library->version), nccl_version_text(kOldestVersion)),
+        {"backend mpi"});
 }
 
 const char* advice(ncclResult_t rc) {
@@ -81,9 +82,11 @@ std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& pat
         if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return take(handle, path);
         tried.push_back(last_loader_error());
     }
-    throw base::EnvironmentError(fmt::format(
-        "NCCL cannot be loaded ({}); set RANKLAB_NCCL_LIBRARY to a libnccl.so.2, or use --backend mpi",
-        base::join(tried, "; ")));
+    throw base::EnvironmentError(
+        fmt::format(
+            "NCCL cannot be loaded ({}); set RANKLAB_NCCL_LIBRARY to a libnccl.so.2, or use another backend",
+            base::join(tried, "; ")),
+        {"backend mpi"});
 }
 
 std::shared_ptr<const NcclLibrary> load_nccl() {

@@ -8,8 +8,7 @@ namespace {
 
 constexpr const char* kWhy =
     "backend 'nccl' is not in this build: set RANKLAB_NCCL_ROOT to a folder with include/nccl.h and "
-    "CUDA_HOME to "
-    "a CUDA toolkit, and build again; or use --backend mpi";
+    "CUDA_HOME to a CUDA toolkit, and build again; or use another backend";
 
 }  // namespace
 
@@ -18,11 +17,11 @@ NcclRefusal nccl_refusal(Communicator&) {
 }
 
 std::unique_ptr<Communicator> make_nccl(Communicator&) {
-    throw base::EnvironmentError(kWhy);
+    throw base::EnvironmentError(kWhy, {"backend mpi"});
 }
 
 std::string nccl_library_text() {
-    throw base::EnvironmentError(kWhy);
+    throw base::EnvironmentError(kWhy, {"backend mpi"});
 }
 
 }  // namespace ranklab::comm

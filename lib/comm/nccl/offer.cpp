@@ -19,7 +19,8 @@ std::string own_refusal() {
     const auto list = device::list_gpus();
     if (list.gpus.empty()) {
         return fmt::format(
-            "backend 'nccl' has no GPU to work with: {}; start it on a node with a GPU, or use --backend mpi",
+            "backend 'nccl' has no GPU to work with: {}; start it on a node with a GPU, or use another "
+            "backend",
             list.why_none);
     }
     try {

@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kCoarseClasses = 20;
 
-[[noreturn]] void fail(const fs::path& file, const std::string& what) {
-    throw base::DataError(fmt::format("{} {}", file.string(), what));
+[[noreturn]] void fail(const fs::path& file, const std::string& what, base::Settings settings = {}) {
+    throw base::DataError(fmt::format("{} {}", file.string(), what), std::move(settings));
 }
 
 std::int64_t records_of(const fs::path& file) {
     base::refuse_irregular<base::DataError>(file);
-    if (!fs::exists(file)) fail(file, "does not exist; check --data-dir");
+    if (!fs::exists(file)) fail(file, "does not exist; check the folder", {"data-dir"});
     const auto bytes = static_cast<std::int64_t>(fs::file_size(file));
     if (bytes == 0) fail(file, "is empty; copy the file again");
     if (bytes % kCifar100Record == 0) return bytes / kCifar100Record;
@@ -87,9 +87,9 @@ fs::path find_cifar100(const std::string& directory) {
         if (fs::exists(folder / "train.bin")) return folder;
     throw base::DataError(
         fmt::format("no CIFAR-100 found: there is no train.bin in {}; unpack cifar-100-binary.tar.gz, or "
-                    "make a synthetic set "
-                    "(ranklab data make cifar100), and name its folder with --data-dir or RANKLAB_DATA",
-                    base::join({folders[0].string(), folders[1].string()}, ", ")));
+                    "make a synthetic set with `ranklab data make cifar100`, and name its folder",
+                    base::join({folders[0].string(), folders[1].string()}, ", ")),
+        {"data-dir", "RANKLAB_DATA"});
 }
 
 }  // namespace ranklab::data

@@ -38,8 +38,9 @@ std::string name_for(const NpyHeader& header, const fs::path& path, const Conver
     if (channels == 5) return "Hydro";
     throw base::DataError(
         fmt::format("{} has {} channels, where [D, H, W, 4] becomes /Nbody and [D, H, W, 5] /Hydro; name "
-                    "another dataset with --dataset",
-                    path.string(), channels));
+                    "another dataset",
+                    path.string(), channels),
+        {"dataset"});
 }
 
 Input examine(const fs::path& path, const ConvertSpec& spec) {
@@ -63,8 +64,10 @@ std::vector<Input> examine_all(comm::Communicator& control, const ConvertSpec& s
             inputs.push_back(examine(path, spec));
             const Input& input = inputs.back();
             if (!names.insert(input.dataset).second)
-                throw base::OptionError(fmt::format(
-                    "two inputs would become /{}; convert them one by one, with --dataset", input.dataset));
+                throw base::OptionError(
+                    fmt::format("two inputs would become /{}; convert them one by one, and name the dataset",
+                                input.dataset),
+                    {"dataset"});
             const auto& first = inputs.front().shape;
             if (!std::equal(first.begin() + 1, first.end(), input.shape.begin() + 1))
                 throw base::DataError(

@@ -220,12 +220,15 @@ CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec&
     try {
         report = write_volume(control, spec, output, progress);
     } catch (const std::bad_alloc&) {
-        throw base::EnvironmentError(fmt::format(
-            "a volume of edge {} needs {} of memory on each of {} rank(s), which is not there; start more "
-            "ranks on more nodes, or use a smaller --edge",
-            spec.edge,
-            base::human_bytes(static_cast<double>(cosmology_rank_bytes(spec, control.world_size()))),
-            control.world_size()));
+        throw base::EnvironmentError(
+            fmt::format(
+                "a volume of edge {} needs {} of memory on each of {} rank(s), which is not there; start "
+                "more "
+                "ranks on more nodes, or make a smaller volume",
+                spec.edge,
+                base::human_bytes(static_cast<double>(cosmology_rank_bytes(spec, control.world_size()))),
+                control.world_size()),
+            {"edge"});
     }
     comm::together(control, [&] {
         if (control.rank() == 0) describe(output.path(), spec, report, version);

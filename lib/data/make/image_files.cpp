@@ -30,7 +30,7 @@ Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec, const 
         if (control.rank() != 0) return;
         std::error_code error;
         fs::create_directories(files.front().parent_path(), error);
-        if (error) base::throw_errno("mkdir", files.front().parent_path(), error.value(), "--output DIR");
+        if (error) base::throw_errno("mkdir", files.front().parent_path(), error.value());
         for (const auto& file : files) check_output(file, spec.force, bytes);
     });
     Outputs outputs;

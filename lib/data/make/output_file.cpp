@@ -20,10 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOption = "--output NAME";
-
 [[noreturn]] void fail(const char* call, const fs::path& target) {
-    base::throw_errno(call, target, errno, kOption);
+    base::throw_errno(call, target, errno);
 }
 
 fs::path folder_of(const fs::path& target) {
@@ -47,7 +45,7 @@ void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
         base::refuse_irregular<base::OptionError>(target);
     if (kind == fs::file_type::regular && !force)
         throw base::OptionError(
-            fmt::format("{} is there already; --force replaces it, or give another name", target.string()));
+            fmt::format("{} is there already; replace it, or give another name", target.string()), {"force"});
     const fs::path folder = folder_of(target);
     if (!fs::exists(folder, error))
         throw base::EnvironmentError(fmt::format(
@@ -88,7 +86,7 @@ void OutputFile::try_size(std::uint64_t bytes) {
     if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0 && ::ftruncate(fd, 0) == 0) return;
     const int error = errno;
     remove();
-    base::throw_errno("ftruncate", target_, error, kOption);
+    base::throw_errno("ftruncate", target_, error);
 }
 
 const base::Descriptor& OutputFile::descriptor() {

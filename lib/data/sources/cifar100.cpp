@@ -13,8 +13,9 @@ ImageSets load(const DataRequest& request) {
     if (request.input.front() != kCifar100Shape.channels || request.classes != kCifar100Classes) {
         throw base::DataError(
             fmt::format("{} has images of 3 channels and 100 classes, the model takes {} and {}; choose "
-                        "another --data",
-                        folder.string(), request.input.front(), request.classes));
+                        "another set",
+                        folder.string(), request.input.front(), request.classes),
+            {"data"});
     }
     return read_cifar100_folder(folder);
 }

@@ -31,7 +31,7 @@ std::optional<Files> files_in(const fs::path& folder) {
 
 Files find_files(const DataRequest& request) {
     constexpr const char* kHow =
-        "name with --data-dir a folder of train.h5 and valid.h5 (or of the published "
+        "name a folder of train.h5 and valid.h5 (or of the published "
         "downsamp_2048crop_train.h5 and downsamp_1024crop_valid.h5), or one .h5 file for both; "
         "`ranklab data make cosmology` makes them";
     const char* const root = std::getenv("RANKLAB_DATA");
@@ -39,10 +39,12 @@ Files find_files(const DataRequest& request) {
         return {request.directory, request.directory};
     const fs::path folder = !request.directory.empty() ? request.directory : root != nullptr ? root : "";
     if (folder.empty())
-        throw base::DataError(fmt::format("no folder of cosmology volumes is known: {}", kHow));
+        throw base::DataError(fmt::format("no folder of cosmology volumes is known: {}", kHow),
+                              {"data-dir", "RANKLAB_DATA"});
     for (const auto& place : {folder, folder / "cosmology"})
         if (const auto files = files_in(place)) return *files;
-    throw base::DataError(fmt::format("there are no cosmology volumes in {}: {}", folder.string(), kHow));
+    throw base::DataError(fmt::format("there are no cosmology volumes in {}: {}", folder.string(), kHow),
+                          {"data-dir", "RANKLAB_DATA"});
 }
 
 void check_kind(const DataRequest& request) {
@@ -52,9 +54,9 @@ void check_kind(const DataRequest& request) {
                       out[1] == in[1] && out[2] == in[1] && out[3] == in[1];
     if (!fits)
         throw base::OptionError(
-            "the cosmology set holds cubes for a network from volume to volume; use --model unet3d, or "
-            "another "
-            "--data");
+            "the cosmology set holds cubes for a network from volume to volume; use such a one, or another "
+            "set",
+            {"model unet3d", "data"});
 }
 
 std::shared_ptr<const VolumeFile> open_file(const fs::path& path, const DataRequest& request) {
@@ -72,10 +74,10 @@ std::shared_ptr<const VolumeFile> open_file(const fs::path& path, const DataRequ
 }
 
 // Each rank takes at least one sample of an epoch.
-void check_enough(std::int64_t samples, std::int64_t ranks, const char* option) {
+void check_enough(std::int64_t samples, std::int64_t ranks, const char* setting) {
     if (samples < ranks)
-        throw base::OptionError(
-            fmt::format("{} samples are too few for {} ranks; raise --{}", samples, ranks, option));
+        throw base::OptionError(fmt::format("{} samples are too few for {} ranks; take more", samples, ranks),
+                                {setting});
 }
 
 std::int64_t samples_of(const VolumeFile& file, std::int64_t asked, std::int64_t crop_edge) {

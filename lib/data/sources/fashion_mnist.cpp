@@ -17,9 +17,8 @@ ImageSets load(const DataRequest& request) {
         if (const char* root = std::getenv("RANKLAB_DATA"); root != nullptr && *root != '\0') add_root(root);
         folders.emplace_back("/usr/share/datasets/fashion-mnist");  // Debian's dataset-fashion-mnist
     }
-    const auto folder = find_idx_folder(
-        folders, "Fashion-MNIST",
-        "install Debian's dataset-fashion-mnist, or name the folder with --data-dir or RANKLAB_DATA");
+    const auto folder = find_idx_folder(folders, "Fashion-MNIST",
+                                        "install Debian's dataset-fashion-mnist, or name the folder");
     return read_idx_folder(folder, request.image_shape(), request.classes);
 }
 

@@ -16,8 +16,7 @@ ImageSets load(const DataRequest& request) {
         request.directory.empty() && root != nullptr && *root != '\0')
         add_root(root);
     if (folders.empty()) folders.emplace_back("data/MNIST/raw");
-    const auto folder = find_idx_folder(
-        folders, "MNIST", "name the folder that holds the four idx files with --data-dir or RANKLAB_DATA");
+    const auto folder = find_idx_folder(folders, "MNIST", "name the folder that holds the four idx files");
     return read_idx_folder(folder, request.image_shape(), request.classes);
 }
 

@@ -48,7 +48,7 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
         make(options_.job.directory);
         const char* folder = options_.job.directory.c_str();
         if (options_.write && ::access(folder, W_OK | X_OK) != 0)
-            base::throw_errno("access", folder, errno, "--directory");
+            base::throw_errno("access", folder, errno, "directory");
     });
 }
 
@@ -66,13 +66,13 @@ void StorageFolder::make(const fs::path& path) {
         throw base::OptionError(
             fmt::format("{} is a file, and --directory takes a folder; give another name", path.string()));
     if (error && error != std::errc::no_such_file_or_directory)
-        base::throw_errno("stat", path, error.value(), "--directory");
+        base::throw_errno("stat", path, error.value(), "directory");
     if (!options_.write)
         throw base::DataError(fmt::format(
             "there is no folder {}; --read-only reads what a run with --keep left there", path.string()));
     if (path.has_parent_path()) make(path.parent_path());
     if (fs::create_directory(path, error)) made_.insert(made_.begin(), path);
-    if (error) base::throw_errno("mkdir", path, error.value(), "--directory");
+    if (error) base::throw_errno("mkdir", path, error.value(), "directory");
 }
 
 }  // namespace ranklab::experiments

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -35,32 +34,24 @@ void check_combination(const Options& options) {
                                             options.integer("chunk"), options.integer("size")));
 }
 
-// A count that is no more than a count of things can be.
-int count_of(const Options& options, const char* name) {
-    const std::int64_t count = options.integer(name);
-    if (count <= std::numeric_limits<int>::max()) return static_cast<int>(count);
-    throw base::OptionError(fmt::format("--{} {} is beyond {}, the most that is counted", name, count,
-                                        std::numeric_limits<int>::max()));
-}
-
 io::Job job_of(const Options& options) {
     io::Job job;
     job.files = options.integer("files");
     job.size = options.integer("size");
     job.directory = options.text("directory");
-    job.workers = count_of(options, "workers");
+    job.workers = static_cast<int>(options.integer("workers"));
     job.async = options.flag("async");
     job.dynamic = options.flag("dynamic");
     job.chunk_files = options.integer("chunk-files");
     job.fsync = options.flag("fsync");
     job.rename = options.flag("rename");
-    job.hdf5 = {.layout = options.text("layout") == "single" ? io::Layout::single : io::Layout::files,
+    job.hdf5 = {.layout = options.is("layout", "single") ? io::Layout::single : io::Layout::files,
                 .chunk = options.integer("chunk"),
                 .alignment = options.bytes("alignment"),
                 .hints = hints_of(options.text("hints")),
-                .early_allocation = options.text("allocation") == "early",
+                .early_allocation = options.is("allocation", "early"),
                 .fill = options.flag("fill"),
-                .collective_metadata = options.text("collective-metadata") == "on",
+                .collective_metadata = options.is("collective-metadata", "on"),
                 .latest_format = options.flag("latest-format")};
     return job;
 }
@@ -106,28 +97,21 @@ std::vector<int> number_list(const Options& options, const std::string& name, in
 StorageOptions settle_storage(Options& options, int world_size) {
     options.resolve_default("warmup", "0");
     options.resolve_default("ranks", fmt::format("{}", world_size));
-    if (options.text("ceilings") == "auto")
+    if (options.is("ceilings", "auto"))
         options.choose("ceilings", options.integer("repetitions") > 1 ? "on" : "off");
-    StorageOptions result;
-    result.strategy = chosen_strategies(options).front();
+    const auto strategy = chosen_strategies(options).front();
     check_combination(options);
+    StorageOptions result(options);
+    result.strategy = strategy;
     result.job = job_of(options);
     result.ranks = number_list(options, "ranks", world_size).front();
-    result.repetitions = options.integer("repetitions");
-    result.most_repetitions = most_samples(options, result.repetitions);
-    result.convergence = convergence_of(options, result.repetitions);
-    result.warmup = count_of(options, "warmup");
-    result.reads = count_of(options, "reads");
+    result.most_repetitions = most_samples(options, result.repetitions());
+    result.convergence = convergence_of(options, result.repetitions());
     result.write = !options.flag("read-only");
     result.read = !options.flag("write-only");
     result.verify = result.read && !options.flag("no-verify");
-    result.check_write = options.flag("check-write");
-    result.check_read = options.flag("check-read");
-    result.reorder = options.flag("reorder");
-    result.cold = options.flag("cold");
     result.keep = options.flag("keep") || !result.write;
-    result.ceilings = result.write && options.text("ceilings") == "on";
-    result.time_limit_s = options.real_or("time-limit", 0);
+    result.ceilings = result.write && options.is("ceilings", "on");
     return result;
 }
 

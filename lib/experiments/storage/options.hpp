@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/job.hpp"
@@ -13,25 +14,26 @@
 
 namespace ranklab::experiments {
 
-struct StorageOptions {
+/// The settled options of a run, and what follows from several of them or is of another type. Who needs one
+/// option alone asks for it by its name: `options.flag("cold")`.
+struct StorageOptions : options::Options {
+    explicit StorageOptions(options::Options settled) : Options(std::move(settled)) {}
+
     io::Job job;
-    io::StrategyEntry strategy;  ///< of a run; a command with several makes a run of each
-    int ranks = 1;               ///< of the job's: how many take part
-    std::int64_t repetitions = 1;
-    std::int64_t most_repetitions = 1;  ///< repetitions, or more with --target-ci
+    io::StrategyEntry strategy;         ///< of a run; a command with several makes a run of each
+    int ranks = 1;                      ///< of the job's: how many take part
+    std::int64_t most_repetitions = 1;  ///< --repetitions, or more with --target-ci
     measure::Convergence convergence;   ///< of --target-ci
-    int warmup = 0;
-    int reads = 1;       ///< timed passes over all records, after each writing
-    bool write = true;   ///< false: --read-only
-    bool read = true;    ///< false: --write-only
+    bool write = true;
+    bool read = true;
     bool verify = true;  ///< compare all that was written with the recomputed values
-    bool check_write = false;
-    bool check_read = false;
-    bool reorder = false;
-    bool cold = false;
     bool keep = false;
     bool ceilings = true;
-    double time_limit_s = 0;  ///< 0: none
+
+    std::int64_t repetitions() const { return integer("repetitions"); }
+    std::int64_t warmup() const { return integer("warmup"); }
+    /// Seconds; 0: none.
+    double time_limit() const { return real_or("time-limit", 0); }
 };
 
 /// The strategies that --strategy names, in ladder order, each once. OptionError for an unknown one.

@@ -149,7 +149,7 @@ Comparison compared(const StorageRecord& record, const StorageOptions& options, 
     all.wrong = sums[1];
     all.wrong_records = sums[2];
     const auto times =
-        options.write ? record.writes.size() - std::min<std::size_t>(record.writes.size(), options.warmup)
+        options.write ? record.writes.size() - std::min<std::size_t>(record.writes.size(), options.warmup())
                       : 1;
     all.complete = options.verify && times > 0 &&
                    sums[0] >= static_cast<double>(options.job.files) * static_cast<double>(times);
@@ -181,15 +181,15 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
 
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                       int participants, comm::Communicator& control) {
-    const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup));
+    const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
     add_verdict(run, options, compared(record, options, control));
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(),
                             fmt::format("the time limit ended the run after {} of {} repetitions",
-                                        record.writes.size() - warmup, options.repetitions));
+                                        record.writes.size() - warmup, options.repetitions()));
     }
-    add_convergence(run, record.convergence, "repetitions", options.repetitions);
+    add_convergence(run, record.convergence, "repetitions", options.repetitions());
     add_writing(run, record, Gathered(control, participants), warmup);
     add_reading(run, record, Gathered(control, options.ranks));
     run.measurements.push_back(

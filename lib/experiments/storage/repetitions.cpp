@@ -21,13 +21,14 @@ Repetitions::Repetitions(const StorageOptions& options, const Surroundings& surr
       control_(surroundings.control),
       runner_(options, surroundings.control, surroundings.progress) {
     record_.convergence = options.convergence;
-    if (options.time_limit_s > 0) runner_.stop_when([this] { return clock_.used() > options_.time_limit_s; });
+    if (const double limit = options.time_limit(); limit > 0)
+        runner_.stop_when([this, limit] { return clock_.used() > limit; });
 }
 
 bool Repetitions::make() {
     const Clock::Turn turn(clock_);
     const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
-    const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup;
+    const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();
     const bool reads = options_.read && (i >= 0 || !options_.write);
     bool whole = false;
     try {
@@ -49,7 +50,7 @@ StorageRecord Repetitions::finish() {
 }
 
 bool Repetitions::has_counted() const {
-    return std::ssize(record_.writes) > options_.warmup || !record_.reads.empty();
+    return std::ssize(record_.writes) > options_.warmup() || !record_.reads.empty();
 }
 
 // A repetition that the time limit cut is not one.
@@ -60,8 +61,8 @@ void Repetitions::drop_from(const Mark& mark) {
 }
 
 bool Repetitions::goes_on(bool late) {
-    const auto counted = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup;
-    const bool done = counted >= options_.repetitions;
+    const auto counted = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();
+    const bool done = counted >= options_.repetitions();
     record_.hit_time_limit = late && !done;
     return done ? !enough(counted, late || counted >= options_.most_repetitions) : !late;
 }
@@ -71,7 +72,7 @@ bool Repetitions::enough(std::int64_t counted, bool ends) {
     auto& convergence = record_.convergence;
     if (convergence.due(counted) || (ends && convergence.wanted() && counted > convergence.seen())) {
         std::vector<double> since;
-        for (auto w = static_cast<std::size_t>(options_.warmup + convergence.seen());
+        for (auto w = static_cast<std::size_t>(options_.warmup() + convergence.seen());
              w < record_.writes.size(); ++w)
             since.push_back(record_.writes[w].job_s);
         convergence.look(control_, since);
@@ -83,7 +84,7 @@ bool Repetitions::enough(std::int64_t counted, bool ends) {
 // False where the time limit cut it.
 bool Repetitions::write(std::int64_t repetition) {
     const bool ceilings = options_.ceilings && repetition >= 0;
-    const bool before = (repetition + options_.warmup) % 2 == 0;
+    const bool before = (repetition + options_.warmup()) % 2 == 0;
     if (ceilings && before) measure_ceilings();
     record_.writes.push_back(runner_.write());
     if (on_any(runner_.was_cut())) return false;
@@ -100,7 +101,7 @@ void Repetitions::measure_ceilings() {
         control_,
         [&] {
             if (!runner_.takes_part()) return;
-            const auto times = (kFewestCeilings + options_.repetitions - 1) / options_.repetitions;
+            const auto times = (kFewestCeilings + options_.repetitions() - 1) / options_.repetitions();
             for (std::int64_t i = 0; i < times; ++i)
                 record_.ceilings.push_back(io::measure_ceilings(runner_.ranks(), ceiling_work()));
         },
@@ -124,17 +125,17 @@ io::CeilingWork Repetitions::ceiling_work() {
 // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
 // written is read once more for it. False where the time limit cut it.
 bool Repetitions::read(std::int64_t repetition) {
-    const ReadPlan plan = runner_.readers().timed(options_.reorder);
+    const ReadPlan plan = runner_.readers().timed(options_.flag("reorder"));
     const bool by_others =
-        control_.world_size() == 1 || (options_.reorder && plan.who == runner_.readers().check().who);
-    const bool compare = options_.verify && !options_.check_write && by_others;
-    bool whole = !options_.check_write || check(repetition);
-    if (whole && options_.cold) runner_.evict(plan);
-    for (int number = 1; whole && number <= options_.reads; ++number) {
-        const bool now = (compare && number == 1) || options_.check_read;
+        control_.world_size() == 1 || (options_.flag("reorder") && plan.who == runner_.readers().check().who);
+    const bool compare = options_.verify && !options_.flag("check-write") && by_others;
+    bool whole = !options_.flag("check-write") || check(repetition);
+    if (whole && options_.flag("cold")) runner_.evict(plan);
+    for (int number = 1; whole && number <= options_.integer("reads"); ++number) {
+        const bool now = (compare && number == 1) || options_.flag("check-read");
         whole = pass(repetition, fmt::format("read {}", number), plan, now);
     }
-    if (whole && options_.verify && !compare && !options_.check_write) whole = check(repetition);
+    if (whole && options_.verify && !compare && !options_.flag("check-write")) whole = check(repetition);
     return whole;
 }
 
@@ -149,7 +150,7 @@ bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const R
 
 // Rank 0's clock for all.
 bool Repetitions::time_is_up() {
-    return options_.time_limit_s > 0 && from_root(clock_.used() > options_.time_limit_s);
+    return options_.time_limit() > 0 && from_root(clock_.used() > options_.time_limit());
 }
 
 bool Repetitions::from_root(bool yes) {
@@ -159,7 +160,7 @@ bool Repetitions::from_root(bool yes) {
 }
 
 bool Repetitions::on_any(bool yes) {
-    if (!(options_.time_limit_s > 0)) return false;
+    if (!(options_.time_limit() > 0)) return false;
     auto word = static_cast<std::int64_t>(yes);
     control_.allreduce(comm::view(std::span(&word, 1)), comm::ReduceOp::max);
     return word != 0;

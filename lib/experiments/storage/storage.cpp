@@ -92,7 +92,10 @@ std::string Storage::examples() const {
 }
 
 void Storage::describe(options::Schema& schema) const {
-    schema.append(vocabulary::storage_settings());
+    std::vector<std::string> names;
+    for (const auto& entry : io::strategies()) names.push_back(entry.name);
+    names.emplace_back("all");
+    schema.append(vocabulary::storage_settings()).offer("strategy", std::move(names));
 }
 
 std::vector<Listing> Storage::listings() const {

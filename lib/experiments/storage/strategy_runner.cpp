@@ -37,7 +37,7 @@ struct TimeIsUp {};
 
 void unlink_if_there(const fs::path& path) {
     if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
-    base::throw_errno("unlink", path, errno, "--directory");
+    base::throw_errno("unlink", path, errno, "directory");
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
     std::vector<io::CacheEvidence> caches;
     for (const auto& read : record.reads) caches.push_back(io::merged_over_ranks(control, read.trial.cache));
     run.tables.push_back(reads_table(record, options, caches, control));
-    for (std::size_t i = 0; options.cold && i < caches.size(); ++i) {
+    for (std::size_t i = 0; options.flag("cold") && i < caches.size(); ++i) {
         const auto label = io::label_of(caches[i]);
         if (record.reads[i].kind != "read 1" || io::proof_of_cold(label) || run.exit_code != 0) continue;
         run.valid = false;
@@ -218,7 +218,7 @@ results::Table ceilings_table(const io::Ceilings& ceilings, const io::RungEffort
 
 void add_storage_tables(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                         int participants, comm::Communicator& control) {
-    const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup));
+    const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
     if (record.writes.size() > warmup) {
         run.tables.push_back(phases_table(record, warmup, control));
         run.tables.push_back(ranks_table(record, warmup, participants, control));

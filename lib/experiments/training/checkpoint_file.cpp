@@ -27,7 +27,7 @@ using Texts = std::vector<std::string>;
 
 constexpr std::int64_t kSchema = 2;
 constexpr const char* kSchemaName = "ranklab_checkpoint_schema";
-constexpr const char* kOption = "--checkpoint";
+constexpr const char* kSetting = "checkpoint";
 // HDF5 looks for its signature at 0, 512, 1024 ...: what stands before is the user's ("user block").
 constexpr std::size_t kHeader = 512;
 constexpr std::string_view kFirstLine = "ranklab checkpoint\n";
@@ -148,7 +148,7 @@ CheckpointSettings read_settings(IndexReader& index) {
 }
 
 [[noreturn]] void refuse(const char* call, const fs::path& path, int error) {
-    base::throw_errno(call, path, error, kOption);
+    base::throw_errno(call, path, error, kSetting);
 }
 
 }  // namespace
@@ -202,9 +202,9 @@ void CheckpointFile::prepare(std::uint64_t expected_bytes) const {
     if (error) refuse("mkdir", path_.parent_path(), error.value());
     if (const auto kind = base::irregular_kind(path_); !kind.empty())
         throw base::OptionError(
-            fmt::format("{} is {}, not a file; name another folder with {}", path_.string(), kind, kOption));
+            fmt::format("{} is {}, not a file; name another folder", path_.string(), kind), {kSetting});
     results::remove_leftovers(path_);
-    results::StagedFile(path_, kOption).reserve(expected_bytes);
+    results::StagedFile(path_, kSetting).reserve(expected_bytes);
 }
 
 std::optional<std::vector<std::byte>> CheckpointFile::read() const {
@@ -241,7 +241,7 @@ void CheckpointFile::keep_previous() const {
 }
 
 void CheckpointFile::write(std::span<const std::byte> bytes) {
-    results::StagedFile staged(path_, kOption);
+    results::StagedFile staged(path_, kSetting);
     staged.reserve(bytes.size());
     staged.write(bytes);
     if (sets_aside_) keep_previous();

@@ -36,13 +36,16 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       updates_(setup.schedule.first),
       stop_(setup.control),
       equality_(model, setup.control, setup.data_plane),
+      compares_each_step_(setup.options.is("check-parameters", "step")),
+      samples_a_step_(static_cast<double>(setup.options.integer("batch-size") *
+                                          setup.options.integer("accumulate") * setup.control.world_size())),
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
     if (steps_.replicas() != nullptr) record_.replicas = steps_.replicas()->count();
     record_.notes = measure::Spool(kNotes + 2 * record_.replicas);
     record_.convergence = setup.options.convergence;
-    record_.least_steps = setup.options.steps;
+    record_.least_steps = setup.options.integer_or("steps", 0);
     record_.computes = setup.options.input.kind != Input::io_only;
 }
 
@@ -52,7 +55,7 @@ bool TrainingLoop::begin() {
     train::broadcast_parameters(model_, setup_.control);
     restore();
     // Rank 0's were broadcast; a checkpoint may hold each rank's own buffers.
-    const bool own_buffers = setup_.schedule.first > 0 && !setup_.options.broadcast_buffers;
+    const bool own_buffers = setup_.schedule.first > 0 && !setup_.options.broadcasts_buffers();
     equality_.compare("at the start", own_buffers ? Compared::parameters : Compared::parameters_and_buffers);
     stop_if_asked(setup_.control, "before the first step; nothing was measured");
     model_.train();
@@ -68,9 +71,9 @@ bool TrainingLoop::begin() {
 void TrainingLoop::ablate() {
     if (!begin()) return;
     make_trials(steps_,
-                {.steps = setup_.options.steps,
+                {.steps = setup_.options.integer_or("steps", 0),
                  .trials = setup_.options.ablation.trials,
-                 .seed = setup_.options.seed},
+                 .seed = setup_.options.seed()},
                 setup_.control, setup_.progress, stop_, [this](std::vector<TrialTimes> round) {
                     std::move(round.begin(), round.end(), std::back_inserter(trials_));
                     if (setup_.keep) setup_.keep(*this, false);
@@ -116,12 +119,14 @@ void TrainingLoop::restore() {
 }
 
 void TrainingLoop::probe_overlap() {
-    if (setup_.options.overlap_steps == 0 || record_.end.at_time_limit || stop_signal() != 0) return;
+    if (setup_.options.integer("overlap-steps") == 0 || record_.end.at_time_limit || stop_signal() != 0)
+        return;
     const auto checked = verdicts();
     if (std::any_of(checked.begin(), checked.end(), [](const auto& v) { return v.result == "failed"; }))
         return;
     setup_.progress.activity("steps with and without communication, for the overlap");
-    record_.probe = experiments::probe_overlap(steps_, setup_.control, setup_.options.overlap_steps, stop_);
+    record_.probe =
+        experiments::probe_overlap(steps_, setup_.control, setup_.options.integer("overlap-steps"), stop_);
     if (stop_.signal() == 0) return;
     record_.end.signal = stop_.signal();
     record_.end.missing = "the overlap was measured";
@@ -145,7 +150,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
     note_step(counts);
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();
-    if (setup_.options.check_parameters == "step" && steps_.keeps_ranks_equal())
+    if (compares_each_step_ && steps_.keeps_ranks_equal())
         equality_.compare(fmt::format("after step {}", step + 1));
     report_progress(step, counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
 }
@@ -269,7 +274,7 @@ void TrainingLoop::keep_so_far(bool last, const std::string& before) {
 // A run that failed its checks has no accuracy.
 bool TrainingLoop::evaluation_due(std::int64_t step, bool last) const {
     if (!bad_loss_.empty() || !equality_.holds()) return false;
-    const auto& when = setup_.options.evaluate;
+    const auto& when = setup_.options.text("evaluate");
     return when == "epoch" ? last || setup_.schedule.ends_epoch(step) : when == "end" && last;
 }
 
@@ -300,7 +305,7 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
     steps_.broadcast_buffers();
     const auto& test = *setup_.data.test;
     const auto ranks = setup_.control.world_size();
-    const std::int64_t batch = setup_.options.evaluation_batch;
+    const std::int64_t batch = setup_.options.integer("eval-batch-size");
     const std::int64_t largest_part = (test.size() + ranks - 1) / ranks;
     stop_.restart();
     const auto mine = train::evaluate(
@@ -330,17 +335,15 @@ bool TrainingLoop::evaluation_goes_on() {
 }
 
 bool TrainingLoop::late_on_any() {
-    if (setup_.options.time_limit <= 0) return false;
-    std::int64_t late = base::seconds_since(start_) > setup_.options.time_limit ? 1 : 0;
+    if (!setup_.options.has("time-limit")) return false;
+    std::int64_t late = base::seconds_since(start_) > setup_.options.real("time-limit") ? 1 : 0;
     setup_.control.allreduce(comm::view(std::span(&late, 1)), comm::ReduceOp::max);
     return late == 1;
 }
 
 void TrainingLoop::report_progress(std::int64_t step, double loss) {
     const double seconds = base::seconds_since(start_);
-    const double samples = static_cast<double>(setup_.options.local_batch) *
-                           static_cast<double>(setup_.options.accumulate * setup_.control.world_size()) *
-                           static_cast<double>(step + 1 - setup_.schedule.first);
+    const double samples = samples_a_step_ * static_cast<double>(step + 1 - setup_.schedule.first);
     const std::int64_t total =
         record_.convergence.wanted()
             ? std::min(setup_.schedule.total, setup_.schedule.warmup + record_.convergence.next())
@@ -364,7 +367,7 @@ Verdict TrainingLoop::loss_verdict() const {
 
 Verdict TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
-    const bool wanted = setup_.options.evaluate != "off" && bad_loss_.empty() && equality_.holds();
+    const bool wanted = !setup_.options.is("evaluate", "off") && bad_loss_.empty() && equality_.holds();
     const char* const why = !wanted               ? ""
                             : goes_on_            ? ": this is kept from before it"
                             : late_               ? ": the time limit had come"

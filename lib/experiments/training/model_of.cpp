@@ -9,7 +9,7 @@ namespace ranklab::experiments {
 namespace {
 
 nn::InputShape input_shape(const TrainingOptions& options) {
-    auto input = entry_of(nn::models(), options.model).input;
+    auto input = entry_of(nn::models(), options.text("model")).input;
     input.height = input.width = options.input.edge;
     if (input.is_volume()) input.depth = options.input.edge;
     return input;
@@ -17,23 +17,23 @@ nn::InputShape input_shape(const TrainingOptions& options) {
 
 nn::ModelConfig model_config(const TrainingOptions& options) {
     return {.input = input_shape(options),
-            .dropout = options.dropout,
-            .width = options.width,
-            .full_scale = options.full_scale,
-            .lambda_rho = options.lambda_rho};
+            .dropout = options.is("dropout", "on"),
+            .width = options.integer("width"),
+            .full_scale = options.is("full-scale", "on"),
+            .lambda_rho = options.real("lambda-rho")};
 }
 
 }  // namespace
 
 // One seed gives every rank the same weights; rank 0's are broadcast all the same, and compared afterwards.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
-    const auto entry = entry_of(nn::models(), options.model);
-    torch::manual_seed(options.seed);
+    const auto entry = entry_of(nn::models(), options.text("model"));
+    torch::manual_seed(options.seed());
     return entry.make(model_config(options));
 }
 
 nn::Outline outline_of(const TrainingOptions& options) {
-    return nn::outline_of(entry_of(nn::models(), options.model), model_config(options));
+    return nn::outline_of(entry_of(nn::models(), options.text("model")), model_config(options));
 }
 
 RankMemory memory_of(const TrainingOptions& options) {
@@ -51,8 +51,8 @@ data::DataRequest data_request(const TrainingOptions& options) {
     return {.input = input.input_sizes(),
             .target = input.target_sizes(),
             .classes = input.classes,
-            .directory = options.data_directory,
-            .seed = options.seed,
+            .directory = options.text_or("data-dir", ""),
+            .seed = options.seed(),
             .train_samples = options.input.train_samples,
             .test_samples = options.input.validation_samples,
             .volume = options.input.volume};

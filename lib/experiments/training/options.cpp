@@ -154,49 +154,10 @@ void settle_length(options::Options& options) {
     if (options.has("target-ci")) static_cast<void>(measure::parse_target(options.text("target-ci")));
 }
 
-TrainingOptions typed(const options::Options& options, int world_size) {
-    TrainingOptions o;
-    o.model = options.text("model");
-    o.data = options.text("data");
-    o.data_directory = options.text_or("data-dir", "");
-    o.mode = options.text("mode");
-    o.sync = options.text("sync");
-    o.backend = options.text("backend");
-    o.optimizer = options.text("optimizer");
-    o.check_parameters = options.text("check-parameters");
-    o.evaluate = options.text("evaluate");
-    o.save_parameters = options.text_or("save-parameters", "");
-    o.checkpoint = options.text_or("checkpoint", "");
-    o.checkpoint_every = options.integer_or("checkpoint-every", 0);
-    o.resume = options.flag("resume");
-    o.inject_delay = options.text_or("inject-delay", "");
-    static_cast<void>(parse_delay(o.inject_delay, world_size));
-    o.compression = options.text("compress") == "fp16"   ? train::Compression::fp16
-                    : options.text("compress") == "bf16" ? train::Compression::bf16
-                                                         : train::Compression::none;
-    o.bucket_cap_bytes = static_cast<std::int64_t>(options.real("bucket-cap-mb") * (1 << 20));
-    o.accumulate = options.integer("accumulate");
-    o.overlap_steps = options.integer("overlap-steps");
-    o.broadcast_buffers = !options.flag("no-broadcast-buffers");
-    o.local_batch = options.integer("batch-size");
-    o.replicas = o.mode == "dp" ? options.integer("replicas") : 0;
-    o.evaluation_batch = options.integer("eval-batch-size");
-    o.steps = options.integer_or("steps", 0);
-    o.most_steps = most_samples(options, o.steps);
-    o.convergence = convergence_of(options, o.steps);
-    o.epochs = o.steps == 0 ? options.integer("epochs") : 0;
-    o.fused_optimizer = options.flag("fused-optimizer");
-    o.momentum = options.real("momentum");
-    o.sharding = options.text("sharding") == "pad" ? data::Sharding::pad : data::Sharding::exact;
-    o.shuffle = options.text("shuffle") == "on";
-    o.dropout = options.text("dropout") == "on";
-    o.seed = static_cast<std::uint64_t>(options.integer("seed"));
-    o.width = options.integer("width");
-    o.full_scale = options.text("full-scale") == "on";
-    o.lambda_rho = options.real("lambda-rho");
-    o.threads = static_cast<int>(options.integer_or("threads", 0));
-    o.time_limit = options.real_or("time-limit", 0);
-    return o;
+train::Compression compression_of(const options::Options& options) {
+    return options.is("compress", "fp16")   ? train::Compression::fp16
+           : options.is("compress", "bf16") ? train::Compression::bf16
+                                            : train::Compression::none;
 }
 
 }  // namespace
@@ -227,7 +188,12 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     const auto rate = settle_rate(options);
     options.check_relations();
     settle_checkpoints(options, world_size);
-    auto settled = typed(options, world_size);
+    static_cast<void>(parse_delay(options.text_or("inject-delay", ""), world_size));
+    TrainingOptions settled(options);
+    const auto steps = options.integer_or("steps", 0);
+    settled.compression = compression_of(options);
+    settled.most_steps = most_samples(options, steps);
+    settled.convergence = convergence_of(options, steps);
     settled.input = input;
     settled.ablation = ablation;
     settled.speed = speed;

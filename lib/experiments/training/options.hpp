@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
-#include "data/sampler.hpp"
 #include "experiments/training/input_options.hpp"
 #include "experiments/training/learning_rate.hpp"
 #include "experiments/training/speed_options.hpp"
@@ -23,40 +23,23 @@ struct OverlapWay {
     train::Transfer transfer = train::Transfer::background;
 };
 
-struct TrainingOptions {
-    std::string model, data, data_directory, mode, sync, backend, optimizer, check_parameters, evaluate,
-        save_parameters, checkpoint;
+/// The settled options of a run, and what follows from several of them or is of another type. Who needs one
+/// option alone asks for it by its name: `options.integer("width")`. What the data decide (--warmup) and the
+/// ranks agree on later (--progress) stands in the run's own options.
+struct TrainingOptions : options::Options {
+    explicit TrainingOptions(options::Options settled) : Options(std::move(settled)) {}
+
     SpeedOptions speed;
-    std::string inject_delay;
     train::Compression compression = train::Compression::none;
-    std::int64_t bucket_cap_bytes = 0;
-    OverlapWay way;               ///< see settle_overlap_way
-    std::int64_t accumulate = 1;  ///< micro-batches a step
-    std::int64_t overlap_steps = 0;
-    bool broadcast_buffers = true;
-    std::int64_t local_batch = 0;
-    std::int64_t replicas = 0;  ///< mode dp; else 0
-    std::int64_t evaluation_batch = 1000;
-    std::int64_t steps = 0;            ///< 0: whole epochs
-    std::int64_t most_steps = 0;       ///< steps, or more with --target-ci
+    OverlapWay way;                    ///< see settle_overlap_way
+    std::int64_t most_steps = 0;       ///< --steps, or more with --target-ci
     measure::Convergence convergence;  ///< of --target-ci
-    std::int64_t epochs = 0;           ///< 0: steps
     train::LrSettings rate;            ///< rate.total_steps 0: of the run, see settle_lr_total
-    double momentum = 0;
-    bool fused_optimizer = false;
-    data::Sharding sharding = data::Sharding::pad;
-    bool shuffle = true;
-    bool dropout = true;
-    std::uint64_t seed = 1;
-    std::int64_t width = 1;  ///< divisor of the model's channels
-    bool full_scale = true;
-    double lambda_rho = 0;
     InputOptions input;
     AblationOptions ablation;
-    int threads = 0;        ///< 0: the cores of the cpuset
-    double time_limit = 0;  ///< seconds; 0: none
-    bool resume = false;
-    std::int64_t checkpoint_every = 0;  ///< steps; 0: at each epoch's end
+
+    std::uint64_t seed() const { return static_cast<std::uint64_t>(integer("seed")); }
+    bool broadcasts_buffers() const { return !flag("no-broadcast-buffers"); }
 };
 
 void describe_training(options::Schema& schema);

@@ -22,29 +22,32 @@ namespace {
 
 data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& data,
                          const comm::Communicator& control) {
-    return data::Sampler({.samples = data.train->size(),
-                          .rank = control.rank(),
-                          .world_size = control.world_size(),
-                          .batch = options.local_batch,
-                          .sharding = options.sharding,
-                          .shuffle = options.shuffle,
-                          .seed = options.seed});
+    return data::Sampler(
+        {.samples = data.train->size(),
+         .rank = control.rank(),
+         .world_size = control.world_size(),
+         .batch = options.integer("batch-size"),
+         .sharding = options.is("sharding", "pad") ? data::Sharding::pad : data::Sharding::exact,
+         .shuffle = options.is("shuffle", "on"),
+         .seed = options.seed()});
 }
 
 measure::Schedule schedule_of(options::Options& all, const TrainingOptions& options,
                               std::int64_t steps_per_epoch) {
-    if (options.steps > 0)
+    if (options.has("steps"))
         return measure::schedule_steps(options.most_steps, all.integer("warmup"), steps_per_epoch);
     if (!all.has("warmup"))
-        all.resolve("warmup", fmt::format("{}", measure::default_warmup(options.epochs * steps_per_epoch)));
-    return measure::schedule_epochs(options.epochs, all.integer("warmup"), steps_per_epoch);
+        all.resolve("warmup",
+                    fmt::format("{}", measure::default_warmup(options.integer("epochs") * steps_per_epoch)));
+    return measure::schedule_epochs(options.integer("epochs"), all.integer("warmup"), steps_per_epoch);
 }
 
 // The steps, and the learning rates in them.
 measure::Schedule plan_steps(TrainingOptions& options, const Surroundings& around, std::int64_t samples,
                              std::int64_t batches_per_epoch) {
-    const auto schedule = schedule_of(around.options, options,
-                                      (batches_per_epoch + options.accumulate - 1) / options.accumulate);
+    const auto accumulate = options.integer("accumulate");
+    const auto schedule =
+        schedule_of(around.options, options, (batches_per_epoch + accumulate - 1) / accumulate);
     settle_lr_total(around.options, options.rate, samples, schedule.total);
     comm::together(around.control, [&] {
         if (around.control.rank() == 0)
@@ -56,15 +59,15 @@ measure::Schedule plan_steps(TrainingOptions& options, const Surroundings& aroun
 // Nothing without --checkpoint.
 std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, const Surroundings& around,
                                               const nn::Model& model, std::int64_t samples) {
-    if (options.checkpoint.empty()) return nullptr;
+    if (!options.has("checkpoint")) return nullptr;
     const bool own_buffers =
-        around.control.world_size() > 1 && !options.broadcast_buffers && !model.buffers().empty();
+        around.control.world_size() > 1 && !options.broadcasts_buffers() && !model.buffers().empty();
     const CheckpointSettings facts{{"ranks", fmt::format("{}", around.control.world_size())},
                                    {"training samples", fmt::format("{}", samples)}};
     return std::make_unique<Checkpoints>(
-        Checkpoints::Plan{.folder = options.checkpoint,
-                          .resume = options.resume,
-                          .every = options.checkpoint_every,
+        Checkpoints::Plan{.folder = options.text("checkpoint"),
+                          .resume = options.flag("resume"),
+                          .every = options.integer_or("checkpoint-every", 0),
                           .own_buffers = own_buffers,
                           .settings = settings_of_numbers(around.options, facts)},
         around.control, model);
@@ -80,12 +83,12 @@ measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* 
 }
 
 bool saves_parameters(const TrainingOptions& options, const comm::Communicator& control) {
-    return control.rank() == 0 && !options.save_parameters.empty();
+    return control.rank() == 0 && options.has("save-parameters");
 }
 
 void check_files_beside(const TrainingOptions& options, const nn::Model& model, comm::Communicator& control) {
     comm::together(control, [&] {
-        if (saves_parameters(options, control)) check_parameter_file(options.save_parameters, model);
+        if (saves_parameters(options, control)) check_parameter_file(options.text("save-parameters"), model);
         if (control.rank() == 0 && !options.ablation.benchy_json.empty())
             check_benchy_file(options.ablation.benchy_json);
     });
@@ -101,10 +104,10 @@ void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& 
            const nn::Model& model, const comm::Communicator& control) {
     if (options.ablation.on) return loop.ablate();
     loop.run();
-    const bool more_to_come = options.overlap_steps > 0 || !options.save_parameters.empty();
+    const bool more_to_come = options.integer("overlap-steps") > 0 || options.has("save-parameters");
     if (more_to_come) outcome.keep(loop, true);
     if (saves_parameters(options, control))
-        outcome.write_beside([&] { write_parameter_file(options.save_parameters, model); });
+        outcome.write_beside([&] { write_parameter_file(options.text("save-parameters"), model); });
     loop.probe_overlap();
 }
 
@@ -117,18 +120,18 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     at::set_num_threads(compute_threads(options));
 
     around.progress.activity("reading data");
-    const auto source = entry_of(data::sources(), options.data);
+    const auto source = entry_of(data::sources(), options.text("data"));
     const auto data = source.open(data_request(options), control);
     stop_if_asked(control, "before the first step; nothing was measured");
 
     around.progress.activity("building the model");
-    const auto data_plane = entry_of(comm::backends(), options.backend).make(control);
+    const auto data_plane = entry_of(comm::backends(), options.text("backend")).make(control);
     const auto make_prepared = [&] {
-        return prepared(make_model(options), options.speed, device.get(), "--model " + options.model);
+        return prepared(make_model(options), options.speed, device.get(), "--model " + options.text("model"));
     };
     const auto model = make_prepared();
     check_files_beside(options, *model, control);
-    draw_own_numbers(options.seed, control.rank());
+    draw_own_numbers(options.seed(), control.rank());
 
     const auto samples = data.train->size();
     const data::Sampler sampler = sampler_of(options, data, control);

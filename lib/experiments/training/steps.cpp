@@ -18,16 +18,17 @@ namespace ranklab::experiments {
 namespace {
 
 std::optional<Delay> delay_on(const TrainingSetup& setup) {
-    const auto delay = parse_delay(setup.options.inject_delay, setup.control.world_size());
+    const auto delay = parse_delay(setup.options.text_or("inject-delay", ""), setup.control.world_size());
     return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
 }
 
 std::unique_ptr<train::GradientSync> make_sync(const TrainingSetup& setup, comm::Communicator& data_plane) {
-    return entry_of(train::gradient_syncs(), setup.options.sync)
+    const auto cap = static_cast<std::int64_t>(setup.options.real("bucket-cap-mb") * (1 << 20));
+    return entry_of(train::gradient_syncs(), setup.options.text("sync"))
         .make({.data = data_plane,
                .control = setup.control,
-               .first_cap_bytes = std::min(train::kFirstBucketBytes, setup.options.bucket_cap_bytes),
-               .cap_bytes = setup.options.bucket_cap_bytes,
+               .first_cap_bytes = std::min(train::kFirstBucketBytes, cap),
+               .cap_bytes = cap,
                .progress = setup.options.way.progress,
                .transfer = setup.options.way.transfer,
                .compression = setup.options.compression});
@@ -37,7 +38,7 @@ std::unique_ptr<train::GradientSync> make_sync(const TrainingSetup& setup, comm:
 std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup, const nn::Model& model,
                                                     bool keeps_ranks_equal, comm::Communicator& data_plane) {
     const bool wanted =
-        setup.options.broadcast_buffers && setup.control.world_size() > 1 && keeps_ranks_equal;
+        setup.options.broadcasts_buffers() && setup.control.world_size() > 1 && keeps_ranks_equal;
     return wanted && !model.buffers().empty() ? std::make_unique<train::BufferSync>(model, data_plane)
                                               : nullptr;
 }
@@ -54,16 +55,18 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
     : setup_(setup),
       model_(model),
       sampler_(sampler),
-      keeps_ranks_equal_(entry_of(train::gradient_syncs(), setup.options.sync).keeps_ranks_equal),
+      accumulate_(setup.options.integer("accumulate")),
+      keeps_ranks_equal_(entry_of(train::gradient_syncs(), setup.options.text("sync")).keeps_ranks_equal),
       device_phases_(setup.device.is_cpu() ? nullptr : std::make_unique<measure::DevicePhases>(recorder_)),
       phases_(device_phases_ ? static_cast<base::PhaseSink&>(*device_phases_) : recorder_, delay_on(setup)),
       data_plane_(setup.data_plane),
       sync_(make_sync(setup, data_plane_)),
       buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
-      optimizer_(entry_of(train::optimizers(), setup.options.optimizer)
-                     .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,
-                                                              .momentum = setup.options.momentum,
-                                                              .fused = setup.options.fused_optimizer})),
+      optimizer_(
+          entry_of(train::optimizers(), setup.options.text("optimizer"))
+              .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,
+                                                       .momentum = setup.options.real("momentum"),
+                                                       .fused = setup.options.flag("fused-optimizer")})),
       scaler_(make_scaler(setup.options.speed)),
       stepper_(make_stepper()),
       convert_(setup.data.train->layout(), setup.source.pixel_mean, setup.source.pixel_std,
@@ -71,7 +74,7 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
                {.device = setup.device, .channels_last = setup.options.speed.channels_last}),
       loader_(*setup.data.train, {.workers = setup.options.input.workers,
                                   .prefetch = setup.options.input.prefetch,
-                                  .batch = setup.options.local_batch,
+                                  .batch = setup.options.integer("batch-size"),
                                   .allocate = {}}),
       input_(setup.options.input.kind) {}
 
@@ -79,15 +82,15 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (setup_.options.speed.cuda_graph)
         return std::make_unique<train::GraphTrainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
                                                      scaler_.get(), train::make_cuda_graph);
-    if (setup_.options.mode != "dp")
+    if (!setup_.options.is("mode", "dp"))
         return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
                                                 scaler_.get());
-    const auto count = static_cast<std::size_t>(setup_.options.replicas);
+    const auto count = static_cast<std::size_t>(setup_.options.integer("replicas"));
     auto replicas = std::make_unique<train::DataParallel>(
         model_,
         train::ReplicaSetup{.devices = std::vector<torch::Device>(count, torch::kCPU),
                             .make = setup_.make_model,
-                            .seed = setup_.options.seed,
+                            .seed = setup_.options.seed(),
                             .threads = at::get_num_threads(),
                             .cores = host::cores_of(host::cpuset())},
         *optimizer_, phases_, scaler_.get());
@@ -108,13 +111,13 @@ std::vector<data::Draw> TrainingSteps::draws_of(data::Sampler& sampler, std::int
     const std::int64_t per_epoch = sampler.steps_per_epoch();
     if (sampler.epoch() != batch / per_epoch) sampler.set_epoch(batch / per_epoch);
     auto draws = sampler.draws(batch % per_epoch);
-    return replicas_ == nullptr ? draws : data::dealt(draws, setup_.options.replicas);
+    return replicas_ == nullptr ? draws : data::dealt(draws, setup_.options.integer("replicas"));
 }
 
 // Batches are counted over epochs too. An epoch's last step may have fewer micro-batches than the others.
 std::int64_t TrainingSteps::first_batch_of(std::int64_t step) const {
     const std::int64_t per_epoch = setup_.schedule.steps_per_epoch;
-    return step / per_epoch * sampler_.steps_per_epoch() + step % per_epoch * setup_.options.accumulate;
+    return step / per_epoch * sampler_.steps_per_epoch() + step % per_epoch * accumulate_;
 }
 
 void TrainingSteps::plan(std::int64_t first, std::int64_t end) {
@@ -213,7 +216,7 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     if (gate.passed) return {check, "passed", detail};
     return {check, "failed",
             fmt::format("the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
-                        setup_.options.sync, detail)};
+                        setup_.options.text("sync"), detail)};
 }
 
 Verdict TrainingSteps::check_replicas(const train::TensorBatch& batch) {

@@ -106,6 +106,7 @@ class TrainingSteps {
     TrainingSetup setup_;
     nn::Model& model_;
     const data::Sampler& sampler_;
+    std::int64_t accumulate_;
     bool keeps_ranks_equal_;  // as the sync strategy promises
     measure::PhaseRecorder recorder_;
     std::unique_ptr<measure::DevicePhases> device_phases_;  // on a GPU

@@ -110,7 +110,7 @@ class MpiSend final : public FileRung {
 
 StrategyEntry mpi_send_entry() {
     return {.name = "mpi-send",
-            .summary = "rank 0 sends chunks of records to the ranks (--dynamic: to whoever asks), npy files",
+            .summary = "rank 0 sends chunks of records to the ranks (dynamic: to whoever asks), npy files",
             .parallel = true,
             .needs_mpi = true,
             .extension = ".npy",

@@ -64,7 +64,7 @@ class ProcessPool final : public ProcessRung {
 
 StrategyEntry process_pool_entry() {
     return {.name = "process-pool",
-            .summary = "worker processes, each task brings its grids (--workers, --async), npy files",
+            .summary = "worker processes, each task brings its grids, npy files",
             .processes = true,
             .writers_at_once = [](const Job& job) { return job.async ? job.workers : 1; },
             .extension = ".npy",

@@ -52,7 +52,7 @@ class ProcessQueue final : public ProcessRung {
 
 StrategyEntry process_queue_entry() {
     return {.name = "process-queue",
-            .summary = "worker processes that take ids from one queue (--workers), npy files",
+            .summary = "worker processes that take ids from one queue, npy files",
             .processes = true,
             .writers_at_once = [](const Job& job) { return job.workers; },
             .extension = ".npy",

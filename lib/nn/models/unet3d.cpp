@@ -27,17 +27,17 @@ void check_input(const ModelConfig& config) {
     const auto& in = config.input;
     if (!in.is_volume() || in.classifies()) {
         throw base::OptionError(
-            "--model unet3d predicts a field of a volume, but the data are images with classes; use --data "
-            "cosmology "
-            "or synthetic");
+            "unet3d predicts a field of a volume, but the data are images with classes; use another set",
+            {"data cosmology", "data synthetic"});
     }
     const std::int64_t multiple = config.full_scale ? 64 : 32;
     for (const std::int64_t edge : {in.depth, in.height, in.width}) {
         if (edge >= multiple && edge % multiple == 0) continue;
-        throw base::OptionError(fmt::format(
-            "--model unet3d halves a volume's edges {} times, but one is {}; use crops whose edges are "
-            "multiples of {}",
-            config.full_scale ? 6 : 5, edge, multiple));
+        throw base::OptionError(
+            fmt::format("unet3d halves a volume's edges {} times, but one is {}; use crops whose edges are "
+                        "multiples of {}",
+                        config.full_scale ? 6 : 5, edge, multiple),
+            {"crop-edge"});
     }
 }
 

@@ -8,13 +8,13 @@ using options::Schema;
 
 void add_work(Schema& rows) {
     rows.section("What is written")
-        .text("strategy", "NAME[,NAME]|all", "all",
+        .text("strategy", "[,NAME]", "all",
               "the rungs to run (--list names them); several rungs also make a table")
         .integer("files", 0, "15", "records: files or datasets")
         .shorthand('n')
         .integer("size", 1, "100", "a record is size x size float64")
         .shorthand('s')
-        .integer("workers", 1, "1", "processes of process-pool and process-queue")
+        .integer("workers", {1, 1'000'000'000}, "1", "processes of process-pool and process-queue")
         .flag("async", "process-pool: do not wait for each task before the next")
         .flag("dynamic", "mpi-send: ranks ask for the next chunk")
         .integer("chunk-files", 1, "1", "records per chunk of --dynamic")

@@ -102,7 +102,8 @@ OptimizerEntry adadelta_entry() {
             if (config.fused)
                 throw base::OptionError(
                     "LibTorch has no fused kernel for adadelta, and ours is one pass over memory already; "
-                    "leave --fused-optimizer out");
+                    "leave it out",
+                    {"fused-optimizer"});
             return std::make_unique<Adadelta>(std::move(parameters), config.lr);
         }};
 }

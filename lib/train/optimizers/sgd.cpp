@@ -110,7 +110,7 @@ class FusedSgd final : public Optimizer {
 
 OptimizerEntry sgd_entry() {
     return {.name = "sgd",
-            .summary = "LibTorch's stochastic gradient descent, with --momentum",
+            .summary = "LibTorch's stochastic gradient descent, with momentum",
             .default_lr = 0.01,
             .has_fused = true,
             .make = [](std::vector<torch::Tensor> parameters,

@@ -9,6 +9,7 @@
 #include "data/dataset.hpp"
 #include "mpi_world.hpp"
 #include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
 #include "volume_files.hpp"
 
 namespace ranklab::data {
@@ -52,7 +53,7 @@ std::string refused(const DataRequest& request, base::ExitCode code, const std::
         entry(name).open(request, world());
         ADD_FAILURE() << "it was taken";
     } catch (const base::Error& error) {
-        sentence = error.what();
+        sentence = tests::sentence_of(error);
         EXPECT_EQ(error.code(), code) << sentence;
     }
     return comm::broadcast_text(world(), sentence, 0);

@@ -11,6 +11,7 @@ namespace ranklab::host {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -65,9 +66,9 @@ TEST(Connected, NotWhenTheLauncherStartedMore) {
     const auto finding = check_connected(1, "Slurm's srun", 8, std::nullopt);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->fatal);
-    EXPECT_THAT(finding->sentence,
-                AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"), HasSubstr("1 rank:"),
-                      HasSubstr("--mpi=pmix"), HasSubstr("--expect-ranks 1")));
+    EXPECT_THAT(finding->sentence, AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"),
+                                         HasSubstr("1 rank:"), HasSubstr("--mpi=pmix")));
+    EXPECT_THAT(finding->settings, ElementsAre("expect-ranks 1"));
 }
 
 TEST(Connected, NotWhenMoreRanksThanTheLauncherStarted) {
@@ -79,7 +80,8 @@ TEST(Connected, WhatIsExpectedOverrulesTheLauncher) {
     const auto finding = check_connected(1, "Slurm's srun", 1, 2);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->fatal);
-    EXPECT_THAT(finding->sentence, AllOf(HasSubstr("--expect-ranks 2"), HasSubstr("1 rank;")));
+    EXPECT_THAT(finding->sentence, AllOf(HasSubstr("2 were expected"), HasSubstr("1 rank;")));
+    EXPECT_THAT(finding->settings, ElementsAre("expect-ranks 2"));
     EXPECT_TRUE(check_connected(3, "", std::nullopt, 2));
 }
 
@@ -100,7 +102,8 @@ TEST(Placements, MoreThreadsThanCoresAreNamedWithTheRemedy) {
     EXPECT_THAT(findings.front().sentence,
                 AllOf(HasSubstr("rank 0: 2 threads"), HasSubstr("1 core "),
                       HasSubstr("Open MPI binds each rank to one core"), HasSubstr("--map-by slot:PE=2"),
-                      HasSubstr("--cpus-per-task=2"), HasSubstr("--threads 1")));
+                      HasSubstr("--cpus-per-task=2"), HasSubstr("fewer threads")));
+    EXPECT_THAT(findings.front().settings, ElementsAre("threads 1"));
 }
 
 TEST(Placements, OneSentenceForAllRanksWithTheSameTrouble) {
@@ -121,9 +124,10 @@ TEST(Placements, RanksThatShareTooFewCpusAreNamed) {
         check_placements({place(0, 0, 2, 2), place(1, 0, 2, 2), place(2, 0, 2, 2, "node02")});
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_FALSE(findings[0].fatal);
-    EXPECT_THAT(
-        findings[0].sentence,
-        AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 CPUs"), HasSubstr("--threads 1")));
+    EXPECT_THAT(findings[0].sentence,
+                AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 CPUs"),
+                      HasSubstr("or fewer threads")));
+    EXPECT_THAT(findings[0].settings, ElementsAre("threads 1"));
 }
 
 TEST(Placements, FewerThreadsAreNoRemedyForMoreRanksThanCpus) {
@@ -131,7 +135,8 @@ TEST(Placements, FewerThreadsAreNoRemedyForMoreRanksThanCpus) {
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_THAT(findings[0].sentence,
                 AllOf(HasSubstr("ranks 0-2 run 3 threads on 2 CPUs"), HasSubstr("use fewer ranks per node")));
-    EXPECT_THAT(findings[0].sentence, ::testing::Not(HasSubstr("--threads")));
+    EXPECT_THAT(findings[0].sentence, ::testing::Not(HasSubstr("fewer threads")));
+    EXPECT_THAT(findings[0].settings, IsEmpty());
 }
 
 TEST(Placements, DifferingBuildsAreFatal) {

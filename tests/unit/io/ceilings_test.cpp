@@ -12,6 +12,7 @@
 #include "comm/exchange.hpp"
 #include "mpi_world.hpp"
 #include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -43,7 +44,7 @@ class CeilingsTest : public ::testing::Test {
             measure_ceilings(world(), work_);
             return {"", 0};
         } catch (const base::Error& error) {
-            return {error.what(), static_cast<int>(error.code())};
+            return {tests::sentence_of(error), static_cast<int>(error.code())};
         }
     }
 

@@ -165,7 +165,7 @@ TEST(UNet3d, WeighsTheDensitysPeaksInItsLoss) {
 
 TEST(Networks, RefuseAWidthThatDoesNotDivide) {
     EXPECT_THAT(refusal("resnet50", images(64, 64, 3)),
-                HasSubstr("--width 3 does not divide the 64 channels of resnet50; use 2 or 4"));
+                HasSubstr("divisor 3 does not divide the 64 channels of resnet50; use 2 or 4 (--width)"));
     EXPECT_THAT(refusal("resnet18", images(64, 64, 128)), HasSubstr("use 64"));
     EXPECT_THAT(refusal("resnet18", images(64, 64, 0)), HasSubstr("use 1"));
     auto config = volume(64, 64, 64);
@@ -176,8 +176,7 @@ TEST(Networks, RefuseAWidthThatDoesNotDivide) {
 }
 
 TEST(Networks, RefuseTheOthersData) {
-    EXPECT_THAT(refusal("resnet50", volume(64, 64, 64)),
-                HasSubstr("--model resnet50 predicts classes of images"));
+    EXPECT_THAT(refusal("resnet50", volume(64, 64, 64)), HasSubstr("resnet50 predicts classes of images"));
     EXPECT_THAT(refusal("unet3d", images(64, 64)), HasSubstr("--data cosmology"));
 }
 

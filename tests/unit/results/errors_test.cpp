@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
 #include "results/result_file.hpp"
+#include "thrown_sentence.hpp"
 #include "unit/results/in_child.hpp"
 #include "unit/results/sample_run.hpp"
 
@@ -29,7 +30,7 @@ void expect_error(Call call, ExitCode code, const std::string& part) {
         call();
         ADD_FAILURE() << "no error, where '" << part << "' was due";
     } catch (const base::Error& error) {
-        const std::string sentence = error.what();
+        const std::string sentence = tests::sentence_of(error);
         EXPECT_EQ(error.code(), code) << sentence;
         EXPECT_NE(sentence.find(part), std::string::npos) << sentence;
         EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;

@@ -84,7 +84,7 @@ TEST(LockWait, SaysWhatSetTheTime) {
     const TempFolder folder;
     const Holder holder([&] { flock_for_ever(folder / "r.h5.lock"); });
     auto wait = kShort;
-    wait.set_by = "after a failure it is not waited for longer";
+    wait.because = "after a failure it is not waited for longer";
     const auto sentence = thrown_sentence<base::EnvironmentError>(
         [&] { ResultFile(folder / "r.h5").append(sample_run("second"), wait); });
     EXPECT_NE(sentence.find("(after a failure it is not waited for longer)"), std::string::npos) << sentence;
@@ -92,13 +92,13 @@ TEST(LockWait, SaysWhatSetTheTime) {
 }
 
 TEST(LockWait, ShortenedSaysWhyOnlyWhereItIs) {
-    const LockWait wait{.patience_s = 1, .beat = {}, .set_by = "--lock-timeout"};
+    const LockWait wait{.patience_s = 1, .beat = {}};
     const auto half = wait.shortened(0.5, "in haste");
     EXPECT_EQ(half.patience_s, 0.5);
-    EXPECT_EQ(half.set_by, "in haste");
+    EXPECT_EQ(half.because, "in haste");
     const auto same = wait.shortened(2, "in haste");
     EXPECT_EQ(same.patience_s, 1);
-    EXPECT_EQ(same.set_by, "--lock-timeout");
+    EXPECT_EQ(same.because, "");
 }
 
 TEST(LockWait, SaysThatTheHolderIsStopped) {

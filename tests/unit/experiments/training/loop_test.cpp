@@ -8,6 +8,7 @@
 
 #include "base/stop_signals.hpp"
 #include "mpi_world.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -50,12 +51,12 @@ auto images_of(const data::SourceEntry& source) {
 }
 
 TrainingOptions options_of(const std::string& mode, const std::string& evaluate) {
-    TrainingOptions options;
-    options.mode = mode;
-    options.sync = "none";
-    options.optimizer = "sgd";
-    options.evaluate = evaluate;
-    options.local_batch = 6;
+    options::Schema schema;
+    describe_training(schema);
+    TrainingOptions options(options::Options::parse(
+        schema.append(vocabulary::common_settings()),
+        {"--mode", mode, "--sync", "none", "--optimizer", "sgd", "--momentum", "0", "--evaluate", evaluate,
+         "--batch-size", "6", "--eval-batch-size", "1000", "--overlap-steps", "0", "--replicas", "2"}));
     options.rate.lr = 0.1;
     return options;
 }
@@ -63,7 +64,6 @@ TrainingOptions options_of(const std::string& mode, const std::string& evaluate)
 /// Six steps of two replicas, of which the second has `forgotten` where the model has 1.
 results::Run train_with(double forgotten) {
     auto options = options_of("dp", "end");
-    options.replicas = 2;
     const auto source = entry_of(data::sources(), "synthetic");
     const auto data = images_of(source);
     data::Sampler sampler({.samples = 36, .batch = 6});
@@ -126,7 +126,7 @@ class StopsInTheLastTrial final : public base::ProgressSink {
 /// The kinds of trials that are kept of a round that is stopped in its last trial.
 std::size_t trials_kept(std::int64_t steps_of_a_trial) {
     auto options = options_of("single", "off");
-    options.steps = steps_of_a_trial;
+    options.choose("steps", std::to_string(steps_of_a_trial));
     options.ablation.trials = 5;
     const auto source = entry_of(data::sources(), "synthetic");
     const auto data = images_of(source);

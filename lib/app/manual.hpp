@@ -1,0 +1,46 @@
+// What a program says of itself to man and to the shells, made of the rows that --help is made of. Each
+// program prints its own where it is asked `--help-as man|bash|zsh`; `ranklab completion` and the
+// installation put them together.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/command_line.hpp"
+
+namespace ranklab::app {
+
+/// A command, or a verb of one ("data make mnist").
+struct Manual {
+    ProgramText text;
+    options::Schema schema;
+};
+
+/// A program's commands: one, or a summary of several verbs.
+struct ProgramManual {
+    std::string command;  ///< "data"
+    std::string summary;
+    std::vector<Manual> parts;
+};
+
+/// Of a program that is one command.
+inline ProgramManual manual_of(const ProgramText& text, const options::Schema& schema) {
+    return {text.command, text.summary, {{text, schema}}};
+}
+
+std::string man_page(const ProgramManual& program);
+std::string bash_completion(const ProgramManual& program);
+std::string zsh_completion(const ProgramManual& program);
+
+/// Prints it where the words ask for it, and says whether they did.
+bool answer_manual(const std::vector<std::string>& words, const std::function<ProgramManual()>& program);
+
+/// Of all commands, with what each does: what a shell reads, where `parts` are what the programs print of
+/// themselves, and ranklab(1).
+using Commands = std::vector<std::pair<std::string, std::string>>;
+std::string completion_script(const std::string& shell, const Commands& commands, const std::string& parts);
+std::string overview_page(const Commands& commands);
+
+}  // namespace ranklab::app

@@ -1,0 +1,36 @@
+"""The diffs in CONTRIBUTING.md still fit the sources: git applies each as it stands, without fuzz."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+TEXT = (SOURCE / "CONTRIBUTING.md").read_text()
+DIFFS = re.findall(r"^```diff\n(.*?^)```$", TEXT, re.MULTILINE | re.DOTALL)
+
+
+def applies(diff):
+    check = subprocess.run(["git", "apply", "--check", "-p0", "-"], input=diff, cwd=SOURCE, capture_output=True, text=True, timeout=60)
+    return check.stderr
+
+
+class Diffs(unittest.TestCase):
+    def test_apply(self):
+        self.assertEqual(len(DIFFS), 2)
+        for diff in DIFFS:
+            self.assertEqual(applies(diff), "", diff)
+
+    def test_what_does_not_fit_is_seen(self):
+        self.assertIn("patch does not apply", applies(DIFFS[0].replace("cudnn-benchmark", "another-row")))
+
+    def test_each_is_a_row_and_a_place(self):
+        for diff in DIFFS:
+            files = re.findall(r"^\+\+\+ (\S+)", diff, re.MULTILINE)
+            self.assertEqual(len(files), 2)
+            self.assertEqual(sum("results/vocabulary" in name for name in files), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
