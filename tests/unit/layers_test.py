@@ -33,7 +33,7 @@ PRINTING = [
     (re.compile(r"(?:\bfmt|\bstd)::print(?:ln)?\s*\((?!\s*stderr\b)"), "fmt::print without stderr"),
     (re.compile(r"\bstdout\b"), "stdout"),
 ]
-# R's room is still to be done.
+# Rooms whose texts still name options, and in how many: may only shrink.
 STILL_NAMED = {"report": 46}
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 # Ours, that is: advice may name those of launchers.

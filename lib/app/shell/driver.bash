@@ -34,5 +34,5 @@ _ranklab() {
     files) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     folders) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
   esac
-  [[ $REPLY == words* ]] || compopt -o filenames 2>/dev/null
+  [[ $REPLY == words* ]] || compopt -o filenames 2>/dev/null || :
 }

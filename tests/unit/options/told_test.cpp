@@ -1,0 +1,38 @@
+// What a user reads of an error: the sentence, and the options that mend it.
+#include <gtest/gtest.h>
+
+#include <new>
+
+#include "base/error.hpp"
+#include "options/schema.hpp"
+
+namespace ranklab::options {
+namespace {
+
+TEST(Told, NamesTheOptionsBehindTheSentence) {
+    EXPECT_EQ(told("0 workers write nothing; use 1 or more", {"workers"}),
+              "0 workers write nothing; use 1 or more (--workers)");
+    EXPECT_EQ(told("there is no GPU", {"device cpu", "backend mpi"}),
+              "there is no GPU (--device cpu, --backend mpi)");
+    EXPECT_EQ(told("it is damaged", {}), "it is damaged");
+}
+
+TEST(Told, GoesIntoBracketsThatAreThere) {
+    EXPECT_EQ(told("a/b: name another place (mkdir: Read-only file system)", {"output"}),
+              "a/b: name another place (mkdir: Read-only file system; --output)");
+}
+
+TEST(Told, LeavesVariablesOfTheEnvironmentAsTheyAre) {
+    EXPECT_EQ(told("no data found; name the folder", {"data-dir", "RANKLAB_DATA"}),
+              "no data found; name the folder (--data-dir, RANKLAB_DATA)");
+}
+
+TEST(Told, OfAnErrorWithItsContext) {
+    base::OptionError error("it is full", {"directory"});
+    error.add_context("rung binary");
+    EXPECT_EQ(told(error), "rung binary: it is full (--directory)");
+    EXPECT_NE(told(std::bad_alloc()).find("out of memory"), std::string::npos) << "what is none of ours, too";
+}
+
+}  // namespace
+}  // namespace ranklab::options
