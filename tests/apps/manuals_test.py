@@ -31,7 +31,7 @@ class BashTest(Case):
         cut = [part for word in words for part in (re.split("(=)", word) if word.startswith("--") else [word])]
         program = f"{self.script}\nCOMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1))\n_ranklab\nprintf '%s\\n' \"${{COMPREPLY[@]}}\""
         done = subprocess.run(["bash", "--norc", "-euc", program, "bash", *cut], capture_output=True, text=True, cwd=self.folder, timeout=60)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
         return done.stdout.split("\n")[:-1] if done.stdout.strip() else []
 
     def test_commands(self):
@@ -102,16 +102,16 @@ class ZshTest(Case):
         script = self.folder / "_ranklab"
         script.write_text(ranklab("completion", "zsh").stdout)
         talk = f"""
-            zmodload zsh/zpty; zpty -b shell zsh -f
-            say() {{ zpty -w -n shell "$1"; sleep 1; while zpty -r -t shell out; do all+=$out; done }}
-            say $'PS1=; fpath=({self.folder} $fpath); autoload -Uz compinit; compinit -u -d {self.folder}/dump\\n'
-            say $'ranklab io --layout sing\\t'
-            say $'\\x15ranklab data make cosm\\t'
-            print -r -- $all
-        """
-        said = subprocess.run(["zsh", "-fc", talk], capture_output=True, text=True, timeout=120).stdout
-        self.assertIn("ranklab io --layout single", said.replace("\b", ""))
-        self.assertIn("ranklab data make cosmology", said.replace("\b", ""))
+            zmodload zsh/zpty; zpty shell zsh -f
+            zpty -w shell 'fpath=({self.folder} $fpath); autoload -Uz compinit; compinit -u -d {self.folder}/dump; PS1=RE""ADY'
+            zpty -r shell said '*READY*'
+            zpty -w -n shell $'ranklab io --layout sing\t'
+            zpty -r shell said '*--layout single*'
+            zpty -w -n shell $'\x15ranklab data make cosm\t'
+            zpty -r shell said '*make cosmology*' && print completed
+        """  # what does not come is waited for, until the time is over
+        said = subprocess.run(["zsh", "-fc", talk], capture_output=True, text=True, timeout=120)
+        self.assertEqual(said.stdout, "completed\n", said.stderr)
 
 
 class ManTest(Case):
