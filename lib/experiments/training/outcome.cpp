@@ -96,6 +96,7 @@ void TrainingOutcome::add_facts(results::Run& run, const TrainingLoop& loop) con
     fact("train_samples", fmt::format("{}", facts_.data.train->size()));
     fact("test_samples", fmt::format("{}", facts_.data.test->size()));
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
+    add_format(run, facts_.options.format);
     if (!facts_.rate_warning.empty()) run.warnings.push_back(facts_.rate_warning);
     if (facts_.checkpoints != nullptr && around_.control.rank() == 0) facts_.checkpoints->describe(run);
     if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());

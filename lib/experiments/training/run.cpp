@@ -11,6 +11,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/checkpoint_settings.hpp"
+#include "experiments/training/format_trial.hpp"
 #include "experiments/training/loop.hpp"
 #include "experiments/training/model_of.hpp"
 #include "experiments/training/outcome.hpp"
@@ -113,11 +114,12 @@ void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& 
 
 }  // namespace
 
-results::Run make_training_run(TrainingOptions options, const Surroundings& around) {
+results::Run make_training_run(TrainingOptions options, const Surroundings& around, FormatTrials& trials) {
     comm::Communicator& control = around.control;
     check_resources(options, around);
     const ComputeDevice device(options.speed, control);
     at::set_num_threads(compute_threads(options));
+    take_format(options, around, device.get(), trials);
 
     around.progress.activity("reading data");
     const auto source = entry_of(data::sources(), options.text("data"));

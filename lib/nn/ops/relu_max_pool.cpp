@@ -118,8 +118,8 @@ bool fits(const torch::Tensor& x) {
 
 }  // namespace
 
-torch::Tensor relu_max_pool_2x2(const torch::Tensor& x) {
-    return fits(x) ? ReluMaxPool::apply(x) : torch::max_pool2d(torch::relu(x), 2);
+torch::Tensor relu_max_pool_2x2(const torch::Tensor& x, Ops ops) {
+    return ops == Ops::ranklab && fits(x) ? ReluMaxPool::apply(x) : torch::max_pool2d(torch::relu(x), 2);
 }
 
 }  // namespace ranklab::nn
