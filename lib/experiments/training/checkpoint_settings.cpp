@@ -23,7 +23,7 @@ const std::string* find(const CheckpointSettings& settings, const std::string& n
 
 // "--name" as a run that lacks it had it: it was made before there was the option.
 bool is_as_before(const std::string& name, const std::string& value) {
-    return name.starts_with("--") && vocabulary::value_when_absent(name.substr(2)) == value;
+    return !value.empty() && name.starts_with("--") && vocabulary::value_when_absent(name.substr(2)) == value;
 }
 
 std::string shown(const std::string* value) {

@@ -106,7 +106,11 @@ FormatChoice decide(const TrainingOptions& options, const Surroundings& around, 
                 .why = "the run of the checkpoint took it"};
     const auto known = trials.find(options.local_batch);
     if (known != trials.end()) return known->second;
-    return trials[options.local_batch] = try_both(options, around, device);
+    const auto found = try_both(options, around, device);
+    if (around.control.rank() == 0 && !around.options.flag("quiet"))
+        base::log::info(fmt::format("memory format: {}, since {}",
+                                    found.channels_last ? "channels-last" : "contiguous", found.why));
+    return trials[options.local_batch] = found;
 }
 
 }  // namespace
@@ -117,10 +121,6 @@ void take_format(TrainingOptions& options, const Surroundings& around, torch::De
     options.format = decide(options, around, device, trials);
     options.speed.channels_last = options.format.channels_last;
     around.options.resolve("channels-last", options.format.channels_last ? "true" : "false");
-    if (around.control.rank() == 0 && !around.options.flag("quiet"))
-        base::log::info(fmt::format("memory format: {}, since {}",
-                                    options.format.channels_last ? "channels-last" : "contiguous",
-                                    options.format.why));
 }
 
 }  // namespace ranklab::experiments

@@ -59,10 +59,12 @@ void TrainingOutcome::write_beside(results::Run& run, const std::function<void()
 }
 
 results::Run TrainingOutcome::finish(const TrainingLoop& loop) {
+    around_.progress.activity("gathering timings");
     auto run = run_of(loop);
     const bool writes = run.valid && !loop.trials().empty() && !facts_.options.ablation.benchy_json.empty();
     if (writes && around_.control.rank() == 0)
         write_beside(run, [&] { write_benchy_json(facts_.options.ablation.benchy_json, loop.trials()); });
+    around_.progress.finish();
     return run;
 }
 

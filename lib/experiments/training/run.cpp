@@ -33,6 +33,14 @@ data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& da
          .seed = options.seed()});
 }
 
+data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& options,
+                     const Surroundings& around) {
+    around.progress.activity("reading data");
+    auto data = source.open(data_request(options), around.control);
+    stop_if_asked(around.control, "before the first step; nothing was measured");
+    return data;
+}
+
 measure::Schedule schedule_of(options::Options& all, const TrainingOptions& options,
                               std::int64_t steps_per_epoch) {
     if (options.has("steps"))
@@ -119,12 +127,9 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     check_resources(options, around);
     const ComputeDevice device(options.speed, control);
     at::set_num_threads(compute_threads(options));
-    take_format(options, around, device.get(), trials);
-
-    around.progress.activity("reading data");
     const auto source = entry_of(data::sources(), options.text("data"));
-    const auto data = source.open(data_request(options), control);
-    stop_if_asked(control, "before the first step; nothing was measured");
+    const auto data = opened(source, options, around);
+    take_format(options, around, device.get(), trials);
 
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.text("backend")).make(control);
@@ -158,10 +163,7 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
                        .keep = [&outcome](const auto& so_far, bool sure) { outcome.keep(so_far, sure); }},
                       *model, sampler);
     drive(loop, outcome, options, *model, control);
-    around.progress.activity("gathering timings");
-    auto run = outcome.finish(loop);
-    around.progress.finish();
-    return run;
+    return outcome.finish(loop);
 }
 
 }  // namespace ranklab::experiments
