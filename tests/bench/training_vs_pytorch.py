@@ -23,7 +23,7 @@ import paired
 MODELS = {
     "mnist-cnn": (["--batch-size", 64], 30, 1.6),
     "resnet50": (["--batch-size", 8, "--image-size", 96], 5, 1.0),
-    "unet3d": (["--batch-size", 2, "--width", 2], 3, 1.15),
+    "unet3d": (["--batch-size", 2, "--width", 2], 4, 1.15),
 }
 OURS = {f"ranklab {ops} {layout}": (ops, layout) for ops in ("ranklab", "libtorch") for layout in ("contiguous", "channels-last")}
 # PyTorch as everybody runs it, and with the allocator settings that ranklab sets for itself.
@@ -33,7 +33,7 @@ AS_IS = "pytorch as-is"
 
 def measure(args, model, side):
     words, steps, _ = MODELS[model]
-    words = ["--model", model, *words, "--threads", args.threads, "--steps", steps, "--warmup", 3]
+    words = ["--model", model, *words, "--threads", args.threads, "--steps", steps, "--warmup", 2]
     if side in PYTORCH:
         channels_last, allocator = PYTORCH[side]
         command = [sys.executable, paired.HERE / "pytorch_eager.py", *words, *(["--channels-last"] if channels_last else [])]
