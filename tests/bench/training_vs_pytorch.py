@@ -23,7 +23,7 @@ import paired
 MODELS = {
     "mnist-cnn": (["--batch-size", 64], 30, 1.6),
     "resnet50": (["--batch-size", 8, "--image-size", 96], 5, 1.0),
-    "unet3d": (["--batch-size", 2, "--width", 2], 4, 1.15),
+    "unet3d": (["--batch-size", 2, "--width", 4], 4, 1.15),
 }
 OURS = {f"ranklab {ops} {layout}": (ops, layout) for ops in ("ranklab", "libtorch") for layout in ("contiguous", "channels-last")}
 # PyTorch as everybody runs it, and with the allocator settings that ranklab sets for itself.
@@ -54,6 +54,10 @@ def best(found, sides):
 def ratio(found, of, to):
     """How many times as fast `to` is as `of`, round by round."""
     return [a / b for a, b in zip(found[of], found[to])]
+
+
+def show_round(number, found):
+    print(f"# round {number + 1}: " + ", ".join(f"{side} {times[-1] * 1e3:.0f} ms" for side, times in found.items()), flush=True)
 
 
 def judge(model, found, answer):
@@ -87,7 +91,7 @@ def main():
     answer = {}
     print(f"# {args.threads} threads, fp32, {args.rounds} rounds; load {os.getloadavg()[0]:.2f} at the start")
     sides = [*OURS, *PYTORCH]
-    reached = [judge(model, paired.in_turn(sides, args.rounds, lambda side, model=model: measure(args, model, side)), answer) for model in args.model.split(",")]
+    reached = [judge(model, paired.in_turn(sides, args.rounds, lambda side, model=model: measure(args, model, side), show_round), answer) for model in args.model.split(",")]
     paired.write_json(args.json, answer)
     return 0 if all(reached) else 4
 

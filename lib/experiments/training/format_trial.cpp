@@ -31,12 +31,13 @@ class Trial {
     Trial(const TrainingOptions& options, torch::Device device) {
         SpeedOptions speed = options.speed;
         speed.jit = false;  // another graph a format would cost more than it tells
-        model_ = prepared(make_model(options), speed, device, options.model);
+        model_ = prepared(make_model(options), speed, device, options.text("model"));
         const auto shape = data_request(options);
         const auto type = torch::TensorOptions(speed.parameter_type());
-        input_ = torch::randn(batch_of(options.local_batch, shape.input), type).to(device);
-        targets_ = shape.target.empty() ? torch::randint(shape.classes, {options.local_batch}, torch::kLong)
-                                        : torch::randn(batch_of(options.local_batch, shape.target), type);
+        input_ = torch::randn(batch_of(options.integer("batch-size"), shape.input), type).to(device);
+        targets_ = shape.target.empty()
+                       ? torch::randint(shape.classes, {options.integer("batch-size")}, torch::kLong)
+                       : torch::randn(batch_of(options.integer("batch-size"), shape.target), type);
         targets_ = targets_.to(device);
     }
 
@@ -80,10 +81,10 @@ FormatChoice try_both(const TrainingOptions& options, const Surroundings& around
 // What the run took that this one goes on from: "true", "false", or "" where there is none.
 std::string of_checkpoint(const TrainingOptions& options, comm::Communicator& control) {
     std::string value;
-    if (!options.resume) return value;
+    if (!options.flag("resume")) return value;
     comm::together(control, [&] {
         if (control.rank() != 0) return;
-        const CheckpointFile file(options.checkpoint);
+        const CheckpointFile file(options.text("checkpoint"));
         try {
             const auto bytes = file.read();
             if (!bytes) return;
@@ -104,13 +105,13 @@ FormatChoice decide(const TrainingOptions& options, const Surroundings& around, 
         return {.asked = options.format.asked,
                 .channels_last = stored == "true",
                 .why = "the run of the checkpoint took it"};
-    const auto known = trials.find(options.local_batch);
+    const auto known = trials.find(options.integer("batch-size"));
     if (known != trials.end()) return known->second;
     const auto found = try_both(options, around, device);
     if (around.control.rank() == 0 && !around.options.flag("quiet"))
         base::log::info(fmt::format("memory format: {}, since {}",
                                     found.channels_last ? "channels-last" : "contiguous", found.why));
-    return trials[options.local_batch] = found;
+    return trials[options.integer("batch-size")] = found;
 }
 
 }  // namespace
