@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "nn/ops/ops.hpp"
+
 namespace ranklab::nn {
 
 /// One sample's shape, and what is to be told of it: its class, or (target_channels > 0) a field of values of
@@ -55,6 +57,7 @@ struct ModelConfig {
     InputShape input;
     bool dropout = true;
     std::int64_t width = 1;   ///< all inner channels are divided by it: small models of the same depth
+    Ops ops = Ops::ranklab;   ///< where there are two
     bool full_scale = true;   ///< unet3d: with the innermost layer
     double lambda_rho = 0.0;  ///< unet3d: weight of the density term of its loss
 };

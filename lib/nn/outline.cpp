@@ -3,6 +3,7 @@
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/pinned.hpp"
@@ -123,7 +124,10 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
     }();
     auto sizes = config.input.input_sizes();
     sizes.insert(sizes.begin(), 0);
-    return {parameter_count(*model), forward_flops(*model, torch::empty(sizes))};
+    const auto weights = model->parameters();
+    const bool convolves =
+        std::any_of(weights.begin(), weights.end(), [](const auto& weight) { return weight.dim() >= 4; });
+    return {parameter_count(*model), forward_flops(*model, torch::empty(sizes)), convolves};
 }
 
 }  // namespace ranklab::nn

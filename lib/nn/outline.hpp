@@ -34,6 +34,7 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch);
 struct Outline {
     std::int64_t parameters = 0;
     std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops
+    bool convolves = false;          ///< it has weights of convolutions, whose memory format matters
 };
 
 /// Makes the model uninitialised and looks at it: milliseconds and a few MB, whatever its size; the random

@@ -137,6 +137,11 @@ Schema& Schema::instead_of(std::string other) {
     return *this;
 }
 
+Schema& Schema::when_absent(std::string value) {
+    last().when_absent = std::move(value);
+    return *this;
+}
+
 Schema& Schema::append(const Schema& other) {
     for (const auto& option : other.options_) {
         options_.push_back(option);

@@ -51,7 +51,8 @@ struct Option {
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
     std::vector<Relation> needs = {}, excludes = {};
-    std::string instead_of = {};  ///< the other option that says the same in another way
+    std::string instead_of = {};   ///< the other option that says the same in another way
+    std::string when_absent = {};  ///< what a run did that lacks it: it was made before there was the option
 };
 
 /// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds, products of
@@ -100,6 +101,7 @@ class Schema {
     Schema& needs(Relation relation);
     Schema& excludes(Relation relation);
     Schema& instead_of(std::string other);
+    Schema& when_absent(std::string value);
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
     Schema& positional(std::size_t most);
 

@@ -12,8 +12,8 @@ namespace ranklab::train {
 /// what lies otherwise.
 torch::Tensor channels_last(const torch::Tensor& tensor);
 
-/// The model's parameters and buffers so, each where it has such a form. Before gradients and optimizers are
-/// made for them: these take over the strides.
-void use_channels_last(nn::Model& model);
+/// The model's parameters and buffers so, each where it has such a form, or all row-major. Before gradients
+/// and optimizers are made for them: these take over the strides.
+void use_channels_last(nn::Model& model, bool on = true);
 
 }  // namespace ranklab::train

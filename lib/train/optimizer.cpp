@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "train/tensor_view.hpp"
 
@@ -39,6 +41,13 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<std
                  const std::vector<torch::Tensor>& parameters, bool all_defined) {
     check_state_names(state, names);
     for (const auto& kind : state) check_state_tensors(kind, parameters, all_defined);
+}
+
+bool suit_our_ops(const std::vector<torch::Tensor>& parameters) {
+    return std::all_of(parameters.begin(), parameters.end(), [](const auto& parameter) {
+        const auto type = parameter.scalar_type();
+        return parameter.is_cpu() && (type == torch::kFloat || type == torch::kDouble);
+    });
 }
 
 torch::Tensor gradient_in_order(const torch::Tensor& parameter) {

@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "nn/ops/ops.hpp"
+
 namespace ranklab::train {
 
 struct OptimizerConfig {
     double lr = 0.01;
-    double momentum = 0.0;  ///< sgd only
-    bool fused = false;     ///< LibTorch's fused kernel; OptionError from `make` where there is none
+    double momentum = 0.0;           ///< sgd only
+    bool fused = false;              ///< LibTorch's fused kernel; OptionError from `make` where there is none
+    nn::Ops ops = nn::Ops::ranklab;  ///< ours are for fp32 and fp64 on the CPU; else LibTorch's in any case
 };
 
 /// One kind of state ("momentum_buffer"): a tensor per parameter, in the parameters' order; undefined where
@@ -48,6 +51,9 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<std
 void check_state_names(const std::vector<OptimizerState>& state, const std::vector<std::string>& names);
 void check_state_tensors(const OptimizerState& state, const std::vector<torch::Tensor>& like,
                          bool all_defined);
+
+/// Whether our own passes over memory can update these: fp32 or fp64 on the CPU.
+bool suit_our_ops(const std::vector<torch::Tensor>& parameters);
 
 /// The gradient with its elements in the parameter's order in memory, for kernels that walk through both: a
 /// copy where it is another one (a row-major gradient of a channels-last weight). Undefined if there is none.

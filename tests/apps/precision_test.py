@@ -1,11 +1,13 @@
 """Precisions and speed options as a user meets them: they train, at one and two ranks; a checkpoint keeps their state; and what cannot be is refused
 with one sentence."""
 
+import json
+
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, train
 from train_run_test import stored_runs
 
-(np,) = cli.modules("numpy")
+h5py, np = cli.modules("h5py", "numpy")
 
 # On a machine with GPUs too, these jobs see none.
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
@@ -74,6 +76,120 @@ class Precisions(Case):
         self.losses("--precision", "fp16", "--checkpoint", "c", steps=2)
         result = train("--model", "bn-cnn", "--data", "synthetic", "--steps", 4, "--precision", "bf16", "--checkpoint", "c", "--resume", "--output", "none", cwd=self.folder)
         self.assertCode(result, 2)
+
+
+@needs_train
+class Ops(Case):
+    """Our own operations and LibTorch's: the same training, and a fact of the run."""
+
+    def run_of(self, *words, ranks=1, model="mnist-cnn", batch=8, steps=12):
+        output = self.folder / "r.h5"
+        output.unlink(missing_ok=True)
+        result = train("--model", model, "--data", "synthetic", "--width", 4, "--steps", steps, "--warmup", 0, "--batch-size", batch, "--evaluate", "off",
+                       "--overlap-steps", 0, "--memory-format", "contiguous", "--output", output, *words, ranks=ranks, cwd=self.folder)
+        self.assertCode(result, 0)
+        (run,) = stored_runs(output)
+        return run, result
+
+    def losses(self, *words, **how):
+        return self.run_of(*words, **how)[0].samples["train_loss"].ravel()
+
+    def test_both_train_to_the_same_losses(self):
+        """With dropout, too: both draw the same masks. Rounding alone may differ: 1e-9 in fp64, 1e-4 in fp32, over 12 steps."""
+        for words, ranks in (((), 1), (("--optimizer", "adam", "--lr", 0.001), 1), ((), 2), (("--mode", "dp", "--replicas", 2), 1)):
+            for precision, tolerance in (("fp64", 1e-9), ("fp32", 1e-4)):
+                with self.subTest(words=words, ranks=ranks, precision=precision):
+                    ours = self.losses("--precision", precision, "--ops", "ranklab", *words, ranks=ranks)
+                    self.assertEqual(len(set(ours)), len(ours))
+                    np.testing.assert_allclose(self.losses("--precision", precision, "--ops", "libtorch", *words, ranks=ranks), ours, rtol=tolerance)
+
+    def test_the_run_says_which(self):
+        for words, ops in (((), "ranklab"), (("--ops", "libtorch"), "libtorch")):
+            run, result = self.run_of(*words, steps=2)
+            self.assertEqual(run.config["ops"], ops)
+            self.assertRegex(result.stdout, rf"(?m)^# ops: {ops}$")
+
+    def test_a_checkpoint_goes_on_with_its_own(self):
+        folder = self.folder / "c"
+        self.run_of("--checkpoint", folder, steps=2)
+        result = train("--model", "mnist-cnn", "--data", "synthetic", "--width", 4, "--steps", 4, "--warmup", 0, "--batch-size", 8, "--evaluate", "off", "--overlap-steps", 0,
+                       "--memory-format", "contiguous", "--checkpoint", folder, "--resume", "--ops", "libtorch", "--output", "none", cwd=self.folder)
+        self.assertSays(result, 2, "--ops ranklab (now libtorch)")
+
+
+@needs_train
+class MemoryFormat(Case):
+    """`auto` tries both formats beside the run, which goes on as if it had been told the one that was taken."""
+
+    def run_of(self, *words, ranks=1, model=("--model", "mnist-cnn", "--width", 4, "--batch-size", 6), steps=6):
+        output = self.folder / "r.h5"
+        output.unlink(missing_ok=True)
+        result = train(*model, "--data", "synthetic", "--train-samples", 200, "--steps", steps, "--warmup", 0, "--evaluate", "off", "--overlap-steps", 0,
+                       "--output", output, *words, ranks=ranks, cwd=self.folder)
+        self.assertCode(result, 0)
+        return stored_runs(output), result
+
+    def test_auto_leaves_no_trace_in_the_training(self):
+        """Losses with dropout, shuffling and each rank's own generator: the very bits of the run that names the format."""
+        unet = ("--model", "unet3d", "--width", 16, "--full-scale", "off", "--crop-edge", 32, "--batch-size", 1, "--optimizer", "adam")
+        batch_norm = ("--model", "bn-cnn", "--batch-size", 6)
+        for model, ranks, words in ((None, 1, ()), (None, 2, ()), (None, 1, ("--mode", "dp", "--replicas", 2)), (None, 1, ("--jit",)),
+                                    (batch_norm, 1, ("--precision", "fp16")), (unet, 1, ("--steps", 3))):
+            with self.subTest(model=model, ranks=ranks, words=words):
+                how = {"ranks": ranks} | ({"model": model} if model else {})
+                (run,), result = self.run_of(*words, **how)
+                facts = run.context["memory_format"]
+                self.assertEqual(facts["asked"], "auto")
+                self.assertEqual(run.config["channels-last"], str(facts["taken"] == "channels-last").lower())
+                self.assertGreater(float(facts["trial_contiguous_s"]), 0)
+                self.assertGreater(float(facts["trial_channels_last_s"]), 0)
+                self.assertIn(f"memory format: {facts['taken']}, since {facts['why']}", result.stderr)
+                (named,), _ = self.run_of("--memory-format", facts["taken"], *words, **how)
+                self.assertEqual(named.context["memory_format"]["taken"], facts["taken"])
+                np.testing.assert_array_equal(run.samples["train_loss"], named.samples["train_loss"])
+
+    def test_the_older_spelling_means_channels_last(self):
+        (old,), _ = self.run_of("--channels-last")
+        (new,), _ = self.run_of("--memory-format", "channels-last")
+        for run in (old, new):
+            self.assertEqual((run.config["memory-format"], run.config["channels-last"]), ("channels-last", "true"))
+        np.testing.assert_array_equal(old.samples["train_loss"], new.samples["train_loss"])
+
+    def test_a_dry_run_tries_nothing(self):
+        result = train("--model", "mnist-cnn", "--data", "synthetic", "--steps", 2, "--dry-run", cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertRegex(result.stdout, r"(?m)^# memory-format: auto$")
+        self.assertRegex(result.stdout, r"(?m)^# channels-last: auto: decided before the warm-up$")
+        self.assertNotIn("since", result.stderr)
+
+    def test_no_trial_where_it_makes_no_sense(self):
+        for words, why in ((("--model", "template-softmax"), "no convolutions"), (("--model", "mnist-cnn", "--input", "io-only"), "nothing is computed")):
+            (run,), _ = self.run_of(*words, model=("--batch-size", 6))
+            facts = run.context["memory_format"]
+            self.assertEqual(facts["taken"], "contiguous")
+            self.assertIn(why, facts["why"])
+            self.assertNotIn("trial_contiguous_s", facts)
+
+    def test_runs_of_one_command_take_one_format(self):
+        result = train("--model", "mnist-cnn", "--width", 4, "--data", "synthetic", "--train-samples", 64, "--batch-size", 6, "--repetitions", 3, "--steps", 4, "--evaluate", "off",
+                       "--output", "r.h5", cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertEqual(result.stderr.count("memory format: "), 1)
+        with h5py.File(self.folder / "r.h5") as file:
+            facts = [json.loads(run.attrs["context_json"]).get("memory_format") for run in file["runs"].values() if "verification" in run["tables"]]
+        self.assertEqual((len(facts), facts[1:]), (3, facts[:1] * 2))
+
+    def test_a_resumed_run_keeps_the_format(self):
+        for taken in ("contiguous", "channels-last"):
+            with self.subTest(taken=taken):
+                folder = self.folder / taken
+                (whole,), _ = self.run_of("--memory-format", taken, steps=8)
+                self.run_of("--memory-format", taken, "--checkpoint", folder, steps=3)
+                (rest,), _ = self.run_of("--checkpoint", folder, "--resume", steps=8, ranks=1)
+                facts = rest.context["memory_format"]
+                self.assertEqual((facts["asked"], facts["taken"]), ("auto", taken))
+                self.assertIn("checkpoint", facts["why"])
+                np.testing.assert_array_equal(rest.samples["train_loss"].ravel()[-5:], whole.samples["train_loss"].ravel()[-5:])
 
 
 @needs_train

@@ -77,6 +77,15 @@ class Training(OneSetOfSettings):
         (shown,) = self.check(*SMALL, "--epochs", 1, "--lr-schedule", "cosine")
         self.assertEqual(shown["settled-when-the-data-is-read"], "warmup, lr-total-steps")
 
+    def test_a_memory_format_that_a_trial_decides(self):
+        """It is the one setting that a header can only announce."""
+        words = self.words_of(("train", "--model", "mnist-cnn", "--width", 4, *SMALL[3:], "--steps", 2))
+        shown = [settings_shown(cli.ranklab(*words, *more, cwd=self.folder).stdout)[0] for more in (("--dry-run",), ())]
+        self.assertEqual(*shown)
+        self.assertEqual((shown[0]["memory-format"], shown[0]["channels-last"]), ("auto", "auto: decided before the warm-up"))
+        (stored,) = settings_stored(self.folder / "r.h5")
+        self.assertEqual((stored["memory-format"], stored["channels-last"] in ("true", "false")), ("auto", True))
+
     def test_several_syncs(self):
         shown = self.check(*SMALL, "--steps", 4, "--sync", "flat,bucketed", ranks=2, differ="sync")
         self.assertEqual([one["sync"] for one in shown], ["flat", "bucketed"])

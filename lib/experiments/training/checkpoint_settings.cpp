@@ -21,6 +21,11 @@ const std::string* find(const CheckpointSettings& settings, const std::string& n
     return nullptr;
 }
 
+// "--name" as a run that lacks it had it: it was made before there was the option.
+bool is_as_before(const std::string& name, const std::string& value) {
+    return !value.empty() && name.starts_with("--") && vocabulary::value_when_absent(name.substr(2)) == value;
+}
+
 std::string shown(const std::string* value) {
     return value == nullptr ? "unset" : base::printable(*value, 80);
 }
@@ -45,7 +50,7 @@ void check_same_settings(const CheckpointSettings& now, const CheckpointSettings
     };
     for (const auto& [name, value] : now) {
         const std::string* there = find(stored, name);
-        if (there == nullptr || *there != value) note(name, &value, there);
+        if (there == nullptr ? !is_as_before(name, value) : *there != value) note(name, &value, there);
     }
     for (const auto& [name, value] : stored) {
         if (find(now, name) == nullptr) note(name, nullptr, &value);

@@ -19,6 +19,7 @@ nn::ModelConfig model_config(const TrainingOptions& options) {
     return {.input = input_shape(options),
             .dropout = options.is("dropout", "on"),
             .width = options.integer("width"),
+            .ops = options.speed.ops,
             .full_scale = options.is("full-scale", "on"),
             .lambda_rho = options.real("lambda-rho")};
 }

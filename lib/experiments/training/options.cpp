@@ -10,6 +10,7 @@
 #include "experiments/shared/target_ci.hpp"
 #include "experiments/training/batch_sweep.hpp"
 #include "experiments/training/delayed_phases.hpp"
+#include "experiments/training/model_of.hpp"
 #include "measure/schedule.hpp"
 #include "results/vocabulary/settings.hpp"
 
@@ -40,10 +41,8 @@ train::LrSettings settle_rate(options::Options& options) {
 void settle_optimizer(const options::Options& options) {
     const auto optimizer = entry_of(train::optimizers(), options.text("optimizer"));
     if (options.flag("fused-optimizer") && !optimizer.has_fused) {
-        throw base::OptionError(
-            fmt::format("LibTorch has no fused kernel for --optimizer {}, and ours is one pass over memory "
-                        "already; leave --fused-optimizer out",
-                        optimizer.name));
+        throw base::OptionError(fmt::format(
+            "LibTorch has no fused kernel for --optimizer {}; leave --fused-optimizer out", optimizer.name));
     }
 }
 
@@ -198,6 +197,10 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     settled.ablation = ablation;
     settled.speed = speed;
     settled.rate = rate;
+    settled.format = settle_format(options, {.convolves = outline_of(settled).convolves,
+                                             .computes = settled.input.kind != Input::io_only,
+                                             .cuda_graph = speed.cuda_graph});
+    settled.speed.channels_last = settled.format.channels_last;
     return settled;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "experiments/training/input_options.hpp"
 #include "experiments/training/learning_rate.hpp"
+#include "experiments/training/memory_format.hpp"
 #include "experiments/training/speed_options.hpp"
 #include "measure/convergence.hpp"
 #include "nn/model.hpp"
@@ -30,6 +31,7 @@ struct TrainingOptions : options::Options {
     explicit TrainingOptions(options::Options settled) : Options(std::move(settled)) {}
 
     SpeedOptions speed;
+    FormatChoice format;
     train::Compression compression = train::Compression::none;
     OverlapWay way;                    ///< see settle_overlap_way
     std::int64_t most_steps = 0;       ///< --steps, or more with --target-ci

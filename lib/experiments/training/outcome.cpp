@@ -59,10 +59,12 @@ void TrainingOutcome::write_beside(results::Run& run, const std::function<void()
 }
 
 results::Run TrainingOutcome::finish(const TrainingLoop& loop) {
+    around_.progress.activity("gathering timings");
     auto run = run_of(loop);
     const bool writes = run.valid && !loop.trials().empty() && !facts_.options.ablation.benchy_json.empty();
     if (writes && around_.control.rank() == 0)
         write_beside(run, [&] { write_benchy_json(facts_.options.ablation.benchy_json, loop.trials()); });
+    around_.progress.finish();
     return run;
 }
 
@@ -96,6 +98,7 @@ void TrainingOutcome::add_facts(results::Run& run, const TrainingLoop& loop) con
     fact("train_samples", fmt::format("{}", facts_.data.train->size()));
     fact("test_samples", fmt::format("{}", facts_.data.test->size()));
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
+    add_format(run, facts_.options.format);
     if (!facts_.rate_warning.empty()) run.warnings.push_back(facts_.rate_warning);
     if (facts_.checkpoints != nullptr && around_.control.rank() == 0) facts_.checkpoints->describe(run);
     if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());

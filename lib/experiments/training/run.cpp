@@ -11,6 +11,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/checkpoint_settings.hpp"
+#include "experiments/training/format_trial.hpp"
 #include "experiments/training/loop.hpp"
 #include "experiments/training/model_of.hpp"
 #include "experiments/training/outcome.hpp"
@@ -30,6 +31,14 @@ data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& da
          .sharding = options.is("sharding", "pad") ? data::Sharding::pad : data::Sharding::exact,
          .shuffle = options.is("shuffle", "on"),
          .seed = options.seed()});
+}
+
+data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& options,
+                     const Surroundings& around) {
+    around.progress.activity("reading data");
+    auto data = source.open(data_request(options), around.control);
+    stop_if_asked(around.control, "before the first step; nothing was measured");
+    return data;
 }
 
 measure::Schedule schedule_of(options::Options& all, const TrainingOptions& options,
@@ -113,16 +122,14 @@ void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& 
 
 }  // namespace
 
-results::Run make_training_run(TrainingOptions options, const Surroundings& around) {
+results::Run make_training_run(TrainingOptions options, const Surroundings& around, FormatTrials& trials) {
     comm::Communicator& control = around.control;
     check_resources(options, around);
     const ComputeDevice device(options.speed, control);
     at::set_num_threads(compute_threads(options));
-
-    around.progress.activity("reading data");
     const auto source = entry_of(data::sources(), options.text("data"));
-    const auto data = source.open(data_request(options), control);
-    stop_if_asked(control, "before the first step; nothing was measured");
+    const auto data = opened(source, options, around);
+    take_format(options, around, device.get(), trials);
 
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.text("backend")).make(control);
@@ -156,10 +163,7 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
                        .keep = [&outcome](const auto& so_far, bool sure) { outcome.keep(so_far, sure); }},
                       *model, sampler);
     drive(loop, outcome, options, *model, control);
-    around.progress.activity("gathering timings");
-    auto run = outcome.finish(loop);
-    around.progress.finish();
-    return run;
+    return outcome.finish(loop);
 }
 
 }  // namespace ranklab::experiments

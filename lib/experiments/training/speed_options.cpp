@@ -54,6 +54,17 @@ std::string disagreement(const std::vector<double>& on_gpu) {
     return {};
 }
 
+// What a run says of itself is true on a GPU, too, where all operations are LibTorch's.
+nn::Ops settle_ops(Options& options, bool cuda) {
+    options.resolve_default("ops", cuda ? "libtorch" : "ranklab");
+    const bool ours = options.text("ops") == "ranklab";
+    if (cuda && ours)
+        throw base::OptionError(
+            "--ops ranklab has operations for the CPU, and this run computes on a GPU; use --ops libtorch, "
+            "or --device cpu");
+    return ours ? nn::Ops::ranklab : nn::Ops::libtorch;
+}
+
 int select_own_gpu(const comm::Communicator& control) {
     const auto list = device::list_gpus();
     if (list.gpus.empty())
@@ -70,12 +81,12 @@ int select_own_gpu(const comm::Communicator& control) {
 SpeedOptions settle_speed(Options& options, int world_size) {
     SpeedOptions speed;
     speed.precision = train::precision_named(options.text("precision"));
-    speed.channels_last = options.flag("channels-last");
     speed.jit = options.flag("jit");
     speed.cuda_graph = options.flag("cuda-graph");
     speed.cudnn_benchmark = options.text("cudnn-benchmark") == "on";
     speed.cuda = choose_cuda(options, world_size);
     options.resolve_default("device", speed.cuda ? "cuda" : "cpu");
+    speed.ops = settle_ops(options, speed.cuda);
     const bool reduces = world_size > 1 || options.text("mode") == "ddp";
     options.resolve_default("backend", speed.cuda && reduces ? "nccl" : "mpi");
     train::check_precision(speed.precision, speed.device_type());

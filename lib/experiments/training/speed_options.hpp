@@ -17,7 +17,8 @@ namespace ranklab::experiments {
 struct SpeedOptions {
     train::Precision precision = train::Precision::fp32;
     bool cuda = false;
-    bool channels_last = false;
+    bool channels_last = false;  ///< see memory_format.hpp
+    nn::Ops ops = nn::Ops::ranklab;
     bool jit = false;
     bool cuda_graph = false;
     bool cudnn_benchmark = true;

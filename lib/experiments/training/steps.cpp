@@ -62,11 +62,11 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
       data_plane_(setup.data_plane),
       sync_(make_sync(setup, data_plane_)),
       buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
-      optimizer_(
-          entry_of(train::optimizers(), setup.options.text("optimizer"))
-              .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,
-                                                       .momentum = setup.options.real("momentum"),
-                                                       .fused = setup.options.flag("fused-optimizer")})),
+      optimizer_(entry_of(train::optimizers(), setup.options.text("optimizer"))
+                     .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,
+                                                              .momentum = setup.options.real("momentum"),
+                                                              .fused = setup.options.flag("fused-optimizer"),
+                                                              .ops = setup.options.speed.ops})),
       scaler_(make_scaler(setup.options.speed)),
       stepper_(make_stepper()),
       convert_(setup.data.train->layout(), setup.source.pixel_mean, setup.source.pixel_std,

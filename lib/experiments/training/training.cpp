@@ -53,10 +53,11 @@ std::vector<Setting> facts_of(const options::Options& options, const TrainingOpt
 
 class TrainingPlan final : public OnePiece {
   public:
-    TrainingPlan(options::Options& options, int world_size, int& stopped_by)
+    TrainingPlan(options::Options& options, int world_size, int& stopped_by, FormatTrials& trials)
         : settled_(settle_training(options, world_size)),
           facts_(facts_of(options, settled_, world_size)),
-          stopped_by_(stopped_by) {}
+          stopped_by_(stopped_by),
+          trials_(trials) {}
 
     std::vector<Setting> facts() const override { return facts_; }
     void agree(options::Options& options, comm::Communicator& control) override {
@@ -69,7 +70,7 @@ class TrainingPlan final : public OnePiece {
     results::Run run(const Surroundings& around) override {
         const base::StopSignals signals;
         comm::together(around.control, [&] { refuse_after_a_stop(); });
-        auto run = make_training_run(settled_, around);
+        auto run = make_training_run(settled_, around, trials_);
         // Of several runs in one command the others are not begun, also where this one was whole by then.
         StopPoll stop(around.control);
         stop.ask();
@@ -86,6 +87,7 @@ class TrainingPlan final : public OnePiece {
     TrainingOptions settled_;
     std::vector<Setting> facts_;
     int& stopped_by_;
+    FormatTrials& trials_;
 };
 
 }  // namespace
@@ -121,7 +123,7 @@ std::vector<Listing> Training::listings() const {
 }
 
 std::unique_ptr<Plan> Training::settle(options::Options& options, int world_size) {
-    return std::make_unique<TrainingPlan>(options, world_size, stopped_by_);
+    return std::make_unique<TrainingPlan>(options, world_size, stopped_by_, trials_);
 }
 
 std::vector<Variant> Training::variants(const options::Options& options) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/shared/experiment.hpp"
+#include "experiments/training/memory_format.hpp"
 
 namespace ranklab::experiments {
 
@@ -20,7 +21,8 @@ class Training final : public Experiment {
     std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
 
   private:
-    int stopped_by_ = 0;  ///< a signal: runs that come after in the same command are not made
+    FormatTrials trials_;  ///< runs of one command take one format
+    int stopped_by_ = 0;   ///< a signal: runs that come after in the same command are not made
 };
 
 }  // namespace ranklab::experiments

@@ -13,7 +13,7 @@ namespace {
 // The modules are registered in that example's order, so that one seed gives the same weights.
 class MnistCnn final : public Model {
   public:
-    explicit MnistCnn(const ModelConfig& config) : dropout_(config.dropout) {
+    explicit MnistCnn(const ModelConfig& config) : dropout_(config.dropout), ops_(config.ops) {
         require_width(config.width, 32, "mnist-cnn");
         const std::int64_t channels = 32 / config.width;
         conv1_ = register_module("conv1", torch::nn::Conv2d(config.input.channels, channels, 3));
@@ -27,11 +27,11 @@ class MnistCnn final : public Model {
     torch::Tensor forward(const torch::Tensor& images) override {
         // relu_ in place: the convolutions do not need their output for the backward pass.
         auto x = conv1_->forward(images).relu_();
-        x = relu_max_pool_2x2(conv2_->forward(x));
+        x = relu_max_pool_2x2(conv2_->forward(x), ops_);
         const bool drops = dropout_ && is_training();
-        x = fast_dropout(x, 0.25, drops).flatten(1);
+        x = fast_dropout(x, 0.25, drops, ops_).flatten(1);
         x = fc1_->forward(x).relu_();
-        x = fc2_->forward(fast_dropout(x, 0.5, drops));
+        x = fc2_->forward(fast_dropout(x, 0.5, drops, ops_));
         return torch::log_softmax(x, 1);
     }
 
@@ -41,6 +41,7 @@ class MnistCnn final : public Model {
 
   private:
     bool dropout_;
+    Ops ops_;
     torch::nn::Conv2d conv1_{nullptr};
     torch::nn::Conv2d conv2_{nullptr};
     torch::nn::Linear fc1_{nullptr};

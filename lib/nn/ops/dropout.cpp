@@ -132,12 +132,13 @@ torch::Tensor dropout_from(const at::Generator& generator, const torch::Tensor& 
 
 }  // namespace
 
-torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train) {
+torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops) {
     if (!train || p == 0.0) return x;
     const bool type = x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble;
     // A trace would record none of what happens here.
     const bool traced = at::tracer::impl::is_dispatch_enabled();
-    const bool fits = !traced && x.is_cpu() && type && x.is_contiguous() && p > 0 && p < 1 && x.numel() > 0;
+    const bool ours = ops == Ops::ranklab && !traced;
+    const bool fits = ours && x.is_cpu() && type && x.is_contiguous() && p > 0 && p < 1 && x.numel() > 0;
     if (fits) return FastDropout::apply(x, p);
     // Where all or nothing is dropped torch draws no numbers, and a bad p is its to refuse.
     const bool draws = p > 0 && p < 1 && x.numel() > 0;

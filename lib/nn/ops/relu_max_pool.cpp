@@ -42,7 +42,7 @@ template <class T>
 void unpool_row(const T* __restrict gradient, const Place<T>* __restrict place, T* __restrict top,
                 T* __restrict bottom, std::int64_t width) {
     for (std::int64_t j = 0; j < width; ++j) {
-        const T g = gradient[j];
+        const T g = gradient[j] + T(0);  // a sum from 0 as LibTorch makes it: -0 becomes 0
         const Place<T> where = place[j];
         top[2 * j] = where == 0 ? g : T(0);
         top[2 * j + 1] = where == 1 ? g : T(0);
@@ -118,8 +118,8 @@ bool fits(const torch::Tensor& x) {
 
 }  // namespace
 
-torch::Tensor relu_max_pool_2x2(const torch::Tensor& x) {
-    return fits(x) ? ReluMaxPool::apply(x) : torch::max_pool2d(torch::relu(x), 2);
+torch::Tensor relu_max_pool_2x2(const torch::Tensor& x, Ops ops) {
+    return ops == Ops::ranklab && fits(x) ? ReluMaxPool::apply(x) : torch::max_pool2d(torch::relu(x), 2);
 }
 
 }  // namespace ranklab::nn

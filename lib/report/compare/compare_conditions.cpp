@@ -38,7 +38,7 @@ std::string cpusets(const Run& run) {
 model::Conditions decisive_conditions(const Run& run) {
     model::Conditions conditions{{"command", run.command}};
     for (const auto& [key, value, number] : run.config) {
-        if (!vocabulary::matters_to(vocabulary::Asker::comparison, key) || is_unset(value)) continue;
+        if (!vocabulary::matters_to(vocabulary::Asker::comparison, key, value) || is_unset(value)) continue;
         conditions[key] = vocabulary::counts_by_being_set(key) ? "set" : value;
     }
     for (const auto& [section, key, value] : run.context) {

@@ -56,7 +56,7 @@ CurveKey curve_key(const Group& group, const Keying& keying) {
     const char* const free = free_batch(keying.scaling);
     CurveKey key;
     for (const auto& [name, value, number] : group.newest.config) {
-        if (!vocabulary::matters_to(vocabulary::Asker::group, name) || name == free) continue;
+        if (!vocabulary::matters_to(vocabulary::Asker::group, name, value) || name == free) continue;
         if (!keying.following && vocabulary::follows_ranks(name)) continue;
         (vocabulary::is_between_ranks(name) ? key.between_ranks : key.work) += name + "=" + value + "\n";
     }

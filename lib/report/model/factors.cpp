@@ -16,7 +16,7 @@ void Factors::add_value(const std::string& key, const std::string& value) {
 void Factors::add(const results::Run& run) {
     ++runs_;
     for (const auto& setting : run.config)
-        if (vocabulary::matters_to(vocabulary::Asker::factor, setting.key))
+        if (vocabulary::matters_to(vocabulary::Asker::factor, setting.key, setting.value))
             add_value(setting.key, setting.value);
     for (const auto& fact : run.context) {
         const std::string key = fmt::format("{}.{}", fact.section, fact.key);

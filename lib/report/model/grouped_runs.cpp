@@ -30,15 +30,15 @@ std::size_t ranks_in(const Run& run) {
     return text.empty() ? hosts : std::max<std::size_t>(1, std::strtoul(text.c_str(), nullptr, 10));
 }
 
-bool tells_apart(const std::string& setting) {
-    return vocabulary::matters_to(vocabulary::Asker::group, setting);
+bool tells_apart(const std::string& setting, const std::string& value) {
+    return vocabulary::matters_to(vocabulary::Asker::group, setting, value);
 }
 
 std::string key_of(const Run& run, const Conditions& surroundings) {
     std::string key = fmt::format("{}\n{}\n{}", run.command, ranks_in(run), nodes_of(run));
     const bool alone = is_single_device(run);
     for (const auto& [name, value, number] : run.config)
-        if (tells_apart(name) && (name == "mode" || !alone || !vocabulary::is_between_ranks(name)))
+        if (tells_apart(name, value) && (name == "mode" || !alone || !vocabulary::is_between_ranks(name)))
             key += fmt::format("\n{}={}", name, value);
     for (const auto& [name, value] : surroundings) key += fmt::format("\n{}={}", name, value);
     return key;
@@ -80,7 +80,7 @@ std::string main_name(const Run& run) {
 std::vector<std::pair<std::string, std::string>> nameable(const Group& group) {
     std::vector<std::pair<std::string, std::string>> all;
     for (const auto& [key, value, number] : group.newest.config)
-        if (tells_apart(key)) all.emplace_back(key, value);
+        if (tells_apart(key, value)) all.emplace_back(key, value);
     all.insert(all.end(), group.surroundings.begin(), group.surroundings.end());
     return all;
 }

@@ -41,6 +41,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"training.loss_scale", outcome, "what came out"},
     {"training.skipped_steps", outcome, "what came out"},
     {"training.*", noted, "of this training"},
+    {"memory_format.*", outcome, "what came out; the setting `channels-last` says what was taken"},
     {"checkpoint.*", outcome, "what came out"},
     {"communication.*", outcome, "what came out"},
     {"measuring.*", outcome, "what came out; a run that did not converge is left out"},

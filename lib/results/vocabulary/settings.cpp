@@ -89,8 +89,9 @@ const options::Option* find_setting(std::string_view name) {
     return found == by_name.end() ? nullptr : found->second;
 }
 
-bool matters_to(Asker asker, std::string_view setting) {
+bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
     const auto* option = find_setting(setting);
+    if (option != nullptr && !value.empty() && value == option->when_absent) return false;
     switch (option == nullptr ? Role::work : option->role) {
         case Role::work:
         case Role::together:
@@ -107,6 +108,11 @@ bool matters_to(Asker asker, std::string_view setting) {
             break;
     }
     return false;
+}
+
+std::string_view value_when_absent(std::string_view setting) {
+    const auto* option = find_setting(setting);
+    return option == nullptr ? std::string_view() : option->when_absent;
 }
 
 bool counts_by_being_set(std::string_view setting) {

@@ -28,13 +28,17 @@ inline constexpr std::int64_t kMostThreads = 4096;
 /// The row of that name; nullptr where there is none: a later program stored it, or another one.
 const options::Option* find_setting(std::string_view name);
 
-/// Who asks whether a setting matters. One that has no row matters to all.
+/// Who asks whether a setting matters. One that has no row matters to all; a value that runs without the
+/// setting had as well tells none apart.
 enum class Asker {
     comparison,  ///< has it to be equal for two runs to be compared?
     group,       ///< does it tell groups apart, whatever how long or often was measured?
     factor       ///< is a run that differs in it alone no repetition?
 };
-bool matters_to(Asker asker, std::string_view setting);
+bool matters_to(Asker asker, std::string_view setting, std::string_view value = {});
+
+/// What a run did that lacks the setting; "" where no run of another version does.
+std::string_view value_when_absent(std::string_view setting);
 
 /// That it is set changes the work, to what it is set does not: the name of a file.
 bool counts_by_being_set(std::string_view setting);

@@ -63,6 +63,11 @@ void add_optimizer(Schema& rows) {
         .decides_numbers()
         .real("momentum", 0, kOpen, "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
         .decides_numbers()
+        .choice("ops", {"ranklab", "libtorch"}, kOpen,
+                "ranklab: our own dropout, pooling, Adam and Adadelta for the CPU; libtorch: LibTorch's "
+                "(docs/precision.md; default: ranklab, on a GPU libtorch)")
+        .decides_numbers()
+        .when_absent("ranklab")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
         .decides_numbers()
         .choice("shuffle", {"on", "off"}, "on", "a new order of the samples each epoch, from seed + epoch")
@@ -163,8 +168,13 @@ void add_speed(Schema& rows) {
         .decides_numbers()
         .excludes(
             {.other = "backend", .values = {"nccl"}, .because = "nccl carries GPU memory", .own = {"cpu"}})
-        .flag("channels-last", "images, volumes and convolutions with their channels innermost in memory")
+        .choice("memory-format", {"auto", "contiguous", "channels-last"}, "auto",
+                "how images, volumes and convolutions lie in memory; auto: tries both for a few steps before "
+                "the warm-up and takes the faster one, which channels-last then says")
+        .role(Role::bookkeeping)  // what was taken is compared
+        .flag("channels-last", "the same as --memory-format channels-last: channels innermost in memory")
         .decides_numbers()
+        .instead_of("memory-format")
         .flag("jit", "run the network as a traced, optimised graph of TorchScript")
         .decides_numbers()
         .excludes({.other = "precision",

@@ -11,10 +11,13 @@ namespace {
 // Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it; LibTorch's C++ API has none.
 //   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;  u = rho u + (1 - rho) d^2;  p = p - lr
 //   d
-// One pass over memory per parameter, where the tensor formula makes eight.
+// Ours makes one pass over memory per parameter, where LibTorch's operations on whole tensors make eight.
 class Adadelta final : public Optimizer {
   public:
-    Adadelta(std::vector<torch::Tensor> parameters, double lr) : parameters_(std::move(parameters)), lr_(lr) {
+    Adadelta(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
+        : parameters_(std::move(parameters)),
+          ours_(config.ops == nn::Ops::ranklab && suit_our_ops(parameters_)),
+          lr_(config.lr) {
         for (const auto& parameter : parameters_) {
             square_average_.push_back(torch::zeros_like(parameter).detach());
             delta_average_.push_back(torch::zeros_like(parameter).detach());
@@ -25,7 +28,7 @@ class Adadelta final : public Optimizer {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const torch::Tensor gradient = gradient_in_order(parameters_[i]);
             if (!gradient.defined()) continue;
-            if (!parameters_[i].is_cpu()) {
+            if (!ours_) {
                 update_by_tensors(i, gradient);
             } else if (parameters_[i].scalar_type() == torch::kDouble) {
                 update<double>(i, gradient);
@@ -52,7 +55,7 @@ class Adadelta final : public Optimizer {
     static constexpr double kEps = 1e-6;
     static constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
 
-    // Elsewhere than in host memory the formula as it stands.
+    // The formula as it stands, in the order of torch.optim.Adadelta.
     void update_by_tensors(std::size_t i, const torch::Tensor& g) {
         const torch::NoGradGuard no_gradients;
         square_average_[i].mul_(kRho).addcmul_(g, g, 1 - kRho);
@@ -87,25 +90,23 @@ class Adadelta final : public Optimizer {
     std::vector<torch::Tensor> parameters_;
     std::vector<torch::Tensor> square_average_;
     std::vector<torch::Tensor> delta_average_;
+    bool ours_;
     double lr_;
 };
 
 }  // namespace
 
 OptimizerEntry adadelta_entry() {
-    return {
-        .name = "adadelta",
-        .summary = "Adadelta, rho 0.9, eps 1e-6",
-        .default_lr = 1.0,
-        .make = [](std::vector<torch::Tensor> parameters,
-                   const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
-            if (config.fused)
-                throw base::OptionError(
-                    "LibTorch has no fused kernel for adadelta, and ours is one pass over memory already; "
-                    "leave it out",
-                    {"fused-optimizer"});
-            return std::make_unique<Adadelta>(std::move(parameters), config.lr);
-        }};
+    return {.name = "adadelta",
+            .summary = "Adadelta, rho 0.9, eps 1e-6",
+            .default_lr = 1.0,
+            .make = [](std::vector<torch::Tensor> parameters,
+                       const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
+                if (config.fused)
+                    throw base::OptionError("LibTorch has no fused kernel for adadelta; leave it out",
+                                            {"fused-optimizer"});
+                return std::make_unique<Adadelta>(std::move(parameters), config);
+            }};
 }
 
 }  // namespace ranklab::train

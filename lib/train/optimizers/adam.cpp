@@ -1,6 +1,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_fused_adam.h>
+#include <torch/optim/adam.h>
 
 #include <cmath>
 
@@ -23,47 +24,13 @@ struct StepFactors {
 };
 
 // Adam (Kingma and Ba 2015, arXiv:1412.6980, algorithm 1) in the order of operations of torch.optim.Adam:
-//   m += (1 - b1) (g - m);  v = b2 v + (1 - b2) g^2;  p -= lr / (1 - b1^k) m / (sqrt(v) / sqrt(1 - b2^k) +
-//   eps)
-// k counts a parameter's own steps, those for which it had a gradient. On the CPU one pass over memory and no
-// temporary, where the tensor formula makes seven passes and a temporary as large as the parameter: with the
-// 446 MiB of the U-Net the step is bound by memory.
-class Adam final : public Optimizer {
+//   m += (1 - b1) (g - m);  v = b2 v + (1 - b2) g^2;
+//   p -= lr / (1 - b1^k) m / (sqrt(v) / sqrt(1 - b2^k) + eps)
+// k counts a parameter's own steps, those for which it had a gradient. All ways to make the step keep this
+// state, so that a checkpoint of one serves the others.
+class AdamState : public Optimizer {
   public:
-    Adam(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
-        : parameters_(std::move(parameters)), lr_(config.lr), fused_(config.fused) {
-        for (const auto& parameter : parameters_) {
-            average_.push_back(torch::zeros_like(parameter).detach());
-            square_average_.push_back(torch::zeros_like(parameter).detach());
-            // fp32 as PyTorch's: the fused kernel on a GPU reads it there.
-            const torch::Device counts_on = fused_ ? parameter.device() : torch::Device(torch::kCPU);
-            steps_.push_back(torch::zeros({}, torch::TensorOptions(torch::kFloat).device(counts_on)));
-        }
-    }
-
-    void step() override {
-        const torch::NoGradGuard no_gradients;
-        if (fused_) {
-            step_fused();
-            return;
-        }
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const torch::Tensor gradient = gradient_in_order(parameters_[i]);
-            if (!gradient.defined()) continue;
-            steps_[i] += 1;
-            const StepFactors factors(lr_, steps_[i].item<double>());
-            const auto type = parameters_[i].scalar_type();
-            if (!parameters_[i].is_cpu() || (type != torch::kDouble && type != torch::kFloat)) {
-                update_by_tensors(i, gradient, factors);
-            } else if (type == torch::kDouble) {
-                update<double>(i, gradient, factors);
-            } else {
-                update<float>(i, gradient, factors);
-            }
-        }
-    }
     void set_lr(double lr) override { lr_ = lr; }
-
     std::vector<OptimizerState> state() override {
         return {{"exp_avg", average_}, {"exp_avg_sq", square_average_}, {"step", steps_}};
     }
@@ -80,24 +47,42 @@ class Adam final : public Optimizer {
         }
     }
 
-  private:
-    void step_fused() {
-        std::vector<torch::Tensor> parameters, gradients, averages, squares, steps;
+  protected:
+    AdamState(std::vector<torch::Tensor> parameters, double lr, bool counts_beside_parameters)
+        : parameters_(std::move(parameters)), lr_(lr) {
+        for (const auto& parameter : parameters_) {
+            average_.push_back(torch::zeros_like(parameter).detach());
+            square_average_.push_back(torch::zeros_like(parameter).detach());
+            const torch::Device place = counts_beside_parameters ? parameter.device() : torch::kCPU;
+            steps_.push_back(torch::zeros({}, torch::TensorOptions(torch::kFloat).device(place)));
+        }
+    }
+
+    std::vector<torch::Tensor> parameters_;
+    std::vector<torch::Tensor> average_;
+    std::vector<torch::Tensor> square_average_;
+    std::vector<torch::Tensor> steps_;  // one number each, fp32 as PyTorch's
+    double lr_;
+};
+
+// Ours: one pass over memory and no temporary, where operations on whole tensors make seven passes and a
+// temporary as large as the parameter. With the 446 MiB of the U-Net the step is bound by memory.
+class Adam final : public AdamState {
+  public:
+    Adam(std::vector<torch::Tensor> parameters, double lr) : AdamState(std::move(parameters), lr, false) {}
+
+    void step() override {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const torch::Tensor gradient = gradient_in_order(parameters_[i]);
             if (!gradient.defined()) continue;
-            parameters.push_back(parameters_[i]);
-            gradients.push_back(gradient);
-            averages.push_back(average_[i]);
-            squares.push_back(square_average_[i]);
-            steps.push_back(steps_[i]);
+            steps_[i] += 1;
+            const StepFactors factors(lr_, steps_[i].item<double>());
+            const bool wide = parameters_[i].scalar_type() == torch::kDouble;
+            wide ? update<double>(i, gradient, factors) : update<float>(i, gradient, factors);
         }
-        if (parameters.empty()) return;
-        at::_foreach_add_(steps, 1);
-        at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, lr_, kBeta1, kBeta2, 0.0, kEps,
-                         false, false);
     }
 
+  private:
     template <class T>
     void update(std::size_t i, const torch::Tensor& gradient, const StepFactors& factors) {
         T* const p = parameters_[i].mutable_data_ptr<T>();
@@ -121,21 +106,71 @@ class Adam final : public Optimizer {
             }
         });
     }
+};
 
-    void update_by_tensors(std::size_t i, const torch::Tensor& gradient, const StepFactors& factors) {
-        average_[i].lerp_(gradient, 1 - kBeta1);
-        square_average_[i].mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
-        const torch::Tensor denominator = square_average_[i].sqrt().div_(factors.root).add_(kEps);
-        parameters_[i].addcdiv_(average_[i], denominator, -factors.size);
+// LibTorch's own, torch::optim::Adam.
+class LibTorchAdam final : public AdamState {
+  public:
+    LibTorchAdam(std::vector<torch::Tensor> parameters, double lr)
+        : AdamState(std::move(parameters), lr, false),
+          optimizer_(parameters_, torch::optim::AdamOptions(lr).betas({kBeta1, kBeta2}).eps(kEps)) {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            auto slot = std::make_unique<Slot>();
+            slot->exp_avg(average_[i]);
+            slot->exp_avg_sq(square_average_[i]);
+            optimizer_.state()[parameters_[i].unsafeGetTensorImpl()] = std::move(slot);
+        }
     }
 
-    std::vector<torch::Tensor> parameters_;
-    std::vector<torch::Tensor> average_;
-    std::vector<torch::Tensor> square_average_;
-    std::vector<torch::Tensor> steps_;  // scalars
-    double lr_;
-    bool fused_;
+    // The counts are in steps_, which others may write; LibTorch's copy of them follows.
+    void step() override {
+        for (auto& group : optimizer_.param_groups()) group.options().set_lr(lr_);
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            if (!parameters_[i].grad().defined()) continue;
+            auto& slot = *optimizer_.state()[parameters_[i].unsafeGetTensorImpl()];
+            static_cast<Slot&>(slot).step(steps_[i].item<std::int64_t>());
+            steps_[i] += 1;
+        }
+        optimizer_.step();
+    }
+
+  private:
+    using Slot = torch::optim::AdamParamState;
+
+    torch::optim::Adam optimizer_;
 };
+
+// LibTorch's fused kernel: one call for all parameters. On a GPU it reads the counts there.
+class FusedAdam final : public AdamState {
+  public:
+    FusedAdam(std::vector<torch::Tensor> parameters, double lr)
+        : AdamState(std::move(parameters), lr, true) {}
+
+    void step() override {
+        const torch::NoGradGuard no_gradients;
+        std::vector<torch::Tensor> parameters, gradients, averages, squares, steps;
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            const torch::Tensor gradient = gradient_in_order(parameters_[i]);
+            if (!gradient.defined()) continue;
+            parameters.push_back(parameters_[i]);
+            gradients.push_back(gradient);
+            averages.push_back(average_[i]);
+            squares.push_back(square_average_[i]);
+            steps.push_back(steps_[i]);
+        }
+        if (parameters.empty()) return;
+        at::_foreach_add_(steps, 1);
+        at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, lr_, kBeta1, kBeta2, 0.0, kEps,
+                         false, false);
+    }
+};
+
+std::unique_ptr<Optimizer> make_adam(std::vector<torch::Tensor> parameters, const OptimizerConfig& config) {
+    if (config.fused) return std::make_unique<FusedAdam>(std::move(parameters), config.lr);
+    if (config.ops == nn::Ops::ranklab && suit_our_ops(parameters))
+        return std::make_unique<Adam>(std::move(parameters), config.lr);
+    return std::make_unique<LibTorchAdam>(std::move(parameters), config.lr);
+}
 
 }  // namespace
 
@@ -144,10 +179,7 @@ OptimizerEntry adam_entry() {
             .summary = "Adam, betas 0.9 and 0.999, eps 1e-8, no weight decay",
             .default_lr = 1e-3,
             .has_fused = true,
-            .make = [](std::vector<torch::Tensor> parameters,
-                       const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<Adam>(std::move(parameters), config);
-            }};
+            .make = make_adam};
 }
 
 }  // namespace ranklab::train

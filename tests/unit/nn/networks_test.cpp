@@ -180,5 +180,32 @@ TEST(Networks, RefuseTheOthersData) {
     EXPECT_THAT(refusal("unet3d", images(64, 64)), HasSubstr("--data cosmology"));
 }
 
+// --ops: a training forward with dropout from one state of the generator, to the bit.
+TEST(Ops, GiveOneLossAndOneGradient) {
+    const auto entry = named("mnist-cnn");
+    const auto gradients = [&entry](Ops ops) {
+        torch::manual_seed(4);
+        const auto model = entry.make({.input = entry.input, .ops = ops});
+        const auto loss = model->loss(model->forward(torch::randn({6, 1, 28, 28})), torch::arange(6));
+        loss.backward();
+        std::vector<torch::Tensor> all{loss.detach()};
+        for (const auto& parameter : model->parameters()) all.push_back(parameter.grad());
+        return all;
+    };
+    const auto ours = gradients(Ops::ranklab);
+    const auto torchs = gradients(Ops::libtorch);
+    for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(torch::equal(ours[i], torchs[i])) << i;
+}
+
+TEST(Outline, KnowsWhetherAModelConvolves) {
+    const auto convolves = [](const std::string& name) {
+        const auto entry = named(name);
+        return outline_of(entry, {.input = entry.input}).convolves;
+    };
+    EXPECT_TRUE(convolves("mnist-cnn"));
+    EXPECT_TRUE(convolves("unet3d"));
+    EXPECT_FALSE(convolves("wide-mlp"));
+}
+
 }  // namespace
 }  // namespace ranklab::nn

@@ -1,6 +1,7 @@
 // Our own operations promise LibTorch's very bits: LibTorch is the judge here.
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -43,7 +44,7 @@ torch::Tensor plain_relu_max_pool(const torch::Tensor& x) {
 }
 
 void expect_the_same_pooling(const torch::Tensor& x, const std::string& what) {
-    const auto ours = run(relu_max_pool_2x2, x);
+    const auto ours = run([](const torch::Tensor& t) { return relu_max_pool_2x2(t); }, x);
     const auto torchs = run(plain_relu_max_pool, x);
     EXPECT_TRUE(same_bits(ours.output, torchs.output)) << what;
     EXPECT_TRUE(same_bits(ours.gradient, torchs.gradient)) << what;
@@ -86,7 +87,7 @@ TEST(ReluMaxPool, TakesSpecialValuesAsLibTorch) {
     const auto values = torch::tensor(windows, torch::kDouble).view({1, 6 * 6 * 6 * 6, 2, 2});
     for (const auto dtype : {torch::kFloat, torch::kDouble}) {
         const auto x = values.to(dtype);
-        const auto ours = run(relu_max_pool_2x2, x);
+        const auto ours = run([](const torch::Tensor& t) { return relu_max_pool_2x2(t); }, x);
         const auto torchs = run(plain_relu_max_pool, x);
         EXPECT_TRUE(torch::allclose(ours.output, torchs.output, 0, 0, /*equal_nan=*/true));
         EXPECT_TRUE(torch::equal(ours.gradient, torchs.gradient));
@@ -204,6 +205,37 @@ TEST(Dropout, KeepsTheMean) {
     const auto out = fast_dropout(torch::ones({1000000}), 0.25, true);
     EXPECT_NEAR(out.mean().item<double>(), 1.0, 0.005);
     EXPECT_NEAR(out.eq(0).to(torch::kDouble).mean().item<double>(), 0.25, 0.005);
+}
+
+// --ops: the same mask, output and gradient, and the same stream of random numbers afterwards.
+TEST(Ops, BothComputeTheSameBits) {
+    torch::manual_seed(8);
+    const auto x = torch::randn({3, 4, 6, 10});
+    const auto computed = [&x](Ops ops) {
+        torch::manual_seed(21);
+        return run(
+            [ops](const torch::Tensor& t) {
+                return fast_dropout(relu_max_pool_2x2(t, ops), 0.25, true, ops);
+            },
+            x);
+    };
+    const auto ours = computed(Ops::ranklab);
+    const auto next = torch::rand({5});
+    const auto torchs = computed(Ops::libtorch);
+    EXPECT_TRUE(same_bits(ours.output, torchs.output));
+    EXPECT_TRUE(same_bits(ours.gradient, torchs.gradient));
+    EXPECT_TRUE(same_bits(torch::rand({5}), next));
+}
+
+// Which of the two computed tells the graph of autograd.
+TEST(Ops, LibTorchsAreLibTorchs) {
+    const auto x = torch::randn({1, 1, 4, 4}).requires_grad_();
+    const auto node = [](const torch::Tensor& t) { return t.grad_fn()->name(); };
+    EXPECT_THAT(node(relu_max_pool_2x2(x, Ops::libtorch)), ::testing::HasSubstr("MaxPool2D"));
+    EXPECT_THAT(node(relu_max_pool_2x2(x, Ops::ranklab)), ::testing::HasSubstr("ReluMaxPool"));
+    EXPECT_THAT(node(fast_dropout(x, 0.5, true, Ops::ranklab)), ::testing::HasSubstr("FastDropout"));
+    EXPECT_THAT(node(fast_dropout(x, 0.5, true, Ops::libtorch)),
+                ::testing::Not(::testing::HasSubstr("FastDropout")));
 }
 
 }  // namespace

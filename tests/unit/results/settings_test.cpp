@@ -29,7 +29,7 @@ Names together(const Names& one, const Names& other) {
 
 const Names kToNobody{"output",         "label",        "config",        "quiet",        "seed",
                       "directory",      "time-limit",   "stall-timeout", "lock-timeout", "order",
-                      "made-for-ranks", "expect-ranks", "data-dir"};
+                      "made-for-ranks", "expect-ranks", "data-dir",      "memory-format"};
 const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
                                "benchy-json", "save-parameters", "keep"};
 const Names kNotToGroups{"warmup",      "steps",           "epochs",           "ranks", "overlap-steps",
@@ -107,8 +107,20 @@ TEST(Settings, SomeDecideTheParametersValues) {
                                                   "lr-total-steps",
                                                   "fused-optimizer",
                                                   "channels-last",
+                                                  "ops",
                                                   "jit",
                                                   "cuda-graph"}));
+}
+
+// A run of before there was --ops had ours: it is like one that says so, and unlike the other.
+TEST(Settings, AreAbsentInRunsOfBeforeTheirTime) {
+    EXPECT_EQ(value_when_absent("ops"), "ranklab");
+    EXPECT_EQ(value_when_absent("model"), "");
+    for (const auto asker : {Asker::comparison, Asker::group, Asker::factor}) {
+        EXPECT_FALSE(matters_to(asker, "ops", "ranklab"));
+        EXPECT_TRUE(matters_to(asker, "ops", "libtorch"));
+        EXPECT_TRUE(matters_to(asker, "model", "mnist-cnn"));
+    }
 }
 
 // find_setting() answers for both commands.

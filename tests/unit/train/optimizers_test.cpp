@@ -1,4 +1,4 @@
-// Adam, and what holds for all optimizers' fused forms.
+// Adam, and what holds for all optimizers' fused forms, and for both --ops.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -78,27 +78,7 @@ TEST(Adam, MakesPythonsSteps) {
     }
 }
 
-struct LibTorchAdam final : Optimizer {
-    explicit LibTorchAdam(const Tensors& parameters) : adam(parameters, torch::optim::AdamOptions(0.01)) {}
-    void step() override { adam.step(); }
-    void set_lr(double lr) override { adam.param_groups()[0].options().set_lr(lr); }
-    std::vector<OptimizerState> state() override { return {}; }
-    void load_state(const std::vector<OptimizerState>&) override {}
-    torch::optim::Adam adam;
-};
-
-TEST(Adam, EqualsLibTorchsOverTwentySteps) {
-    for (const auto& [dtype, bound] : {std::pair{torch::kDouble, 1e-12}, {torch::kFloat, 2e-6}}) {
-        Training ours(dtype);
-        Training theirs(dtype);
-        ours.steps(*optimizer_named("adam").make(ours.parameters, {.lr = 0.01}), 0, 20);
-        LibTorchAdam reference(theirs.parameters);
-        theirs.steps(reference, 0, 20);
-        EXPECT_LE(worst(ours.parameters, theirs.parameters), bound) << dtype;
-    }
-}
-
-// Types without a pass of their own go by the tensor formula.
+// Types that our passes over memory do not know go by LibTorch's operations.
 TEST(Adam, TakesSixteenBitParametersToo) {
     Training bf16(torch::kBFloat16);
     const Training start(torch::kBFloat16);
@@ -109,9 +89,12 @@ TEST(Adam, TakesSixteenBitParametersToo) {
     EXPECT_LE(worst(bf16.parameters, wide.parameters), 1e-2);
 }
 
-TEST(Adam, KeepsAParametersOwnStepCount) {
+class OwnStepCount : public ::testing::TestWithParam<nn::Ops> {};
+INSTANTIATE_TEST_SUITE_P(Adam, OwnStepCount, ::testing::Values(nn::Ops::ranklab, nn::Ops::libtorch));
+
+TEST_P(OwnStepCount, OfEachParameterIsKept) {
     Training training(torch::kFloat);
-    const auto optimizer = optimizer_named("adam").make(training.parameters, {.lr = 0.01});
+    const auto optimizer = optimizer_named("adam").make(training.parameters, {.lr = 0.01, .ops = GetParam()});
     training.steps(*optimizer, 0, 8);
     const auto state = optimizer->state();
     ASSERT_EQ(state.at(2).name, "step");
@@ -170,10 +153,73 @@ TEST(FusedOptimizers, AreRefusedWhereThereIsNoKernel) {
     }
 }
 
+// ---- --ops: ours and LibTorch's
+
+constexpr nn::Ops kBoth[] = {nn::Ops::ranklab, nn::Ops::libtorch};
+
+TEST(Ops, BothMakeTheSameSteps) {
+    for (const auto& entry : optimizers()) {
+        for (const auto& [dtype, bound] : {std::pair{torch::kDouble, 1e-12}, {torch::kFloat, 2e-6}}) {
+            Training ours(dtype);
+            Training theirs(dtype);
+            ours.steps(*entry.make(ours.parameters, {.lr = 0.01, .momentum = 0.9}), 0, 20);
+            theirs.steps(
+                *entry.make(theirs.parameters, {.lr = 0.01, .momentum = 0.9, .ops = nn::Ops::libtorch}), 0,
+                20);
+            EXPECT_LE(worst(ours.parameters, theirs.parameters), bound) << entry.name << " " << dtype;
+        }
+    }
+}
+
+// LibTorch's own class, made here by hand: what `libtorch` is, to the bit.
+TEST(Ops, LibTorchsAdamIsItsOwnClass) {
+    for (const auto dtype : {torch::kDouble, torch::kFloat}) {
+        Training ours(dtype);
+        Training theirs(dtype);
+        ours.steps(*optimizer_named("adam").make(ours.parameters, {.lr = 0.01, .ops = nn::Ops::libtorch}), 0,
+                   20);
+        struct ByHand final : Optimizer {
+            explicit ByHand(const Tensors& parameters) : adam(parameters, torch::optim::AdamOptions(0.01)) {}
+            void step() override { adam.step(); }
+            void set_lr(double lr) override { adam.param_groups()[0].options().set_lr(lr); }
+            std::vector<OptimizerState> state() override { return {}; }
+            void load_state(const std::vector<OptimizerState>&) override {}
+            torch::optim::Adam adam;
+        } reference(theirs.parameters);
+        theirs.steps(reference, 0, 20);
+        for (std::size_t i = 0; i < ours.parameters.size(); ++i)
+            EXPECT_TRUE(torch::equal(ours.parameters[i], theirs.parameters[i])) << dtype << i;
+    }
+}
+
+// The same state under the same names: --resume refuses the change, but nothing would break by it.
+TEST(Ops, GoOnFromTheOthersState) {
+    for (const auto& entry : optimizers()) {
+        for (const bool ours_first : {false, true}) {
+            Training unbroken(torch::kDouble);
+            unbroken.steps(*entry.make(unbroken.parameters, {.lr = 0.01, .momentum = 0.9}), 0, 10);
+            Training changed(torch::kDouble);
+            const auto made = [&](bool ours) {
+                return entry.make(changed.parameters,
+                                  {.lr = 0.01, .momentum = 0.9, .ops = kBoth[ours ? 0 : 1]});
+            };
+            const auto first = made(ours_first);
+            changed.steps(*first, 0, 5);
+            const auto second = made(!ours_first);
+            second->load_state(first->state());
+            changed.steps(*second, 5, 10);
+            EXPECT_LE(worst(changed.parameters, unbroken.parameters), 1e-12) << entry.name;
+        }
+    }
+}
+
 // A channels-last weight with a row-major gradient, as a bucket hands it back, and the other way round.
 TEST(Optimizers, PairElementsWhateverTheOrderInMemory) {
     for (const auto& entry : optimizers()) {
-        for (const bool fused : {false, true}) {
+        for (const auto& form :
+             {std::pair{false, nn::Ops::ranklab}, {false, nn::Ops::libtorch}, {true, nn::Ops::ranklab}}) {
+            const bool fused = form.first;
+            const nn::Ops ops = form.second;
             if (fused && !entry.has_fused) continue;
             torch::manual_seed(9);
             const auto start = torch::randn({4, 6, 3, 3}, torch::kDouble);
@@ -181,7 +227,7 @@ TEST(Optimizers, PairElementsWhateverTheOrderInMemory) {
             const auto stepped = [&](c10::MemoryFormat of_parameter, c10::MemoryFormat of_gradient) {
                 const auto p = start.clone().contiguous(of_parameter).requires_grad_();
                 const auto optimizer =
-                    entry.make({p}, {.lr = entry.default_lr, .momentum = 0.9, .fused = fused});
+                    entry.make({p}, {.lr = entry.default_lr, .momentum = 0.9, .fused = fused, .ops = ops});
                 for (int step = 0; step < 3; ++step) {
                     p.mutable_grad() = (gradient * (step + 1)).contiguous(of_gradient);
                     optimizer->step();

@@ -14,6 +14,12 @@ namespace {
 
 using tests::thrown_sentence;
 
+TEST(CheckpointSettings, AnOlderRunDidWhatALaterOptionSays) {
+    EXPECT_NO_THROW(check_same_settings({{"--ops", "ranklab"}}, {}));
+    EXPECT_THROW(check_same_settings({{"--ops", "libtorch"}}, {}), base::OptionError);
+    EXPECT_THROW(check_same_settings({{"--model", "mnist-cnn"}}, {}), base::OptionError);
+}
+
 TEST(CheckpointSettings, EveryDifferenceIsNamedWithBothValues) {
     const CheckpointSettings now{{"--model", "a"}, {"--lr", "1"}, {"--new", "5"}};
     EXPECT_NO_THROW(check_same_settings(now, now));

@@ -198,6 +198,15 @@ TEST(Compare, EqualSidesRarelyDiffer) {
     EXPECT_LE(alarms, kTries * 7 / 100);
 }
 
+TEST(Compare, RunsOfBeforeThereWasAnOptionDidWhatItSays) {
+    const Side old = steady_side("A", 5, 0.1);
+    Side now = steady_side("B", 5, 0.1);
+    set(now, "ops", "ranklab");
+    EXPECT_TRUE(compared(old, now).groups.front().differing.empty());
+    set(now, "ops", "libtorch");
+    EXPECT_THAT(refusal(old, now), HasSubstr("ops (A: ranklab; B: libtorch)"));
+}
+
 TEST(Compare, DifferingSettingsAreRefusedByName) {
     const Side a = steady_side("A", 5, 0.1);
     Side b = steady_side("B", 5, 0.1);

@@ -1,0 +1,82 @@
+#include "experiments/training/memory_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stats/summary.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+// A format that is to be worth another layout has to gain more than what two runs of one differ by.
+constexpr double kMargin = 1.05;
+constexpr const char* kAuto = "auto";
+constexpr const char* kContiguous = "contiguous";
+constexpr const char* kChannelsLast = "channels-last";
+
+const char* name_of(bool channels_last) {
+    return channels_last ? kChannelsLast : kContiguous;
+}
+
+double median_of(const std::vector<FormatRound>& rounds, double FormatRound::*side) {
+    std::vector<double> times;
+    for (const auto& round : rounds) times.push_back(round.*side);
+    return stats::quantile(times, 0.5);
+}
+
+// Why there is nothing to try; "" where there is.
+std::string why_contiguous(const FormatFacts& facts) {
+    if (!facts.computes) return "nothing is computed";
+    if (!facts.convolves) return "the model has no convolutions";
+    if (facts.cuda_graph) return "nothing is tried beside a recorded graph";
+    return {};
+}
+
+}  // namespace
+
+FormatChoice settle_format(options::Options& options, const FormatFacts& facts) {
+    if (options.is_set(kChannelsLast)) options.resolve("memory-format", name_of(options.flag(kChannelsLast)));
+    FormatChoice choice{.asked = options.text("memory-format"), .why = "it was asked for"};
+    if (choice.asked == kAuto) {
+        choice.why = why_contiguous(facts);
+        choice.open = choice.why.empty();
+    }
+    choice.channels_last = choice.asked == kChannelsLast;
+    options.resolve(kChannelsLast, choice.open            ? "auto: decided before the warm-up"
+                                   : choice.channels_last ? "true"
+                                                          : "false");
+    return choice;
+}
+
+FormatChoice chosen_by(std::vector<FormatRound> rounds) {
+    const double contiguous = median_of(rounds, &FormatRound::contiguous);
+    const double channels_last = median_of(rounds, &FormatRound::channels_last);
+    const double gain = contiguous / channels_last;
+    const bool always = std::all_of(rounds.begin(), rounds.end(),
+                                    [](const auto& round) { return round.channels_last < round.contiguous; });
+    const auto times = fmt::format("{:.3g} against {:.3g} ms a step of forward and backward, {} rounds",
+                                   1e3 * channels_last, 1e3 * contiguous, rounds.size());
+    FormatChoice choice{.asked = kAuto, .channels_last = always && gain > kMargin};
+    choice.why = choice.channels_last || gain < 1 / kMargin
+                     ? fmt::format("channels-last is {:.2f} x as fast ({})", gain, times)
+                     : fmt::format("channels-last is not surely faster ({})", times);
+    choice.rounds = std::move(rounds);
+    return choice;
+}
+
+void add_format(results::Run& run, const FormatChoice& choice) {
+    const auto fact = [&run](const char* key, const std::string& value) {
+        run.context.push_back({"memory_format", key, value});
+    };
+    fact("asked", choice.asked);
+    fact("taken", name_of(choice.channels_last));
+    fact("why", choice.why);
+    if (choice.rounds.empty()) return;
+    fact("trial_rounds", fmt::format("{}", choice.rounds.size()));
+    fact("trial_contiguous_s", fmt::format("{:.6g}", median_of(choice.rounds, &FormatRound::contiguous)));
+    fact("trial_channels_last_s",
+         fmt::format("{:.6g}", median_of(choice.rounds, &FormatRound::channels_last)));
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,49 @@
+// Which memory format a training computes in: the one that is asked for, or the one that a trial of both
+// finds faster. No torch in here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "options/options.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::experiments {
+
+/// Seconds of a step of forward and backward, the slowest rank's.
+struct FormatRound {
+    double contiguous = 0;
+    double channels_last = 0;
+};
+
+struct FormatChoice {
+    std::string asked;                     ///< as the option's values
+    bool open = false;                     ///< to be decided before the warm-up
+    bool channels_last = false;            ///< what is taken
+    std::string why;                       ///< a clause
+    std::vector<FormatRound> rounds = {};  ///< of the trial; none: there was none
+};
+
+/// What decides whether there is anything to try.
+struct FormatFacts {
+    bool convolves = true;
+    bool computes = true;
+    bool cuda_graph = false;
+};
+
+/// Of --memory-format and --channels-last; where it is not open, it is settled in `options`.
+FormatChoice settle_format(options::Options& options, const FormatFacts& facts);
+
+/// Channels-last where it was faster in every round, and in the median by more than a margin; contiguous
+/// where the two are alike, so that runs of noisy machines take one format.
+FormatChoice chosen_by(std::vector<FormatRound> rounds);
+
+/// What was asked, what was taken and why, as facts of the run.
+void add_format(results::Run& run, const FormatChoice& choice);
+
+/// By local batch: what an earlier run of the same command found.
+using FormatTrials = std::map<std::int64_t, FormatChoice>;
+
+}  // namespace ranklab::experiments
