@@ -10,6 +10,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/cast.hpp"
 #include "base/clock.hpp"
 #include "base/pinned.hpp"
 
