@@ -7,6 +7,7 @@
 #include <csignal>
 #include <memory>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/last_words.hpp"
 
@@ -20,7 +21,7 @@ std::array<struct sigaction, NSIG> before{};  // by signal: what a crash of no c
 
 void on_crash(int signal, siginfo_t* what, void* /*context*/) {
     if (innermost != nullptr && innermost->covers(signal)) innermost->say_and_end();
-    sigaction(signal, &before[static_cast<std::size_t>(signal)], nullptr);
+    sigaction(signal, &before[signal], nullptr);
     const bool by_the_kernel = what->si_code > 0;  // comes again where this returns to, with its address
     if (!by_the_kernel) static_cast<void>(raise(signal));
 }
@@ -30,7 +31,7 @@ bool listen() {
         struct sigaction action {};
         action.sa_sigaction = on_crash;
         action.sa_flags = SA_ONSTACK | SA_SIGINFO;
-        sigaction(signal, &action, &before[static_cast<std::size_t>(signal)]);
+        sigaction(signal, &action, &before[signal]);
     }
     return true;
 }
@@ -86,7 +87,7 @@ void CrashSentence::say_and_end() const noexcept {
                                     iovec{&end_of_line, 1}};
     static_cast<void>(::writev(STDERR_FILENO, line.data(), 2) < 0);
     LastWords::say();
-    _exit(static_cast<int>(ExitCode::wrong_data));
+    _exit(number_of(ExitCode::wrong_data));
 }
 
 }  // namespace ranklab::base

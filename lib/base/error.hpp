@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/cast.hpp"
+
 namespace ranklab::base {
 
 /// The exit codes users and scripts rely on. All ranks agree on one of them.
@@ -81,7 +83,7 @@ struct EnvironmentError : Error {
 struct Interrupted : Error {
     Interrupted(std::string sentence, int signal)
         : Error(std::move(sentence), static_cast<ExitCode>(128 + signal)) {}
-    int signal() const noexcept { return static_cast<int>(code()) - 128; }
+    int signal() const noexcept { return number_of(code()) - 128; }
 };
 
 struct MpiError : Error {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/cast.hpp"
 #include "base/clock.hpp"
 #include "base/pinned.hpp"
 
@@ -35,7 +36,7 @@ class IoTimes {
     using Clock = base::Clock;  // CLOCK_MONOTONIC: the same for all processes of a node
 
     void add(IoPhase phase, Clock::time_point begin, Clock::time_point end) {
-        IoTally& tally = tallies_[static_cast<std::size_t>(phase)];
+        IoTally& tally = tallies_[number_of(phase)];
         const double seconds = seconds_between(begin, end);
         tally.calls += 1;
         tally.total_s += seconds;
@@ -60,7 +61,7 @@ class IoTimes {
         last_close_s_ = std::max(last_close_s_, other.last_close_s_);
     }
 
-    const IoTally& of(IoPhase phase) const { return tallies_[static_cast<std::size_t>(phase)]; }
+    const IoTally& of(IoPhase phase) const { return tallies_[number_of(phase)]; }
     const IoTally& records() const { return records_; }
     double bytes() const { return bytes_; }
     /// Seconds on this node's steady clock; infinite, and minus infinite, where nothing was opened or closed.

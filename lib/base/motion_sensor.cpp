@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "base/clock.hpp"
 
 namespace ranklab::base {
@@ -174,8 +175,7 @@ bool MotionSensor::moved(const Sample& now, const IdleThreads& idle, double seco
         if (waits_for_ranks(idle, task)) continue;
         cpu_ns += usage.cpu_ns - std::min(past.cpu_ns, usage.cpu_ns);
     }
-    return bytes >= kLeastBytes ||
-           static_cast<double>(cpu_ns) >= std::max(kLeastCpuNs, kLeastShareOfCore * 1e9 * seconds);
+    return bytes >= kLeastBytes || real(cpu_ns) >= std::max(kLeastCpuNs, kLeastShareOfCore * 1e9 * seconds);
 }
 
 Motion MotionSensor::look() {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/pinned.hpp"
 
@@ -25,7 +26,7 @@ class StopSignals : Pinned {
 
 /// Whether a signal ended the work, on this rank or on the one that has the sentence.
 inline bool is_stop(const Error& error) {
-    return static_cast<int>(error.code()) > 128;
+    return number_of(error.code()) > 128;
 }
 
 }  // namespace ranklab::base

@@ -17,7 +17,7 @@ std::optional<std::size_t> move_all(Bytes bytes, const Move& move) {
         if (moved < 0 && errno == EINTR) continue;
         if (moved < 0) return std::nullopt;
         if (moved == 0) break;
-        done += static_cast<std::size_t>(moved);
+        done += moved;
     }
     return done;
 }
@@ -31,7 +31,7 @@ bool write_bytes(int file, std::span<const std::byte> bytes) {
 
 bool write_bytes_at(int file, std::span<const std::byte> bytes, std::uint64_t at) {
     return move_all(bytes, [&](auto left, std::size_t done) {
-               return ::pwrite(file, left.data(), left.size(), static_cast<off_t>(at + done));
+               return ::pwrite(file, left.data(), left.size(), at + done);
            }) == bytes.size();
 }
 
@@ -41,7 +41,7 @@ std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes) {
 
 std::optional<std::size_t> read_bytes_at(int file, std::span<std::byte> bytes, std::uint64_t at) {
     return move_all(bytes, [&](auto left, std::size_t done) {
-        return ::pread(file, left.data(), left.size(), static_cast<off_t>(at + done));
+        return ::pread(file, left.data(), left.size(), at + done);
     });
 }
 

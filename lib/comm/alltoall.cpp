@@ -29,8 +29,7 @@ void need_sum(const BufferView& buffer, std::span<const std::size_t> counts, int
 }
 
 std::size_t bytes_before(std::span<const std::size_t> counts, std::size_t rank, std::size_t element) {
-    return element * std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(rank),
-                                     std::size_t{0});
+    return element * std::accumulate(counts.begin(), counts.begin() + rank, std::size_t{0});
 }
 
 struct Part {
@@ -50,8 +49,8 @@ void exchange(MPI_Comm comm, const Part& out, int to, const Part& in, int from) 
                                in.data + received, in_now, MPI_BYTE, in_now > 0 ? from : MPI_PROC_NULL, kTag,
                                comm, MPI_STATUS_IGNORE),
                   "MPI_Sendrecv");
-        sent += static_cast<std::size_t>(out_now);
-        received += static_cast<std::size_t>(in_now);
+        sent += out_now;
+        received += in_now;
     } while (sent < out.bytes || received < in.bytes);
 }
 
@@ -74,7 +73,7 @@ void alltoallv(Communicator& communicator, const BufferView& send, std::span<con
     }
     const std::size_t element = size_of(send.dtype);
     const auto part = [&](const BufferView& buffer, std::span<const std::size_t> counts, int of) {
-        const auto r = static_cast<std::size_t>(of);
+        const std::size_t r = of;
         return Part{static_cast<char*>(buffer.data) + bytes_before(counts, r, element), counts[r] * element};
     };
     const Part kept = part(send, send_counts, rank);

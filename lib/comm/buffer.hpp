@@ -6,15 +6,15 @@
 #include <span>
 #include <type_traits>
 
+#include "base/element.hpp"
 #include "comm/small_floats.hpp"
 
 namespace ranklab::comm {
 
-enum class DType { u8, i32, i64, f32, f64, f16, bf16 };
+using DType = base::Element;
+using base::size_of;
 enum class Memory { host, device };
 enum class ReduceOp { sum, min, max };
-
-std::size_t size_of(DType dtype);
 
 /// `count` elements at `data`; does not own them.
 struct BufferView {

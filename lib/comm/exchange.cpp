@@ -9,20 +9,21 @@
 #include <memory>
 #include <thread>
 
+#include "base/cast.hpp"
 #include "base/failure.hpp"
 #include "base/motion.hpp"
 
 namespace ranklab::comm {
 
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine) {
-    const auto ranks = static_cast<std::size_t>(control.world_size());
-    std::int64_t longest = static_cast<std::int64_t>(mine.size());
+    const std::size_t ranks = control.world_size();
+    std::int64_t longest = std::ssize(mine);
     const auto my_length = longest;
     control.allreduce(view(std::span(&longest, 1)), ReduceOp::max);
 
     std::vector<std::int64_t> lengths(ranks);
     control.allgather(view(std::span(&my_length, 1)), view(std::span(lengths)));
-    const auto width = static_cast<std::size_t>(longest);
+    const std::size_t width = longest;
     std::vector<char> padded(width);
     std::copy(mine.begin(), mine.end(), padded.begin());
     std::vector<char> all(width * ranks);
@@ -35,7 +36,7 @@ std::vector<std::string> gather_texts(Communicator& control, const std::string& 
 }
 
 std::string broadcast_text(Communicator& control, const std::string& text, int root) {
-    auto length = static_cast<std::int64_t>(text.size());
+    auto length = std::ssize(text);
     control.broadcast(view(std::span(&length, 1)), root);
     std::string copy = control.rank() == root ? text : std::string(static_cast<std::size_t>(length), '\0');
     control.broadcast(view(std::span(copy.data(), copy.size())), root);
@@ -43,7 +44,7 @@ std::string broadcast_text(Communicator& control, const std::string& text, int r
 }
 
 std::vector<double> gather_values(Communicator& control, double mine) {
-    std::vector<double> all(static_cast<std::size_t>(control.world_size()));
+    std::vector<double> all(control.world_size());
     control.allgather(view(std::span(&mine, 1)), view(std::span(all)));
     return all;
 }
@@ -62,9 +63,9 @@ Outcome outcome_of(const std::function<void()>& work) {
         work();
         return {};
     } catch (const std::exception& error) {
-        return {std::current_exception(), static_cast<int>(base::describe_failure(error).code)};
+        return {std::current_exception(), base::number_of(base::describe_failure(error).code)};
     } catch (...) {
-        return {std::current_exception(), static_cast<int>(base::ExitCode::internal)};
+        return {std::current_exception(), base::number_of(base::ExitCode::internal)};
     }
 }
 

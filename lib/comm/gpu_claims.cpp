@@ -20,7 +20,7 @@ std::string identity(const GpuClaim& claim) {
 
 std::string hosts_of(const std::vector<GpuClaim>& by_rank, const std::vector<int>& ranks) {
     std::set<std::string> hosts;
-    for (const int rank : ranks) hosts.insert(by_rank[static_cast<std::size_t>(rank)].host);
+    for (const int rank : ranks) hosts.insert(by_rank[rank].host);
     return base::join({hosts.begin(), hosts.end()}, " and ");
 }
 
@@ -48,7 +48,7 @@ std::string shared_gpu_sentence(const std::vector<GpuClaim>& by_rank) {
         if (first == nullptr || ranks.front() < first->front()) first = &ranks;
     }
     if (first == nullptr) return {};
-    const auto& gpu = by_rank[static_cast<std::size_t>(first->front())];
+    const auto& gpu = by_rank[first->front()];
     return fmt::format(
         "ranks {} on {} use the same GPU, {} at {}{}{}; NCCL needs one GPU a rank: start no more ranks on a "
         "node "

@@ -96,7 +96,7 @@ void Lifeline::open_door() {
 void Lifeline::join(int rank, Socket socket) {
     if (!socket) return;
     const std::lock_guard lock(mutex_);
-    auto& peer = peers_[static_cast<std::size_t>(rank)];
+    auto& peer = peers_[rank];
     if (peer.socket || peer.left) return;  // it has come before
     keep_alive(socket.get());
     peer.note_heard();
@@ -118,7 +118,7 @@ void Lifeline::follow_peers() {
     const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), wait_ms);
     if (count < 0 && errno != EINTR) over_ = true;
     for (int i = 0; i < count && !over_; ++i) {
-        const std::uint32_t what = events[static_cast<std::size_t>(i)].data.u32;
+        const std::uint32_t what = events[i].data.u32;
         if (what == kStop) over_ = true;
         if (what != kStop && what != kDoor) listen_to(what);
     }
@@ -134,7 +134,7 @@ void Lifeline::listen_to(std::size_t rank) {
         Peer& peer = peers_[rank];
         const auto got = recv(peer.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        for (ssize_t i = 0; i < got && !peer.left; ++i) take(peer, bytes[static_cast<std::size_t>(i)]);
+        for (ssize_t i = 0; i < got && !peer.left; ++i) take(peer, bytes[i]);
         if (got > 0 && !peer.left) return;
         peer.socket.reset();
         if (peer.left) return;

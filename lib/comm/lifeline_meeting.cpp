@@ -31,8 +31,7 @@ void Lifeline::meet(Communicator& control, const std::string& host) {
     places_.clear();
     for (std::string place; words >> place;) places_.push_back(place);
     // Loopback is another machine's own, elsewhere.
-    const bool near = deserialise_place(texts[static_cast<std::size_t>(rank_)]).network ==
-                      deserialise_place(texts.front()).network;
+    const bool near = deserialise_place(texts[rank_]).network == deserialise_place(texts.front()).network;
     if (!near && places_.size() > 1)
         std::erase_if(places_, [](const std::string& place) { return place.starts_with("127."); });
 }

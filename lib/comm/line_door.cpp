@@ -51,7 +51,7 @@ std::vector<LineDoor::Arrival> LineDoor::serve() {
     std::array<epoll_event, 64> events{};
     const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
     for (int i = 0; i < count; ++i) {
-        const int descriptor = events[static_cast<std::size_t>(i)].data.fd;
+        const int descriptor = events[i].data.fd;
         const auto is_it = [descriptor](const auto& one) { return one.get() == descriptor; };
         if (std::any_of(listeners_.begin(), listeners_.end(), is_it)) {
             let_in(descriptor, arrivals);
@@ -106,7 +106,7 @@ LineDoor::Heard LineDoor::hear(Guest& guest) const {
                           std::min(bytes.size(), hello + 1 - guest.said.size()), MSG_DONTWAIT);
     if (got < 0) return errno == EAGAIN || errno == EINTR ? Heard::waits : Heard::leaves;
     if (got == 0) return Heard::leaves;
-    guest.said.append(bytes.data(), static_cast<std::size_t>(got));
+    guest.said.append(bytes.data(), got);
     const auto known = std::min(guest.said.size(), keys_.password.size());
     if (guest.said.compare(0, known, keys_.password, 0, known) != 0) return Heard::leaves;
     if (guest.said.size() < hello) return Heard::waits;

@@ -63,7 +63,7 @@ void keep_alive(int socket) {
 
 std::size_t send_some(int socket, const std::string& text) {
     const auto sent = send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    return static_cast<std::size_t>(std::max<ssize_t>(0, sent));
+    return std::max<ssize_t>(0, sent);
 }
 
 bool send_now(int socket, const std::string& text) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/last_words.hpp"
 #include "base/log.hpp"
@@ -55,7 +56,7 @@ namespace {
         fmt::format("MPI did not finish within {} s after all ranks had done their work: one of them "
                     "is stopped, or its node hangs; the job is ended, since it stalls",
                     seconds));
-    std::_Exit(static_cast<int>(base::ExitCode::environment));
+    std::_Exit(base::number_of(base::ExitCode::environment));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ namespace {
 void need_parts(const Communicator& communicator, const BufferView& send, std::span<const std::size_t> counts,
                 const BufferView& receive) {
     const auto sum = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-    const auto ranks = static_cast<std::size_t>(communicator.world_size());
-    const auto mine = static_cast<std::size_t>(communicator.rank());
+    const std::size_t ranks = communicator.world_size();
+    const std::size_t mine = communicator.rank();
     if (counts.size() == ranks && sum == send.count && counts[mine] == receive.count &&
         send.dtype == receive.dtype)
         return;

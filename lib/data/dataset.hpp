@@ -35,6 +35,9 @@ struct DataRequest {
     ImageShape image_shape() const { return {input.at(0), input.at(1), input.at(2)}; }
 };
 
+/// Where to look: `directory`, else what RANKLAB_DATA names; "" where nobody says.
+std::string data_root(const std::string& directory);
+
 struct DataSet {
     std::shared_ptr<const Source> train;
     std::shared_ptr<const Source> test;

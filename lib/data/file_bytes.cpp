@@ -34,7 +34,7 @@ FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access)
     if (!file_) fail(path, "opened");
     struct stat info {};
     if (::fstat(file_.get(), &info) != 0) fail(path, "looked at");
-    size_ = static_cast<std::uint64_t>(info.st_size);
+    size_ = info.st_size;
     if (access != ByteAccess::read && size_ > 0) map(access == ByteAccess::resident);
 }
 

@@ -64,7 +64,7 @@ class IdxReader {
         constexpr std::uint64_t kPiece = 1U << 22U;
         std::vector<std::uint8_t> body;
         while (body.size() < count) {
-            const auto wanted = static_cast<std::size_t>(std::min(kPiece, count - body.size()));
+            const std::size_t wanted = std::min(kPiece, count - body.size());
             const std::size_t begin = body.size();
             body.resize(begin + wanted);
             const std::size_t got = read_some(body.data() + begin, wanted);
@@ -93,8 +93,7 @@ class IdxReader {
         if (got >= 0) {
             int code = Z_OK;
             const char* text = gzerror(file_.get(), &code);
-            if (code == Z_OK || code == Z_BUF_ERROR || code == Z_STREAM_END)
-                return static_cast<std::size_t>(got);
+            if (code == Z_OK || code == Z_BUF_ERROR || code == Z_STREAM_END) return got;
             fail(fmt::format("cannot be unpacked: {}; copy the file again", text));
         }
         int code = Z_OK;
@@ -107,14 +106,21 @@ class IdxReader {
     base::unique_handle<GzTraits> file_;
 };
 
-// "<folder>/<name>" or "<folder>/<name>.gz", whichever is there; the plain one if neither.
+}  // namespace
+
 fs::path plain_or_gz(const fs::path& folder, const std::string& name) {
     const fs::path plain = folder / name;
     const fs::path packed = folder / (name + ".gz");
     return !fs::exists(plain) && fs::exists(packed) ? packed : plain;
 }
 
-}  // namespace
+void check_label_range(const fs::path& file, const std::vector<std::uint8_t>& labels, std::int64_t classes) {
+    const auto bad = std::find_if(labels.begin(), labels.end(), [&](std::uint8_t l) { return l >= classes; });
+    if (bad == labels.end()) return;
+    throw base::DataError(
+        fmt::format("{}: label {} of sample {} is not in 0..{}; the file is damaged or of another data set",
+                    file.string(), *bad, bad - labels.begin(), classes - 1));
+}
 
 IdxImages read_idx_images(const fs::path& file) {
     IdxReader reader(file);
@@ -155,29 +161,23 @@ ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file, 
             fmt::format("{} has {} images but {} has {} labels; the files do not belong together",
                         images_file.string(), images.count, labels_file.string(), set.size()));
     }
-    const auto bad =
-        std::find_if(set.labels.begin(), set.labels.end(), [&](std::uint8_t l) { return l >= classes; });
-    if (bad != set.labels.end()) {
-        throw base::DataError(fmt::format(
-            "{}: label {} of sample {} is not in 0..{}; the file is damaged or of another data set",
-            labels_file.string(), *bad, bad - set.labels.begin(), classes - 1));
-    }
+    check_label_range(labels_file, set.labels, classes);
     return set;
 }
 
 ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes) {
-    const auto set = [&](const char* images, const char* labels) {
-        return read_idx_set(plain_or_gz(folder, images), plain_or_gz(folder, labels), shape, classes);
+    const auto set = [&](std::size_t first) {
+        return read_idx_set(plain_or_gz(folder, kIdxNames[first]), plain_or_gz(folder, kIdxNames[first + 1]),
+                            shape, classes);
     };
-    return {set("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
-            set("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"), folder.string()};
+    return {set(0), set(2), folder.string()};
 }
 
 fs::path find_idx_folder(const std::vector<fs::path>& folders, const std::string& what,
                          const std::string& how_to_get) {
     std::vector<std::string> names;
     for (const auto& folder : folders) {
-        if (fs::exists(plain_or_gz(folder, "train-images-idx3-ubyte"))) return folder;
+        if (fs::exists(plain_or_gz(folder, kIdxNames.front()))) return folder;
         names.push_back(folder.string());
     }
     throw base::DataError(

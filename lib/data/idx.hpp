@@ -2,8 +2,10 @@
 // (images 0x00000803, n, rows, columns; labels 0x00000801, n).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "data/image_set.hpp"
@@ -16,6 +18,17 @@ struct IdxImages {
     std::int64_t columns = 0;
     std::vector<std::uint8_t> pixels;
 };
+
+/// The four files of MNIST and its kin: images and labels to train with, then to test with.
+inline constexpr std::array kIdxNames{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                      "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+
+/// "<folder>/<name>" or "<folder>/<name>.gz", whichever is there; the plain one if neither.
+std::filesystem::path plain_or_gz(const std::filesystem::path& folder, const std::string& name);
+
+/// DataError for a label that is not below `classes`.
+void check_label_range(const std::filesystem::path& file, const std::vector<std::uint8_t>& labels,
+                       std::int64_t classes);
 
 /// Throw DataError naming the file, what is wrong with it and what was expected. Memory grows with what is
 /// really there, never with what a header claims.

@@ -22,7 +22,7 @@ struct ImageSet {
     std::int64_t classes = 0;
     std::vector<std::uint8_t> images;
     std::vector<std::uint8_t> labels;
-    std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
+    std::int64_t size() const { return std::ssize(labels); }
 };
 
 struct ImageSets {

@@ -30,8 +30,8 @@ class Images final : public Source {
 
     void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const override {
         const auto start = Clock::now();
-        const auto sample = static_cast<std::size_t>(draw.index);
-        const auto bytes = static_cast<std::size_t>(set_.shape.bytes());
+        const std::size_t sample = draw.index;
+        const std::size_t bytes = set_.shape.bytes();
         const std::int64_t label = set_.labels[sample];
         std::memcpy(target, &label, sizeof label);
         const std::uint8_t* const image = &set_.images[sample * bytes];
@@ -51,9 +51,9 @@ class Images final : public Source {
 };
 
 void broadcast_bytes(comm::Communicator& control, std::vector<std::uint8_t>& bytes) {
-    auto count = static_cast<std::int64_t>(bytes.size());
+    auto count = std::ssize(bytes);
     control.broadcast(comm::view(std::span(&count, 1)), 0);
-    bytes.resize(static_cast<std::size_t>(count));
+    bytes.resize(count);
     control.broadcast(comm::view(std::span(bytes)), 0);
 }
 
@@ -73,8 +73,8 @@ void keep_first(ImageSet& set, std::int64_t count, const char* setting) {
             fmt::format("{} samples are more than the {} there are; take fewer", count, set.size()),
             {setting});
     }
-    set.labels.resize(static_cast<std::size_t>(count));
-    set.images.resize(static_cast<std::size_t>(count * set.shape.bytes()));
+    set.labels.resize(count);
+    set.images.resize(count * set.shape.bytes());
 }
 
 }  // namespace

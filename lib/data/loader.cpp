@@ -111,7 +111,7 @@ class Loader::State {
         void plan(std::vector<Draw> samples) {
             draws = std::move(samples);
             planned = true;
-            batch.count = static_cast<std::int64_t>(draws.size());
+            batch.count = std::ssize(draws);
             batch.times = {};
         }
         // The first sample's error stands, whichever thread met it; what is not begun is left out.
@@ -138,12 +138,12 @@ class Loader::State {
     bool is_ready() { return given_ < planned_ && slot_of(given_).ready(); }
     bool may_plan() const {
         const std::int64_t oldest = in_use_ ? given_ - 1 : given_;
-        return !planning_ && planned_ < std::min(end_, oldest + static_cast<std::int64_t>(slots_.size()));
+        return !planning_ && planned_ < std::min(end_, oldest + std::ssize(slots_));
     }
 
     // On the caller's thread: pinned memory wants the caller's GPU.
     void reserve() {
-        const auto samples = static_cast<std::size_t>(config_.batch);
+        const std::size_t samples = config_.batch;
         const auto allocate = config_.allocate ? config_.allocate : Allocate(plain_memory);
         for (auto& slot : slots_) {
             if (!slot.batch.input) slot.batch.input = allocate(samples * input_bytes_);
@@ -191,7 +191,7 @@ class Loader::State {
         begin(lock);
         try {
             draws = plan_(b);
-            if (static_cast<std::int64_t>(draws.size()) > config_.batch)
+            if (std::ssize(draws) > config_.batch)
                 throw base::Error(
                     fmt::format("batch {} was planned with {} samples, the loader has room for {}", b,
                                 draws.size(), config_.batch));
@@ -233,7 +233,7 @@ class Loader::State {
     // So few that the workers end a batch together, so many that small samples are worth the lock.
     std::size_t samples_at_once() const {
         constexpr std::size_t kWorthALock = 65536;  // bytes, some microseconds
-        const auto workers = static_cast<std::size_t>(std::max(config_.workers, 1));
+        const std::size_t workers = std::max(config_.workers, 1);
         const std::size_t fair = static_cast<std::size_t>(config_.batch) / (4 * workers);
         return std::clamp<std::size_t>(kWorthALock / std::max<std::size_t>(input_bytes_ + target_bytes_, 1),
                                        1, std::max<std::size_t>(fair, 1));

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/cast.hpp"
+
 namespace ranklab::data {
 
 /// splitmix64's finaliser: a bijection of 64-bit numbers.
@@ -24,10 +26,10 @@ class RandomStream {
     /// Uniform in [0, n), n >= 1: the high half of a product, off by less than n / 2^64.
     std::uint64_t below(std::uint64_t n) {
         __extension__ using Wide = unsigned __int128;
-        return static_cast<std::uint64_t>(Wide{next()} * n >> 64U);
+        return Wide{next()} * n >> 64U;
     }
     /// Uniform in (0, 1].
-    double uniform() { return static_cast<double>((next() >> 11U) + 1) * 0x1.0p-53; }
+    double uniform() { return base::real((next() >> 11U) + 1) * 0x1.0p-53; }
 
   private:
     std::uint64_t state_;

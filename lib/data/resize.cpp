@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.hpp"
+
 namespace ranklab::data {
 namespace {
 
@@ -23,20 +25,20 @@ BilinearResize::BilinearResize(const ImageShape& from, const ImageShape& to)
       down_(make_filter(from.height, to.height)) {}
 
 BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64_t to) {
-    const double scale = static_cast<double>(from) / static_cast<double>(to);
+    const double scale = base::real(from) / base::real(to);
     const double support = std::max(scale, 1.0);  // half the triangle's base, in input pixels
     Filter filter;
     filter.taps = static_cast<std::int64_t>(std::ceil(support)) * 2 + 1;
-    filter.weights.assign(static_cast<std::size_t>(to * filter.taps), 0);
+    filter.weights.assign(to * filter.taps, 0);
     std::vector<double> weights;
     for (std::int64_t out = 0; out < to; ++out) {
-        const double centre = (static_cast<double>(out) + 0.5) * scale;
+        const double centre = (base::real(out) + 0.5) * scale;
         const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(centre - support + 0.5), 0);
         const auto end = std::min<std::int64_t>(static_cast<std::int64_t>(centre + support + 0.5), from);
         weights.clear();
         double sum = 0;
         for (std::int64_t in = first; in < end; ++in) {
-            const double distance = std::abs((static_cast<double>(in) - centre + 0.5) / support);
+            const double distance = std::abs((base::real(in) - centre + 0.5) / support);
             weights.push_back(std::max(0.0, 1.0 - distance));
             sum += weights.back();
         }
@@ -49,8 +51,8 @@ BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64
 }
 
 void BilinearResize::operator()(const std::uint8_t* image, std::uint8_t* resized) const {
-    std::vector<std::uint8_t> rows(static_cast<std::size_t>(from_.height * to_.width));
-    std::vector<std::int32_t> sums(static_cast<std::size_t>(to_.width));
+    std::vector<std::uint8_t> rows(from_.height * to_.width);
+    std::vector<std::int32_t> sums(to_.width);
     for (std::int64_t c = 0; c < from_.channels; ++c) {
         for (std::int64_t y = 0; y < from_.height; ++y)
             resize_row(image + (c * from_.height + y) * from_.width, rows.data() + y * to_.width);
@@ -82,7 +84,7 @@ void BilinearResize::mix_rows(const std::vector<std::uint8_t>& rows, std::int64_
 }
 
 BilinearResize::Taps BilinearResize::Filter::at(std::int64_t out, std::int64_t inputs) const {
-    const auto i = static_cast<std::size_t>(out);
+    const std::size_t i = out;
     return {first[i], std::min(taps, inputs - first[i]), weights.data() + out * taps};
 }
 

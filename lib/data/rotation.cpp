@@ -147,7 +147,7 @@ Turned turned(const Rotation& rotation, std::int64_t edge) {
     Turned result;
     const std::array<std::int64_t, 3> stride{edge * edge, edge, 1};
     for (std::size_t k = 0; k < 3; ++k) {
-        result.step[static_cast<std::size_t>(rotation.from[k])] = rotation.sign[k] * stride[k];
+        result.step[rotation.from[k]] = rotation.sign[k] * stride[k];
         if (rotation.sign[k] < 0) result.base += (edge - 1) * stride[k];
     }
     return result;

@@ -9,11 +9,11 @@ namespace ranklab::data {
 
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed) {
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed & 0xFFFFFFFFU));
-    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::vector<std::int64_t> order(n);
     std::iota(order.begin(), order.end(), std::int64_t{0});
     for (std::int64_t i = 0; i < n - 1; ++i) {
         const auto offset = static_cast<std::int64_t>(random()) % (n - i);
-        std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(i + offset)]);
+        std::swap(order[i], order[i + offset]);
     }
     return order;
 }
@@ -37,12 +37,12 @@ void Sampler::set_epoch(std::int64_t epoch) {
     if (config_.shuffle) {
         order = torch_permutation(config_.samples, config_.seed + static_cast<std::uint64_t>(epoch));
     } else {
-        order.resize(static_cast<std::size_t>(config_.samples));
+        order.resize(config_.samples);
         std::iota(order.begin(), order.end(), std::int64_t{0});
     }
     // Rank r takes r, r + world, r + 2 world ...: a global batch is then the same set at any rank count whose
     // local batches divide it. Past the end it wraps to the beginning (pad).
-    mine_.resize(static_cast<std::size_t>(local_size(config_.rank)));
+    mine_.resize(local_size(config_.rank));
     for (std::size_t i = 0; i < mine_.size(); ++i) {
         const auto position =
             static_cast<std::size_t>(config_.rank) + i * static_cast<std::size_t>(config_.world_size);
@@ -55,10 +55,8 @@ std::int64_t Sampler::count_on(std::int64_t rank, std::int64_t step) const {
 }
 
 std::span<const std::int64_t> Sampler::batch(std::int64_t step) const {
-    const std::int64_t begin =
-        std::min<std::int64_t>(step * config_.batch, static_cast<std::int64_t>(mine_.size()));
-    return std::span(mine_).subspan(static_cast<std::size_t>(begin),
-                                    static_cast<std::size_t>(count_on(config_.rank, step)));
+    const std::int64_t begin = std::min<std::int64_t>(step * config_.batch, std::ssize(mine_));
+    return std::span(mine_).subspan(begin, count_on(config_.rank, step));
 }
 
 std::vector<Draw> Sampler::draws(std::int64_t step) const {

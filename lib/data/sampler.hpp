@@ -24,7 +24,7 @@ template <class Sample>
 std::vector<Sample> dealt(const std::vector<Sample>& samples, std::int64_t hands) {
     std::vector<Sample> order;
     order.reserve(samples.size());
-    const auto stride = static_cast<std::size_t>(hands);
+    const std::size_t stride = hands;
     for (std::size_t hand = 0; hand < stride; ++hand) {
         for (std::size_t i = hand; i < samples.size(); i += stride) order.push_back(samples[i]);
     }

@@ -1,22 +1,18 @@
 #include "data/source.hpp"
 
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 
+#include "data/dataset.hpp"
 #include "data/random.hpp"
 
 namespace ranklab::data {
 
-std::size_t size_of(Element element) {
-    switch (element) {
-        case Element::u8:
-            return 1;
-        case Element::i64:
-            return 8;
-        case Element::f32:
-            return 4;
-    }
-    return 0;
+std::string data_root(const std::string& directory) {
+    if (!directory.empty()) return directory;
+    const char* const set = std::getenv("RANKLAB_DATA");
+    return set == nullptr ? "" : set;
 }
 
 std::int64_t Field::elements() const {

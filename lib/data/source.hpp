@@ -6,17 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "base/element.hpp"
+
 namespace ranklab::data {
 
-enum class Element { u8, i64, f32 };
-std::size_t size_of(Element element);
+using base::Element;
 
 /// A dense array, rows last.
 struct Field {
     Element element = Element::f32;
     std::vector<std::int64_t> sizes;  ///< [] is one value
     std::int64_t elements() const;
-    std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(element); }
+    std::size_t bytes() const { return elements() * size_of(element); }
     bool operator==(const Field&) const = default;
 };
 

@@ -50,7 +50,7 @@ class Noise final : public Source {
 
   private:
     void copy_window(const Field& field, std::byte* to, RandomStream& random) const {
-        const auto numbers = static_cast<std::size_t>(field.elements());
+        const std::size_t numbers = field.elements();
         const std::size_t begin = random.below(pool_->size() - numbers + 1);
         std::memcpy(to, pool_->data() + begin, field.bytes());
     }
@@ -74,8 +74,7 @@ DataSet open_synthetic_volumes(const DataRequest& request, comm::Communicator& c
             {"train-samples"});
     const SampleLayout layout{{Element::f32, request.input}, {Element::f32, request.target}};
     const std::int64_t largest = std::max(layout.input.elements(), layout.target.elements());
-    const auto pool = std::make_shared<const std::vector<float>>(
-        normal_numbers(static_cast<std::size_t>(2 * largest), request.seed));
+    const auto pool = std::make_shared<const std::vector<float>>(normal_numbers(2 * largest, request.seed));
     return {std::make_shared<Noise>(layout, train, pool), std::make_shared<Noise>(layout, test, pool),
             "made in memory"};
 }

@@ -118,7 +118,7 @@ class DirectField final : public VolumeField {
             chunk = chunk * grid_[d] + at[d] / place_.chunk[d];
             inside = inside * place_.chunk[d] + at[d] % place_.chunk[d];
         }
-        return place_.offsets[static_cast<std::size_t>(chunk)] + static_cast<std::uint64_t>(inside) * 4;
+        return place_.offsets[chunk] + static_cast<std::uint64_t>(inside) * 4;
     }
 
     // One span of the file for each plane's rows, what lies between them included; for several planes where
@@ -132,7 +132,7 @@ class DirectField final : public VolumeField {
         const bool together = plane - span <= kSmallGap && piece.x.size() * plane <= kMostBytes;
         const std::int64_t step = together ? piece.x.size() : 1;
         for (std::int64_t i = 0; i < piece.x.size(); i += step) {
-            const auto bytes = static_cast<std::size_t>((step - 1) * plane + span);
+            const std::size_t bytes = (step - 1) * plane + span;
             const std::byte* const from = bytes_->at(first + static_cast<std::uint64_t>(i * plane), bytes);
             copy_planes(from, {step, piece.y.size(), piece.z.size(), plane, line},
                         {to.first + i * to.plane, to.plane, to.line}, copied);
@@ -176,7 +176,7 @@ class LibraryField final : public VolumeField {
         const std::array<std::int64_t, 4> start{slab.channel, slab.x, slab.y, slab.z};
         const std::array<std::int64_t, 4> count{1, slab.planes, slab.edge, slab.edge};
         thread_local std::vector<float> box;
-        box.resize(static_cast<std::size_t>(slab.planes * slab.edge * slab.edge));
+        box.resize(slab.planes * slab.edge * slab.edge);
         {
             const hdf5::LibraryUse use(name());
             hdf5::read_box(*dataset_, start, count, box.data());
@@ -197,7 +197,7 @@ class MemoryField final : public VolumeField {
     MemoryField(std::string name, const hdf5::Object& dataset, const hdf5::DatasetPlace& place)
         : VolumeField(std::move(name)), edge_(place.shape[1]) {
         const std::int64_t plane = edge_ * edge_;
-        values_.resize(static_cast<std::size_t>(place.shape[0] * edge_ * plane));
+        values_.resize(place.shape[0] * edge_ * plane);
         constexpr std::int64_t kPlanes = 16;  // a part at a time: the library may need as much again
         for (std::int64_t c = 0; c < place.shape[0]; ++c)
             for (std::int64_t x = 0; x < edge_; x += kPlanes) {

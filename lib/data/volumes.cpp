@@ -23,7 +23,7 @@ constexpr std::int64_t kPlanes = 16;
 // The planes of one thread. A cache line between planes, since those of a power of two share cache sets.
 float* scratch(std::int64_t plane_stride) {
     thread_local std::vector<float> planes;
-    const auto numbers = static_cast<std::size_t>(kPlanes * plane_stride);
+    const std::size_t numbers = kPlanes * plane_stride;
     if (planes.size() < numbers) planes.resize(numbers);
     return planes.data();
 }
@@ -52,7 +52,7 @@ class Crops final : public Source {
         const std::int64_t cube = options_.edge * options_.edge * options_.edge;
         for (std::int64_t c = 0; c < channels; ++c) {
             const bool is_vector = options_.rotate_vectors && c >= 1 && c <= 3 && channels >= 4;
-            const auto axis = static_cast<std::size_t>(is_vector ? c - 1 : 0);
+            const std::size_t axis = is_vector ? c - 1 : 0;
             const std::int64_t channel = is_vector ? 1 + place.rotation.from[axis] : c;
             const bool negate = is_vector && place.rotation.sign[axis] < 0;
             read_channel(field, channel, place, negate, to + c * cube, times);
@@ -96,8 +96,7 @@ CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_
     RandomStream numbers(random);
     CropPlace place;
     for (auto& start : place.start)
-        start =
-            static_cast<std::int64_t>(numbers.below(static_cast<std::uint64_t>(volume_edge - crop_edge) + 1));
+        start = numbers.below(static_cast<std::uint64_t>(volume_edge - crop_edge) + 1);
     if (rotate) place.rotation = rotations()[numbers.below(rotations().size())];
     return place;
 }

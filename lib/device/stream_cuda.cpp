@@ -38,7 +38,7 @@ void Event::synchronize() const {
 double Event::seconds_since(const Event& start) const {
     float milliseconds = 0;
     cuda_check(cudaEventElapsedTime(&milliseconds, start.get(), event_.get()), "cudaEventElapsedTime");
-    return static_cast<double>(milliseconds) / 1e3;
+    return milliseconds / 1e3;
 }
 
 Stream::Stream() {

@@ -48,10 +48,7 @@ void check_chunk(hid_t dataset, const Id& properties, const std::string& what) {
     std::array<hsize_t, H5S_MAX_RANK> chunk{};
     const int dimensions = check<H5Pget_chunk>(what, properties.get(), H5S_MAX_RANK, chunk.data());
     const Id type = own<H5Dget_type>(what, dataset);
-    check_held(
-        dataset,
-        bytes_of(std::span(chunk).first(static_cast<std::size_t>(dimensions)), H5Tget_size(type.get())),
-        what);
+    check_held(dataset, bytes_of(std::span(chunk).first(dimensions), H5Tget_size(type.get())), what);
 }
 
 // The library takes the shape's word for how much it copies out of a buffer that has the storage's size.

@@ -64,7 +64,7 @@ std::uint64_t base_of(hid_t file, const std::string& path) {
 ReadState::ReadState(hid_t file, const std::string& path)
     : descriptor_(descriptor_of(file, path)), base_(base_of(file, path)) {
     struct stat status {};
-    if (::fstat(descriptor_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
+    if (::fstat(descriptor_, &status) == 0) size_ = status.st_size;
 }
 
 std::uint64_t ReadState::most() const {

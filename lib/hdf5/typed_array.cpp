@@ -27,25 +27,13 @@ hid_t native_type(Element element) {
             return H5T_NATIVE_FLOAT;
         case Element::f64:
             return H5T_NATIVE_DOUBLE;
+        default:
+            break;
     }
     throw base::Error("internal: an element type that HDF5 files of ours do not have");
 }
 
 }  // namespace
-
-std::size_t size_of(Element element) {
-    switch (element) {
-        case Element::u8:
-            return 1;
-        case Element::i32:
-        case Element::f32:
-            return 4;
-        case Element::i64:
-        case Element::f64:
-            return 8;
-    }
-    throw base::Error("internal: an element type of unknown size");
-}
 
 std::uint64_t write_typed(const Group& group, const std::string& name, const TypedArray& array) {
     const std::string path = group.path_of(name);

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "base/element.hpp"
 #include "hdf5/group.hpp"
 
 namespace ranklab::hdf5 {
 
-enum class Element { u8, i32, i64, f32, f64 };
-
-std::size_t size_of(Element element);
+using base::Element;
+using base::size_of;
 
 struct TypedArray {
     Element element = Element::u8;

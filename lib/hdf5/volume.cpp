@@ -50,7 +50,7 @@ void Volume::read(const VolumePart& part, std::span<float> values) const {
     const std::array<std::int64_t, 4> start{part.first_channel, part.first_plane, 0, 0};
     const std::array<std::int64_t, 4> count{part.channels, part.planes, info_.shape.at(2), info_.shape.at(3)};
     const std::int64_t selected = count[0] * count[1] * count[2] * count[3];
-    if (selected != static_cast<std::int64_t>(values.size()))
+    if (selected != std::ssize(values))
         throw base::Error(fmt::format("internal: room for {} values of {}, a part has {}", values.size(),
                                       object_.path(), selected));
     read_box(object_, start, count, values.data());

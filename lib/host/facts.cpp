@@ -72,12 +72,12 @@ std::string process_instance() {
 std::vector<int> cpuset() {
     // A fixed cpu_set_t holds 1,024 CPUs; the kernel refuses a mask that is too small, so grow it.
     for (int capacity = 1024; capacity <= (1 << 20); capacity *= 4) {
-        cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(capacity));
-        const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(capacity));
+        cpu_set_t* set = CPU_ALLOC(capacity);
+        const std::size_t size = CPU_ALLOC_SIZE(capacity);
         std::vector<int> cpus;
         const bool ok = sched_getaffinity(0, size, set) == 0;
         for (int cpu = 0; ok && cpu < capacity; ++cpu) {
-            if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, set)) cpus.push_back(cpu);
+            if (CPU_ISSET_S(cpu, size, set)) cpus.push_back(cpu);
         }
         CPU_FREE(set);
         if (ok) return cpus;

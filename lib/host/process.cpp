@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 
 namespace ranklab::host {
@@ -88,8 +89,8 @@ double seconds_since_process_start() {
     for (int field = 3; field <= 22; ++field) rest >> word;
     timespec now{};
     clock_gettime(CLOCK_BOOTTIME, &now);
-    const double up = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-    return up - std::stod(word) / static_cast<double>(sysconf(_SC_CLK_TCK));
+    const double up = base::real(now.tv_sec) + base::real(now.tv_nsec) * 1e-9;
+    return up - std::stod(word) / base::real(sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace ranklab::host

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/cast.hpp"
 #include "base/ceiling_share.hpp"
 
 namespace ranklab::io {
@@ -39,7 +40,7 @@ std::string mark_of(const BindingCeiling& share, const RungEffort& rung) {
 std::string_view name_of(CeilingKind kind) {
     static constexpr std::array<std::string_view, 4> kNames{"memory copy", "raw write()", "raw pwrite()",
                                                             "file creation"};
-    return kNames.at(static_cast<std::size_t>(kind));
+    return kNames.at(base::number_of(kind));
 }
 
 const Ceiling& Ceilings::of(CeilingKind kind) const {

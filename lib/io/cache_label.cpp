@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 
@@ -30,21 +31,21 @@ FileSystem stricter(const FileSystem& a, const FileSystem& b) {
 }
 
 double share(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+    return whole == 0 ? 0 : base::real(part) / base::real(whole);
 }
 
 std::string resident_text(const CacheEvidence& e) {
     if (!e.before) return "how much lay in the page cache before is not known";
     return fmt::format("{:.1f} % of {} lay in the page cache before",
                        100 * share(e.before->resident, e.before->bytes),
-                       base::human_bytes(static_cast<double>(e.before->bytes)));
+                       base::human_bytes(base::real(e.before->bytes)));
 }
 
 std::string delivered_text(const CacheEvidence& e) {
     if (!e.delivered) return "what the block layer delivered is not known";
     return fmt::format("the block layer delivered {} for {} that were read",
-                       base::human_bytes(static_cast<double>(*e.delivered)),
-                       base::human_bytes(static_cast<double>(e.requested)));
+                       base::human_bytes(base::real(*e.delivered)),
+                       base::human_bytes(base::real(e.requested)));
 }
 
 // What neither number sees.
@@ -63,15 +64,13 @@ std::string unseen_text(const FileSystem& where) {
 }
 
 bool delivered_all(const CacheEvidence& e) {
-    return e.delivered &&
-           static_cast<double>(*e.delivered) >= kDeliveredAll * static_cast<double>(e.requested);
+    return e.delivered && base::real(*e.delivered) >= kDeliveredAll * base::real(e.requested);
 }
 
 // Or it is not known: then it contradicts nothing.
 bool delivered_nothing(const CacheEvidence& e) {
-    const auto most =
-        kDeliveredNothing * static_cast<double>(e.requested) + static_cast<double>(kForeignBytes);
-    return !e.delivered || static_cast<double>(*e.delivered) <= most;
+    const auto most = kDeliveredNothing * base::real(e.requested) + base::real(kForeignBytes);
+    return !e.delivered || base::real(*e.delivered) <= most;
 }
 
 CacheState state_of(const CacheEvidence& e) {
@@ -113,16 +112,16 @@ CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b) {
 }
 
 CacheEvidence merged_over_ranks(comm::Communicator& ranks, const CacheEvidence& mine) {
-    const auto whole = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+    const auto whole = [](std::uint64_t value) -> std::int64_t { return value; };
     const Residency before = mine.before.value_or(Residency{});
     std::array<std::int64_t, 6> sums{whole(mine.requested),  whole(before.bytes),
                                      whole(before.resident), whole(mine.delivered.value_or(0)),
                                      mine.before ? 0 : 1,    mine.delivered ? 0 : 1};
     ranks.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
     const auto names = comm::gather_texts(ranks, mine.file_system.name);
-    const auto kinds = comm::gather_values(ranks, static_cast<double>(mine.file_system.kind));
+    const auto kinds = comm::gather_values(ranks, base::real(base::number_of(mine.file_system.kind)));
 
-    const auto bytes = [&](std::size_t i) { return static_cast<std::uint64_t>(sums.at(i)); };
+    const auto bytes = [&](std::size_t i) -> std::uint64_t { return sums.at(i); };
     CacheEvidence all;
     for (std::size_t r = 0; r < names.size(); ++r)
         all.file_system =

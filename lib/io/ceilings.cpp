@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "base/cast.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/share.hpp"
@@ -102,7 +103,7 @@ class Measurement {
         comm::together(ranks_, [&] { writer.emplace(share()); });
         ranks_.barrier();
         comm::together(ranks_, [&] { times = writer->write(work_.between); });
-        found.create = {static_cast<double>(work_.records), max_over_ranks(ranks_, creating_s(times))};
+        found.create = {base::real(work_.records), max_over_ranks(ranks_, creating_s(times))};
         found.write_own = {all_bytes(), max_over_ranks(ranks_, writing_s(times))};
     }
 
@@ -147,9 +148,7 @@ class Measurement {
         file.sync();
     }
 
-    double all_bytes() const {
-        return static_cast<double>(work_.records) * static_cast<double>(work_.bytes_per_record);
-    }
+    double all_bytes() const { return base::real(work_.records) * base::real(work_.bytes_per_record); }
 
     comm::Communicator& ranks_;
     const CeilingWork& work_;

@@ -37,10 +37,7 @@ base::Share ChunkQueue::take() {
 }
 
 ChunkServer::ChunkServer(comm::Communicator& ranks, ChunkQueue& queue)
-    : ranks_(ranks),
-      queue_(queue),
-      handed_(static_cast<std::size_t>(ranks.world_size())),
-      waited_for_(ranks.world_size() - 1) {
+    : ranks_(ranks), queue_(queue), handed_(ranks.world_size()), waited_for_(ranks.world_size() - 1) {
     if (waited_for_ == 0) return;
     thread_ = base::thread_without_signals([this] { serve(); });
 }
@@ -91,7 +88,7 @@ bool ChunkServer::serve_one() {
     }
     const base::Share chunk = queue_.take();
     send_chunk(ranks_, chunk, rank);
-    handed_[static_cast<std::size_t>(rank)].add(chunk, kChunkBytes);
+    handed_[rank].add(chunk, kChunkBytes);
     if (chunk.count == 0) --waited_for_;
     return true;
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "comm/point_to_point.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::io {
 
@@ -18,17 +19,10 @@ base::Share receive_chunk(comm::Communicator& ranks) {
 }
 
 results::Table chunk_table(const std::vector<Handed>& by_rank) {
-    std::vector<std::int64_t> rank;
-    std::vector<std::int64_t> chunks;
-    std::vector<std::int64_t> records;
-    std::vector<std::int64_t> bytes;
-    for (const auto& handed : by_rank) {
-        rank.push_back(static_cast<std::int64_t>(rank.size()));
-        chunks.push_back(handed.chunks);
-        records.push_back(handed.records);
-        bytes.push_back(handed.bytes);
-    }
-    return {"chunks", {{"rank", rank}, {"chunks", chunks}, {"records", records}, {"handed_bytes", bytes}}};
+    results::Rows rows("chunks");
+    for (const auto& handed : by_rank)
+        rows.add({std::int64_t{std::ssize(rows)}, handed.chunks, handed.records, handed.bytes});
+    return std::move(rows).table();
 }
 
 }  // namespace ranklab::io

@@ -1,5 +1,7 @@
 #include "io/file_rung.hpp"
 
+#include "base/cast.hpp"
+
 namespace ranklab::io {
 namespace {
 
@@ -23,7 +25,7 @@ std::unique_ptr<Reader> FileRung::reader(IoTimes& times) const {
 
 void FileRung::produce(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const {
     const auto begin = IoTimes::Clock::now();
-    values.resize(static_cast<std::size_t>(job_.values_per_record()));
+    values.resize(job_.values_per_record());
     {
         const auto mark = place_.times.phase(IoPhase::generate);
         fill_record(grid, Order::by_y, job_.files, id, 0, job_.size, values);
@@ -33,7 +35,7 @@ void FileRung::produce(std::int64_t id, const Grid& grid, RecordWriter& writer, 
 }
 
 void FileRung::end_record(IoTimes::Clock::time_point begin, const RecordWriter& writer) const {
-    place_.times.add_record(begin, IoTimes::Clock::now(), static_cast<double>(writer.bytes_of_last()));
+    place_.times.add_record(begin, IoTimes::Clock::now(), base::real(writer.bytes_of_last()));
     place_.done(1);
 }
 

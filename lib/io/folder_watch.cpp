@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "comm/mpi_environment.hpp"
@@ -23,7 +24,7 @@ void FolderWatch::look(double seconds) {
         fmt::format("{} vanished while a file was made in it, and MPI-IO does not come back from that: "
                     "the job is ended; keep the folder while the job runs, or name another one",
                     folder_.string()));
-    comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
+    comm::MpiEnvironment::abort(base::number_of(base::ExitCode::environment));
 }
 
 }  // namespace ranklab::io

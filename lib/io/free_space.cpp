@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cast.hpp"
 #include "base/descriptor.hpp"
 #include "base/file_system.hpp"
 
@@ -45,7 +46,7 @@ bool is_in_memory(int fd) {
 // Reserving finds quotas and limits to the size of files out; where it is not offered, the size alone finds
 // the limits. In memory it would take as long as writing, and the free space was the truth.
 void try_size(int fd, const fs::path& path, std::uint64_t bytes) {
-    const auto length = static_cast<off_t>(bytes);
+    const off_t length = bytes;
     int result = -1;
     errno = EOPNOTSUPP;
     if (!is_in_memory(fd)) {
@@ -61,17 +62,17 @@ void try_size(int fd, const fs::path& path, std::uint64_t bytes) {
 }  // namespace
 
 std::uint64_t hdf5_file_bytes(const Job& job) {
-    const auto n = static_cast<double>(job.files);
-    const auto size = static_cast<double>(job.size);
-    const auto edge = static_cast<double>(std::min(job.hdf5.chunk, job.size));
+    const double n = base::real(job.files);
+    const double size = base::real(job.size);
+    const double edge = base::real(std::min(job.hdf5.chunk, job.size));
     const double along = edge > 0 ? std::ceil(size / edge) : 1;
     const double chunks = along * along;
     const double values = edge > 0 ? chunks * edge * edge : size * size;
-    const double gaps = job.hdf5.alignment > 1 ? static_cast<double>(job.hdf5.alignment) * (chunks + 1) : 0;
+    const double gaps = job.hdf5.alignment > 1 ? base::real(job.hdf5.alignment) * (chunks + 1) : 0;
     const double own = edge > 0 ? kBytesPerChunkedDataset : kBytesPerDataset;
     const double bytes = n * (8 * values + own + chunks * kBytesPerChunk + gaps) + kBytesPerFile;
     return static_cast<std::uint64_t>(
-        std::min(bytes, static_cast<double>(std::numeric_limits<std::int64_t>::max() / 2)));
+        std::min(bytes, base::real(std::numeric_limits<std::int64_t>::max() / 2)));
 }
 
 void check_free_space(const fs::path& path, std::uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "comm/exchange.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -31,34 +32,17 @@ void add(const std::string& text, std::map<hdf5::Transfer, std::int64_t>& transf
 }
 
 results::Table transfers_table(const std::map<hdf5::Transfer, std::int64_t>& transfers) {
-    std::vector<std::string> requested;
-    std::vector<std::string> io_modes;
-    std::vector<std::string> chunk_modes;
-    std::vector<std::string> causes;
-    std::vector<std::int64_t> counts;
-    for (const auto& [transfer, count] : transfers) {
-        requested.push_back(requested_name(transfer));
-        io_modes.push_back(io_mode_name(transfer));
-        chunk_modes.push_back(chunk_mode_name(transfer));
-        causes.push_back(cause_name(transfer));
-        counts.push_back(count);
-    }
-    return {"hdf5_transfers",
-            {{"requested", std::move(requested)},
-             {"actual_io_mode", std::move(io_modes)},
-             {"chunk_mode", std::move(chunk_modes)},
-             {"no_collective_cause", std::move(causes)},
-             {"transfers", std::move(counts)}}};
+    results::Rows rows("hdf5_transfers");
+    for (const auto& [transfer, count] : transfers)
+        rows.add({requested_name(transfer), io_mode_name(transfer), chunk_mode_name(transfer),
+                  cause_name(transfer), count});
+    return std::move(rows).table();
 }
 
 results::Table mpi_io_table(const std::vector<std::pair<std::string, std::string>>& facts) {
-    std::vector<std::string> keys;
-    std::vector<std::string> values;
-    for (const auto& [key, value] : facts) {
-        keys.push_back(key);
-        values.push_back(value);
-    }
-    return {"mpi_io", {{"key", std::move(keys)}, {"value", std::move(values)}}};
+    results::Rows rows("mpi_io");
+    for (const auto& [key, value] : facts) rows.add({key, value});
+    return std::move(rows).table();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/cast.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/pinned.hpp"
@@ -168,12 +169,12 @@ void Hdf5Rung::close_dataset() {
 
 void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested) {
     const std::int64_t count = part.rows * job_.size;
-    values_.resize(static_cast<std::size_t>(part.records * count));
+    values_.resize(part.records * count);
     const std::span<double> values(values_);
     for (std::int64_t i = 0; i < part.records; ++i) {
         const auto mark = place_.times.phase(IoPhase::generate);
         fill_record(grid_, Order::by_y, job_.files, part.first_record + i, part.first_row, part.rows,
-                    values.subspan(static_cast<std::size_t>(i * count), static_cast<std::size_t>(count)));
+                    values.subspan(i * count, count));
     }
     hdf5::Box box{{part.first_row, 0}, {part.rows, job_.size}};
     if (single()) {
@@ -199,8 +200,7 @@ void Hdf5Rung::produce_record(std::int64_t id) {
 }
 
 void Hdf5Rung::end_records(IoTimes::Clock::time_point begin, std::int64_t records, std::int64_t bytes) const {
-    place_.times.add_record(begin, IoTimes::Clock::now(), static_cast<double>(bytes),
-                            static_cast<double>(records));
+    place_.times.add_record(begin, IoTimes::Clock::now(), base::real(bytes), base::real(records));
     place_.done(records);
 }
 

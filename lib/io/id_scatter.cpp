@@ -13,7 +13,7 @@ IdScatter<Id>::IdScatter(comm::Communicator& ranks, std::int64_t n, std::int64_t
       n_(n),
       each_(std::max<std::int64_t>(1, base::share_of(at_once, 0, ranks.world_size()).count)),
       rounds_((base::share_of(n, 0, ranks.world_size()).count + each_ - 1) / each_),
-      handed_(static_cast<std::size_t>(ranks.world_size())) {}
+      handed_(ranks.world_size()) {}
 
 template <class Id>
 base::Share IdScatter<Id>::part_of(int rank) const {
@@ -32,9 +32,9 @@ std::span<const Id> IdScatter<Id>::next() {
         all.resize(all.size() + counts.back());
         std::iota(all.end() - part.count, all.end(), static_cast<Id>(part.first));
         const auto sent = rank == 0 ? 0 : static_cast<std::int64_t>(counts.back() * sizeof(Id));
-        handed_[static_cast<std::size_t>(rank)].add(part, sent);
+        handed_[rank].add(part, sent);
     }
-    ids_.resize(static_cast<std::size_t>(part_of(ranks_.rank()).count));
+    ids_.resize(part_of(ranks_.rank()).count);
     comm::scatterv(ranks_, comm::view(std::span(all)), counts, comm::view(std::span(ids_)), 0);
     ++round_;
     return ids_;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 
 // Several versions of a function, chosen by the processor at hand: without SSE 4.1 trunc() is a call. None of
@@ -17,8 +18,8 @@ namespace ranklab::io {
 namespace {
 
 std::vector<double> axis(double first, std::int64_t size) {
-    std::vector<double> values(static_cast<std::size_t>(size));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = first + static_cast<double>(i);
+    std::vector<double> values(size);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = first + base::real(i);
     return values;
 }
 
@@ -71,7 +72,7 @@ void fill_pairs(const double* x, const double* y, std::size_t count, double t_ov
 }  // namespace
 
 Grid::Grid(std::int64_t size)
-    : x(axis(0 - static_cast<double>(size) / 2, size)), y(axis(500 - static_cast<double>(size) / 2, size)) {}
+    : x(axis(0 - base::real(size) / 2, size)), y(axis(500 - base::real(size) / 2, size)) {}
 
 // noipa: no inlining, no cloning, no knowledge of what is inside.
 __attribute__((noipa)) double value_at(double x, double y, double n, double t) {
@@ -80,10 +81,10 @@ __attribute__((noipa)) double value_at(double x, double y, double n, double t) {
 
 void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t, std::int64_t first_row,
                  std::int64_t rows, std::span<double> out) {
-    const auto size = static_cast<std::size_t>(grid.size());
+    const std::size_t size = grid.size();
     if (out.size() != static_cast<std::size_t>(rows) * size)
         throw base::Error("internal: a record's rows do not fit their buffer");
-    const double t_over_n = static_cast<double>(t) / static_cast<double>(n);
+    const double t_over_n = base::real(t) / base::real(n);
     const Tenths columns(order == Order::by_y ? grid.x : grid.y);
     for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) {
         const std::size_t row = static_cast<std::size_t>(first_row) + i;

@@ -14,7 +14,7 @@ struct Grid {
     explicit Grid(std::int64_t size);
     std::vector<double> x;
     std::vector<double> y;
-    std::int64_t size() const { return static_cast<std::int64_t>(x.size()); }
+    std::int64_t size() const { return std::ssize(x); }
 };
 
 /// Whose index comes first in a record: by_y is numpy.meshgrid's (row r, column c: f(x[c], y[r])), by_x the

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -17,7 +19,7 @@ int usable_cores() {
 }
 
 double per(std::int64_t total, std::int64_t tasks) {
-    return tasks == 0 ? 0 : static_cast<double>(total) / static_cast<double>(tasks);
+    return tasks == 0 ? 0 : base::real(total) / base::real(tasks);
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ ProcessRung::ProcessRung(const Job& job, const Place& place, WorkerKind kind, bo
 }
 
 void ProcessRung::open() {
-    rows_.assign(static_cast<std::size_t>(job().workers), Row{});
+    rows_.assign(job().workers, Row{});
     workers_ = std::make_unique<WorkerProcesses>(job(), kind_, place().times);
     try {
         workers_->start();
@@ -51,13 +53,13 @@ void ProcessRung::write() {
 
 void ProcessRung::close() {
     if (!workers_) return;
-    for (int i = 0; i < job().workers; ++i) rows_[static_cast<std::size_t>(i)].bytes = workers_->bytes(i);
+    for (int i = 0; i < job().workers; ++i) rows_[i].bytes = workers_->bytes(i);
     const auto workers = std::move(workers_);
     workers->end();
 }
 
 void ProcessRung::take(int worker, const ReportBody& report, std::int64_t more) {
-    Row& row = rows_.at(static_cast<std::size_t>(worker));
+    Row& row = rows_.at(worker);
     row.tasks += report.records;
     row.queue_bytes += report.queue_bytes;
     row.wait_s += report.wait_s;
@@ -75,27 +77,11 @@ std::vector<base::IoTimes> ProcessRung::writers() const {
 }
 
 std::vector<results::Table> ProcessRung::tables() const {
-    std::vector<std::int64_t> worker;
-    std::vector<std::int64_t> tasks;
-    std::vector<double> sent;
-    std::vector<double> received;
-    std::vector<double> busy_s;
-    std::vector<double> wait_s;
-    for (const Row& row : rows_) {
-        worker.push_back(static_cast<std::int64_t>(worker.size()));
-        tasks.push_back(row.tasks);
-        sent.push_back(per(row.bytes.sent + row.queue_bytes, row.tasks));
-        received.push_back(per(row.bytes.received, row.tasks));
-        busy_s.push_back(row.busy_s);
-        wait_s.push_back(row.wait_s);
-    }
-    return {{.name = "tasks",
-             .columns = {{"worker", std::move(worker)},
-                         {"tasks", std::move(tasks)},
-                         {"bytes_sent_per_task", std::move(sent)},
-                         {"bytes_received_per_task", std::move(received)},
-                         {"busy_s", std::move(busy_s)},
-                         {"wait_s", std::move(wait_s)}}}};
+    results::Rows rows("tasks");
+    for (const Row& row : rows_)
+        rows.add({std::int64_t{std::ssize(rows)}, row.tasks, per(row.bytes.sent + row.queue_bytes, row.tasks),
+                  per(row.bytes.received, row.tasks), row.busy_s, row.wait_s});
+    return {std::move(rows).table()};
 }
 
 std::vector<std::string> ProcessRung::warnings() const {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/cast.hpp"
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "base/whole_io.hpp"
@@ -28,7 +29,7 @@ constexpr std::uint64_t kPause = std::uint64_t{1} << 20U;       // bytes between
 // within limits: virtual machines report the caches of their whole host.
 std::size_t buffer_bytes(int beside) {
     const long cache = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
-    const auto writers = static_cast<std::uint64_t>(std::max(beside, 1));
+    const std::uint64_t writers = std::max(beside, 1);
     const std::uint64_t least = std::clamp<std::uint64_t>((256U << 20U) / writers, 1U << 20U, 16U << 20U);
     return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(cache, 0L)) / writers, least,
                                      64U << 20U);
@@ -77,7 +78,7 @@ Ceiling RawWriter::copy() {
         std::memcpy(to_.data(), from_.data(), from_.size());
         asm volatile("" : : "r"(to_.data()) : "memory");  // somebody might look at it
     }
-    const Ceiling copied{static_cast<double>(passes_ * from_.size()), base::seconds_since(begin)};
+    const Ceiling copied{base::real(passes_ * from_.size()), base::seconds_since(begin)};
     from_ = {};
     to_ = {};
     return copied;

@@ -52,7 +52,7 @@ void write_all(int fd, std::span<const char> first, std::span<const char> second
         const ssize_t written = ::writev(fd, parts, 2);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) base::throw_errno("write", path, errno, kSetting);
-        const auto done = static_cast<std::size_t>(written);
+        const std::size_t done = written;
         const std::size_t of_first = std::min(done, first.size());
         first = first.subspan(of_first);
         second = second.subspan(done - of_first);
@@ -109,12 +109,12 @@ RecordWriter::RecordWriter(const Job& job, Encoding encoding, base::IoTimes& tim
 
 void RecordWriter::format(std::span<const double> values) {
     if (encoding_ == Encoding::npy) {
-        bytes_ = static_cast<std::int64_t>(buffer_.size() + values.size_bytes());
+        bytes_ = buffer_.size() + values.size_bytes();
         return;
     }
     const auto mark = times_.phase(IoPhase::format);
     char* at = buffer_.data();
-    const auto size = static_cast<std::size_t>(job_.size);
+    const std::size_t size = job_.size;
     for (std::size_t row = 0; row < values.size(); row += size) {
         for (std::size_t column = 0; column < size; ++column) {
             at = write_value(values[row + column], at);
@@ -172,7 +172,7 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
         if (!file || ::fstat(file.get(), &status) != 0) base::throw_errno("open", path, errno, kSetting);
     }
     if (!S_ISREG(status.st_mode)) damaged(path, "is " + base::irregular_kind(path) + ", not a file");
-    const auto there = static_cast<std::size_t>(status.st_size);
+    const std::size_t there = status.st_size;
     const std::size_t wanted = header_.size() + values.size_bytes();
     const std::size_t longest = values.size() * (kLongestValue + 1);
     if (encoding_ == Encoding::npy ? there != wanted : there > longest)
@@ -189,7 +189,7 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
             damaged(path, fmt::format("has no npy header for {0} x {0} float64", job_.size));
     } else {
         const auto mark = times_.phase(IoPhase::parse);
-        parse_text(buffer_, static_cast<std::size_t>(job_.size), values, path);
+        parse_text(buffer_, job_.size, values, path);
     }
     const auto mark = times_.phase(IoPhase::close);
     file.reset();

@@ -38,14 +38,14 @@ struct Cachestat {
 };
 
 std::uint64_t page_size() {
-    static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    static const std::uint64_t size = ::sysconf(_SC_PAGESIZE);
     return size;
 }
 
 struct OpenFile {
     base::Descriptor descriptor;
     struct stat status {};
-    std::uint64_t bytes() const { return static_cast<std::uint64_t>(status.st_size); }
+    std::uint64_t bytes() const { return status.st_size; }
 };
 
 OpenFile open_to_read(const fs::path& file) {
@@ -69,14 +69,14 @@ bool mincore_is_true(const OpenFile& file, const fs::path& path) {
 }
 
 std::optional<std::uint64_t> resident_pages(int file, std::uint64_t offset, std::uint64_t length) {
-    void* map = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file, static_cast<off_t>(offset));
+    void* map = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file, offset);
     if (map == MAP_FAILED) return std::nullopt;
     std::vector<unsigned char> answers((length + page_size() - 1) / page_size());
     const int failed = ::mincore(map, length, answers.data());
     ::munmap(map, length);
     if (failed != 0) return std::nullopt;
     const auto resident = std::count_if(answers.begin(), answers.end(), [](auto a) { return (a & 1U) != 0; });
-    return static_cast<std::uint64_t>(resident);
+    return resident;
 }
 
 std::optional<Residency> ask_mincore(const OpenFile& file, const fs::path& path) {

@@ -46,7 +46,7 @@ Outgoing::State Outgoing::send(int socket, bool wait) {
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return State::blocked;
         if (sent < 0) return State::gone;
-        auto rest = static_cast<std::size_t>(sent);
+        std::size_t rest = sent;
         while (first_ < count_ && rest >= parts_[first_].iov_len) rest -= parts_[first_++].iov_len;
         if (first_ == count_) break;
         parts_[first_].iov_base = static_cast<std::byte*>(parts_[first_].iov_base) + rest;
@@ -60,7 +60,7 @@ bool receive_all(int socket, std::span<std::byte> to) {
         const ssize_t got = ::recv(socket, to.data(), to.size(), MSG_WAITALL);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
-        to = to.subspan(static_cast<std::size_t>(got));
+        to = to.subspan(got);
     }
     return true;
 }
@@ -96,10 +96,10 @@ std::optional<Message> Inbox::next() {
     if (header.magic != kMagic || !is_header(header) || header.bytes > kLongestAnswer) throw_no_message();
     const std::size_t whole = sizeof header + header.bytes;
     if (known < sizeof header || buffer_.size() < whole) return std::nullopt;
-    const auto end = buffer_.begin() + static_cast<std::ptrdiff_t>(whole);
+    const auto end = buffer_.begin() + whole;
     Message message{header.type, {buffer_.begin() + sizeof header, end}};
     buffer_.erase(buffer_.begin(), end);
-    bytes_ += static_cast<std::int64_t>(whole);
+    bytes_ += whole;
     return message;
 }
 

@@ -15,6 +15,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/cast.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
@@ -50,16 +51,16 @@ bool parent_is_gone() {
 class RecordMaker {
   public:
     explicit RecordMaker(const Job& job)
-        : writer_(job, Encoding::npy, times), values_(static_cast<std::size_t>(job.values_per_record())) {}
+        : writer_(job, Encoding::npy, times), values_(job.values_per_record()) {}
 
     void make(const TaskBody& task, const std::vector<double>& x, const std::vector<double>& y) {
         const auto begin = Clock::now();
         {
             const auto mark = times.phase(IoPhase::generate);
-            fill_from_meshgrid(x, y, static_cast<double>(task.files), static_cast<double>(task.id), values_);
+            fill_from_meshgrid(x, y, base::real(task.files), base::real(task.id), values_);
         }
         writer_.write(task.id, values_);
-        times.add_record(begin, Clock::now(), static_cast<double>(writer_.bytes_of_last()));
+        times.add_record(begin, Clock::now(), base::real(writer_.bytes_of_last()));
     }
 
     IoTimes times;
@@ -71,7 +72,7 @@ class RecordMaker {
 
 /// As Pool.apply's worker: every task brings its meshgrids.
 void serve_tasks(const Job& job) {
-    const auto values = static_cast<std::size_t>(job.values_per_record());
+    const std::size_t values = job.values_per_record();
     std::vector<double> x(values);
     std::vector<double> y(values);
     RecordMaker maker(job);
@@ -247,7 +248,7 @@ int worker_main() {
             stderr,
             "ranklab-io-worker: this is a worker process that ranklab io starts by itself for the rungs "
             "process-pool and process-queue; start ranklab io with one of them instead\n");
-        return static_cast<int>(base::ExitCode::usage);
+        return base::number_of(base::ExitCode::usage);
     }
     try {
         settle_in();

@@ -1,6 +1,7 @@
 // The ceilings of rungs whose worker processes write at the same time: by as many of them.
 #include <algorithm>
 
+#include "base/cast.hpp"
 #include "base/pinned.hpp"
 #include "io/ceilings.hpp"
 #include "io/worker_processes.hpp"
@@ -80,9 +81,9 @@ class WorkerMeasurement {
 
     void own_files(Ceilings& found) {
         tell_all(MessageType::write);
-        const auto records = static_cast<double>(work_.records);
+        const double records = base::real(work_.records);
         found.create.amount = records;
-        found.write_own.amount = records * static_cast<double>(work_.bytes_per_record);
+        found.write_own.amount = records * base::real(work_.bytes_per_record);
         hear_all([&](const auto& said) {
             const auto one = workers_.template body<ReportBody>(said, MessageType::finished);
             found.create.seconds = std::max(found.create.seconds, creating_s(one.times));

@@ -79,12 +79,11 @@ WorkerProcesses::~WorkerProcesses() {
 }
 
 std::string WorkerProcesses::name(int worker) const {
-    return fmt::format("worker {} (process {})", worker,
-                       workers_.at(static_cast<std::size_t>(worker)).process);
+    return fmt::format("worker {} (process {})", worker, workers_.at(worker).process);
 }
 
 WorkerProcesses::Bytes WorkerProcesses::bytes(int worker) const {
-    const Worker& one = workers_.at(static_cast<std::size_t>(worker));
+    const Worker& one = workers_.at(worker);
     return {one.sent, one.inbox.bytes() - one.received_before};
 }
 
@@ -96,7 +95,7 @@ void WorkerProcesses::start() {
         queue_ = std::move(pair.ours);
         shared = std::move(pair.theirs);
     }
-    workers_.reserve(static_cast<std::size_t>(job_.workers));
+    workers_.reserve(job_.workers);
     for (int i = 0; i < job_.workers; ++i) {
         SpawnedWorker spawned = spawn_worker(program, i, shared.get());
         Worker& worker = workers_.emplace_back();
@@ -136,7 +135,7 @@ void WorkerProcesses::wait_until_ready() {
 }
 
 std::optional<Message> WorkerProcesses::next_message_of(int worker) {
-    Worker& one = workers_[static_cast<std::size_t>(worker)];
+    Worker& one = workers_[worker];
     try {
         auto message = one.inbox.next();
         if (message && message->type == MessageType::failed) throw_told(*message);
@@ -166,13 +165,13 @@ void WorkerProcesses::need(const Said& said, MessageType type, std::size_t bytes
 
 void WorkerProcesses::look_for_the_dead() {
     for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
-        const Worker& worker = workers_[static_cast<std::size_t>(i)];
+        const Worker& worker = workers_[i];
         if (worker.silent && !worker.finished) throw_lost(i);
     }
 }
 
 void WorkerProcesses::throw_lost(int worker) {
-    Worker& one = workers_.at(static_cast<std::size_t>(worker));
+    Worker& one = workers_.at(worker);
     one.silent = true;
     one.inbox.fill(one.channel.get());
     while (next_message_of(worker)) {  // it may have said why
@@ -210,7 +209,7 @@ std::optional<WorkerProcesses::Said> WorkerProcesses::hear(bool room_in_queue) {
 
 void WorkerProcesses::tell(int worker, Outgoing& message) {
     const auto mark = times_.phase(IoPhase::send);
-    Worker& one = workers_.at(static_cast<std::size_t>(worker));
+    Worker& one = workers_.at(worker);
     while (true) {
         const auto state = message.send(one.channel.get(), false);
         if (state == Outgoing::State::sent) break;
@@ -218,7 +217,7 @@ void WorkerProcesses::tell(int worker, Outgoing& message) {
         bool room = false;
         poll(one.channel.get(), room);
     }
-    one.sent += static_cast<std::int64_t>(message.bytes());
+    one.sent += message.bytes();
 }
 
 bool WorkerProcesses::offer(std::int64_t id) {
@@ -264,7 +263,7 @@ void WorkerProcesses::end() {
     int status_of_first = 0;
     for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
         const std::string who = name(i);
-        const int status = reap(workers_[static_cast<std::size_t>(i)], deadline);
+        const int status = reap(workers_[i], deadline);
         if (status == 0 || !first.empty()) continue;
         first = who;
         status_of_first = status;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -32,13 +33,12 @@ double parse_target(const std::string& text) {
 void Convergence::look(comm::Communicator& control, std::span<const double> since) {
     std::vector<double> slowest(since.begin(), since.end());
     control.allreduce(comm::view(std::span(slowest)), comm::ReduceOp::max);
-    seen_ += static_cast<std::int64_t>(since.size());
-    next_ = std::max(seen_ + 1, static_cast<std::int64_t>(std::ceil(1.25 * static_cast<double>(seen_))));
+    seen_ += std::ssize(since);
+    next_ = std::max(seen_ + 1, static_cast<std::int64_t>(std::ceil(1.25 * base::real(seen_))));
     std::int64_t reached = 0;
     if (control.rank() == 0) {
         newest_.insert(newest_.end(), slowest.begin(), slowest.end());
-        if (newest_.size() > kMostSamples)
-            newest_.erase(newest_.begin(), newest_.end() - static_cast<std::ptrdiff_t>(kMostSamples));
+        if (newest_.size() > kMostSamples) newest_.erase(newest_.begin(), newest_.end() - kMostSamples);
         judge();
         reached = looks_.back().half_width <= target_ ? 1 : 0;
     }

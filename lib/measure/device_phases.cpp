@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/cast.hpp"
+
 namespace ranklab::measure {
 namespace {
 
@@ -32,7 +34,7 @@ void DevicePhases::finish_step() {
     recorder_.end_step();
     std::array<double, base::kPhaseCount> seconds{};
     for (std::size_t i = 0; i < used_; ++i)
-        seconds[static_cast<std::size_t>(spans_[i].phase)] += spans_[i].end.seconds_since(spans_[i].begin);
+        seconds[base::number_of(spans_[i].phase)] += spans_[i].end.seconds_since(spans_[i].begin);
     used_ = 0;
     for (std::size_t phase = 0; phase < seconds.size(); ++phase) {
         if (on_device(static_cast<Phase>(phase)))

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cast.hpp"
+
 namespace ranklab::measure {
 namespace {
 
@@ -11,7 +13,7 @@ std::vector<double> fold_rows(const RankSamples& samples, Fold fold) {
     std::vector<double> folded;
     folded.reserve(samples.rows());
     for (std::size_t row = 0; row < samples.rows(); ++row) {
-        const auto begin = samples.values.begin() + static_cast<std::ptrdiff_t>(row * samples.ranks);
+        const auto begin = samples.values.begin() + row * samples.ranks;
         folded.push_back(fold(begin, begin + static_cast<std::ptrdiff_t>(samples.ranks)));
     }
     return folded;
@@ -33,17 +35,16 @@ std::vector<double> RankSamples::mean_over_rows() const {
     for (std::size_t row = 0; row < rows(); ++row) {
         for (std::size_t rank = 0; rank < ranks; ++rank) means[rank] += at(row, rank);
     }
-    for (double& mean : means) mean /= static_cast<double>(rows());
+    for (double& mean : means) mean /= base::real(rows());
     return means;
 }
 
 RankSamples RankSamples::rows_from(std::size_t begin, std::size_t end) const {
-    return {ranks, std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(begin * ranks),
-                                       values.begin() + static_cast<std::ptrdiff_t>(end * ranks))};
+    return {ranks, std::vector<double>(values.begin() + begin * ranks, values.begin() + end * ranks)};
 }
 
 RankSamples gather_columns(comm::Communicator& control, const std::vector<double>& mine) {
-    const auto ranks = static_cast<std::size_t>(control.world_size());
+    const std::size_t ranks = control.world_size();
     std::vector<double> by_rank(mine.size() * ranks);
     control.allgather(comm::view(std::span(mine)), comm::view(std::span(by_rank)));
     RankSamples samples{ranks, std::vector<double>(by_rank.size())};

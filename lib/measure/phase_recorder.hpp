@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/cast.hpp"
 #include "base/clock.hpp"
 #include "base/phase.hpp"
 #include "measure/spool.hpp"
@@ -41,13 +42,13 @@ class PhaseRecorder final : public base::PhaseSink {
     }
     /// For whoever knows better than the host's clock, of the step that ended last.
     void correct_last(base::Phase phase, double seconds) {
-        current_.phases[static_cast<std::size_t>(phase)] = seconds;
-        spool_.amend(1 + static_cast<std::size_t>(phase), seconds);
+        current_.phases[base::number_of(phase)] = seconds;
+        spool_.amend(1 + base::number_of(phase), seconds);
     }
     /// A phase may be entered several times a step: the times add up. Phases do not nest.
     void enter(base::Phase) override { phase_start_ = Clock::now(); }
     void leave(base::Phase phase) override {
-        const auto index = static_cast<std::size_t>(phase);
+        const auto index = base::number_of(phase);
         last_[index] = {phase_start_, Clock::now()};
         current_.phases[index] += base::seconds_between(phase_start_, last_[index].end);
     }
@@ -57,7 +58,7 @@ class PhaseRecorder final : public base::PhaseSink {
         Clock::time_point end;
     };
     /// When the phase was last entered and left; and when the step began.
-    Span last(base::Phase phase) const { return last_[static_cast<std::size_t>(phase)]; }
+    Span last(base::Phase phase) const { return last_[base::number_of(phase)]; }
     Clock::time_point step_start() const { return step_start_; }
 
     std::size_t count() const { return spool_.rows(); }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cast.hpp"
+
 namespace ranklab::measure {
 namespace {
 
@@ -56,7 +58,7 @@ std::vector<double> RankSeries::mean_over_rows(std::size_t first) const {
         for (std::size_t i = 0; i < piece.size(); ++i) means[i % ranks_] += piece[i];
     });
     if (here() && first < rows_)
-        for (double& mean : means) mean /= static_cast<double>(rows_ - first);
+        for (double& mean : means) mean /= base::real(rows_ - first);
     return means;
 }
 
@@ -69,7 +71,7 @@ double RankSeries::sum(std::size_t first) const {
 }
 
 std::vector<RankSeries> gather_spools(comm::Communicator& control, const Spool& mine) {
-    const auto ranks = static_cast<std::size_t>(control.world_size());
+    const std::size_t ranks = control.world_size();
     const std::size_t columns = mine.columns();
     const bool keeps = mine.rows() * ranks <= kMostHeldValues || control.rank() == 0;
     std::vector<std::shared_ptr<Spool>> spools(columns);

@@ -48,7 +48,7 @@ Kind kind_of(const std::string& name) {
 
 stats::Summary summary_of(const NamedColumns& table, std::size_t row) {
     stats::Summary summary;
-    summary.n = static_cast<std::size_t>(table.ints("n")[row]);
+    summary.n = table.ints("n")[row];
     summary.median = table.doubles("median")[row];
     summary.mean = table.doubles("mean")[row];
     summary.min = table.doubles("min")[row];
@@ -134,12 +134,7 @@ std::vector<HostRow> load_hosts(const hdf5::Group& group) {
 std::vector<Table> load_tables(const hdf5::Group& group) {
     const hdf5::Group all = group.open_group("tables");
     std::vector<Table> tables;
-    for (const auto& name : all.members()) {
-        Table table{name, {}};
-        for (auto& column : hdf5::read_table(all, name))
-            table.columns.push_back({std::move(column.name), std::move(column.values)});
-        tables.push_back(std::move(table));
-    }
+    for (const auto& name : all.members()) tables.push_back({name, hdf5::read_table(all, name)});
     return tables;
 }
 

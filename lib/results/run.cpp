@@ -6,13 +6,14 @@
 #include <array>
 #include <random>
 
+#include "base/cast.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::results {
 
 std::string kind_name(Kind kind) {
     static constexpr std::array<const char*, 4> kNames{"cost", "rate", "ratio", "count"};
-    return kNames[static_cast<std::size_t>(kind)];
+    return kNames[base::number_of(kind)];
 }
 
 std::size_t Measurement::rows() const {

@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "hdf5/table.hpp"
 #include "results/samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/summary.hpp"
@@ -41,10 +41,7 @@ struct Measurement {
     std::vector<double> largest_of_rows() const;
 };
 
-struct Column {
-    std::string name;  ///< with its unit where it has one
-    std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
-};
+using Column = hdf5::Column;  ///< named with its unit where it has one
 
 /// A table of the experiment; all columns have equal length.
 struct Table {

@@ -58,8 +58,7 @@ void copy_by_reading(const Descriptor& from, const Descriptor& to, const fs::pat
 // early, as some file systems do.
 void copy_all(const Descriptor& from, const Descriptor& to, off_t size, const fs::path& path) {
     while (size > 0) {
-        const ssize_t copied =
-            ::copy_file_range(from.get(), nullptr, to.get(), nullptr, static_cast<std::size_t>(size), 0);
+        const ssize_t copied = ::copy_file_range(from.get(), nullptr, to.get(), nullptr, size, 0);
         if (copied < 0 && errno == EINTR) continue;
         if (copied < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
             throw_errno("copy_file_range", path, errno);
@@ -122,7 +121,7 @@ void StagedFile::write(std::span<const std::byte> bytes) {
 
 void StagedFile::reserve(std::uint64_t bytes) {
     const off_t size = status_of(descriptor_, path_).st_size;
-    const int error = ::posix_fallocate(descriptor_.get(), size, static_cast<off_t>(bytes));
+    const int error = ::posix_fallocate(descriptor_.get(), size, bytes);
     if (error != 0 && error != EINVAL && error != EOPNOTSUPP)
         throw_errno("posix_fallocate", target_, error, setting_);
 }

@@ -95,7 +95,7 @@ hdf5::Object store_rows(const hdf5::Group& samples, const Measurement& measureme
 void store_samples(const hdf5::Group& group, const std::vector<Measurement>& measurements) {
     const auto warm = [](const Measurement& m) { return !m.warmup.empty(); };
     const auto count = [&](auto wanted) {
-        return static_cast<std::size_t>(std::count_if(measurements.begin(), measurements.end(), wanted));
+        return std::count_if(measurements.begin(), measurements.end(), wanted);
     };
     const hdf5::Group samples = group.create_group("samples", count(has_samples));
     const hdf5::Group warmup = group.create_group("warmup", count(warm));
@@ -123,11 +123,7 @@ void store_hosts(const hdf5::Group& group, const std::vector<HostRow>& rows) {
 
 void store_tables(const hdf5::Group& group, const std::vector<Table>& tables) {
     const hdf5::Group all = group.create_group("tables", tables.size());
-    for (const auto& table : tables) {
-        std::vector<hdf5::Column> columns;
-        for (const auto& [name, values] : table.columns) columns.push_back({name, values});
-        hdf5::write_table(all, table.name, columns);
-    }
+    for (const auto& table : tables) hdf5::write_table(all, table.name, table.columns);
 }
 
 void store_attributes(const hdf5::Group& group, const Run& run) {

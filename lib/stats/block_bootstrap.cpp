@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.hpp"
 #include "stats/distributions.hpp"
 
 namespace ranklab::stats {
@@ -18,7 +19,7 @@ double block_variance(std::span<const double> samples, double median, std::size_
     const std::size_t n = samples.size();
     double mean = 0;
     for (const double x : samples) mean += below(x, median);
-    mean *= static_cast<double>(b) / static_cast<double>(n);
+    mean *= base::real(b) / base::real(n);
     double inside = 0;
     for (std::size_t i = 0; i < b; ++i) inside += below(samples[i], median);
     double squares = 0;
@@ -27,7 +28,7 @@ double block_variance(std::span<const double> samples, double median, std::size_
         const std::size_t next = i + b < n ? i + b : i + b - n;
         inside += below(samples[next], median) - below(samples[i], median);
     }
-    return squares / static_cast<double>(n);
+    return squares / base::real(n);
 }
 
 }  // namespace
@@ -38,9 +39,9 @@ double block_variance(std::span<const double> samples, double median, std::size_
 // below the median is so many ranks (Woodruff, JASA 47, 1952).
 IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double median, double block_length,
                                     double level) {
-    const double n = static_cast<double>(samples.size());
+    const double n = base::real(samples.size());
     const auto b = static_cast<std::size_t>(std::clamp(std::ceil(block_length), 1.0, std::floor(n / 4 + 1)));
-    const double blocks = n / static_cast<double>(b);
+    const double blocks = n / base::real(b);
     // Few blocks vary less among themselves than they should: the expanded percentiles of Hesterberg, What
     // teachers should know about the bootstrap, The American Statistician 69, 2015.
     const double t = student_quantile((1 + level) / 2, std::max(3.0, blocks - 1));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "stats/correlation.hpp"
 #include "stats/distributions.hpp"
 #include "stats/interval.hpp"
@@ -39,7 +40,7 @@ std::vector<double> normal_scores(std::span<const double> x) {
     const std::size_t m = reference.size();
     std::vector<double> score(2 * m + 1);
     for (std::size_t i = 0; i <= 2 * m; ++i)
-        score[i] = normal_quantile((static_cast<double>(i) + 1) / (2.0 * static_cast<double>(m) + 2));
+        score[i] = normal_quantile((base::real(i) + 1) / (2.0 * base::real(m) + 2));
     std::vector<std::size_t> equal(m + 1, 0);  // how many from here on are equal
     for (std::size_t i = m; i-- > 0;)
         equal[i] = i + 1 < m && reference[i] == reference[i + 1] ? equal[i + 1] + 1 : 1;
@@ -63,7 +64,7 @@ class Autocorrelation {
     explicit Autocorrelation(std::vector<double> z) : z_(std::move(z)) {
         double mean = 0;
         for (const double value : z_) mean += value;
-        mean /= static_cast<double>(z_.size());
+        mean /= base::real(z_.size());
         for (double& value : z_) value -= mean;
         variance_ = products(0);
     }
@@ -111,7 +112,7 @@ std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
 }  // namespace
 
 Correlation correlation(std::span<const double> samples, double median) {
-    const double n = static_cast<double>(samples.size());
+    const double n = base::real(samples.size());
     const std::size_t lags = std::min(kMostLags, std::max<std::size_t>(1, samples.size() / 4));
     Autocorrelation r(normal_scores(samples));
     Correlation found{.lag1 = r.at(1), .visible = visible(r, lags, n), .inflation = 1, .block_length = 1};
@@ -122,10 +123,10 @@ Correlation correlation(std::span<const double> samples, double median) {
     double moment = 0;
     for (std::size_t lag = 1; lag <= most; ++lag) {
         // The flat-top window: no bias from the lags that matter.
-        const double t = static_cast<double>(lag) / static_cast<double>(most);
+        const double t = base::real(lag) / base::real(most);
         const double weight = t <= 0.5 ? 1 : 2 * (1 - t);
         sum += weight * s.at(lag);
-        moment += weight * s.at(lag) * static_cast<double>(lag);
+        moment += weight * s.at(lag) * base::real(lag);
     }
     // Of a short series the later ones fall below 0, whatever they are in truth: the first one stays.
     found.inflation = std::clamp(1 + 2 * std::max(sum, s.at(1)), 1.0, n);
@@ -170,7 +171,7 @@ Dependence dependence_of(const Correlation& found, double n) {
 }
 
 Dependence dependence_about(std::span<const double> samples, double median) {
-    const double n = static_cast<double>(samples.size());
+    const double n = base::real(samples.size());
     const auto differs = [&](double x) { return x != samples.front(); };
     if (samples.size() >= 3 && std::any_of(samples.begin(), samples.end(), differs))
         return dependence_of(correlation(samples, median), n);

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/cast.hpp"
 #include "stats/distributions.hpp"
 #include "stats/ratio.hpp"
 
@@ -20,7 +21,7 @@ struct Spread {
     double degrees = 0;
     void add(std::span<const double> samples) {
         if (samples.size() < 3) return;
-        const double n = static_cast<double>(samples.size());
+        const double n = base::real(samples.size());
         const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / n;
         for (const double x : samples) squares += (x / mean - 1) * (x / mean - 1);
         degrees += n - 1;
@@ -37,7 +38,7 @@ std::vector<double> holm(std::span<const double> p) {
     std::vector<double> corrected(p.begin(), p.end());
     double least = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-        least = std::max(least, std::min(1.0, p[order[i]] * static_cast<double>(order.size() - i)));
+        least = std::max(least, std::min(1.0, p[order[i]] * base::real(order.size() - i)));
         corrected[order[i]] = least;
     }
     return corrected;
@@ -86,7 +87,7 @@ std::size_t runs_needed(std::span<const double> a, std::span<const double> b, do
     // (Browne, Statistics in Medicine 14, 1995).
     const double variance = spread.squares / chi_square_quantile(1 - kPower, spread.degrees);
     const double beta = normal_quantile(kPower);
-    const double tests = static_cast<double>(std::max<std::size_t>(1, compared));
+    const double tests = base::real(std::max<std::size_t>(1, compared));
     // Both have to tell: the interval of the ratio of medians (whose variance is pi/2 that of means of normal
     // samples) and the corrected rank test (3/pi as efficient as the t test).
     const double interval = std::numbers::pi / 2 * std::pow(normal_quantile(1 - kLevel / 2) + beta, 2);

@@ -7,6 +7,8 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
+#include "base/cast.hpp"
+
 namespace ranklab::stats {
 namespace {
 
@@ -40,16 +42,14 @@ double chi_square_quantile(double p, double degrees) {
 }
 
 double binomial_probability(std::size_t n, double q, std::size_t k) {
-    return bm::pdf(Binomial(static_cast<double>(n), q), static_cast<double>(k));
+    return bm::pdf(Binomial(base::real(n), q), base::real(k));
 }
 
 BinomialRank binomial_rank(std::size_t n, double q, double tail) {
     if (n == 0 || q <= 0 || q >= 1) return {};
-    const Binomial distribution(static_cast<double>(n), q);
+    const Binomial distribution(base::real(n), q);
     // P(Bin < k) is cdf(k - 1); Boost's quantile is near it, and the sums next to it decide.
-    const auto below = [&](std::size_t k) {
-        return k == 0 ? 0 : bm::cdf(distribution, static_cast<double>(k - 1));
-    };
+    const auto below = [&](std::size_t k) { return k == 0 ? 0 : bm::cdf(distribution, base::real(k - 1)); };
     auto k = static_cast<std::size_t>(std::max(0.0, std::floor(bm::quantile(distribution, tail))));
     while (k > 0 && below(k) > tail) --k;
     while (k < n && below(k + 1) <= tail) ++k;

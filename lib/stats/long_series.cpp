@@ -4,6 +4,7 @@
 #include <numbers>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "stats/correlation.hpp"
 #include "stats/distributions.hpp"
 #include "stats/order.hpp"
@@ -46,22 +47,22 @@ Correlation correlation_of(const Stretches& all, double n) {
     double squares = 0;
     for (const double below : all.below) squares += below * below;
     if (squares == 0) return {};
-    const double count = static_cast<double>(all.below.size());
+    const double count = base::real(all.below.size());
     const Correlation between_stretches = correlation(all.below, quantile(all.below, 0.5));
-    const double variance = 4 * squares / count / static_cast<double>(all.length);
+    const double variance = 4 * squares / count / base::real(all.length);
     Correlation found;
     found.lag1 = std::sin(std::numbers::pi / 2 * all.agreement);
     found.visible = between_stretches.visible || variance > 1 + 3 * std::sqrt(2 / count) ||
                     all.agreement > 4 / std::sqrt(n);
     if (!found.visible) return found;
     found.inflation = std::clamp(variance * between_stretches.inflation, 1.0, n);
-    found.block_length = static_cast<double>(all.length) * between_stretches.block_length;
+    found.block_length = base::real(all.length) * between_stretches.block_length;
     return found;
 }
 
 IntervalRanks ranks_of(std::size_t n, double inflation, double level) {
-    const double size = static_cast<double>(n);
-    const double t = student_quantile((1 + level) / 2, static_cast<double>(kStretches - 1));
+    const double size = base::real(n);
+    const double t = student_quantile((1 + level) / 2, base::real(kStretches - 1));
     const double low = std::max(1.0, std::floor((size + 1) / 2 - t * std::sqrt(size * inflation) / 2));
     const auto rank = static_cast<std::size_t>(low);
     return {rank, n + 1 - rank, 0};
@@ -81,7 +82,7 @@ MedianEstimate estimate_median(const Source& source, double level) {
     MedianEstimate estimate;
     if (seen.has_nan) return estimate;
     ask(source, [&](auto x) { estimate.value = quantile_at(seen.n, 0.5, x); });
-    const double n = static_cast<double>(seen.n);
+    const double n = base::real(seen.n);
     const Correlation found = correlation_of(stretches(source, seen.n, estimate.value), n);
     estimate.dependence = dependence_of(found, n);
     const bool blocks = estimate.dependence.block_length > 0;

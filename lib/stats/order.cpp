@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.hpp"
 #include "stats/distributions.hpp"
 
 namespace ranklab::stats {
@@ -16,7 +17,7 @@ std::optional<std::vector<double>> sorted(std::span<const double> samples) {
 }
 
 double Selection::operator()(std::size_t rank) {
-    const auto at = x_.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+    const auto at = x_.begin() + (rank - 1);
     std::nth_element(x_.begin(), at, x_.end());
     return *at;
 }
@@ -33,8 +34,8 @@ IntervalRanks median_ranks(std::size_t n, double level) {
     if (n < kInterpolatedFrom || 2 * l == n) return ranks;
     // Hettmansperger & Sheather 1986: between the interval of x(l), which covers a little oftener than asked,
     // and that of x(l + 1), which covers less often.
-    const double size = static_cast<double>(n);
-    const double rank = static_cast<double>(l);
+    const double size = base::real(n);
+    const double rank = base::real(l);
     const double next = binomial_probability(n, 0.5, l);
     const double share = (1 - 2 * below - level) / (2 * next);
     ranks.weight = std::clamp((size - rank) * share / (rank + (size - 2 * rank) * share), 0.0, 1.0);

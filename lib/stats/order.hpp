@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::stats {
@@ -39,9 +40,9 @@ IntervalRanks median_ranks(std::size_t n, double level);
 
 template <class ValueAt>
 double quantile_at(std::size_t n, double q, ValueAt x) {
-    const double position = (q < 0 ? 0 : q > 1 ? 1 : q) * static_cast<double>(n - 1);
+    const double position = (q < 0 ? 0 : q > 1 ? 1 : q) * base::real(n - 1);
     const auto below = static_cast<std::size_t>(position);
-    const double fraction = position - static_cast<double>(below);
+    const double fraction = position - base::real(below);
     return fraction == 0 ? x(below + 1) : between(x(below + 1), x(below + 2), fraction);
 }
 

@@ -2,14 +2,16 @@
 
 #include <cmath>
 
+#include "base/cast.hpp"
+
 namespace ranklab::stats {
 
 double Random::uniform() {
-    return (static_cast<double>(engine_() >> 11) + 0.5) * 0x1p-53;
+    return (base::real(engine_() >> 11) + 0.5) * 0x1p-53;
 }
 
 std::size_t Random::index(std::size_t n) {
-    return static_cast<std::size_t>(uniform() * static_cast<double>(n));
+    return static_cast<std::size_t>(uniform() * base::real(n));
 }
 
 double Random::normal() {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "stats/difference.hpp"
 #include "stats/distributions.hpp"
 #include "stats/order.hpp"
@@ -36,7 +37,7 @@ Pooled pool(const std::vector<double>& a, const std::vector<double>& b) {
         std::size_t end = first;
         while (end < all.n() && all.values[end] == all.values[first]) ++end;
         const long rank2 = static_cast<long>(first + 1 + end);
-        const double t = static_cast<double>(end - first);
+        const double t = base::real(end - first);
         all.ties += t * t * t - t;
         for (; next_b < b.size() && b[next_b] == all.values[first]; ++next_b) all.sum2_b += rank2;
         all.rank2.insert(all.rank2.end(), end - first, rank2);
@@ -49,15 +50,14 @@ Pooled pool(const std::vector<double>& a, const std::vector<double>& b) {
 // d. Counted by adding rank after rank (dynamic programming over subsets), so ties are exact, too.
 std::vector<double> splits_by_distance(const Pooled& all) {
     // The largest sum of n_b ranks.
-    const long most =
-        std::accumulate(all.rank2.end() - static_cast<std::ptrdiff_t>(all.n_b), all.rank2.end(), 0L);
-    const auto width = static_cast<std::size_t>(most + 1);
+    const long most = std::accumulate(all.rank2.end() - all.n_b, all.rank2.end(), 0L);
+    const std::size_t width = most + 1;
     std::vector<std::vector<double>> count(all.n_b + 1);
     count[0].assign(width, 0);
     count[0][0] = 1;
     std::size_t reach = 0;
     for (std::size_t i = 0; i < all.n(); ++i) {
-        const auto rank2 = static_cast<std::size_t>(all.rank2[i]);
+        const std::size_t rank2 = all.rank2[i];
         for (std::size_t size = std::min(i + 1, all.n_b); size > 0; --size) {
             if (count[size].empty()) count[size].assign(width, 0);
             const std::size_t last = std::min(reach, width - 1 - std::min(rank2, width - 1));
@@ -67,8 +67,7 @@ std::vector<double> splits_by_distance(const Pooled& all) {
     }
     std::vector<double> by_distance(width, 0);
     for (std::size_t sum = 0; sum < width; ++sum)
-        by_distance[static_cast<std::size_t>(std::abs(static_cast<long>(sum) - all.expected2()))] +=
-            count[all.n_b][sum];
+        by_distance[std::abs(static_cast<long>(sum) - all.expected2())] += count[all.n_b][sum];
     return by_distance;
 }
 
@@ -96,8 +95,8 @@ Tail tail_of(const std::vector<double>& by_distance, std::size_t seen, double sp
 // Where few runs give U so few values that it cannot come near 5 %, splits of equal U are ordered by how far
 // apart their means are. The test stays exact: it is a permutation test of the pair (U, difference of means).
 Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) {
-    const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) /
-                          static_cast<double>(all.n()) * static_cast<double>(all.n_b);
+    const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) / base::real(all.n()) *
+                          base::real(all.n_b);
     // Sums of the same values in another order are to be equal, and to order by U first.
     const double unit = 1e-9 * (std::abs(centre) + all.values.back() - all.values.front());
     using Distance = std::pair<long, double>;
@@ -107,7 +106,7 @@ Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) 
     };
     std::vector<Distance> distances;
     std::vector<char> in_b(all.n(), 0);
-    std::fill(in_b.end() - static_cast<std::ptrdiff_t>(all.n_b), in_b.end(), 1);
+    std::fill(in_b.end() - all.n_b, in_b.end(), 1);
     do {
         long sum2 = 0;
         double sum = 0;
@@ -134,8 +133,7 @@ Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) 
 double exact_p(const Pooled& all, const std::vector<double>& b) {
     const auto by_distance = splits_by_distance(all);
     const double splits = std::accumulate(by_distance.begin(), by_distance.end(), 0.0);
-    Tail tail =
-        tail_of(by_distance, static_cast<std::size_t>(std::abs(all.sum2_b - all.expected2())), splits);
+    Tail tail = tail_of(by_distance, std::abs(all.sum2_b - all.expected2()), splits);
     if (std::min(all.n_a, all.n_b) < kFewestRuns || tail.attainable >= kCoarse) return tail.p();
     if (splits <= kMostSplits && std::isfinite(all.values.front()) && std::isfinite(all.values.back()))
         tail = finer_tail(all, b, splits);
@@ -144,11 +142,11 @@ double exact_p(const Pooled& all, const std::vector<double>& b) {
 }
 
 double approximate_p(const Pooled& all) {
-    const double n = static_cast<double>(all.n());
-    const double product = static_cast<double>(all.n_a) * static_cast<double>(all.n_b);
+    const double n = base::real(all.n());
+    const double product = base::real(all.n_a) * base::real(all.n_b);
     const double variance = product / 12 * (n + 1 - all.ties / (n * (n - 1)));
     if (!(variance > 0)) return 1;
-    const double distance = static_cast<double>(std::abs(all.sum2_b - all.expected2())) / 2;
+    const double distance = base::real(std::abs(all.sum2_b - all.expected2())) / 2;
     return std::min(1.0, 2 * normal_cdf(-std::max(0.0, distance - 0.5) / std::sqrt(variance)));
 }
 
@@ -160,9 +158,9 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b) {
     if (!x || !y || x->empty() || y->empty()) return {};
     const Pooled all = pool(*x, *y);
     if (all.values.front() == all.values.back()) return {.p = 1, .effect = 0};
-    const double product = static_cast<double>(all.n_a) * static_cast<double>(all.n_b);
+    const double product = base::real(all.n_a) * base::real(all.n_b);
     RankTest test;
-    test.effect = static_cast<double>(all.sum2_b - all.expected2()) / product;
+    test.effect = base::real(all.sum2_b - all.expected2()) / product;
     test.p = all.n() <= kMostExact ? exact_p(all, *y) : approximate_p(all);
     return test;
 }

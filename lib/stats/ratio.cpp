@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "stats/order.hpp"
 #include "stats/random.hpp"
 
@@ -23,10 +24,10 @@ constexpr std::size_t kMostDraws = 20'000'000;
 // uniform numbers has a beta distribution, and picks the value. The cost does not grow with n.
 class ResampledMedian {
   public:
-    explicit ResampledMedian(const std::vector<double>& x) : x_(x), n_(static_cast<double>(x.size())) {}
+    explicit ResampledMedian(const std::vector<double>& x) : x_(x), n_(base::real(x.size())) {}
 
     double draw(Random& random) const {
-        const auto k = static_cast<double>((x_.size() + 1) / 2);
+        const double k = base::real((x_.size() + 1) / 2);
         const double u = random.beta(k, n_ + 1 - k);
         if (x_.size() % 2 == 1) return value(u);
         // The next of n - k that are uniform on (u, 1): the smallest of them.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 
+#include "base/cast.hpp"
 #include "stats/order.hpp"
 #include "stats/passes.hpp"
 #include "stats/series.hpp"

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "stats/order.hpp"
 
 namespace ranklab::stats {
@@ -31,7 +32,7 @@ Summary summarise(std::span<const double> samples) {
     summary.n = samples.size();
     const auto x = sorted(samples);
     if (!x || x->empty()) return summary;
-    summary.mean = std::accumulate(x->begin(), x->end(), 0.0) / static_cast<double>(x->size());
+    summary.mean = std::accumulate(x->begin(), x->end(), 0.0) / base::real(x->size());
     fill_order_statistics(summary, x->size(), value_at(*x));
     return summary;
 }
@@ -49,7 +50,7 @@ Summary summarise_rate(std::span<const double> counts, std::span<const double> c
 double load_imbalance(std::span<const double> cost_per_rank) {
     if (cost_per_rank.empty()) return kNone;
     const double sum = std::accumulate(cost_per_rank.begin(), cost_per_rank.end(), 0.0);
-    const double mean = sum / static_cast<double>(cost_per_rank.size());
+    const double mean = sum / base::real(cost_per_rank.size());
     if (mean == 0 || cost_per_rank.size() == 1) return 0;
     return *std::max_element(cost_per_rank.begin(), cost_per_rank.end()) / mean - 1;
 }

@@ -98,23 +98,6 @@ int mpi_count(std::size_t count) {
     return static_cast<int>(count);
 }
 
-std::size_t size_of(DType dtype) {
-    switch (dtype) {
-        case DType::u8:
-            return 1;
-        case DType::f16:
-        case DType::bf16:
-            return 2;
-        case DType::i32:
-        case DType::f32:
-            return 4;
-        case DType::i64:
-        case DType::f64:
-            return 8;
-    }
-    throw base::Error("internal: an element type of unknown size");
-}
-
 MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiSmallFloats> small_floats)
     : comm_(comm), small_floats_(std::move(small_floats)) {
     mpi_check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

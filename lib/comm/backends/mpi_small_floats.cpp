@@ -1,5 +1,6 @@
 #include "comm/backends/mpi_small_floats.hpp"
 
+#include "base/cast.hpp"
 #include "base/log.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/reduce_small_floats.hpp"
@@ -44,7 +45,7 @@ void MpiSmallFloats::free_all() noexcept {
 }
 
 MPI_Op MpiSmallFloats::op(DType dtype, ReduceOp op) const {
-    return ops_[(dtype == DType::f16 ? 0U : 3U) + static_cast<std::size_t>(op)];
+    return ops_[(dtype == DType::f16 ? 0U : 3U) + base::number_of(op)];
 }
 
 }  // namespace ranklab::comm

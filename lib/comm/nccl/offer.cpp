@@ -34,8 +34,7 @@ std::string own_refusal() {
 
 GpuClaim own_claim(int local_rank) {
     const auto gpus = device::list_gpus().gpus;
-    const auto& gpu =
-        gpus.at(static_cast<std::size_t>(device::gpu_of(local_rank, static_cast<int>(gpus.size()))));
+    const auto& gpu = gpus.at(device::gpu_of(local_rank, static_cast<int>(gpus.size())));
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
     return {host.data(), gpu.name, gpu.pci_id, gpu.uuid};

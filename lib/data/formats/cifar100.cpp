@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
+#include "data/dataset.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -27,7 +27,7 @@ constexpr std::int64_t kCoarseClasses = 20;
 std::int64_t records_of(const fs::path& file) {
     base::refuse_irregular<base::DataError>(file);
     if (!fs::exists(file)) fail(file, "does not exist; check the folder", {"data-dir"});
-    const auto bytes = static_cast<std::int64_t>(fs::file_size(file));
+    const std::int64_t bytes = fs::file_size(file);
     if (bytes == 0) fail(file, "is empty; copy the file again");
     if (bytes % kCifar100Record == 0) return bytes / kCifar100Record;
     fail(file,
@@ -57,8 +57,8 @@ ImageSet read_cifar100(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
     if (!in) fail(file, fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
     ImageSet set{kCifar100Shape, kCifar100Classes, {}, {}};
-    set.images.resize(static_cast<std::size_t>(records * kCifar100Shape.bytes()));
-    set.labels.resize(static_cast<std::size_t>(records));
+    set.images.resize(records * kCifar100Shape.bytes());
+    set.labels.resize(records);
     std::array<char, 2> labels{};
     for (std::int64_t i = 0; i < records; ++i) {
         in.read(labels.data(), labels.size());
@@ -67,7 +67,7 @@ ImageSet read_cifar100(const fs::path& file) {
         if (!in) fail(file, fmt::format("cannot be read past record {}; copy the file again", i));
         const auto fine = static_cast<std::uint8_t>(labels[1]);
         check_labels(file, i, static_cast<std::uint8_t>(labels[0]), fine);
-        set.labels[static_cast<std::size_t>(i)] = fine;
+        set.labels[i] = fine;
     }
     return set;
 }
@@ -77,12 +77,9 @@ ImageSets read_cifar100_folder(const fs::path& folder) {
 }
 
 fs::path find_cifar100(const std::string& directory) {
-    std::string root = directory;
-    if (root.empty()) {
-        const char* set = std::getenv("RANKLAB_DATA");
-        root = set != nullptr && *set != '\0' ? set : "data";
-    }
-    const std::vector<fs::path> folders{fs::path(root), fs::path(root) / "cifar-100-binary"};
+    const std::string root = data_root(directory);
+    const fs::path place = root.empty() ? "data" : root;
+    const std::vector<fs::path> folders{place, place / "cifar-100-binary"};
     for (const auto& folder : folders)
         if (fs::exists(folder / "train.bin")) return folder;
     throw base::DataError(

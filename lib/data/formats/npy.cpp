@@ -140,7 +140,7 @@ class DictionaryReader {
 bool multiply(const std::vector<std::int64_t>& shape, std::size_t element, std::uint64_t& product) {
     product = element;
     for (const std::int64_t extent : shape) {
-        const auto factor = static_cast<std::uint64_t>(extent);
+        const std::uint64_t factor = extent;
         if (factor != 0 && product > (std::uint64_t{1} << 62U) / factor) return false;
         product *= factor;
     }
@@ -169,7 +169,7 @@ std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_o
         length |= static_cast<std::uint64_t>(head[10]) << 16U | static_cast<std::uint64_t>(head[11]) << 24U;
     const std::uint64_t begin = version > 1 ? 12 : 10;
     data_offset = begin + length;
-    std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(length, kLongestHeader)), '\0');
+    std::string text(std::min<std::uint64_t>(length, kLongestHeader), '\0');
     if (length > kLongestHeader || !read_exactly(fd, begin, text))
         throw base::DataError(fmt::format(
             "{} is truncated or damaged: its header claims {} bytes; copy the file again", name, length));

@@ -21,8 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kIdxClasses = 10;
-constexpr std::array kIdxNames{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-                               "t10k-labels-idx1-ubyte"};
 
 std::string first_bytes(const fs::path& file) {
     std::array<char, 8> bytes{};
@@ -54,15 +52,6 @@ std::string kind_of(const fs::path& file) {
                     file.string()));
 }
 
-void check_label_range(const fs::path& file, const std::vector<std::uint8_t>& labels) {
-    const auto bad =
-        std::find_if(labels.begin(), labels.end(), [](std::uint8_t l) { return l >= kIdxClasses; });
-    if (bad == labels.end()) return;
-    throw base::DataError(
-        fmt::format("{}: label {} of sample {} is not in 0..{}; the file is damaged or of another data set",
-                    file.string(), *bad, bad - labels.begin(), kIdxClasses - 1));
-}
-
 void check_small(const fs::path& file, FileVerdict& verdict) {
     if (verdict.kind == "idx images") {
         const auto images = read_idx_images(file);
@@ -70,7 +59,7 @@ void check_small(const fs::path& file, FileVerdict& verdict) {
         verdict.checked = "magic, size";
     } else if (verdict.kind == "idx labels") {
         const auto labels = read_idx_labels(file);
-        check_label_range(file, labels);
+        check_label_range(file, labels, kIdxClasses);
         verdict.content = fmt::format("{} labels", labels.size());
         verdict.checked = fmt::format("magic, size, labels in 0..{}", kIdxClasses - 1);
     } else {
@@ -114,12 +103,6 @@ FileVerdict verify_idx_pair(comm::Communicator& control, const fs::path& images,
     return verdict;
 }
 
-// Of the file that is there, or the plain name where none is.
-fs::path plain_or_packed(const fs::path& folder, const std::string& name) {
-    const fs::path packed = folder / (name + ".gz");
-    return !fs::exists(folder / name) && fs::exists(packed) ? packed : folder / name;
-}
-
 struct Found {
     std::vector<fs::path> files;
     std::vector<fs::path> idx;  // all four where one is there
@@ -128,10 +111,10 @@ struct Found {
 Found look_into(const fs::path& folder) {
     Found found;
     for (const char* name : kIdxNames)
-        if (fs::exists(plain_or_packed(folder, name))) found.idx.push_back(folder / name);
+        if (fs::exists(plain_or_gz(folder, name))) found.idx.push_back(folder / name);
     if (!found.idx.empty()) {
         found.idx.clear();
-        for (const char* name : kIdxNames) found.idx.push_back(plain_or_packed(folder, name));
+        for (const char* name : kIdxNames) found.idx.push_back(plain_or_gz(folder, name));
     }
     for (const fs::path& place : {folder, folder / "cifar-100-binary"}) {
         if (!fs::is_directory(place)) continue;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "base/text.hpp"
@@ -58,7 +59,7 @@ void scan(const hdf5::Volume& volume, base::Share mine, base::ProgressSink& prog
     for (std::int64_t done = 0; done < mine.count;) {
         const std::int64_t first = mine.first + done;
         const std::int64_t planes = planes_together(volume.info(), first, mine.count - done);
-        const auto part = static_cast<std::size_t>(planes * plane);
+        const std::size_t part = planes * plane;
         values.resize(part * static_cast<std::size_t>(shape[0]));
         volume.read({.first_channel = 0, .channels = shape[0], .first_plane = first, .planes = planes},
                     values);
@@ -93,14 +94,13 @@ void check_values(comm::Communicator& control, const fs::path& file, const Volum
 
 void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progress, VolumeScan& found) {
     constexpr std::int64_t kPiece = std::int64_t{1} << 22;
-    std::vector<float> values(static_cast<std::size_t>(std::min(kPiece, mine.count)));
+    std::vector<float> values(std::min(kPiece, mine.count));
     Pace pace(progress, (mine.count + kPiece - 1) / kPiece, "MiB/s a rank", "pieces read");
     for (std::int64_t done = 0; done < mine.count; done += kPiece) {
-        const auto part =
-            std::span(values).first(static_cast<std::size_t>(std::min(kPiece, mine.count - done)));
-        file.read(static_cast<std::uint64_t>(mine.first + done), part);
+        const auto part = std::span(values).first(std::min(kPiece, mine.count - done));
+        file.read(mine.first + done, part);
         found.add(mine.first + done, part);
-        pace.step(mebibytes(4 * static_cast<std::int64_t>(part.size())));
+        pace.step(mebibytes(4 * std::ssize(part)));
     }
 }
 
@@ -140,15 +140,14 @@ std::string check_npy(comm::Communicator& control, const fs::path& file, base::P
     std::string fault = first_fault(control, [&] {
         const NpyFile opened(file);
         header = opened.header();
-        const auto total = static_cast<std::int64_t>(header.values());
+        const std::int64_t total = header.values();
         scan_npy(opened, base::share_of(total, control.rank(), control.world_size()), progress, found);
     });
     if (!fault.empty()) return fault;
     found.gather(control);
     constexpr std::array kTypes{"float32", "float64", "uint8"};
-    content =
-        fmt::format("{} {}{}", base::shape_text(header.shape), kTypes[static_cast<std::size_t>(header.type)],
-                    header.fortran_order ? ", Fortran order" : "");
+    content = fmt::format("{} {}{}", base::shape_text(header.shape), kTypes[base::number_of(header.type)],
+                          header.fortran_order ? ", Fortran order" : "");
     checked = header.values() == 0 ? "no values" : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
     if (found.first_bad == VolumeScan::kNowhere) return "";
     if (header.fortran_order) std::reverse(header.shape.begin(), header.shape.end());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "data/formats/volume_scan.hpp"
@@ -33,8 +34,8 @@ void check_stored(const fs::path& file, const hdf5::Volume& volume, const char* 
     constexpr double kBestCompression = 1100;  // deflate's own bound is 1032
     const auto& info = volume.info();
     double bytes = 4;
-    for (const std::int64_t extent : info.shape) bytes *= static_cast<double>(extent);
-    const double stored = static_cast<double>(info.stored_bytes) * (info.filtered ? kBestCompression : 1);
+    for (const std::int64_t extent : info.shape) bytes *= base::real(extent);
+    const double stored = base::real(info.stored_bytes) * (info.filtered ? kBestCompression : 1);
     std::error_code unknown;
     const bool in_file = info.stored_bytes <= fs::file_size(file, unknown) && !unknown;
     if (stored >= bytes && in_file) return;

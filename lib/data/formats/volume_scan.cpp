@@ -22,7 +22,7 @@ void VolumeScan::add(std::int64_t place, std::span<const float> values) {
         least = std::min(least, value);
         most = std::max(most, value);
     }
-    sum += sum64(static_cast<std::uint64_t>(place), values);
+    sum += sum64(place, values);
 }
 
 void VolumeScan::gather(comm::Communicator& control) {

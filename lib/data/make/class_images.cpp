@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/cast.hpp"
 #include "data/formats/cifar100.hpp"
 
 namespace ranklab::data {
@@ -33,7 +34,7 @@ class Noise {
             left_ = 8;
         }
         --left_;
-        const std::uint32_t bits = words_[static_cast<std::size_t>(left_ / 2)] >> (left_ % 2 * 16U);
+        const std::uint32_t bits = words_[left_ / 2] >> (left_ % 2 * 16U);
         return static_cast<float>(static_cast<int>(bits & 0xFFU) + static_cast<int>(bits >> 8U & 0xFFU) -
                                   255);
     }
@@ -68,16 +69,15 @@ std::uint8_t pixel(float value) {
 // A wave of one to three cycles each way, so that it goes on over the edge; each colour has its own height.
 void add_wave(const CounterRandom& random, std::uint64_t wave, float height, std::span<float> pattern) {
     const auto draw = [&](std::uint64_t i) { return random.uniform(wave * 8 + i); };
-    const auto cycles_x = static_cast<double>(1 + static_cast<int>(3 * draw(0)));
-    const auto cycles_y = static_cast<double>(static_cast<int>(7 * draw(1)) - 3);
+    const double cycles_x = base::real(1 + static_cast<int>(3 * draw(0)));
+    const double cycles_y = base::real(static_cast<int>(7 * draw(1)) - 3);
     constexpr std::int64_t kEdge = ColourImages::kEdge;
     for (std::int64_t c = 0; c < 3; ++c) {
         const double tall = height * (2 * draw(3 + static_cast<std::uint64_t>(c)) - 1);
         for (std::int64_t y = 0; y < kEdge; ++y)
             for (std::int64_t x = 0; x < kEdge; ++x) {
-                const double turns =
-                    (cycles_x * static_cast<double>(x) + cycles_y * static_cast<double>(y)) / kEdge + draw(2);
-                pattern[static_cast<std::size_t>((c * kEdge + y) * kEdge + x)] +=
+                const double turns = (cycles_x * base::real(x) + cycles_y * base::real(y)) / kEdge + draw(2);
+                pattern[(c * kEdge + y) * kEdge + x] +=
                     static_cast<float>(tall * std::cos(2 * std::numbers::pi * turns));
             }
     }
@@ -101,11 +101,9 @@ double distance_to_segment(const Point& p, const Point& a, const Point& b) {
 std::int64_t class_of_sample(std::uint64_t seed, Split split, std::int64_t sample, std::int64_t classes) {
     // Within a group: multiply by a number without a common divisor with 10 or 100, and shift.
     constexpr std::array<std::int64_t, 8> kFactors{1, 3, 7, 9, 11, 13, 17, 19};
-    const std::uint64_t bits =
-        samples(seed, kLabelStream, split).bits(static_cast<std::uint64_t>(sample / classes));
+    const std::uint64_t bits = samples(seed, kLabelStream, split).bits(sample / classes);
     const std::int64_t factor = kFactors[bits % kFactors.size()];
-    const auto shift =
-        static_cast<std::int64_t>(bits / kFactors.size() % static_cast<std::uint64_t>(classes));
+    const std::int64_t shift = bits / kFactors.size() % static_cast<std::uint64_t>(classes);
     return (factor * (sample % classes) + shift) % classes;
 }
 
@@ -117,7 +115,7 @@ ColourImages::ColourImages(std::uint64_t seed) : seed_(seed), patterns_(kClasses
         const std::uint64_t group = kCifar100Coarse[label];
         const std::span<float> pattern(patterns_.data() + label * kBytes, kBytes);
         for (std::size_t c = 0; c < 3; ++c)
-            std::fill_n(pattern.begin() + static_cast<std::ptrdiff_t>(c * kEdge * kEdge), kEdge * kEdge,
+            std::fill_n(pattern.begin() + (c * kEdge * kEdge), kEdge * kEdge,
                         static_cast<float>(70 + 110 * groups.uniform(group * 1000 + 900 + c)));
         add_wave(groups, group * 100, 70, pattern);
         for (std::uint64_t w = 0; w < kWaves; ++w) add_wave(classes, label * 100 + w, 60, pattern);
@@ -157,9 +155,8 @@ StrokeImages::StrokeImages(std::uint64_t seed) : seed_(seed), patterns_(kClasses
             for (std::int64_t x = 0; x < kEdge; ++x) {
                 double nearest = kEdge;
                 for (std::size_t i = 0; i + 1 < kCorners; ++i)
-                    nearest = std::min(nearest,
-                                       distance_to_segment({static_cast<double>(x), static_cast<double>(y)},
-                                                           corners[i], corners[i + 1]));
+                    nearest = std::min(nearest, distance_to_segment({base::real(x), base::real(y)},
+                                                                    corners[i], corners[i + 1]));
                 const double ink = std::exp(-nearest * nearest / (2 * kThickness * kThickness));
                 patterns_[label * kBytes + static_cast<std::size_t>(y * kEdge + x)] =
                     static_cast<float>(250 * ink);

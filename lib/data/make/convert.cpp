@@ -93,7 +93,7 @@ std::uint64_t stored_bytes(const Input& input, std::int64_t chunk) {
 
 // [cells][C] to [C][cells].
 void channels_first(std::span<const float> from, std::int64_t channels, std::span<float> to) {
-    const auto width = static_cast<std::size_t>(channels);
+    const std::size_t width = channels;
     const std::size_t cells = from.size() / width;
     for (std::size_t c = 0; c < width; ++c)
         for (std::size_t i = 0; i < cells; ++i) to[c * cells + i] = from[i * width + c];
@@ -109,7 +109,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
     std::vector<float> turned;
     VolumeScan found;
     for_each_piece(control, input.shape, progress, [&](base::Share planes) {
-        read.resize(static_cast<std::size_t>(planes.count * plane));
+        read.resize(planes.count * plane);
         turned.resize(read.size());
         comm::together(control, [&] { npy->read(static_cast<std::uint64_t>(planes.first * plane), read); });
         found.add(planes.first * plane, read);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 // [C][cells] to [cells][C].
 void channels_last(std::span<const float> from, std::int64_t channels, std::span<float> to) {
-    const auto width = static_cast<std::size_t>(channels);
+    const std::size_t width = channels;
     const std::size_t cells = from.size() / width;
     for (std::size_t c = 0; c < width; ++c)
         for (std::size_t i = 0; i < cells; ++i) to[i * width + c] = from[c * cells + i];
@@ -85,7 +85,7 @@ class Export {
     void copy_planes(base::Share planes) {
         const auto& [channels, depth, height, width] = source_.shape;
         const std::int64_t part = planes.count * height * width;
-        read_.resize(static_cast<std::size_t>(channels * part));
+        read_.resize(channels * part);
         turned_.resize(read_.size());
         reading_values(path_, source_.wanted.name, [&] {
             volume_->read({.first_channel = 0,
@@ -95,9 +95,7 @@ class Export {
                           read_);
         });
         for (std::int64_t c = 0; c < channels; ++c)
-            found_.add(
-                (c * depth + planes.first) * height * width,
-                std::span(read_).subspan(static_cast<std::size_t>(c * part), static_cast<std::size_t>(part)));
+            found_.add((c * depth + planes.first) * height * width, std::span(read_).subspan(c * part, part));
         channels_last(read_, channels, turned_);
         out_.write(header_.size() + static_cast<std::uint64_t>(planes.first * height * width * channels) * 4,
                    std::as_bytes(std::span(turned_)));

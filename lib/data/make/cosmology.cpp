@@ -10,6 +10,7 @@
 #include <numbers>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -49,19 +50,18 @@ class FieldMaker {
           pace_(progress, kTransforms, "Mcell/s", "fields made") {}
 
     base::Share planes() const { return fourier_.planes(); }
-    std::size_t cells() const { return static_cast<std::size_t>(planes().count * spec_.edge * spec_.edge); }
+    std::size_t cells() const { return planes().count * spec_.edge * spec_.edge; }
 
     // White noise by the cell's own number, then how strong each wave should be.
     void draw() {
         progress_.activity("drawing white noise");
         const CounterRandom random(spec_.seed, kDensityStream);
         fourier_.forward([&](std::int64_t i0, std::int64_t i1, std::span<double> row) {
-            random.normals(static_cast<std::uint64_t>((i0 * spec_.edge + i1) * spec_.edge), row);
+            random.normals((i0 * spec_.edge + i1) * spec_.edge, row);
         });
         const std::int64_t half = spec_.edge / 2;
-        std::vector<std::int64_t> modes(static_cast<std::size_t>(3 * half * half + 1));
-        fourier_.visit_waves(
-            [&](const Wave& wave, int weight) { modes[static_cast<std::size_t>(wave.squared())] += weight; });
+        std::vector<std::int64_t> modes(3 * half * half + 1);
+        fourier_.visit_waves([&](const Wave& wave, int weight) { modes[wave.squared()] += weight; });
         control_.allreduce(comm::view(std::span(modes)), comm::ReduceOp::sum);
         amplitudes_ = amplitudes(spec_.spectrum, spec_.edge, modes);
         speed_scale_ = spec_.scales.speed / velocity_spread(amplitudes_, spec_.edge, modes);
@@ -82,8 +82,8 @@ class FieldMaker {
                 const std::int64_t along = axis == 0 ? wave.a0 : axis == 1 ? wave.a1 : wave.a2;
                 // The wave that is its own conjugate has no derivative.
                 if (along == 0 || 2 * std::abs(along) == spec_.edge) return Complex();
-                const double k_over_k2 = static_cast<double>(along) / static_cast<double>(wave.squared()) *
-                                         static_cast<double>(spec_.edge) / (2 * std::numbers::pi);
+                const double k_over_k2 = base::real(along) / base::real(wave.squared()) *
+                                         base::real(spec_.edge) / (2 * std::numbers::pi);
                 return Complex(0, k_over_k2 * amplitude(wave) * smooth(wave, smoothing) * speed_scale_);
             },
             out, map);
@@ -92,12 +92,12 @@ class FieldMaker {
   private:
     static constexpr std::int64_t kTransforms = 1 + 2 * kNbodyChannels;
 
-    double megacells() const { return static_cast<double>(spec_.edge * spec_.edge * spec_.edge) / 1e6; }
-    double amplitude(const Wave& wave) const { return amplitudes_[static_cast<std::size_t>(wave.squared())]; }
+    double megacells() const { return base::real(spec_.edge * spec_.edge * spec_.edge) / 1e6; }
+    double amplitude(const Wave& wave) const { return amplitudes_[wave.squared()]; }
     double smooth(const Wave& wave, double cells) const {
         if (cells == 0) return 1;
-        const double k = 2 * std::numbers::pi * cells / static_cast<double>(spec_.edge);
-        return std::exp(-k * k * static_cast<double>(wave.squared()) / 2);
+        const double k = 2 * std::numbers::pi * cells / base::real(spec_.edge);
+        return std::exp(-k * k * base::real(wave.squared()) / 2);
     }
 
     void transform(const Filter& filter, std::span<float> out, const std::function<double(double)>& map) {
@@ -225,8 +225,7 @@ CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec&
                 "a volume of edge {} needs {} of memory on each of {} rank(s), which is not there; start "
                 "more "
                 "ranks on more nodes, or make a smaller volume",
-                spec.edge,
-                base::human_bytes(static_cast<double>(cosmology_rank_bytes(spec, control.world_size()))),
+                spec.edge, base::human_bytes(base::real(cosmology_rank_bytes(spec, control.world_size()))),
                 control.world_size()),
             {"edge"});
     }

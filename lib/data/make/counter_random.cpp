@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/cast.hpp"
+
 namespace ranklab::data {
 namespace {
 
@@ -18,7 +20,7 @@ std::uint32_t high(std::uint64_t value) {
 // 53 bits of two words, in [0, 1).
 double unit(std::uint32_t a, std::uint32_t b) {
     const std::uint64_t bits = std::uint64_t{a} << 32U | b;
-    return static_cast<double>(bits >> 11U) * 0x1p-53;
+    return base::real(bits >> 11U) * 0x1p-53;
 }
 
 std::array<double, 2> normal_pair(const Words& words) {

@@ -6,9 +6,11 @@
 #include <memory>
 #include <system_error>
 
+#include "base/cast.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/cifar100.hpp"
+#include "data/idx.hpp"
 #include "data/make/class_images.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/pace.hpp"
@@ -49,7 +51,7 @@ void share_out(comm::Communicator& control, std::int64_t total, base::ProgressSi
         for (std::int64_t done = 0; done < mine.count; done += kTogether) {
             progress.activity("drawing images");
             make(mine.first + done, std::min(kTogether, mine.count - done));
-            pace.step(static_cast<double>(std::min(kTogether, mine.count - done)));
+            pace.step(base::real(std::min(kTogether, mine.count - done)));
         }
     });
 }
@@ -78,13 +80,11 @@ void write_cifar100(comm::Communicator& control, const ColourImages& images, con
         for (std::int64_t i = 0; i < count; ++i) {
             const std::int64_t label = class_of_sample(spec.seed, split, first + i, ColourImages::kClasses);
             auto* record = records.data() + i * kCifar100Record;
-            record[0] = kCifar100Coarse[static_cast<std::size_t>(label)];
+            record[0] = kCifar100Coarse[label];
             record[1] = static_cast<std::uint8_t>(label);
             images.draw(split, first + i, label, {record + 2, ColourImages::kBytes});
         }
-        file.write(
-            static_cast<std::uint64_t>(first * kCifar100Record),
-            std::as_bytes(std::span(records)).first(static_cast<std::size_t>(count * kCifar100Record)));
+        file.write(first * kCifar100Record, std::as_bytes(std::span(records)).first(count * kCifar100Record));
     };
     share_out(control, split == Split::train ? spec.train : spec.test, progress, write);
 }
@@ -98,7 +98,7 @@ void write_mnist(comm::Communicator& control, const StrokeImages& images, const 
     std::vector<std::uint8_t> pixels(kTogether * StrokeImages::kBytes);
     std::vector<std::uint8_t> labels(kTogether);
     share_out(control, total, progress, [&](std::int64_t first, std::int64_t count) {
-        const auto samples = static_cast<std::size_t>(count);
+        const std::size_t samples = count;
         for (std::size_t i = 0; i < samples; ++i) {
             const auto sample = first + static_cast<std::int64_t>(i);
             const std::int64_t label = class_of_sample(spec.seed, split, sample, StrokeImages::kClasses);
@@ -106,7 +106,7 @@ void write_mnist(comm::Communicator& control, const StrokeImages& images, const 
             images.draw(split, sample, label,
                         {pixels.data() + i * StrokeImages::kBytes, StrokeImages::kBytes});
         }
-        const auto place = static_cast<std::uint64_t>(first);
+        const std::uint64_t place = first;
         image_file.write(kImagesHeader + place * StrokeImages::kBytes,
                          std::as_bytes(std::span(pixels)).first(samples * StrokeImages::kBytes));
         label_file.write(kLabelsHeader + place, std::as_bytes(std::span(labels)).first(samples));
@@ -116,11 +116,11 @@ void write_mnist(comm::Communicator& control, const StrokeImages& images, const 
 }  // namespace
 
 std::uint64_t cifar100_bytes(const ImageFilesSpec& spec) {
-    return static_cast<std::uint64_t>((spec.train + spec.test) * kCifar100Record);
+    return (spec.train + spec.test) * kCifar100Record;
 }
 
 std::uint64_t mnist_bytes(const ImageFilesSpec& spec) {
-    const auto samples = static_cast<std::uint64_t>(spec.train + spec.test);
+    const std::uint64_t samples = spec.train + spec.test;
     return samples * (StrokeImages::kBytes + 1) + 2 * (kImagesHeader + kLabelsHeader);
 }
 
@@ -139,9 +139,7 @@ std::vector<fs::path> make_cifar100(comm::Communicator& control, const ImageFile
 std::vector<fs::path> make_mnist(comm::Communicator& control, const ImageFilesSpec& spec,
                                  base::ProgressSink& progress) {
     std::vector<fs::path> files;
-    for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-                             "t10k-labels-idx1-ubyte"})
-        files.push_back(spec.directory / name);
+    for (const char* name : kIdxNames) files.push_back(spec.directory / name);
     Outputs outputs = open_all(control, spec, files, mnist_bytes(spec));
     const StrokeImages images(spec.seed);
     write_mnist(control, images, spec, Split::train, *outputs[0], *outputs[1], progress);

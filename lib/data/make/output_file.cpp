@@ -83,7 +83,7 @@ void OutputFile::remove() noexcept {
 // A limit to the size of files (ulimit -f, the file system's own) shows before the work, not inside HDF5.
 void OutputFile::try_size(std::uint64_t bytes) {
     const int fd = descriptor_.get();
-    if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0 && ::ftruncate(fd, 0) == 0) return;
+    if (::ftruncate(fd, bytes) == 0 && ::ftruncate(fd, 0) == 0) return;
     const int error = errno;
     remove();
     base::throw_errno("ftruncate", target_, error);
@@ -104,7 +104,7 @@ std::uint64_t OutputFile::reserve(std::uint64_t more) {
         if (errno == EOPNOTSUPP || errno == ENOSYS) break;
         fail("fallocate", target_);
     }
-    return static_cast<std::uint64_t>(size);
+    return size;
 }
 
 void OutputFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {

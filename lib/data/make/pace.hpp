@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/cast.hpp"
 #include "base/clock.hpp"
 #include "base/progress.hpp"
 
@@ -37,7 +38,7 @@ class Pace {
 };
 
 constexpr double mebibytes(std::int64_t bytes) {
-    return static_cast<double>(bytes) / (1 << 20);
+    return base::real(bytes) / (1 << 20);
 }
 
 }  // namespace ranklab::data

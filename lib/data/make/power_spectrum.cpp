@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/cast.hpp"
+
 namespace ranklab::data {
 namespace {
 
@@ -15,11 +17,11 @@ double transfer(double q) {
 }
 
 double radians_a_cell(std::size_t n_squared, std::int64_t edge) {
-    return 2 * std::numbers::pi * std::sqrt(static_cast<double>(n_squared)) / static_cast<double>(edge);
+    return 2 * std::numbers::pi * std::sqrt(base::real(n_squared)) / base::real(edge);
 }
 
 double cells(std::int64_t edge) {
-    return static_cast<double>(edge) * static_cast<double>(edge) * static_cast<double>(edge);
+    return base::real(edge) * base::real(edge) * base::real(edge);
 }
 
 }  // namespace
@@ -41,7 +43,7 @@ std::vector<double> amplitudes(const SpectrumSpec& spec, std::int64_t edge,
     for (std::size_t n = 1; n < modes.size(); ++n) {
         if (modes[n] == 0) continue;
         const double p = power(spec, radians_a_cell(n, edge));
-        variance += static_cast<double>(modes[n]) * p / cells(edge);
+        variance += base::real(modes[n]) * p / cells(edge);
         table[n] = std::sqrt(p);
     }
     for (double& amplitude : table) amplitude /= std::sqrt(variance);
@@ -53,7 +55,7 @@ double velocity_spread(const std::vector<double>& amplitudes, std::int64_t edge,
     double variance = 0;
     for (std::size_t n = 1; n < modes.size(); ++n) {
         const double u = amplitudes[n] / radians_a_cell(n, edge);
-        variance += static_cast<double>(modes[n]) * u * u / 3 / cells(edge);
+        variance += base::real(modes[n]) * u * u / 3 / cells(edge);
     }
     return std::sqrt(variance);
 }

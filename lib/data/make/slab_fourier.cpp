@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/cast.hpp"
 #include "comm/alltoall.hpp"
 
 namespace ranklab::data {
@@ -82,8 +83,8 @@ SlabFourier::~SlabFourier() = default;
 
 void SlabFourier::forward(const Fill& fill) {
     // rows: [second axis][first axis, mine][last axis, half], so that what a rank is sent lies together.
-    std::vector<Complex> rows(static_cast<std::size_t>(edge_ * planes_.count * half_));
-    std::vector<Complex> plane(static_cast<std::size_t>(edge_ * half_));
+    std::vector<Complex> rows(edge_ * planes_.count * half_);
+    std::vector<Complex> plane(edge_ * half_);
     for (std::int64_t p = 0; p < planes_.count; ++p, beat_()) {
         for (std::int64_t y = 0; y < edge_; ++y) {
             fill(planes_.first + p, y, {lines_->real.get(), static_cast<std::size_t>(edge_)});
@@ -114,7 +115,7 @@ void SlabFourier::lay_out(const std::vector<Complex>& received) {
             for (std::int64_t p0 = 0; p0 < theirs.count; p0 += kTogether)
                 for (std::int64_t k = 0; k < half_; ++k)
                     for (std::int64_t p = p0; p < std::min(p0 + kTogether, theirs.count); ++p)
-                        spectrum_[static_cast<std::size_t>((y * half_ + k) * edge_ + theirs.first + p)] =
+                        spectrum_[(y * half_ + k) * edge_ + theirs.first + p] =
                             block[(y * theirs.count + p) * half_ + k];
     }
 }
@@ -123,8 +124,8 @@ void SlabFourier::inverse(const Filter& filter, const Take& take) {
     std::vector<Complex> columns = filtered_columns(filter);
     std::vector<Complex> rows = exchanged(columns, columns_.count, planes_.count);
     columns = {};
-    const double scale = 1.0 / (static_cast<double>(edge_) * static_cast<double>(edge_ * edge_));
-    const std::span<double> row(lines_->real.get(), static_cast<std::size_t>(edge_));
+    const double scale = 1.0 / (base::real(edge_) * base::real(edge_ * edge_));
+    const std::span<double> row(lines_->real.get(), edge_);
     for (std::int64_t p = 0; p < planes_.count; ++p, beat_()) {
         Complex* plane = rows.data() + p * half_;
         for (std::int64_t k = 0; k < half_; ++k)
@@ -174,7 +175,7 @@ void SlabFourier::visit_waves(const std::function<void(const Wave&, int)>& visit
 
 std::vector<Complex> SlabFourier::exchanged(std::vector<Complex>& values, std::int64_t mine,
                                             std::int64_t theirs) {
-    std::vector<Complex> received(static_cast<std::size_t>(edge_ * theirs * half_));
+    std::vector<Complex> received(edge_ * theirs * half_);
     const int ranks = control_.world_size();
     const auto to = counts(edge_, mine * half_, ranks);
     const auto from = counts(edge_, theirs * half_, ranks);

@@ -29,11 +29,10 @@ void SlabWriter::write(std::int64_t first_channel, std::int64_t channels, base::
                 values);
     collective_ = collective_ && file_.last_was_collective();
     const std::int64_t plane = shape_[2] * shape_[3];
-    const auto part = static_cast<std::size_t>(mine.count * plane);
+    const std::size_t part = mine.count * plane;
     for (std::int64_t c = 0; c < channels && part > 0; ++c) {
         const std::int64_t place = ((first_channel + c) * shape_[1] + mine.first) * plane;
-        sum_ += sum64(static_cast<std::uint64_t>(place),
-                      values.subspan(static_cast<std::size_t>(c) * part, part));
+        sum_ += sum64(place, values.subspan(static_cast<std::size_t>(c) * part, part));
     }
 }
 
@@ -44,9 +43,7 @@ void SlabWriter::write_channel(std::int64_t channel, base::Share mine, std::span
     for (std::int64_t done = 0; done < longest; done += piece) {
         const std::int64_t begin = std::min(done, mine.count);
         const std::int64_t count = std::min(piece, mine.count - begin);
-        write(
-            channel, 1, {mine.first + begin, count},
-            values.subspan(static_cast<std::size_t>(begin * plane), static_cast<std::size_t>(count * plane)));
+        write(channel, 1, {mine.first + begin, count}, values.subspan(begin * plane, count * plane));
     }
 }
 
@@ -56,7 +53,7 @@ std::uint64_t SlabWriter::checksum() const {
 
 std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine) {
     const auto bits = std::bit_cast<std::int64_t>(mine);
-    std::vector<std::int64_t> all(static_cast<std::size_t>(control.world_size()));
+    std::vector<std::int64_t> all(control.world_size());
     control.allgather(comm::view(std::span(&bits, 1)), comm::view(std::span(all)));
     return std::accumulate(
         all.begin(), all.end(), std::uint64_t{0},

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -34,10 +33,9 @@ Files find_files(const DataRequest& request) {
         "name a folder of train.h5 and valid.h5 (or of the published "
         "downsamp_2048crop_train.h5 and downsamp_1024crop_valid.h5), or one .h5 file for both; "
         "`ranklab data make cosmology` makes them";
-    const char* const root = std::getenv("RANKLAB_DATA");
     if (!request.directory.empty() && !fs::is_directory(request.directory))
         return {request.directory, request.directory};
-    const fs::path folder = !request.directory.empty() ? request.directory : root != nullptr ? root : "";
+    const fs::path folder = data_root(request.directory);
     if (folder.empty())
         throw base::DataError(fmt::format("no folder of cosmology volumes is known: {}", kHow),
                               {"data-dir", "RANKLAB_DATA"});

@@ -1,5 +1,3 @@
-#include <cstdlib>
-
 #include "data/idx.hpp"
 #include "data/images.hpp"
 
@@ -8,15 +6,10 @@ namespace {
 
 ImageSets load(const DataRequest& request) {
     std::vector<std::filesystem::path> folders;
-    const auto add_root = [&](const std::filesystem::path& root) {
+    if (const std::filesystem::path root = data_root(request.directory); !root.empty())
         for (const char* below : {"", "fashion-mnist", "FashionMNIST/raw"}) folders.push_back(root / below);
-    };
-    if (!request.directory.empty()) {
-        add_root(request.directory);
-    } else {
-        if (const char* root = std::getenv("RANKLAB_DATA"); root != nullptr && *root != '\0') add_root(root);
+    if (request.directory.empty())
         folders.emplace_back("/usr/share/datasets/fashion-mnist");  // Debian's dataset-fashion-mnist
-    }
     const auto folder = find_idx_folder(folders, "Fashion-MNIST",
                                         "install Debian's dataset-fashion-mnist, or name the folder");
     return read_idx_folder(folder, request.image_shape(), request.classes);

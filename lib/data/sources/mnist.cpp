@@ -1,5 +1,3 @@
-#include <cstdlib>
-
 #include "data/idx.hpp"
 #include "data/images.hpp"
 
@@ -8,13 +6,8 @@ namespace {
 
 ImageSets load(const DataRequest& request) {
     std::vector<std::filesystem::path> folders;
-    const auto add_root = [&](const std::filesystem::path& root) {
+    if (const std::filesystem::path root = data_root(request.directory); !root.empty())
         for (const char* below : {"", "mnist", "MNIST/raw"}) folders.push_back(root / below);
-    };
-    if (!request.directory.empty()) add_root(request.directory);
-    if (const char* root = std::getenv("RANKLAB_DATA");
-        request.directory.empty() && root != nullptr && *root != '\0')
-        add_root(root);
     if (folders.empty()) folders.emplace_back("data/MNIST/raw");
     const auto folder = find_idx_folder(folders, "MNIST", "name the folder that holds the four idx files");
     return read_idx_folder(folder, request.image_shape(), request.classes);

@@ -14,9 +14,7 @@ namespace {
 class Generator {
   public:
     Generator(const DataRequest& request)
-        : request_(request),
-          shape_(request.image_shape()),
-          pixels_(static_cast<std::size_t>(shape_.bytes())) {
+        : request_(request), shape_(request.image_shape()), pixels_(shape_.bytes()) {
         std::mt19937_64 random(request.seed);
         patterns_.resize(pixels_ * static_cast<std::size_t>(request.classes));
         constexpr std::int64_t kBlock = 4;
@@ -27,7 +25,7 @@ class Generator {
         std::mt19937_64 random(request_.seed * 1000003U + stream);
         ImageSet set{shape_, request_.classes, {}, {}};
         set.images.resize(static_cast<std::size_t>(count) * pixels_);
-        set.labels.resize(static_cast<std::size_t>(count));
+        set.labels.resize(count);
         for (std::size_t i = 0; i < set.labels.size(); ++i) {
             const std::uint64_t label = random() % static_cast<std::uint64_t>(request_.classes);
             set.labels[i] = static_cast<std::uint8_t>(label);
@@ -41,13 +39,13 @@ class Generator {
         const auto& shape = shape_;
         const std::int64_t across = (shape.width + block - 1) / block;
         const std::int64_t down = (shape.height + block - 1) / block;
-        std::vector<std::uint8_t> coarse(static_cast<std::size_t>(shape.channels * across * down));
+        std::vector<std::uint8_t> coarse(shape.channels * across * down);
         for (auto& value : coarse) value = static_cast<std::uint8_t>(random() % 200);
         auto* out = &patterns_[static_cast<std::size_t>(label) * pixels_];
         for (std::int64_t ch = 0; ch < shape.channels; ++ch)
             for (std::int64_t y = 0; y < shape.height; ++y)
                 for (std::int64_t x = 0; x < shape.width; ++x)
-                    *out++ = coarse[static_cast<std::size_t>((ch * down + y / block) * across + x / block)];
+                    *out++ = coarse[(ch * down + y / block) * across + x / block];
     }
 
     void add_noise(const std::uint8_t* pattern, std::uint8_t* out, std::mt19937_64& random) const {

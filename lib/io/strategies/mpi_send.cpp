@@ -16,7 +16,7 @@ class MpiSend final : public FileRung {
     MpiSend(const Job& job, const Place& place) : FileRung(job, place, Encoding::npy) {}
 
     void write() override {
-        handed_.assign(static_cast<std::size_t>(place().ranks.world_size()), {});
+        handed_.assign(place().ranks.world_size(), {});
         if (job().dynamic) {
             is_root() ? serve_and_work() : ask_and_work();
         } else {
@@ -62,7 +62,7 @@ class MpiSend final : public FileRung {
         for (int rank = 0; rank < ranks.world_size(); ++rank) {
             const Share share = base::share_of(job().files, rank, ranks.world_size());
             if (rank > 0) send_chunk(ranks, share, rank);
-            handed_[static_cast<std::size_t>(rank)].add(share, rank > 0 ? kChunkBytes : 0);
+            handed_[rank].add(share, rank > 0 ? kChunkBytes : 0);
         }
         return base::share_of(job().files, 0, ranks.world_size());
     }

@@ -15,7 +15,7 @@ class ProcessPool final : public ProcessRung {
     void hand_out(WorkerProcesses& workers) override {
         const Meshgrids grids(job().size);
         const std::int64_t most = job().async ? job().workers : 1;
-        task_of_.assign(static_cast<std::size_t>(job().workers), kFree);
+        task_of_.assign(job().workers, kFree);
         std::int64_t next = 0;
         std::int64_t in_flight = 0;
         while (next < job().files || in_flight > 0) {
@@ -45,7 +45,7 @@ class ProcessPool final : public ProcessRung {
 
     void take_answer(const WorkerProcesses& workers, const WorkerProcesses::Said& said) {
         const auto report = workers.body<ReportBody>(said, MessageType::answer);
-        std::int64_t& task = task_of_[static_cast<std::size_t>(said.worker)];
+        std::int64_t& task = task_of_[said.worker];
         if (task == kFree || report.id != task || report.records != 1)
             throw base::EnvironmentError(
                 fmt::format("{} answered for record {}, which was not its task; build and install ranklab-io "

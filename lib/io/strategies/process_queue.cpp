@@ -11,7 +11,7 @@ class ProcessQueue final : public ProcessRung {
 
   private:
     void hand_out(WorkerProcesses& workers) override {
-        done_of_.assign(static_cast<std::size_t>(job().workers), 0);
+        done_of_.assign(job().workers, 0);
         std::int64_t next = 0;
         written_ = 0;
         for (int working = job().workers; working > 0;) {
@@ -31,7 +31,7 @@ class ProcessQueue final : public ProcessRung {
 
     /// true: this worker has finished.
     bool take_message(const WorkerProcesses& workers, const WorkerProcesses::Said& said) {
-        std::int64_t& done = done_of_[static_cast<std::size_t>(said.worker)];
+        std::int64_t& done = done_of_[said.worker];
         if (said.message.type == MessageType::progress) {
             const auto more = workers.body<ProgressBody>(said, MessageType::progress).records;
             done += more;

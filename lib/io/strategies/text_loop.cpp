@@ -1,5 +1,6 @@
 // The first rung: a loop over rows and columns, one value at a time, as text. What a scalar language does, at
 // the speed of a compiled one.
+#include "base/cast.hpp"
 #include "io/file_rung.hpp"
 
 namespace ranklab::io {
@@ -12,7 +13,7 @@ class TextLoop final : public FileRung {
     void write() override {
         const Grid grid(job().size);
         RecordWriter writer(job(), Encoding::text, place().times);
-        Values values(static_cast<std::size_t>(job().values_per_record()));
+        Values values(job().values_per_record());
         for (std::int64_t id = 0; id < job().files; ++id) {
             const auto begin = base::IoTimes::Clock::now();
             generate(id, grid, values);
@@ -24,8 +25,8 @@ class TextLoop final : public FileRung {
   private:
     void generate(std::int64_t id, const Grid& grid, Values& values) const {
         const auto mark = place().times.phase(base::IoPhase::generate);
-        const auto n = static_cast<double>(job().files);
-        const auto t = static_cast<double>(id);
+        const double n = base::real(job().files);
+        const double t = base::real(id);
         std::size_t i = 0;
         for (const double x : grid.x) {
             for (const double y : grid.y) values[i++] = value_at(x, y, n, t);
