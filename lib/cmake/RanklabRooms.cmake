@@ -19,6 +19,8 @@ function(ranklab_add_room name)
   # MPI take some files is compiled SEPARATE, file by file, or they would take all.
   if(NOT ROOM_SEPARATE)
     set_target_properties(ranklab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # GCC takes a source inside a unit for a header, and warns of what its class makes of an unnamed namespace.
+    target_compile_options(ranklab_${name} PRIVATE -Wno-subobject-linkage)
   endif()
   set_source_files_properties(${ROOM_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(RANKLAB_${name}_TORCH ${ROOM_TORCH} PARENT_SCOPE)

@@ -57,7 +57,9 @@ FormatChoice chosen_by(std::vector<FormatRound> rounds) {
                                     [](const auto& round) { return round.channels_last < round.contiguous; });
     const auto times = fmt::format("{:.3g} against {:.3g} ms a step of forward and backward, {} rounds",
                                    1e3 * channels_last, 1e3 * contiguous, rounds.size());
-    FormatChoice choice{.asked = kAuto, .channels_last = always && gain > kMargin};
+    FormatChoice choice;
+    choice.asked = kAuto;
+    choice.channels_last = always && gain > kMargin;
     choice.why = choice.channels_last || gain < 1 / kMargin
                      ? fmt::format("channels-last is {:.2f} x as fast ({})", gain, times)
                      : fmt::format("channels-last is not surely faster ({})", times);
