@@ -29,8 +29,8 @@ class Options(Case):
                  (("--strategy", ""), "--strategy"), (("--workers", "0"), "--workers must be"),
                  (("--ranks", "9"), "--ranks takes whole numbers from 1 to"), (("--sweep-workers", "1,x"), "--sweep-workers"),
                  (("--write-only", "--read-only"), "exclude each other"), (("--no-verify", "-R"), "exclude each other"),
-                 (("--reads", "4294967297"), "--reads 4294967297 is beyond"), (("--warmup", "4294967297"), "--warmup 4294967297"),
-                 (("--workers", "4294967297"), "--workers 4294967297"), (("--chunk", "200", "--strategy", "hdf5-serial"), "--chunk 200 is larger"),
+                 (("--reads", "4294967297"), "--reads must be"), (("--warmup", "4294967297"), "--warmup must be"),
+                 (("--workers", "4294967297"), "--workers must be"), (("--chunk", "200", "--strategy", "hdf5-serial"), "--chunk 200 is larger"),
                  (("--hints", "abc"), "--hints takes KEY=VALUE"), (("--alignment", "x"), "--alignment"),
                  (("--strategy", "binary", "--async"), "process-pool"), (("--strategy", "binary", "--dynamic"), "mpi-send"))
         for ranks in RANKS:

@@ -22,7 +22,7 @@ Schema made_common_settings() {
         .role(Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
         .role(Role::bookkeeping)
-        .integer("warmup", 0, std::nullopt,
+        .integer("warmup", {0, 1'000'000'000}, std::nullopt,
                  "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
         .role(Role::length)
         .integer("seed", {0, options::kWholeNumbers}, "1",

@@ -45,7 +45,7 @@ void add_reading(Schema& rows) {
         .flag("cold",
               "drop the files from the page cache before the first reading; exit code 7 unless the reading "
               "was cold")
-        .integer("reads", 1, "1", "timed readings after each writing")
+        .integer("reads", {1, 1'000'000'000}, "1", "timed readings after each writing")
         .role(Role::aside)
         .flag("write-only", "no reading")
         .excludes({.other = "read-only"})
