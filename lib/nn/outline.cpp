@@ -3,7 +3,6 @@
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "base/pinned.hpp"
@@ -125,9 +124,13 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
     auto sizes = config.input.input_sizes();
     sizes.insert(sizes.begin(), 0);
     const auto weights = model->parameters();
-    const bool convolves =
-        std::any_of(weights.begin(), weights.end(), [](const auto& weight) { return weight.dim() >= 4; });
-    return {parameter_count(*model), forward_flops(*model, torch::empty(sizes)), convolves};
+    Outline outline{parameter_count(*model), forward_flops(*model, torch::empty(sizes))};
+    for (const auto& weight : weights) {
+        outline.convolves |= weight.dim() >= 4;
+        outline.breaks_channels_last |=
+            weight.dim() == 4 && weight.size(2) * weight.size(3) == 1 && weight.size(1) < 8;
+    }
+    return outline;
 }
 
 }  // namespace ranklab::nn

@@ -35,6 +35,9 @@ struct Outline {
     std::int64_t parameters = 0;
     std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops
     bool convolves = false;          ///< it has weights of convolutions, whose memory format matters
+    /// It has 1 x 1 convolutions of fewer than 8 channels: with channels-last and a stride oneDNN (of
+    /// LibTorch 2.11, fp32 on the CPU) writes beyond their memory.
+    bool breaks_channels_last = false;
 };
 
 /// Makes the model uninitialised and looks at it: milliseconds and a few MB, whatever its size; the random

@@ -1,12 +1,9 @@
 #include "experiments/training/format_trial.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/log.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/checkpoint_file.hpp"
@@ -107,11 +104,7 @@ FormatChoice decide(const TrainingOptions& options, const Surroundings& around, 
                 .why = "the run of the checkpoint took it"};
     const auto known = trials.find(options.integer("batch-size"));
     if (known != trials.end()) return known->second;
-    const auto found = try_both(options, around, device);
-    if (around.control.rank() == 0 && !around.options.flag("quiet"))
-        base::log::info(fmt::format("memory format: {}, since {}",
-                                    found.channels_last ? "channels-last" : "contiguous", found.why));
-    return trials[options.integer("batch-size")] = found;
+    return trials[options.integer("batch-size")] = try_both(options, around, device);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -14,6 +15,9 @@ constexpr double kMargin = 1.05;
 constexpr const char* kAuto = "auto";
 constexpr const char* kContiguous = "contiguous";
 constexpr const char* kChannelsLast = "channels-last";
+
+constexpr const char* kBroken =
+    "LibTorch's channels-last convolutions of 1 x 1 and fewer than 8 channels write beyond their memory";
 
 const char* name_of(bool channels_last) {
     return channels_last ? kChannelsLast : kContiguous;
@@ -29,6 +33,7 @@ double median_of(const std::vector<FormatRound>& rounds, double FormatRound::*si
 std::string why_contiguous(const FormatFacts& facts) {
     if (!facts.computes) return "nothing is computed";
     if (!facts.convolves) return "the model has no convolutions";
+    if (facts.breaks) return kBroken;
     if (facts.cuda_graph) return "nothing is tried beside a recorded graph";
     return {};
 }
@@ -43,6 +48,9 @@ FormatChoice settle_format(options::Options& options, const FormatFacts& facts) 
         choice.open = choice.why.empty();
     }
     choice.channels_last = choice.asked == kChannelsLast;
+    if (choice.channels_last && facts.breaks)
+        throw base::OptionError(fmt::format("{}; use a wider model, or contiguous memory", kBroken),
+                                {"width", "memory-format"});
     options.resolve(kChannelsLast, choice.open            ? "auto: decided before the warm-up"
                                    : choice.channels_last ? "true"
                                                           : "false");

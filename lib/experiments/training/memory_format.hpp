@@ -31,9 +31,11 @@ struct FormatFacts {
     bool convolves = true;
     bool computes = true;
     bool cuda_graph = false;
+    bool breaks = false;  ///< channels-last would: see nn::Outline
 };
 
-/// Of --memory-format and --channels-last; where it is not open, it is settled in `options`.
+/// Of --memory-format and --channels-last; where it is not open, it is settled in `options`. OptionError for
+/// channels-last that would break.
 FormatChoice settle_format(options::Options& options, const FormatFacts& facts);
 
 /// Channels-last where it was faster in every round, and in the median by more than a margin; contiguous

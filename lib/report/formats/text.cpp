@@ -112,6 +112,13 @@ std::string fact_of(const Run& run, const char* section, const char* key) {
     return "";
 }
 
+// What the program chose by itself.
+std::string memory_format(const Run& run) {
+    const auto why = fact_of(run, "memory_format", "why");
+    if (why.empty() || fact_of(run, "memory_format", "asked") != "auto") return "";
+    return line("memory format", fact_of(run, "memory_format", "taken") + ", since " + why);
+}
+
 std::string header(const Run& run) {
     return fmt::format("run {}\n", model::printable(run.id)) + line("command", run.command) +
            line("label", run.label) + line("command line", run.argv) +
@@ -119,7 +126,7 @@ std::string header(const Run& run) {
            line("where", where(run)) +
            line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
            line("valid", run.valid ? "yes" : "NO") +
-           line("converged", fact_of(run, "measuring", "converged"));
+           line("converged", fact_of(run, "measuring", "converged")) + memory_format(run);
 }
 
 std::string invalid(const Run& run) {

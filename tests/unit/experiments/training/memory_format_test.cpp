@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -25,7 +26,7 @@ TEST(MemoryFormat, IsOpenWhereBothCanBeTried) {
 
 TEST(MemoryFormat, IsContiguousWhereThereIsNothingToTry) {
     for (const FormatFacts& facts :
-         {FormatFacts{.convolves = false}, {.computes = false}, {.cuda_graph = true}}) {
+         {FormatFacts{.convolves = false}, {.computes = false}, {.cuda_graph = true}, {.breaks = true}}) {
         auto options = options_of({});
         const auto choice = settle_format(options, facts);
         EXPECT_FALSE(choice.open);
@@ -49,6 +50,11 @@ TEST(MemoryFormat, IsTheOneAskedForInEitherSpelling) {
         EXPECT_EQ(options.flag("channels-last"), last);
         EXPECT_EQ(options.text("memory-format"), last ? "channels-last" : "contiguous");
     }
+}
+
+TEST(MemoryFormat, RefusesWhatWouldBreak) {
+    auto options = options_of({"--channels-last"});
+    EXPECT_THROW(settle_format(options, {.breaks = true}), base::OptionError);
 }
 
 TEST(MemoryFormat, ChannelsLastHasToBeFasterInEveryRoundAndByAMargin) {
