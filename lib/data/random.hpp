@@ -26,7 +26,7 @@ class RandomStream {
     /// Uniform in [0, n), n >= 1: the high half of a product, off by less than n / 2^64.
     std::uint64_t below(std::uint64_t n) {
         __extension__ using Wide = unsigned __int128;
-        return Wide{next()} * n >> 64U;
+        return static_cast<std::uint64_t>(Wide{next()} * n >> 64U);
     }
     /// Uniform in (0, 1].
     double uniform() { return base::real((next() >> 11U) + 1) * 0x1.0p-53; }
