@@ -124,6 +124,8 @@ class MemoryFormat(Case):
     def run_of(self, *words, ranks=1, model=("--model", "mnist-cnn", "--width", 4, "--batch-size", 6), steps=6):
         output = self.folder / "r.h5"
         output.unlink(missing_ok=True)
+        if not {"--memory-format", "--channels-last"} & set(words):
+            words = ("--memory-format", "auto", *words)
         result = train(*model, "--data", "synthetic", "--train-samples", 200, "--steps", steps, "--warmup", 0, "--evaluate", "off", "--overlap-steps", 0,
                        "--output", output, *words, ranks=ranks, cwd=self.folder)
         self.assertCode(result, 0)
@@ -156,7 +158,7 @@ class MemoryFormat(Case):
         np.testing.assert_array_equal(old.samples["train_loss"], new.samples["train_loss"])
 
     def test_a_dry_run_tries_nothing(self):
-        result = train("--model", "mnist-cnn", "--data", "synthetic", "--steps", 2, "--dry-run", cwd=self.folder)
+        result = train("--model", "mnist-cnn", "--data", "synthetic", "--steps", 2, "--memory-format", "auto", "--dry-run", cwd=self.folder)
         self.assertCode(result, 0)
         self.assertRegex(result.stdout, r"(?m)^# memory-format: auto$")
         self.assertRegex(result.stdout, r"(?m)^# channels-last: auto: decided before the warm-up$")
@@ -178,7 +180,7 @@ class MemoryFormat(Case):
             self.assertCode(train(*small, *more, cwd=self.folder), 0)
 
     def test_runs_of_one_command_take_one_format(self):
-        result = train("--model", "mnist-cnn", "--width", 4, "--data", "synthetic", "--train-samples", 64, "--batch-size", 6, "--repetitions", 3, "--steps", 4, "--evaluate", "off",
+        result = train("--model", "mnist-cnn", "--width", 4, "--data", "synthetic", "--train-samples", 64, "--batch-size", 6, "--repetitions", 3, "--steps", 4, "--evaluate", "off", "--memory-format", "auto",
                        "--output", "r.h5", cwd=self.folder)
         self.assertCode(result, 0)
         with h5py.File(self.folder / "r.h5") as file:

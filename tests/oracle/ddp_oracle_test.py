@@ -86,7 +86,7 @@ class DdpOracleTest(cli.Case):
     def train(self, model, ranks, sync, precision, steps, lr):
         """(losses of every step, {parameter: values}) of `ranklab train`."""
         stem = self.folder / f"{model}-{ranks}-{sync}-{precision}"
-        result = cli.ranklab("train", "--model", model, "--mode", "ddp", "--sync", sync, "--data", "mnist", "--data-dir", self.data,
+        result = cli.ranklab("train", "--model", model, "--memory-format", "contiguous", "--mode", "ddp", "--sync", sync, "--data", "mnist", "--data-dir", self.data,
                              "--optimizer", "sgd", "--lr", lr, "--lr-schedule", "step", "--gamma", GAMMA, "--batch-size", BATCH, "--seed", SEED,
                              "--steps", steps, "--warmup", 0, "--precision", precision, "--dropout", "off", "--evaluate", "off", "--threads", 1,
                              "--output", f"{stem}.h5", "--save-parameters", f"{stem}-parameters.h5", ranks=ranks, cwd=self.folder, timeout=150)

@@ -32,7 +32,7 @@ class PrecisionOracle(cli.Case):
     def mine(self, data, model, *words):
         output = self.folder / "r.h5"
         output.unlink(missing_ok=True)
-        result = cli.ranklab("train", "--model", model, "--data", "mnist", "--data-dir", data, "--steps", STEPS, "--warmup", 0, "--batch-size", BATCH,
+        result = cli.ranklab("train", "--model", model, "--memory-format", "contiguous", "--data", "mnist", "--data-dir", data, "--steps", STEPS, "--warmup", 0, "--batch-size", BATCH,
                              "--shuffle", "off", "--dropout", "off", "--optimizer", "sgd", "--lr", 0.02, "--lr-schedule", "none", "--evaluate", "off", "--threads", 1,
                              "--output", output, *words, cwd=self.folder, timeout=200)
         self.assertCode(result, 0)

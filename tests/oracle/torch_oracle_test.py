@@ -93,7 +93,7 @@ class OracleTest(cli.Case):
         output, parameters = self.folder / "r.h5", self.folder / "parameters.h5"
         for path in (output, parameters):
             path.unlink(missing_ok=True)
-        result = cli.ranklab("train", "--model", model, "--data", "mnist", "--data-dir", data, "--steps", steps, "--warmup", 0, "--batch-size", batch,
+        result = cli.ranklab("train", "--model", model, "--memory-format", "contiguous", "--data", "mnist", "--data-dir", data, "--steps", steps, "--warmup", 0, "--batch-size", batch,
                              "--seed", seed, "--precision", precision, "--dropout", dropout, "--evaluate", evaluate, "--threads", 1, "--output", output,
                              "--save-parameters", parameters, *words, ranks=ranks, cwd=self.folder, timeout=120)
         self.assertCode(result, 0)
