@@ -15,12 +15,8 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "report/figures/plots.hpp"
-#include "report/formats/chrome_trace.hpp"
-#include "report/formats/csv.hpp"
-#include "report/formats/extrap.hpp"
-#include "report/formats/gbench.hpp"
+#include "report/formats/exports.hpp"
 #include "report/formats/group_table.hpp"
-#include "report/formats/json.hpp"
 #include "report/formats/text.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/reference.hpp"
@@ -80,14 +76,14 @@ void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink
         return report::formats::write_group_text(runs, grouping_of(options, "id"), sink);
     if (!runs.choice().id.empty()) {
         const results::Run run = runs.file().read(runs.choice().id);
-        return sink(report::formats::run_text(run) + published(run));
+        return sink(report::formats::run_text(run, runs.how_to()) + published(run));
     }
     const auto headers = runs.headers();
     const std::size_t shown = options.is_set("last") ? headers.size() : kListed;
-    sink(report::formats::runs_text(headers, runs.file().path().string(), shown, runs.text()));
+    sink(report::formats::runs_text(headers, runs.file().path().string(), shown, runs.text(), runs.how_to()));
     if (headers.empty()) return;
     const results::Run newest = runs.file().read(headers.back().id);
-    sink("\n" + report::formats::run_text(newest) + published(newest));
+    sink("\n" + report::formats::run_text(newest, runs.how_to()) + published(newest));
 }
 
 // Without keys a row is a command and label, which says little but is never thousands of rows.
@@ -139,6 +135,17 @@ void write_plots(const ChosenRuns& chosen, const Options& options, const Sink& s
     for (const auto& path : report::figures::plot(runs, options.text("plots"))) sink(path.string() + "\n");
 }
 
+// What the reports, which know no options, say that one can type.
+report::model::HowTo how_to(const std::string& file) {
+    return {.choose = "choose with --where",
+            .list_older = "--last N lists more, --where, --label and --group-by ask for some",
+            .pool = "--allow KEY pools them all the same",
+            .other_measurements = "--measure NAME asks for others",
+            .all_rows = "--format json",
+            .one_run = fmt::format("ranklab report {} --run", file),
+            .store = fmt::format("`ranklab train --output {}` would store one", base::shell_quote({file}))};
+}
+
 ChosenRuns chosen_runs(const Options& options) {
     if (options.positional().empty())
         throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
@@ -147,7 +154,8 @@ ChosenRuns chosen_runs(const Options& options) {
     if (options.has("label")) choice.label = options.text("label");
     if (options.has("last")) choice.last = static_cast<std::size_t>(options.integer("last"));
     choice.conditions = options.texts("where");
-    return {results::ResultFile(options.positional().front()), std::move(choice)};
+    const std::string& file = options.positional().front();
+    return {results::ResultFile(file), std::move(choice), how_to(file)};
 }
 
 // What is asked for and would be left out without a word.

@@ -80,7 +80,8 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string list(const Options& options) {
     const std::string file = file_of(options, "list");
-    return report::formats::runs_text(selected(file, report::model::Selection(options.texts("where"))), file);
+    return report::formats::runs_text(selected(file, report::model::Selection(options.texts("where"))), file,
+                                      SIZE_MAX, "", {.one_run = "ranklab report " + file + " --run"});
 }
 
 // Nothing is left that a command could save.

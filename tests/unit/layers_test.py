@@ -33,8 +33,6 @@ PRINTING = [
     (re.compile(r"(?:\bfmt|\bstd)::print(?:ln)?\s*\((?!\s*stderr\b)"), "fmt::print without stderr"),
     (re.compile(r"\bstdout\b"), "stdout"),
 ]
-# Rooms whose texts still name options, and in how many: may only shrink.
-STILL_NAMED = {"report": 28}
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 # Ours, that is: advice may name those of launchers.
 NAMED_OPTION = re.compile(r"--(?!cpus-per-task|map-by|bind-to|mpi=)[a-z{]")
@@ -117,17 +115,15 @@ def options_named(text):
     return [literal for literal in LITERAL.findall(COMMENT.sub("", text)) if NAMED_OPTION.search(literal)]
 
 
-def naming_faults(root, allowed):
-    """A ratchet: none in a room below the experiments but for what is still to do."""
+def naming_faults(root):
+    """None in a room below the experiments."""
     levels = levels_of(root)
-    named = {}
     for room, file in sources_of(root):
         path = file.relative_to(root / "lib") if room != "apps" else file
-        if levels.get(room, 99) < levels.get("experiments/shared", -1) and room != "options" and path.parts[:2] != ("results", "vocabulary"):
-            named[path.parts[0]] = named.get(path.parts[0], 0) + len(options_named(file.read_text()))
-    for room, count in sorted(named.items()):
-        if count > allowed.get(room, 0):
-            yield root / "lib" / room, f"names options in {count} texts, and may in {allowed.get(room, 0)}: say the fact, let the experiment or app add the option"
+        below = levels.get(room, 99) < levels.get("experiments/shared", -1)
+        if below and room != "options" and path.parts[:2] != ("results", "vocabulary"):
+            for text in options_named(file.read_text()):
+                yield file, f"names an option in \"{text}\": say the fact, let the experiment or app add the option"
 
 
 def option_rows(root):
@@ -210,7 +206,7 @@ def homeless(root, levels):
 
 
 def naming_faults_of(root):
-    return [f"{file.relative_to(root / 'lib')} {fault}" for file, fault in naming_faults(root, {})]
+    return [f"{file.relative_to(root / 'lib')} {fault}" for file, fault in naming_faults(root)]
 
 
 def violations(root):
@@ -224,7 +220,7 @@ def violations(root):
         text = file.read_text()
         faults = [*include_faults(room, text, levels), *printing_faults(room, text), *header_faults(file, text)]
         found += [f"{file.relative_to(root)} {fault}" for fault in faults]
-    for file, fault in (*cmake_faults(root, levels), *definition_faults(root), *naming_faults(root, STILL_NAMED), *option_faults(root)):
+    for file, fault in (*cmake_faults(root, levels), *definition_faults(root), *naming_faults(root), *option_faults(root)):
         found.append(f"{file.relative_to(root)}: {fault}")
     return found
 
@@ -372,7 +368,7 @@ class TheChecker(unittest.TestCase):
         self.assertEqual(naming_faults_of(self.root), [])
         self.write("lib/train/bad.cpp", 'auto a = "leave --jit out";\n')
         (fault,) = naming_faults_of(self.root)
-        self.assertIn("train names options in 1 texts, and may in 0", fault)
+        self.assertIn('train/bad.cpp names an option in "leave --jit out"', fault)
 
     def test_an_option_without_a_row_or_of_another_type(self):
         self.write("lib/app/rows.cpp", 'rows.section("A").integer("steps", 1).choice(\n  "sync", {}).flag("cold", "");\n')

@@ -8,9 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/compare/compare_groups.hpp"
-#include "report/compare/compare_rows.hpp"
-#include "report/compare/compare_values.hpp"
+#include "report/compare/parts.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::report::compare {
 namespace {
@@ -23,12 +22,9 @@ void add_new(Names& names, const std::string& name) {
 }
 
 void count_left_out(SideSummary& side, const std::string& reason) {
-    const auto known = std::find_if(side.left_out.begin(), side.left_out.end(),
-                                    [&](const LeftOut& one) { return one.reason == reason; });
-    if (known == side.left_out.end())
-        side.left_out.push_back({reason, 1});
-    else
-        ++known->runs;
+    for (auto& [known, runs] : side.left_out)
+        if (known == reason) return void(++runs);
+    side.left_out.push_back({reason, 1});
 }
 
 Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
@@ -58,12 +54,12 @@ void need_runs(const char* which, const SideSummary& side) {
         reasons.push_back(fmt::format("{} {}", runs, base::printable(reason, 60)));
     const bool unverified = std::any_of(side.left_out.begin(), side.left_out.end(),
                                         [](const LeftOut& one) { return one.reason == "not verified"; });
-    throw base::Error(
-        fmt::format("{} ({}) has no run that could be compared: {}; measure again{}", which,
-                    base::printable(side.name, 100),
-                    reasons.empty() ? "it is empty" : base::join(reasons, ", "),
-                    unverified ? ", or let those that were not verified count by --with-unverified" : ""),
-        base::ExitCode::invalid_measurement);
+    throw base::Error(fmt::format("{} ({}) has no run that could be compared: {}; measure again{}", which,
+                                  base::printable(side.name, 100),
+                                  reasons.empty() ? "it is empty" : base::join(reasons, ", "),
+                                  unverified ? ", or let those count that were not verified" : ""),
+                      base::ExitCode::invalid_measurement,
+                      unverified ? base::Settings{"with-unverified"} : base::Settings{});
 }
 
 Names measures_of(const std::string& command, const Runs& runs, const Names& asked) {
@@ -89,28 +85,20 @@ void check_asked(const Names& asked, const Runs& runs) {
     }
 }
 
-std::string span_end(const Runs& runs, bool last) {
-    std::string end = runs.front()->started_utc;
-    for (const Run* run : runs)
-        end = last ? std::max(end, run->started_utc) : std::min(end, run->started_utc);
-    return end;
-}
-
 // "" where the sides took turns.
-std::string order_note(const Runs& a, const Runs& b) {
-    const bool a_first = span_end(a, true) < span_end(b, false);
-    if (!a_first && !(span_end(b, true) < span_end(a, false))) return "";
+std::string order_note(const LikeRuns& a, const LikeRuns& b) {
+    const bool a_first = a.last_utc < b.first_utc;
+    if (!a_first && !(b.last_utc < a.first_utc)) return "";
     return fmt::format(
         "all runs of {} were before all of {}: a drift of the machine cannot be told from a change; measure "
         "them in turn",
         a_first ? "A" : "B", a_first ? "B" : "A");
 }
 
-std::string shared_note(const Runs& a, const Runs& b) {
-    std::set<std::string> ids;
-    for (const Run* run : a) ids.insert(run->id);
+std::string shared_note(const LikeRuns& a, const LikeRuns& b) {
+    const std::set<std::string> ids(a.runs.begin(), a.runs.end());
     const auto shared =
-        std::count_if(b.begin(), b.end(), [&](const Run* run) { return ids.count(run->id) != 0; });
+        std::count_if(b.runs.begin(), b.runs.end(), [&](const auto& id) { return ids.contains(id); });
     return shared == 0
                ? ""
                : fmt::format("{} of the runs are on both sides: they say nothing of a difference", shared);
@@ -123,8 +111,7 @@ std::string repeated_note(const char* side, const Runs& runs) {
     if (processes.size() == runs.size()) return "";
     return fmt::format(
         "the {} runs of {} were made by {} process{}: repetitions within one are no independent runs, so "
-        "each "
-        "process counts once, with its median; start a new process for each run",
+        "each process counts once, with its median; start a new process for each run",
         runs.size(), side, processes.size(), processes.size() == 1 ? "" : "es");
 }
 
@@ -136,28 +123,21 @@ CompareGroup group_of(const LikeRuns& a, const LikeRuns& b, const CompareOptions
     }
     group.runs_a = a.runs.size();
     group.runs_b = b.runs.size();
-    group.differing = differing_keys(a.runs, b.runs, options.allow);
-    for (const auto& note : {repeated_note("A", a.runs), repeated_note("B", b.runs),
-                             shared_note(a.runs, b.runs), order_note(a.runs, b.runs)})
+    group.differing = differing_keys(a.members, b.members, options.allow);
+    for (const auto& note :
+         {repeated_note("A", a.members), repeated_note("B", b.members), shared_note(a, b), order_note(a, b)})
         if (!note.empty()) group.notes.push_back(note);
     return group;
-}
-
-Names titles_of_groups(const std::vector<LikeRuns>& groups) {
-    std::vector<model::Conditions> conditions;
-    for (const auto& group : groups) conditions.push_back(group.conditions);
-    return conditions.empty() ? Names{} : titles_of(conditions);
 }
 
 void add_rows(Comparison& comparison, const MatchedGroups& matched, const CompareOptions& options) {
     std::vector<std::vector<OpenRow>> rows;
     std::vector<OpenRow*> all;
     for (const auto& [a, b] : matched.pairs) {
-        Runs both = a.runs;
-        both.insert(both.end(), b.runs.begin(), b.runs.end());
         rows.emplace_back();
-        for (const auto& name : measures_of(a.conditions.at("command"), both, options.measures))
-            rows.back().push_back(open_row(name, a.runs, b.runs));
+        for (const auto& name :
+             measures_of(a.conditions.at("command"), both(a.members, b.members), options.measures))
+            rows.back().push_back(open_row(name, a.members, b.members));
     }
     for (auto& group : rows)
         for (auto& row : group) all.push_back(&row);
@@ -176,10 +156,10 @@ void need_rows(const Comparison& comparison) {
 
 void name_groups(Comparison& comparison, const MatchedGroups& matched) {
     std::vector<LikeRuns> all;
-    for (const auto& pair : matched.pairs) all.push_back({pair.first.conditions, {}});
+    for (const auto& pair : matched.pairs) all.push_back(pair.first);
     all.insert(all.end(), matched.only_a.begin(), matched.only_a.end());
     all.insert(all.end(), matched.only_b.begin(), matched.only_b.end());
-    const Names titles = titles_of_groups(all);
+    const Names titles = titles_of(all);
     for (std::size_t i = 0; i < titles.size(); ++i) {
         if (i < comparison.groups.size())
             comparison.groups[i].title = titles[i];
@@ -192,9 +172,9 @@ void name_groups(Comparison& comparison, const MatchedGroups& matched) {
 
 }  // namespace
 
-std::string direction_name(Direction direction) {
+std::string better_name(vocabulary::Better better) {
     static constexpr std::array kNames{"lower", "higher", "-"};
-    return kNames[static_cast<std::size_t>(direction)];
+    return kNames[static_cast<std::size_t>(better)];
 }
 
 std::string outcome_name(Outcome outcome) {
@@ -235,8 +215,7 @@ Comparison compare(const Side& a, const Side& b, const CompareOptions& options) 
     Runs compared;
     for (const auto& pair : matched.pairs) {
         comparison.groups.push_back(group_of(pair.first, pair.second, options));
-        compared.insert(compared.end(), pair.first.runs.begin(), pair.first.runs.end());
-        compared.insert(compared.end(), pair.second.runs.begin(), pair.second.runs.end());
+        compared = both(compared, both(pair.first.members, pair.second.members));
     }
     check_asked(options.measures, compared);
     add_rows(comparison, matched, options);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "results/run.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "stats/difference.hpp"
 
 namespace ranklab::report::compare {
@@ -24,14 +25,13 @@ struct Side {
     std::vector<results::Run> runs;
 };
 
-enum class Direction { lower, higher, none };  ///< which is better; none: no direction is known
 enum class Outcome { better, worse, same, changed, too_noisy, too_few_runs };
-std::string direction_name(Direction direction);  ///< "lower", "higher", "-"
-std::string outcome_name(Outcome outcome);        ///< "better" ... "too noisy", "too few runs"
+std::string better_name(vocabulary::Better better);  ///< "lower", "higher", "-"
+std::string outcome_name(Outcome outcome);           ///< "better" ... "too noisy", "too few runs"
 
 struct CompareRow {
     std::string measurement, unit;
-    Direction direction = Direction::none;
+    vocabulary::Better better = vocabulary::Better::neither;
     double median_a = stats::kNone, median_b = stats::kNone;  ///< of the runs' values
     stats::Difference difference;
     double corrected_p = stats::kNone;  ///< Holm's, over all rows that have enough runs
@@ -96,6 +96,7 @@ Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 struct Gate {
     bool fail_on_regression = false;
     bool fail_on_inconclusive = false;
+    std::string without_knowing = {};  ///< said where it passes without a verdict: how to make that a failure
 };
 /// below_threshold where a row is worse, invalid_measurement where one has no verdict, as far as the gate
 /// cares; 0 otherwise.

@@ -1,4 +1,4 @@
-#include "report/compare/compare_groups.hpp"
+#include "report/compare/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/model/allowed.hpp"
+#include "report/model/values.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::compare {
@@ -32,13 +32,11 @@ model::Conditions identity(const Run& run, const std::vector<std::string>& allow
 // All that could be allowed to differ, if only because it does so without a word. A command never may.
 std::set<std::string> keys_of(const Runs& a, const Runs& b) {
     std::set<std::string> keys;
-    for (const auto* side : {&a, &b}) {
-        for (const Run* run : *side) {
-            for (const auto& setting : run->config) keys.insert(setting.key);
-            for (const auto& conditions :
-                 {decisive_conditions(*run), noted_conditions(*run), model::surroundings_of(*run)})
-                for (const auto& [key, value] : conditions) keys.insert(key);
-        }
+    for (const Run* run : both(a, b)) {
+        for (const auto& setting : run->config) keys.insert(setting.key);
+        for (const auto& conditions :
+             {decisive_conditions(*run), noted_conditions(*run), model::surroundings_of(*run)})
+            for (const auto& [key, value] : conditions) keys.insert(key);
     }
     keys.erase("command");
     return keys;
@@ -47,32 +45,26 @@ std::set<std::string> keys_of(const Runs& a, const Runs& b) {
 // What runs of an older program do not tell is not held against them, as long as all that tell it agree.
 std::set<std::string> left_open(const Runs& a, const Runs& b) {
     std::set<std::string> open;
-    std::map<std::string, Values> told;
-    for (const auto* side : {&a, &b}) {
-        for (const Run* run : *side) {
-            for (auto& key : model::facts_left_open(*run)) open.insert(std::move(key));
-        }
-    }
+    for (const Run* run : both(a, b))
+        for (auto& key : model::facts_left_open(*run)) open.insert(std::move(key));
     if (open.empty()) return open;
-    for (const auto* side : {&a, &b}) {
-        for (const Run* run : *side) {
-            for (const auto& [key, value] : decisive_conditions(*run)) told[key].insert(value);
-        }
-    }
+    std::map<std::string, Values> told;
+    for (const Run* run : both(a, b))
+        for (const auto& [key, value] : decisive_conditions(*run)) told[key].insert(value);
     std::erase_if(open, [&](const std::string& key) { return told[key].size() > 1; });
     return open;
 }
 
 Groups groups_of(const Runs& runs, const std::vector<std::string>& allow) {
-    Groups groups;
-    std::map<model::Conditions, std::size_t> known;
+    model::InOrderMet<model::Conditions, LikeRuns> groups;
     for (const Run* run : runs) {
         model::Conditions conditions = identity(*run, allow);
-        const auto [place, is_new] = known.try_emplace(conditions, groups.size());
-        if (is_new) groups.push_back({std::move(conditions), {}});
-        groups[place->second].runs.push_back(run);
+        LikeRuns& group = groups[conditions];
+        group.conditions = std::move(conditions);
+        group.members.push_back(run);
+        group.count(*run);
     }
-    return groups;
+    return groups.all();
 }
 
 std::string value_in(const model::Conditions& conditions, const std::string& key) {
@@ -94,14 +86,7 @@ std::vector<std::string> unequal_keys(const model::Conditions& a, const model::C
 }
 
 std::string listed(const Values& values) {
-    constexpr std::size_t kMost = 3;
-    constexpr std::size_t kLongest = 60;
-    std::vector<std::string> shown;
-    for (const auto& value : values) {
-        if (shown.size() < kMost) shown.push_back(base::printable(value, kLongest));
-    }
-    return base::join(shown, " | ") +
-           (values.size() > kMost ? fmt::format(" and {} more", values.size() - kMost) : "");
+    return model::some_of(values, 3, " | ", 60);
 }
 
 // Of the groups of one command the one that differs least.
@@ -139,9 +124,11 @@ void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b)
         keys.push_back(base::printable(key, 60));
     }
     throw base::OptionError(
-        fmt::format("A and B cannot be compared, since their runs differ in {}; choose runs with --where, or "
-                    "say that these may differ: --allow {}",
-                    base::join(parts, ", "), base::join(keys, ",")));
+        fmt::format(
+            "A and B cannot be compared, since their runs differ in {}; choose other runs, or say that "
+            "these may differ: {}",
+            base::join(parts, ", "), base::join(keys, ",")),
+        {"where", "allow"});
 }
 
 void refuse_nothing_in_common(const Groups& a, const Groups& b) {
@@ -157,20 +144,17 @@ void refuse_nothing_in_common(const Groups& a, const Groups& b) {
 
 std::map<std::string, std::pair<Values, Values>> values_by_key(
     const Runs& a, const Runs& b, model::Conditions (*conditions_of)(const Run&)) {
-    Values keys;
-    std::vector<model::Conditions> of_a, of_b;
-    for (const Run* run : a) of_a.push_back(conditions_of(*run));
-    for (const Run* run : b) of_b.push_back(conditions_of(*run));
-    for (const auto* side : {&of_a, &of_b}) {
-        for (const auto& conditions : *side) {
-            for (const auto& [key, value] : conditions) keys.insert(key);
-        }
-    }
     std::map<std::string, std::pair<Values, Values>> values;
-    for (const auto& key : keys) {
-        for (const auto& conditions : of_a) values[key].first.insert(value_in(conditions, key));
-        for (const auto& conditions : of_b) values[key].second.insert(value_in(conditions, key));
-    }
+    for (const Run* run : both(a, b))
+        for (const auto& [key, value] : conditions_of(*run)) values[key];
+    const auto add = [&](const Runs& runs, Values std::pair<Values, Values>::*side) {
+        for (const Run* run : runs) {
+            const model::Conditions conditions = conditions_of(*run);
+            for (auto& [key, of_sides] : values) (of_sides.*side).insert(value_in(conditions, key));
+        }
+    };
+    add(a, &std::pair<Values, Values>::first);
+    add(b, &std::pair<Values, Values>::second);
     return values;
 }
 
@@ -182,6 +166,12 @@ DifferingKey differing(const std::string& key, const std::pair<Values, Values>& 
 }
 
 }  // namespace
+
+Runs both(const Runs& a, const Runs& b) {
+    Runs all = a;
+    all.insert(all.end(), b.begin(), b.end());
+    return all;
+}
 
 MatchedGroups match_groups(const Runs& a, const Runs& b, const std::vector<std::string>& allow) {
     model::refuse_unknown_allowed(allow, keys_of(a, b));
@@ -227,25 +217,21 @@ std::vector<DifferingKey> differing_keys(const Runs& a, const Runs& b,
     return keys;
 }
 
-std::vector<std::string> titles_of(const std::vector<model::Conditions>& groups) {
+std::vector<std::string> titles_of(const std::vector<LikeRuns>& groups) {
     static constexpr std::array kAlways{"model", "data", "mode", "strategy", "files", "size", "ranks"};
-    Values keys;
-    for (const auto& conditions : groups) {
-        for (const auto& key : unequal_keys(groups.front(), conditions)) keys.insert(key);
-    }
-    std::vector<std::string> order(kAlways.begin(), kAlways.end());
-    for (const auto& key : keys) {
+    model::MetConditions met;
+    for (const auto& group : groups) met.add(group.conditions);
+    std::vector<std::string> order(kAlways.begin(), kAlways.end()), differing = met.differing();
+    std::sort(differing.begin(), differing.end());
+    for (const auto& key : differing)
         if (key != "command" && std::find(order.begin(), order.end(), key) == order.end())
             order.push_back(key);
-    }
     std::vector<std::string> titles;
-    for (const auto& conditions : groups) {
-        std::string title = value_in(conditions, "command");
-        for (const auto& key : order) {
-            const auto found = conditions.find(key);
-            if (found != conditions.end()) title += fmt::format(", {} {}", key, found->second);
-        }
-        titles.push_back(title);
+    for (const auto& group : groups) {
+        titles.push_back(group.conditions.at("command"));
+        for (const auto& key : order)
+            if (const auto found = group.conditions.find(key); found != group.conditions.end())
+                titles.back() += fmt::format(", {} {}", key, found->second);
     }
     return titles;
 }

@@ -12,7 +12,7 @@ Json row_json(const CompareRow& row) {
     const auto& [n_a, n_b, estimate, test] = row.difference;
     Json json{{"measurement", row.measurement},
               {"unit", row.unit},
-              {"better", direction_name(row.direction)},
+              {"better", better_name(row.better)},
               {"n_a", n_a},
               {"n_b", n_b},
               {"median_a", row.median_a},

@@ -65,8 +65,7 @@ std::string table(const CompareGroup& group) {
 }
 
 std::string side(const char* which, const SideSummary& side) {
-    std::string text =
-        fmt::format("- {}: {}, {} run{}", which, plain(side.name), side.runs, side.runs == 1 ? "" : "s");
+    std::string text = fmt::format("- {}: {}, {}", which, plain(side.name), model::counted(side.runs, "run"));
     for (const auto& revision : side.revisions) text += fmt::format(", {}", code(revision));
     return text + '\n';
 }

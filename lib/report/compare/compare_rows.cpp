@@ -1,14 +1,13 @@
-#include "report/compare/compare_rows.hpp"
+#include "report/compare/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/compare/compare_values.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::report::compare {
 namespace {
@@ -20,17 +19,13 @@ using Values = std::vector<double>;
 // One value a process: repetitions within one share its memory, its place and its moment, and are no
 // independent runs. In the order in which the processes were met.
 Values values_of(const Runs& runs, const std::string& measurement) {
-    std::vector<Values> of_processes;
-    std::map<std::string, std::size_t> places;
+    model::InOrderMet<std::string, Values> of_processes;
     for (const Run* run : runs) {
-        const double value = value_of_run(*run, measurement);
-        if (std::isnan(value)) continue;
-        const auto [place, is_new] = places.try_emplace(process_of(*run), of_processes.size());
-        if (is_new) of_processes.emplace_back();
-        of_processes[place->second].push_back(value);
+        const double value = model::final_value(*run, measurement);
+        if (!std::isnan(value)) of_processes[process_of(*run)].push_back(value);
     }
     Values values;
-    for (const auto& some : of_processes) values.push_back(stats::quantile(some, 0.5));
+    for (const auto& some : of_processes.all()) values.push_back(stats::quantile(some, 0.5));
     return values;
 }
 
@@ -41,10 +36,12 @@ const Measurement& measurement_of(const Runs& runs, const std::string& name) {
         const Measurement* m = run->find(name);
         if (m == nullptr) continue;
         if (first != nullptr && m->unit != first->unit)
-            throw base::DataError(fmt::format(
-                "{} is in '{}' in one run and in '{}' in another, so they cannot be compared; choose runs of "
-                "one unit with --where",
-                base::printable(name, 60), base::printable(first->unit, 20), base::printable(m->unit, 20)));
+            throw base::DataError(fmt::format("{} is in '{}' in one run and in '{}' in another, so they "
+                                              "cannot be compared; choose runs of "
+                                              "one unit",
+                                              base::printable(name, 60), base::printable(first->unit, 20),
+                                              base::printable(m->unit, 20)),
+                                  {"where"});
         if (first == nullptr) first = m;
     }
     return *first;
@@ -65,12 +62,12 @@ Outcome outcome_of(const OpenRow& open, double smallest) {
     const CompareRow& row = open.row;
     if (!enough(row)) return Outcome::too_few_runs;
     if (all_equal(open)) return Outcome::same;
-    const auto better = row.direction == Direction::higher ? stats::Better::higher : stats::Better::lower;
+    const auto better = row.better == vocabulary::Better::more ? stats::Better::higher : stats::Better::lower;
     switch (stats::judge(row.difference, row.corrected_p, smallest, better)) {
         case stats::Verdict::better:
-            return row.direction == Direction::none ? Outcome::changed : Outcome::better;
+            return row.better == vocabulary::Better::neither ? Outcome::changed : Outcome::better;
         case stats::Verdict::worse:
-            return row.direction == Direction::none ? Outcome::changed : Outcome::worse;
+            return row.better == vocabulary::Better::neither ? Outcome::changed : Outcome::worse;
         case stats::Verdict::same:
             return Outcome::same;
         case stats::Verdict::too_few_runs:
@@ -84,13 +81,11 @@ Outcome outcome_of(const OpenRow& open, double smallest) {
 }  // namespace
 
 OpenRow open_row(const std::string& name, const Runs& a, const Runs& b) {
-    Runs both = a;
-    both.insert(both.end(), b.begin(), b.end());
-    const Measurement& measurement = measurement_of(both, name);
+    const Measurement& measurement = measurement_of(both(a, b), name);
     OpenRow open{{}, values_of(a, name), values_of(b, name)};
     open.row.measurement = name;
     open.row.unit = measurement.unit;
-    open.row.direction = direction_of(measurement);
+    open.row.better = vocabulary::better_of(name, measurement.kind);
     open.row.median_a = stats::quantile(open.a, 0.5);
     open.row.median_b = stats::quantile(open.b, 0.5);
     open.row.difference = stats::difference(open.a, open.b);

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/model/selection.hpp"
+#include "report/model/values.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::report::compare {
@@ -95,13 +96,10 @@ Census census_of(const fs::path& file) {
 }
 
 std::string listed(const std::map<std::string, std::size_t>& counts) {
-    constexpr std::size_t kMost = 8;
-    std::vector<std::string> shown;
-    for (const auto& [name, runs] : counts) {
-        if (!name.empty() && shown.size() < kMost) shown.push_back(base::printable(name, 40));
-    }
-    if (shown.empty()) return "none";
-    return base::join(shown, ", ") + (counts.size() > kMost ? ", ..." : "");
+    std::vector<std::string> names;
+    for (const auto& [name, runs] : counts)
+        if (!name.empty()) names.push_back(name);
+    return names.empty() ? "none" : model::some_of(names, 8, ", ", 40);
 }
 
 [[noreturn]] void refuse_unmatched(const Word& word, const fs::path& file) {
@@ -138,9 +136,9 @@ Word meaning_of(const std::string& word, const SidesAsked& asked, std::optional<
     if (!asked.file_given && !fs::exists(asked.file, ignored))
         throw base::OptionError(
             fmt::format("'{}' is no file, and {}, in which labels and revisions would be looked up, is not "
-                        "there; name two "
-                        "results files, or the one that has the runs by --file",
-                        base::printable(word, 60), asked.file.string()));
+                        "there; name two results files, or the one that has the runs",
+                        base::printable(word, 60), asked.file.string()),
+            {"file"});
     return bare_word(word, asked, census);
 }
 
@@ -183,9 +181,9 @@ void need_runs(const Reading& one, const SidesAsked& asked) {
     if (!one.any && one.word.by != By::file) refuse_unmatched(one.word, one.file);
     if (!one.side.runs.empty()) return;
     throw base::OptionError(
-        one.any ? fmt::format("no run of {} meets --where {}", one.side.name,
-                              base::join(asked.where, " --where "))
-                : fmt::format("{} holds no runs; name a results file with runs in it", one.side.name));
+        one.any ? fmt::format("no run of {} meets {}", one.side.name, base::join(asked.where, ", "))
+                : fmt::format("{} holds no runs; name a results file with runs in it", one.side.name),
+        one.any ? base::Settings{"where"} : base::Settings{});
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ std::string side_line(const char* which, const SideSummary& side) {
     const auto listed = [](const char* name, const std::vector<std::string>& values) {
         return values.empty() ? "" : fmt::format(", {} {}", name, base::join(values, " | "));
     };
-    return model::printable(fmt::format("# {}: {}: {} run{}, {} .. {}{}{}{}", which, side.name, side.runs,
-                                        side.runs == 1 ? "" : "s", side.first_utc, side.last_utc,
+    return model::printable(fmt::format("# {}: {}: {}, {} .. {}{}{}{}", which, side.name,
+                                        model::counted(side.runs, "run"), side.first_utc, side.last_utc,
                                         listed("label", side.labels), listed("version", side.versions),
                                         listed("revision", side.revisions))) +
            '\n';
@@ -39,7 +39,7 @@ std::vector<std::string> cells(const CompareRow& row) {
     const auto& [n_a, n_b, estimate, test] = row.difference;
     return {model::printable(row.measurement),
             model::printable(row.unit),
-            direction_name(row.direction),
+            better_name(row.better),
             fmt::format("{}", n_a),
             fmt::format("{}", n_b),
             model::number(row.median_a),

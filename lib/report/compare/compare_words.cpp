@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "report/compare/compare_output.hpp"
 #include "report/model/text_table.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::report::compare {
 namespace {
@@ -24,15 +25,7 @@ std::string of_group(const Comparison& comparison, const CompareGroup& group) {
 
 void add_left_out(Lines& lines, const char* which, const SideSummary& side) {
     for (const auto& [reason, runs] : side.left_out)
-        lines.push_back(
-            fmt::format("left out of {}: {} run{}: {}", which, runs, runs == 1 ? "" : "s", reason));
-}
-
-std::string values(const Lines& all) {
-    constexpr std::size_t kMost = 4;
-    const Lines shown(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, all.size())));
-    return base::join(shown, " | ") +
-           (all.size() > kMost ? fmt::format(" and {} more", all.size() - kMost) : "");
+        lines.push_back(fmt::format("left out of {}: {}: {}", which, model::counted(runs, "run"), reason));
 }
 
 void add_groups(Lines& lines, const Comparison& comparison) {
@@ -41,7 +34,7 @@ void add_groups(Lines& lines, const Comparison& comparison) {
         for (const auto& one : group.differing)
             lines.push_back(fmt::format("{}{}: {} (A: {}; B: {})",
                                         one.allowed ? "allowed to differ" : "differs", where, one.key,
-                                        values(one.a), values(one.b)));
+                                        model::some_of(one.a, 4, " | "), model::some_of(one.b, 4, " | ")));
         for (const auto& note : group.notes) lines.push_back(fmt::format("note{}: {}", where, note));
     }
 }
@@ -88,9 +81,8 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
     const std::size_t open = comparison.inconclusive();
     if (open == 0) return "passed";
     const std::string what = fmt::format("{} without a verdict, so a regression may be there unseen", open);
-    return code == 0
-               ? fmt::format("passed WITHOUT KNOWING: {} (--inconclusive fail makes this a failure)", what)
-               : fmt::format("failed (exit {}): {}", code, what);
+    return code == 0 ? fmt::format("passed WITHOUT KNOWING: {}{}", what, gate.without_knowing)
+                     : fmt::format("failed (exit {}): {}", code, what);
 }
 
 Lines comparison_notes(const Comparison& comparison) {

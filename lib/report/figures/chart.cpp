@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "report/figures/chart_tics.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -20,7 +19,7 @@ constexpr int kHeight = 330;
 constexpr int kBarHeight = 46;
 constexpr int kPaperWidth = 640, kLineHeight = 14;  // of its caption
 constexpr std::size_t kPaperLetters = 120;
-constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};  // the page's legend has the same: chart_mark()
+constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};  // the page's legend has the same: mark_of()
 
 struct Range {
     double low = INFINITY, high = -INFINITY;
@@ -33,13 +32,11 @@ struct Range {
 
 Range range_of(const Chart& chart, double ChartPoint::*axis) {
     Range range;
-    for (const auto& series : chart.series) {
-        for (const auto& point : series.points) {
-            range.add(point.*axis);
-            if (axis == &ChartPoint::y) range.add(point.interval.low);
-            if (axis == &ChartPoint::y) range.add(point.interval.high);
-        }
-    }
+    chart.visit([&](const ChartPoint& point) {
+        range.add(point.*axis);
+        if (axis == &ChartPoint::y) range.add(point.interval.low);
+        if (axis == &ChartPoint::y) range.add(point.interval.high);
+    });
     return range;
 }
 
@@ -64,14 +61,12 @@ std::string xy_data(const Chart& chart) {
 std::string label_data(const Chart& chart, const std::vector<double>& ends) {
     std::vector<double> reach = ends, value(ends.size(), stats::kNone);
     std::vector<int> parts(ends.size(), 0);
-    for (const auto& series : chart.series) {
-        for (const auto& p : series.points) {
-            const auto row = static_cast<std::size_t>(p.x);
-            parts[row] += 1;
-            value[row] = p.y;
-            if (!std::isnan(p.interval.high)) reach[row] = std::max(reach[row], p.interval.high);
-        }
-    }
+    chart.visit([&](const ChartPoint& p) {
+        const auto row = static_cast<std::size_t>(p.x);
+        parts[row] += 1;
+        value[row] = p.y;
+        if (!std::isnan(p.interval.high)) reach[row] = std::max(reach[row], p.interval.high);
+    });
     std::string text = "\n\n# y end number category\n";
     for (std::size_t row = 0; row < ends.size(); ++row) {
         const std::string number = parts[row] == 1 ? "   " + plot_text(value[row]) : " ";
@@ -170,12 +165,10 @@ std::string xy_script(const Chart& chart, Medium medium) {
 std::string bar_axes(const Chart& chart) {
     Range ends;
     std::vector<double> sums(chart.categories.size(), 0);
-    for (const auto& series : chart.series) {
-        for (const auto& p : series.points) {
-            sums[static_cast<std::size_t>(p.x)] += std::isnan(p.y) ? 0 : p.y;
-            ends.add(p.interval.high);
-        }
-    }
+    chart.visit([&](const ChartPoint& p) {
+        sums[static_cast<std::size_t>(p.x)] += std::isnan(p.y) ? 0 : p.y;
+        ends.add(p.interval.high);
+    });
     double smallest = INFINITY;
     for (const double sum : sums) {
         ends.add(sum);
@@ -216,9 +209,9 @@ std::string bar_script(const Chart& chart, Medium medium) {
 
 double smallest_bar(const Chart& chart) {
     double smallest = INFINITY;
-    for (const auto& series : chart.series)
-        for (const auto& p : series.points)
-            if (p.y > 0) smallest = std::min(smallest, p.y);
+    chart.visit([&](const ChartPoint& p) {
+        if (p.y > 0) smallest = std::min(smallest, p.y);
+    });
     return smallest / 3;
 }
 
@@ -280,10 +273,9 @@ std::string script_of(const Chart& chart, const Words& caption, Medium medium) {
 }  // namespace
 
 bool Chart::empty() const {
-    return std::none_of(series.begin(), series.end(), [](const ChartSeries& one) {
-        return std::any_of(one.points.begin(), one.points.end(),
-                           [](const ChartPoint& point) { return std::isfinite(point.y); });
-    });
+    bool none = true;
+    visit([&](const ChartPoint& point) { none = none && !std::isfinite(point.y); });
+    return none;
 }
 
 Drawing prepare_chart(const Chart& chart, const Words& caption, const fs::path& folder, Medium medium) {

@@ -37,10 +37,10 @@ struct ChartSeries {
 };
 
 struct Chart {
-    std::string name;  ///< of its files, without ending
-    std::string title;
-    std::string x_label, y_label;  ///< bars lie: theirs is the length's, x_label; of categories there is none
-    std::vector<ChartSeries> series;
+    std::string name = {};  ///< of its files, without ending
+    std::string title = {};
+    std::string x_label = {}, y_label = {};  ///< bars lie: theirs is the length's, x_label
+    std::vector<ChartSeries> series = {};
     std::vector<std::string> categories = {};  ///< of bars; not empty: series are stacked on each other
     bool log_x = false, log_y = false;
     std::vector<double> x_tics = {};  ///< empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
@@ -51,6 +51,12 @@ struct Chart {
 
     bool bars() const { return !categories.empty(); }
     bool empty() const;
+    /// Calls `take` with each point of each series.
+    template <class Take>
+    void visit(Take take) const {
+        for (const auto& one : series)
+            for (const auto& point : one.points) take(point);
+    }
 };
 
 /// For a page: no title, no key, no caption, no background; the page has them. For paper: all, .svg and .pdf.

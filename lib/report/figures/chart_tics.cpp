@@ -1,11 +1,9 @@
-#include "report/figures/chart_tics.hpp"
+#include "report/figures/gnuplot.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
-
-#include "report/figures/gnuplot.hpp"
 
 namespace ranklab::report::figures {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/figures/chart.hpp"
@@ -30,6 +31,9 @@ struct Figure {
 
 /// What the charts' points say.
 NumberTable number_table(const Chart& chart);
+
+/// What a group says of a measurement, at that x.
+ChartPoint estimate_point(double x, const model::Group& group, std::string_view measurement);
 
 struct Source {
     const model::GroupedRuns& grouped;

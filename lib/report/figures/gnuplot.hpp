@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ranklab::report::figures {
 
@@ -36,6 +37,25 @@ std::string plot_text(double number);
 /// A plot's element: a line with ends from column `low` to column low + 1, at the x of column 1, of the data
 /// file named last. Where they are no numbers there is none.
 std::string gnuplot_interval(const std::string& which, int low, const std::string& look);
+
+/// Where an axis has marks, and what stands at them, so that labels are few and short.
+struct Tic {
+    double at = 0;
+    std::string text;
+};
+
+/// Those of `values` whose labels have room beside each other: on long lists the first, the last and some
+/// between.
+std::vector<Tic> plain_tics(const std::vector<double>& values);
+/// Of a logarithmic axis from `low` to `high` > 0: powers of ten, or 1, 2, 5, 10, ... where those are few.
+std::vector<Tic> decimal_tics(double low, double high);
+/// The same for seconds: "20 us", "1 ms".
+std::vector<Tic> second_tics(double low, double high);
+/// Of a logarithmic axis of bytes: at most five powers of two, "64 KiB", "1 MiB".
+std::vector<Tic> byte_tics(double low, double high);
+
+/// gnuplot's command for axis "x" or "y"; "" without tics, which leaves gnuplot its own.
+std::string axis_tics(const char* axis, const std::vector<Tic>& tics);
 
 enum class Drawn { yes, no_gnuplot, failed };
 Drawn try_draw(const Drawing& drawing);

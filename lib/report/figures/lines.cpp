@@ -10,7 +10,7 @@ constexpr std::size_t kMostPoints = 1200;  // of a line: more than a picture has
 
 }  // namespace
 
-std::vector<double> rows_of(const results::Run& run, const std::string& name) {
+std::vector<double> rows_of(const results::Run& run, std::string_view name) {
     std::vector<double> rows;
     const results::Measurement* m = run.find(name);
     if (m == nullptr || m->columns == 0) return rows;
@@ -45,7 +45,7 @@ std::vector<ChartPoint> line_points(const std::vector<double>& x, const std::vec
 }
 
 std::vector<const model::Group*> newest_trained(const Source& source, std::size_t most,
-                                                const char* measurement) {
+                                                std::string_view measurement) {
     std::vector<const model::Group*> groups;
     for (const model::Group* group : model::recent_groups(source.grouped, "train", 2 * most))
         if (group->valid() && group->newest.find(measurement) != nullptr) groups.push_back(group);

@@ -1,12 +1,12 @@
-#include "report/figures/losses.hpp"
+#include "report/figures/lines.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "report/figures/gnuplot.hpp"
-#include "report/figures/lines.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -30,9 +30,7 @@ const std::vector<std::int64_t>* epochs_column(const Run& run, const std::string
 std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
     const auto* of_epochs = epochs_column(run, "samples");
     const auto* lengths = epochs_column(run, "steps");
-    double batch = 0;
-    const auto text = run.setting("global-batch-size");
-    if (!text.empty()) batch = std::strtod(text.c_str(), nullptr);
+    const double batch = std::strtod(run.setting("global-batch-size").c_str(), nullptr);
     std::vector<double> samples;
     double before = 0;
     for (std::size_t e = 0; of_epochs != nullptr && lengths != nullptr && e < of_epochs->size(); ++e) {
@@ -69,7 +67,7 @@ std::string data_of(const LossCurve& curve) {
 std::vector<const Run*> newest_with_losses(const std::vector<Run>& runs, std::size_t& left_out) {
     std::vector<const Run*> newest;
     for (const auto& run : runs) {
-        const Measurement* m = run.find("train_loss");
+        const Measurement* m = run.find(vocabulary::kLoss);
         if (m != nullptr && m->rows() > 0) newest.push_back(&run);
     }
     left_out = newest.size() > kMostRuns ? newest.size() - kMostRuns : 0;
@@ -95,12 +93,7 @@ constexpr Axis kAxes[] = {{"loss_steps", "optimizer steps", &LossCurve::steps},
 
 Figure figure_of(const std::vector<LossCurve>& curves, const Axis& axis, const char* title, const char* label,
                  std::vector<double> LossCurve::*values) {
-    Chart chart;
-    chart.name = axis.name;
-    chart.title = title;
-    chart.wide = true;
-    chart.x_label = axis.label;
-    chart.y_label = label;
+    Chart chart{.name = axis.name, .title = title, .x_label = axis.label, .y_label = label, .wide = true};
     for (std::size_t i = 0; i < curves.size(); ++i)
         if (!(curves[i].*values).empty())
             chart.series.push_back(
@@ -126,8 +119,9 @@ void add_epochs(std::vector<NumberTable>& tables, const Run& run) {
 }  // namespace
 
 LossCurve loss_curve(const Run& run) {
-    LossCurve curve{title_of(run), {}, {}, {}, rows_of(run, "train_loss"), rows_of(run, "learning_rate")};
-    curve.seconds = rows_of(run, "step_time_s");
+    LossCurve curve{
+        title_of(run), {}, {}, {}, rows_of(run, vocabulary::kLoss), rows_of(run, vocabulary::kLearningRate)};
+    curve.seconds = rows_of(run, vocabulary::kStepTime);
     const std::size_t steps = curve.loss.size();
     curve.samples = samples_after_steps(run, steps);
     for (std::size_t i = 1; i < curve.seconds.size(); ++i) curve.seconds[i] += curve.seconds[i - 1];
@@ -139,29 +133,25 @@ LossCurve loss_curve(const Run& run) {
 }
 
 std::vector<Figure> loss_figures(const Source& source) {
-    const auto groups = newest_trained(source, kMostGroups, "train_loss");
+    const auto groups = newest_trained(source, kMostGroups, vocabulary::kLoss);
     const auto titles = model::group_titles(groups);
-    Chart chart;
-    chart.name = "losses";
-    chart.title = "Training loss";
-    chart.wide = true;
-    chart.x_label = "optimizer steps";
-    chart.y_label = "loss, mean over the global batch";
+    std::vector<LossCurve> curves;
     std::vector<NumberTable> tables;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.load(groups[i]->newest.id);
-        const LossCurve curve = loss_curve(run);
-        if (curve.loss.empty()) continue;
-        chart.series.push_back({counted(groups[i]->ranks, "rank") + ": " + titles[i], Look::line, i,
-                                line_points(curve.steps, curve.loss)});
-        add_epochs(tables, run);
+        curves.push_back(loss_curve(run));
+        curves.back().title = model::counted(groups[i]->ranks, "rank") + ": " + titles[i];
+        if (!curves.back().loss.empty()) add_epochs(tables, run);
     }
-    if (chart.series.empty()) return {};
-    return {{chart,
-             {definition("train_loss"), " before each update, warm-up steps included; ",
-              definition("validation_loss"), " and ", definition("validation_accuracy"),
-              " are in the table of the epochs."},
-             tables}};
+    const Axis steps{"losses", kAxes[0].label, kAxes[0].values};
+    Figure figure =
+        figure_of(curves, steps, "Training loss", "loss, mean over the global batch", &LossCurve::loss);
+    if (figure.chart.series.empty()) return {};
+    figure.caption = {definition(vocabulary::kLoss),     " before each update, warm-up steps included; ",
+                      definition(vocabulary::kTestLoss), " and ",
+                      definition(vocabulary::kAccuracy), " are in the table of the epochs."};
+    figure.tables = std::move(tables);
+    return {figure};
 }
 
 std::vector<Figure> losses_of_runs(const std::vector<Run>& runs) {
@@ -174,8 +164,8 @@ std::vector<Figure> losses_of_runs(const std::vector<Run>& runs) {
     figures.push_back(figure_of(curves, steps, "Learning rate", "learning rate", &LossCurve::rate));
     for (auto& figure : figures)
         if (left_out > 0)
-            figure.caption = {fmt::format("The newest {} of {} runs; choose others with --where or --last.",
-                                          curves.size(), curves.size() + left_out)};
+            figure.caption = {
+                fmt::format("The newest {} of {} runs.", curves.size(), curves.size() + left_out)};
     return figures;
 }
 

@@ -41,4 +41,9 @@ NumberTable number_table(const Chart& chart) {
     return chart.bars() ? table_of_bars(chart) : table_of_points(chart);
 }
 
+ChartPoint estimate_point(double x, const model::Group& group, std::string_view measurement) {
+    const model::Estimate found = model::estimate(group, measurement);
+    return {x, found.value, found.ci, estimate_of(group, measurement)};
+}
+
 }  // namespace ranklab::report::figures

@@ -1,45 +1,41 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "report/figures/figure.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {
 namespace {
 
 constexpr std::size_t kMostBars = 16;
 
-struct Phase {
-    const char* measurement;
-    const char* name;
-    std::size_t colour;
-};
-// In the order of a step. Those of dp share colours with what ddp has in their place.
-constexpr std::array kPhases{Phase{"data_time_s", "data", 4},
-                             Phase{"copy_time_s", "copy", 6},
-                             Phase{"scatter_time_s", "scatter", 6},
-                             Phase{"replicate_time_s", "replicate", 3},
-                             Phase{"forward_time_s", "forward", 5},
-                             Phase{"gather_time_s", "gather", 3},
-                             Phase{"backward_time_s", "backward", 0},
-                             Phase{"reduce_time_s", "reduce", 1},
-                             Phase{"sync_exposed_time_s", "sync, exposed", 1},
-                             Phase{"optimizer_time_s", "optimizer", 2}};
+using Groups = std::vector<const model::Group*>;
+using Phase = const vocabulary::Quantity*;
 
-std::vector<const model::Group*> trained(const Source& source) {
-    std::vector<const model::Group*> groups;
-    for (const model::Group* group : model::recent_groups(source.grouped, "train", kMostBars))
-        if (group->valid() && group->newest.find("forward_time_s") != nullptr) groups.push_back(group);
+// "sync exposed" of sync_exposed_time_s.
+std::string name_of(Phase phase) {
+    std::string name(phase->name.substr(0, phase->name.rfind("_time")));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+}
+
+// The newest ones that have what `has` asks for.
+template <class Has>
+Groups trained(const Source& source, Has has) {
+    Groups groups = model::recent_groups(source.grouped, "train", kMostBars);
+    std::erase_if(groups, [&](const model::Group* group) { return !group->valid() || !has(group->newest); });
     return groups;
 }
 
-ChartSeries phase_series(const Phase& phase, const std::vector<const model::Group*>& groups) {
-    ChartSeries series{phase.name, Look::points, phase.colour, {}};
+ChartSeries phase_series(Phase phase, const Groups& groups) {
+    ChartSeries series{name_of(phase), Look::points, 0, {}};
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const results::Run& run = groups[i]->newest;
-        if (const auto* m = run.find(phase.measurement))
+        if (const auto* m = run.find(phase->name))
             series.points.push_back(
                 {static_cast<double>(i), m->summary.median, {}, {number_of(run, *m, "median")}});
     }
@@ -49,45 +45,46 @@ ChartSeries phase_series(const Phase& phase, const std::vector<const model::Grou
 }  // namespace
 
 std::vector<Figure> phase_figures(const Source& source) {
-    const auto groups = trained(source);
+    const auto phases = vocabulary::parts_of(vocabulary::quantity(vocabulary::kStepTime));
+    const auto groups = trained(source, [&](const results::Run& run) {
+        return std::any_of(phases.begin(), phases.end(),
+                           [&](Phase phase) { return run.find(phase->name) != nullptr; });
+    });
     if (groups.empty()) return {};
-    Chart chart;
-    chart.name = "phases";
-    chart.title = "Phases of a training step";
-    chart.x_label = "median time in a step [s]";
+    Chart chart{
+        .name = "phases", .title = "Phases of a training step", .x_label = "median time in a step [s]"};
     const auto titles = model::group_titles(groups);
     for (std::size_t i = 0; i < groups.size(); ++i)
-        chart.categories.push_back(counted(groups[i]->ranks, "rank") + ": " + titles[i]);
-    for (const auto& phase : kPhases) {
-        ChartSeries series = phase_series(phase, groups);
-        if (!series.points.empty()) chart.series.push_back(std::move(series));
-    }
+        chart.categories.push_back(model::counted(groups[i]->ranks, "rank") + ": " + titles[i]);
     Words caption{
         "Medians over the steps of each group's newest run, of the slowest rank in each step and phase; the "
         "slowest may be another rank in each phase, so that a bar may be longer than the step."};
     const char* separator = " ";
-    for (const auto& phase : kPhases) {
-        if (groups.back()->newest.find(phase.measurement) == nullptr) continue;
-        append(caption, {separator, definition(phase.measurement)});
-        separator = ", ";
+    for (Phase phase : phases) {
+        ChartSeries series = phase_series(phase, groups);
+        if (series.points.empty()) continue;
+        series.colour = chart.series.size();
+        chart.series.push_back(std::move(series));
+        append(caption, {std::exchange(separator, ", "), definition(phase->name)});
     }
     append(caption, {"."});
     return {{chart, caption}};
 }
 
 std::vector<Figure> message_figures(const Source& source) {
-    Chart chart;
-    chart.name = "messages";
-    chart.title = "Reductions of gradient buckets";
-    chart.x_label = "size of the bucket";
-    chart.y_label = "transfer [s]";
-    chart.log_x = chart.log_y = chart.x_bytes = chart.y_seconds = true;
+    Chart chart{.name = "messages",
+                .title = "Reductions of gradient buckets",
+                .x_label = "size of the bucket",
+                .y_label = "transfer [s]",
+                .log_x = true,
+                .log_y = true,
+                .x_bytes = true,
+                .y_seconds = true};
+    const std::string time_column(vocabulary::kTransferTime);
     std::set<double> sizes;
-    std::vector<const model::Group*> used;
-    for (const model::Group* group : model::recent_groups(source.grouped, "train", kMostBars))
-        if (group->valid() && group->newest.find_table("communication") != nullptr &&
-            used.size() < kColours.size())
-            used.push_back(group);
+    Groups used =
+        trained(source, [](const results::Run& run) { return run.find_table("communication") != nullptr; });
+    if (used.size() > kColours.size()) used.resize(kColours.size());
     const auto titles = model::group_titles(used);
     for (std::size_t i = 0; i < used.size(); ++i) {
         const results::Run& run = used[i]->newest;
@@ -95,10 +92,10 @@ std::vector<Figure> message_figures(const Source& source) {
         ChartSeries series{fmt::format("{} ranks: {}", used[i]->ranks, titles[i]), Look::points, i, {}};
         for (std::size_t row = 0; row < model::row_count(table); ++row) {
             const double bytes = model::number_at(table, "bytes", row),
-                         time = model::number_at(table, "transfer_s", row);
+                         time = model::number_at(table, time_column, row);
             if (!(bytes > 0) || !(time > 0)) continue;
             sizes.insert(bytes);
-            series.points.push_back({bytes, time, {}, cell_of(run, table, "transfer_s", row)});
+            series.points.push_back({bytes, time, {}, cell_of(run, table, time_column, row)});
         }
         if (!series.points.empty()) chart.series.push_back(std::move(series));
     }
@@ -107,7 +104,7 @@ std::vector<Figure> message_figures(const Source& source) {
         {chart,
          {"What the allreduce of a gradient bucket of that size took once all ranks had come: medians over "
           "the counted steps, waiting not included (",
-          definition("transfer_s"), ")."}}};
+          definition(time_column), ")."}}};
 }
 
 }  // namespace ranklab::report::figures

@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
 #include "report/figures/gnuplot.hpp"
-#include "report/figures/losses.hpp"
+#include "report/figures/lines.hpp"
 
 namespace ranklab::report::figures {
 namespace {

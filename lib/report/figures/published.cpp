@@ -3,7 +3,6 @@
 #include <cmath>
 #include <map>
 
-#include "base/text.hpp"
 #include "report/figures/figure.hpp"
 
 namespace ranklab::report::figures {
@@ -26,10 +25,9 @@ std::vector<Pair> pairs_of(const Source& source) {
 }
 
 Figure figure_of(const std::string& quantity, const std::vector<Pair>& pairs) {
-    Chart chart;
-    chart.name = "reference_" + plain_name(quantity);
-    chart.title = "Published and ours: " + quantity;
-    chart.x_label = fmt::format("{} [{}]", quantity, pairs.front().row->unit);
+    Chart chart{.name = "reference_" + plain_name(quantity),
+                .title = "Published and ours: " + quantity,
+                .x_label = fmt::format("{} [{}]", quantity, pairs.front().row->unit)};
     ChartSeries published{"published, other hardware", Look::points, 6, {}},
         ours{"ours", Look::points, 0, {}};
     double low = INFINITY, high = 0;
@@ -43,11 +41,8 @@ Figure figure_of(const std::string& quantity, const std::vector<Pair>& pairs) {
     for (const auto& pair : pairs) {
         add(published, "published: " + pair.row->experiment,
             {0, pair.row->value, {}, {published_number(*pair.row)}});
-        for (const model::Group* group : pair.ours) {
-            const model::Estimate found = model::estimate(*group, quantity);
-            add(ours, "ours: run " + group->newest.id,
-                {0, found.value, found.ci, estimate_of(*group, quantity)});
-        }
+        for (const model::Group* group : pair.ours)
+            add(ours, "ours: run " + group->newest.id, estimate_point(0, *group, quantity));
     }
     chart.log_x = high > 20 * low;
     if (chart.log_x) chart.x_label += ", logarithmic";

@@ -6,6 +6,7 @@
 #include "report/figures/figure.hpp"
 #include "report/figures/lines.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "stats/series.hpp"
 
 namespace ranklab::report::figures {
@@ -19,8 +20,8 @@ constexpr std::size_t kMostMarked = 1200;
 constexpr std::size_t kMostListed = 30;  // outliers in a table
 
 Number sample_of(double value, std::size_t step, const Run& run) {
-    return derived(value,
-                   fmt::format("largest over ranks of samples/step_time_s[{}, :], run {}", step, run.id));
+    return derived(value, fmt::format("largest over ranks of samples/{}[{}, :], run {}",
+                                      vocabulary::kStepTime, step, run.id));
 }
 
 // Samples beyond the fences, with the steps they are of.
@@ -54,20 +55,19 @@ Words settling(const std::vector<double>& samples) {
     const std::size_t settled = stats::warmup_end(samples);
     if (settled == 0) return {"The counted steps show no further beginning unlike the rest (MSER-5)."};
     return {strong(fmt::format("By MSER-5 the run had settled only after {} of its counted steps", settled)),
-            ": a longer --warmup may be wise."};
+            ": a longer warm-up may be wise."};
 }
 
 Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
-    const Measurement& m = *run.find("step_time_s");
+    const Measurement& m = *run.find(vocabulary::kStepTime);
     const auto samples = m.largest_of_rows();
-    const std::vector<double> all = rows_of(run, "step_time_s");
+    const std::vector<double> all = rows_of(run, vocabulary::kStepTime);
     const std::size_t warm_up = all.size() - samples.size();
-    Chart chart;
-    chart.name = fmt::format("steps_{}", number);
-    chart.title = title;
-    chart.wide = true;
-    chart.x_label = "step, warm-up included";
-    chart.y_label = "step time [s]";
+    Chart chart{.name = fmt::format("steps_{}", number),
+                .title = title,
+                .x_label = "step, warm-up included",
+                .y_label = "step time [s]",
+                .wide = true};
     if (warm_up > 0) chart.shaded_to = static_cast<double>(warm_up) + 0.5;
     chart.series.push_back(
         {"step time, slowest rank", Look::line, 0, line_points(numbers_to(all.size()), all)});
@@ -76,7 +76,7 @@ Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     for (std::size_t i = 0; i < std::min(outliers.size(), kMostMarked); ++i)
         marks.points.push_back({static_cast<double>(warm_up + outliers[i] + 1), samples[outliers[i]]});
     if (!marks.points.empty()) chart.series.push_back(std::move(marks));
-    Words caption{fmt::format("Run {}: ", run.id), definition("step_time_s"),
+    Words caption{fmt::format("Run {}: ", run.id), definition(vocabulary::kStepTime),
                   fmt::format(" per step, the slowest rank's. Shaded: {} warm-up steps, which no number "
                               "counts. ",
                               warm_up)};
@@ -91,14 +91,14 @@ Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
 
 std::vector<Figure> step_figures(const Source& source) {
     std::vector<Figure> figures;
-    const auto groups = newest_trained(source, kMostRuns, "step_time_s");
+    const auto groups = newest_trained(source, kMostRuns, vocabulary::kStepTime);
     const auto titles = model::group_titles(groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.load(groups[i]->newest.id);
-        const Measurement* m = run.find("step_time_s");
+        const Measurement* m = run.find(vocabulary::kStepTime);
         if (m != nullptr && m->rows() > 0)
-            figures.push_back(
-                steps_of(run, fmt::format("{} on {}", titles[i], counted(groups[i]->ranks, "rank")), i + 1));
+            figures.push_back(steps_of(
+                run, fmt::format("{} on {}", titles[i], model::counted(groups[i]->ranks, "rank")), i + 1));
     }
     return figures;
 }

@@ -14,18 +14,6 @@ namespace {
 
 constexpr std::size_t kLongest = 600;  // of a formula
 
-double field_of(const stats::Summary& s, const std::string& field) {
-    if (field == "n") return static_cast<double>(s.n);
-    if (field == "median") return s.median;
-    if (field == "mean") return s.mean;
-    if (field == "min") return s.min;
-    if (field == "max") return s.max;
-    if (field == "p95") return s.p95;
-    if (field == "p99") return s.p99;
-    if (field == "ci95_low") return s.ci95.low;
-    return field == "ci95_high" ? s.ci95.high : stats::kNone;
-}
-
 Number cell_number(const results::Run& run, const results::Table& table, const std::string& column,
                    std::size_t row) {
     return {model::number_at(table, column, row),
@@ -52,7 +40,10 @@ Word soft(std::string text) {
 }
 
 Number number_of(const results::Run& run, const results::Measurement& m, const std::string& field) {
-    return {field_of(m.summary, field),
+    const auto fields = model::fields_of(m.summary);
+    const auto found =
+        std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.first == field; });
+    return {found == fields.end() ? stats::kNone : found->second,
             {{"run", run.id}, {"name", m.name}, {"field", field}},
             fmt::format(" {}: {} of {} over n = {}, run {}", m.unit, field, m.name, m.summary.n, run.id)};
 }
@@ -94,13 +85,6 @@ Words estimate_of(const model::Group& group, std::string_view measurement) {
         append(words, {" ", interval_of(number_of(group.newest, *m, "ci95_low"),
                                         number_of(group.newest, *m, "ci95_high"))});
     return words;
-}
-
-std::string made_of(const model::TimesOfBoth& both, const std::string& measurement, const std::string& base,
-                    const std::string& newest, const char* repetitions) {
-    const char* const those = both.within_runs ? "" : "the runs like ";
-    return fmt::format("median {} of {}run {} and {}run {}; interval by bootstrap over {}", measurement,
-                       those, base, those, newest, both.within_runs ? repetitions : "runs");
 }
 
 void append(Words& words, Words more) {
@@ -153,10 +137,6 @@ std::string plain_name(std::string_view text) {
         },
         '-');
     return out;
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace ranklab::report::figures

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "report/model/grouped_runs.hpp"
-#include "report/model/ratio.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
@@ -59,10 +58,6 @@ Word cell_interval(const results::Run& run, const results::Table& table, std::si
 /// A group's estimate with its interval and where they are from; none where it has none.
 Words estimate_of(const model::Group& group, std::string_view measurement);
 
-/// For the formula of a ratio: "median step_time_s of run A and run B; interval by bootstrap over steps".
-std::string made_of(const model::TimesOfBoth& both, const std::string& measurement, const std::string& base,
-                    const std::string& newest, const char* repetitions);
-
 void append(Words& words, Words more);
 /// Without anything that is behind the words.
 std::string plain_text(const Words& words);
@@ -74,7 +69,5 @@ std::string shown(double value);
 std::string cut(std::string_view text, std::size_t most);
 /// For a file or an anchor: letters, digits, '-' and '_'; others become '-'.
 std::string plain_name(std::string_view text);
-/// "1 rank", "2 ranks".
-std::string counted(std::size_t count, const std::string& what);
 
 }  // namespace ranklab::report::figures

@@ -1,45 +1,29 @@
-#include "report/formats/ablation.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-#include <vector>
 
+#include "report/formats/parts.hpp"
+#include "report/model/selection.hpp"
 #include "report/model/text_table.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::report::formats {
-namespace {
-
-std::string upper(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return text;
-}
-
-std::string limit(const results::Run& run) {
-    for (const auto& fact : run.context) {
-        if (fact.section == "training" && fact.key == "limit")
-            return fmt::format("  {}\n\n", model::printable(fact.value));
-    }
-    return "";
-}
-
-}  // namespace
 
 std::string ablation_lines(const results::Run& run) {
     const results::Table* table = run.find_table("ablation");
     if (table == nullptr) return "";
-    const auto* names = table->find<std::string>("trial");
-    const auto* means = table->find<double>("mean_samples_per_s");
-    const auto* deviations = table->find<double>("std_samples_per_s");
-    if (names == nullptr || means == nullptr || deviations == nullptr) return "";
     std::string text;
-    for (std::size_t i = 0; i < std::min({names->size(), means->size(), deviations->size()}); ++i) {
-        text += fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n",
-                            upper(model::printable((*names)[i])), (*means)[i], (*deviations)[i]);
+    for (std::size_t row = 0; row < model::row_count(*table); ++row) {
+        std::string name = model::printable(model::text_at(*table, "trial", row));
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        text += fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n", name,
+                            model::number_at(*table, "mean_samples_per_s", row),
+                            model::number_at(*table, "std_samples_per_s", row));
     }
-    return text + limit(run);
+    const std::string limit = model::value_of(run, "training.limit");
+    return limit.empty() ? text : text + fmt::format("  {}\n\n", model::printable(limit));
 }
 
 }  // namespace ranklab::report::formats

@@ -1,4 +1,4 @@
-#include "report/formats/chrome_trace.hpp"
+#include "report/formats/exports.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "report/formats/json_dump.hpp"
-#include "report/formats/run_name.hpp"
+#include "report/formats/parts.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {

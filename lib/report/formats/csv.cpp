@@ -1,4 +1,4 @@
-#include "report/formats/csv.hpp"
+#include "report/formats/exports.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "base/text.hpp"
-#include "report/formats/write_each.hpp"
+#include "report/formats/parts.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -38,13 +39,10 @@ std::string number(double value) {
 }
 
 std::string row(const std::string& run, const results::Measurement& m) {
-    const stats::Summary& s = m.summary;
-    return run + ',' +
-           base::join({quoted(m.name), quoted(m.unit), results::kind_name(m.kind), std::to_string(s.n),
-                       number(s.median), number(s.mean), number(s.min), number(s.max), number(s.p95),
-                       number(s.p99), number(s.ci95.low), number(s.ci95.high), quoted(m.rank_reduction)},
-                      ",") +
-           '\n';
+    std::string text =
+        run + ',' + base::join({quoted(m.name), quoted(m.unit), results::kind_name(m.kind)}, ",");
+    for (const auto& [name, value] : model::fields_of(m.summary)) text += ',' + number(value);
+    return text + ',' + quoted(m.rank_reduction) + '\n';
 }
 
 std::string rows(const results::Run& run) {

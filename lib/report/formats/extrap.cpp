@@ -1,4 +1,4 @@
-#include "report/formats/extrap.hpp"
+#include "report/formats/exports.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/formats/json_dump.hpp"
-#include "report/formats/run_name.hpp"
+#include "report/formats/parts.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/surroundings.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -24,11 +24,10 @@ double parameter(const results::Run& run, const std::string& key) {
     const std::string text = model::value_of(run, key);
     const auto value = base::number_in(text);
     if (!value || !std::isfinite(*value))
-        throw base::OptionError(
-            fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name others with "
-                        "--group-by, or leave the "
-                        "run out with --where",
-                        run.id, key, base::printable(text, 40)));
+        throw base::OptionError(fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name "
+                                            "other keys, or leave the run out",
+                                            run.id, key, base::printable(text, 40)),
+                                {"group-by", "where"});
     return *value;
 }
 
@@ -70,12 +69,6 @@ std::string lines(const results::Run& run, const std::vector<std::string>& keys)
     return text;
 }
 
-model::Conditions machine_of(const results::Run& run) {
-    model::Conditions all = model::surroundings_of(run);
-    std::erase_if(all, [](const auto& one) { return model::follows_from_ranks(one.first); });
-    return all;
-}
-
 }  // namespace
 
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
@@ -85,7 +78,7 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
     runs.visit(results::Detail::summaries, [&](const results::Run& run) {
         // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
         if (!run.valid || run.measurements.empty()) return;
-        met[run.command].add(machine_of(run));
+        met[run.command].add(model::machine_of(run, false));
         sink(lines(run, names));
     });
     std::set<std::string> keys_apart;
@@ -93,9 +86,10 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
         for (const auto& key : conditions.differing()) keys_apart.insert(key);
     if (!keys_apart.empty())
         base::log::warn(fmt::format(
-            "these runs differ in {}, and Extra-P takes those of equal parameters for repetitions; choose "
-            "runs of one kind with --where",
-            base::join({keys_apart.begin(), keys_apart.end()}, ", ")));
+            "these runs differ in {}, and Extra-P takes those of equal parameters for repetitions: they "
+            "should "
+            "be of one kind{}",
+            base::join({keys_apart.begin(), keys_apart.end()}, ", "), model::and_how(runs.how_to().choose)));
 }
 
 }  // namespace ranklab::report::formats

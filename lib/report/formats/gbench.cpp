@@ -1,4 +1,4 @@
-#include "report/formats/gbench.hpp"
+#include "report/formats/exports.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 #include "base/text.hpp"
 #include "report/formats/json_dump.hpp"
-#include "report/formats/run_name.hpp"
+#include "report/formats/parts.hpp"
 #include "report/model/selection.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -89,13 +89,7 @@ void add_rate(Benchmark& benchmark, const Run& run, const std::string& time) {
 class Collector {
   public:
     void add(const Run& run) {
-        newest_ = {run.started_utc,
-                   run.hosts.empty() ? "unknown" : run.hosts.front().host,
-                   model::value_of(run, "host.logical_cpus"),
-                   model::value_of(run, "host.governor"),
-                   model::value_of(run, "host.load_1min"),
-                   model::value_of(run, "build.type"),
-                   run.version};
+        newest_ = run;
         if (!run.valid) return;
         const std::string name = configuration_name(run);
         for (const auto& m : run.measurements) {
@@ -121,10 +115,7 @@ class Collector {
         first_runs_.insert(run);
     }
 
-    struct Newest {
-        std::string date, host, cpus, governor, load, build, version;
-    };
-    Newest newest_;
+    Run newest_;
     Benchmarks benchmarks_;
     std::set<std::string> first_runs_;
     std::map<std::string, std::pair<std::size_t, std::size_t>> families_;
@@ -137,14 +128,17 @@ Json number_or(const std::string& text, Json otherwise) {
 
 Json Collector::context() const {
     Json load = Json::array();
-    if (const Json value = number_or(newest_.load, nullptr); !value.is_null()) load.push_back(value);
-    const bool scaled =
-        !newest_.governor.empty() && newest_.governor != "unknown" && newest_.governor != "performance";
+    if (const Json value = number_or(model::value_of(newest_, "host.load_1min"), nullptr); !value.is_null())
+        load.push_back(value);
+    const std::string governor = model::value_of(newest_, "host.governor");
+    const bool scaled = !governor.empty() && governor != "unknown" && governor != "performance";
     Json context{
-        {"date", newest_.date},
-        {"host_name", newest_.host},
+        {"date", newest_.started_utc},
+        {"host_name", newest_.version.empty() ? ""
+                      : newest_.hosts.empty() ? "unknown"
+                                              : newest_.hosts.front().host},
         {"executable", fmt::format("ranklab {}", newest_.version)},
-        {"num_cpus", number_or(newest_.cpus, 0)},
+        {"num_cpus", number_or(model::value_of(newest_, "host.logical_cpus"), 0)},
         {"mhz_per_cpu", 0},
         {"cpu_scaling_enabled", scaled},
         {"caches", Json::array()},
@@ -152,8 +146,8 @@ Json Collector::context() const {
         {"ranklab_note",
          "real_time is the slowest rank's; cpu_time repeats it, and mhz_per_cpu is 0: neither is measured"}};
     // Google's word for whether assertions are compiled in, where the run tells of its build.
-    if (!newest_.build.empty())
-        context["library_build_type"] = newest_.build == "Debug" ? "debug" : "release";
+    if (const std::string build = model::value_of(newest_, "build.type"); !build.empty())
+        context["library_build_type"] = build == "Debug" ? "debug" : "release";
     return context;
 }
 
@@ -243,7 +237,7 @@ void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink) {
     // The first run of a name brings its benchmark out; samples are needed of those alone that no other
     // repeats.
     const auto first = [&](const Run& run) { return run.valid && collector.is_first(run.id); };
-    runs.visit_some(results::Detail::all, first, [&](const Run& run) {
+    const auto write = [&](const Run& run) {
         const std::string name = configuration_name(run);
         for (const auto& m : run.measurements) {
             if (!is_time(m)) continue;
@@ -252,7 +246,8 @@ void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink) {
             const bool alone = found->second.runs == 1;
             writer.write(found->first, found->second, alone ? folded(m) : std::vector<double>());
         }
-    });
+    };
+    runs.visit(results::Detail::all, write, first);
     sink("\n]}\n");
 }
 

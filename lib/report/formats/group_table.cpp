@@ -53,19 +53,14 @@ struct View {
     std::string conditions;
 };
 
-std::string interval(const stats::Interval& ci) {
-    return std::isnan(ci.low) || std::isnan(ci.high)
-               ? "n/a"
-               : fmt::format("{} .. {}", model::number(ci.low), model::number(ci.high));
-}
-
 // Median and interval: over runs, or where there is one run over its repetitions.
 void add_values(std::vector<std::string>& row, const model::KeyedGroup& group, const std::string& name) {
     const model::GroupValues* values = group.find(name);
     if (values == nullptr) return row.insert(row.end(), {"", ""}), void();
     const stats::Summary s = stats::summarise(values->medians);
     row.push_back(model::number(s.median));
-    row.push_back(s.n == 1 ? interval(values->own) : s.n < 6 ? "n/a (n < 6)" : interval(s.ci95));
+    row.push_back(s.n == 1 ? model::interval_text(values->own, model::kRunsForInterval)
+                           : model::interval_text(s.ci95, s.n));
 }
 
 void add_ratio(std::vector<std::string>& row, const stats::RatioEstimate& estimate, bool is_base) {
@@ -80,11 +75,8 @@ std::string differing(const model::KeyedGroup& group, const std::vector<std::str
     std::vector<std::string> names;
     for (const auto& name : group.factors.differing())
         if (std::find(keys.begin(), keys.end(), name) == keys.end()) names.push_back(name);
-    if (names.empty()) return "";
-    const std::size_t most = 4;
-    const std::string more = names.size() > most ? fmt::format(" and {} more", names.size() - most) : "";
-    names.resize(std::min(names.size(), most));
-    return fmt::format("differ: {}{}", base::join(names, ", "), more);
+    std::sort(names.begin(), names.end());
+    return names.empty() ? "" : "differ: " + model::some_of(names, 4);
 }
 
 std::string marks(const model::KeyedGroup& group, const std::vector<std::string>& keys) {
@@ -122,7 +114,7 @@ std::string conditions_of(const model::RunGroups& groups) {
 }
 
 void add_notes(View& view, const model::RunGroups& groups, const std::vector<model::KeyedGroup>& sorted,
-               const model::GroupScaling& scaling) {
+               const model::GroupScaling& scaling, const model::HowTo& how_to) {
     const bool single =
         std::any_of(sorted.begin(), sorted.end(), [](const auto& g) { return g.runs.size() == 1; });
     const bool several =
@@ -133,26 +125,21 @@ void add_notes(View& view, const model::RunGroups& groups, const std::vector<mod
     if (single)
         view.notes.emplace_back(
             "single run: the intervals are over its own repetitions; how far another run may be off is not "
-            "in "
-            "them");
+            "in them");
     if (const auto apart = groups.apart(); !apart.empty())
-        view.notes.push_back(
-            fmt::format("runs of different surroundings are not pooled: they differ in {}; --allow KEY pools "
-                        "them all the same",
-                        base::join(apart, ", ")));
+        view.notes.push_back(fmt::format("runs of different surroundings are not pooled: they differ in {}{}",
+                                         base::join(apart, ", "), model::and_how(how_to.pool)));
     view.notes.insert(view.notes.end(), scaling.bases.begin(), scaling.bases.end());
     view.notes.insert(view.notes.end(), scaling.notes.begin(), scaling.notes.end());
     if (groups.without_values() > 0)
-        view.notes.push_back(
-            fmt::format("{} run(s) without these measurements are left out; --measure NAME asks "
-                        "for others",
-                        groups.without_values()));
+        view.notes.push_back(fmt::format("{} run(s) without these measurements are left out{}",
+                                         groups.without_values(), model::and_how(how_to.other_measurements)));
     if (sorted.size() > kMostRows)
-        view.notes.push_back(
-            fmt::format("{} more groups are not shown; --where asks for some", sorted.size() - kMostRows));
+        view.notes.push_back(fmt::format("{} more groups are not shown{}", sorted.size() - kMostRows,
+                                         model::and_how(how_to.choose)));
 }
 
-View view_of(const model::RunGroups& groups, const results::ResultFile& file) {
+View view_of(const model::RunGroups& groups, const model::ChosenRuns& runs) {
     std::vector<model::KeyedGroup> sorted = groups.sorted();
     const auto measurements = groups.measurements();
     View view;
@@ -160,7 +147,7 @@ View view_of(const model::RunGroups& groups, const results::ResultFile& file) {
     const auto keys = groups.keys();
     const std::size_t asked = keys.size() - groups.apart().size();
     const model::GroupScaling scaling =
-        all > kMostRows ? model::GroupScaling() : model::scaling_of(sorted, keys, file);
+        all > kMostRows ? model::GroupScaling() : model::scaling_of(sorted, keys, runs.file());
     const bool scales = std::any_of(
         scaling.rows.begin(), scaling.rows.end(),
         [](const model::ScalingRow& row) { return !std::isnan(row.speedup.ratio) && !row.is_base; });
@@ -180,7 +167,7 @@ View view_of(const model::RunGroups& groups, const results::ResultFile& file) {
         row.push_back(marks(group, keys));
         view.rows.push_back(std::move(row));
     }
-    add_notes(view, groups, sorted, scales ? scaling : model::GroupScaling());
+    add_notes(view, groups, sorted, scales ? scaling : model::GroupScaling(), runs.how_to());
     view.conditions = conditions_of(groups);
     return view;
 }
@@ -194,11 +181,11 @@ model::RunGroups grouped(const model::ChosenRuns& runs, const Grouping& grouping
 
 std::string nothing(const model::ChosenRuns& runs, const model::RunGroups& groups) {
     const std::string file = runs.file().path().string();
-    if (groups.runs() == 0) return no_runs_text(file, runs.text());
-    return fmt::format(
-        "{} of these {} run(s) have none of the measurements; `ranklab report {} --run ID` shows "
-        "what one has\n",
-        groups.without_values(), groups.runs(), file);
+    if (groups.runs() == 0) return no_runs_text(file, runs.text(), runs.how_to());
+    const std::string& one_run = runs.how_to().one_run;
+    return fmt::format("{} of these {} run(s) have none of the measurements{}\n", groups.without_values(),
+                       groups.runs(),
+                       one_run.empty() ? "" : fmt::format("; `{} ID` shows what one has", one_run));
 }
 
 std::string escaped(const std::string& cell) {
@@ -220,7 +207,7 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 
 void write_group_text(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink) {
     const model::RunGroups groups = grouped(runs, grouping);
-    const View view = view_of(groups, runs.file());
+    const View view = view_of(groups, runs);
     if (view.rows.empty()) return sink(nothing(runs, groups));
     model::TextTable table(view.heads);
     for (const auto& row : view.rows) table.add(row);
@@ -231,7 +218,7 @@ void write_group_text(const model::ChosenRuns& runs, const Grouping& grouping, c
 
 void write_group_markdown(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink) {
     const model::RunGroups groups = grouped(runs, grouping);
-    const View view = view_of(groups, runs.file());
+    const View view = view_of(groups, runs);
     if (view.rows.empty()) return sink(nothing(runs, groups));
     std::vector<std::string> heads;
     std::string line = "|";

@@ -1,4 +1,4 @@
-#include "report/formats/io_text.hpp"
+#include "report/formats/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "report/model/io_ladder.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -22,13 +23,6 @@ using results::Table;
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::size_t kMostRanks = 8;  // more would not be one screen
 constexpr std::size_t kMostReads = 6;
-
-// Four significant digits, never an exponent.
-std::string plain(double value) {
-    if (std::isnan(value)) return "n/a";
-    const double magnitude = value == 0 ? 0 : std::floor(std::log10(std::abs(value)));
-    return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, 0.0, 9.0)));
-}
 
 // "812.3 (851.8)": MiB/s, and MB/s of 1e6 bytes.
 std::string mib_and_mb(double mib_per_s) {
@@ -45,8 +39,7 @@ std::string times(double ratio) {
 }
 
 std::string between(const stats::Interval& interval, std::size_t n) {
-    if (std::isnan(interval.low)) return n < 6 ? "n/a (n < 6)" : "n/a";
-    return fmt::format("{} .. {}", plain(interval.low), plain(interval.high));
+    return model::interval_text(interval, n, [](double value) { return plain(value); });
 }
 
 // ", 95 % 800.1 .. 820.2 MiB/s, n = 7"
@@ -56,7 +49,7 @@ std::string spread(const stats::Summary& s, const char* unit) {
 }
 
 // "write        812.3 MiB/s (851.8 MB/s), 95 % 800.1 .. 820.2 MiB/s, n = 7"
-std::string storage_rate(const Run& run, const char* measurement, const char* name) {
+std::string storage_rate(const Run& run, std::string_view measurement, const char* name) {
     const Measurement* m = run.find(measurement);
     if (m == nullptr || m->summary.n == 0) return "";
     const double median = m->summary.median;
@@ -65,7 +58,7 @@ std::string storage_rate(const Run& run, const char* measurement, const char* na
 }
 
 std::string file_rate(const Run& run) {
-    const Measurement* m = run.find("files_per_s");
+    const Measurement* m = run.find(vocabulary::kFileRate);
     if (m == nullptr || m->summary.n == 0) return "";
     return fmt::format("  {:<14}{} files/s{}\n", "files", plain(m->summary.median),
                        spread(m->summary, "files/s"));
@@ -164,20 +157,6 @@ model::TextTable with_heads_of(const Table& stored) {
     return model::TextTable(std::move(heads));
 }
 
-// Phases, ranks, reads: the stored columns under readable heads.
-std::string readable(const Table& stored, const std::string& title, std::size_t most_rows) {
-    model::TextTable table = with_heads_of(stored);
-    const std::size_t rows = model::row_count(stored);
-    for (std::size_t row = 0; row < std::min(rows, most_rows); ++row) {
-        std::vector<std::string> cells;
-        for (const auto& column : stored.columns) cells.push_back(io_cell(column, row));
-        table.add(std::move(cells));
-    }
-    const std::string rest =
-        rows > most_rows ? fmt::format("  and {} more rows (--format json)\n\n", rows - most_rows) : "";
-    return titled(title, table) + rest;
-}
-
 Table without(const Table& stored, std::string_view column) {
     Table rest = stored;
     std::erase_if(rest.columns, [&](const auto& one) { return one.name == column; });
@@ -227,18 +206,21 @@ std::string io_records(const Run& run) {
 }
 
 std::string io_rates(const Run& run) {
-    const std::string text = storage_rate(run, "write_MiBps", "write") +
-                             storage_rate(run, "read_MiBps", "read back") + file_rate(run);
+    const std::string text = storage_rate(run, vocabulary::kWriteRate, "write") +
+                             storage_rate(run, vocabulary::kReadRate, "read back") + file_rate(run);
     return text.empty() ? "" : text + '\n';
 }
 
-std::optional<std::string> io_table(const Table& table, bool valid) {
+std::optional<std::string> io_table(const Table& table, bool valid, const model::HowTo& how_to) {
+    // Phases, ranks, reads: the stored columns under readable heads.
+    const auto readable = [&](const char* title, std::size_t most_rows) {
+        return stored_table(table, title, most_rows, how_to, head_of, io_cell);
+    };
     if (table.name == "ladder") return ladder(table, valid);
     if (table.name == "ceilings") return ceilings(table);
-    if (table.name == "io_phases")
-        return readable(table, "phases (all ranks and workers, all repetitions)", 100);
-    if (table.name == "io_ranks") return readable(table, "ranks", kMostRanks);
-    if (table.name == "io_reads") return readable(table, "reading back", kMostReads);
+    if (table.name == "io_phases") return readable("phases (all ranks and workers, all repetitions)", 100);
+    if (table.name == "io_ranks") return readable("ranks", kMostRanks);
+    if (table.name == "io_reads") return readable("reading back", kMostReads);
     return std::nullopt;
 }
 

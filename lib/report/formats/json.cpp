@@ -1,9 +1,10 @@
-#include "report/formats/json.hpp"
+#include "report/formats/exports.hpp"
 
 #include <utility>
 
 #include "report/formats/json_dump.hpp"
-#include "report/formats/write_each.hpp"
+#include "report/formats/parts.hpp"
+#include "report/model/values.hpp"
 #include "results/json.hpp"
 
 namespace ranklab::report::formats {
@@ -14,20 +15,11 @@ constexpr const char* kTail = "\n]}\n";
 
 // Not finite numbers are written as null by the library itself.
 Json measurement_json(const results::Measurement& m) {
-    const stats::Summary& s = m.summary;
-    return {{"name", m.name},
-            {"unit", m.unit},
-            {"kind", results::kind_name(m.kind)},
-            {"n", s.n},
-            {"median", s.median},
-            {"mean", s.mean},
-            {"min", s.min},
-            {"max", s.max},
-            {"p95", s.p95},
-            {"p99", s.p99},
-            {"ci95_low", s.ci95.low},
-            {"ci95_high", s.ci95.high},
-            {"rank_reduction", m.rank_reduction}};
+    Json json{{"name", m.name}, {"unit", m.unit}, {"kind", results::kind_name(m.kind)}};
+    for (const auto& [name, value] : model::fields_of(m.summary)) json[name] = value;
+    json["n"] = m.summary.n;  // whole
+    json["rank_reduction"] = m.rank_reduction;
+    return json;
 }
 
 Json measurements_json(const std::vector<results::Measurement>& measurements) {

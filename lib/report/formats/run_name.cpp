@@ -1,11 +1,11 @@
-#include "report/formats/run_name.hpp"
+#include "report/formats/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "report/model/io_runs.hpp"
+#include "report/model/io_ladder.hpp"
 #include "report/model/selection.hpp"
 
 namespace ranklab::report::formats {

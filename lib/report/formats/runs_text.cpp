@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "base/text.hpp"
 #include "report/formats/text.hpp"
 #include "report/model/text_table.hpp"
 
@@ -12,7 +11,8 @@ namespace ranklab::report::formats {
 namespace {
 
 // What there is in a list too long to be shown: the most frequent commands and labels.
-std::string counts(const std::vector<results::RunHeader>& runs, std::size_t left_out) {
+std::string counts(const std::vector<results::RunHeader>& runs, std::size_t left_out,
+                   const model::HowTo& how_to) {
     constexpr std::size_t kMostCounts = 12;
     std::map<std::pair<std::string, std::string>, std::size_t> counted;
     std::size_t invalid = 0;
@@ -29,32 +29,31 @@ std::string counts(const std::vector<results::RunHeader>& runs, std::size_t left
         table.add({fmt::format("{}", sorted[i].first), sorted[i].second.first, sorted[i].second.second});
     const std::size_t more = sorted.size() - std::min(sorted.size(), kMostCounts);
     return table.text() + (more > 0 ? fmt::format("  and {} more labels\n", more) : "") +
-           fmt::format(
-               "\n{} older run(s) are not listed, and {} of all are invalid; --last N lists more, "
-               "--where, --label and --group-by ask for some\n",
-               left_out, invalid);
+           fmt::format("\n{} older run(s) are not listed, and {} of all are invalid{}\n", left_out, invalid,
+                       model::and_how(how_to.list_older));
 }
 
 }  // namespace
 
-std::string no_runs_text(const std::string& file, const std::string& chosen) {
-    return chosen.empty() ? fmt::format("{} holds no runs yet; `ranklab train --output {}` would store one\n",
-                                        file, base::shell_quote({file}))
+std::string no_runs_text(const std::string& file, const std::string& chosen, const model::HowTo& how_to) {
+    return chosen.empty() ? fmt::format("{} holds no runs yet{}\n", file, model::and_how(how_to.store))
                           : fmt::format("{} holds no run of {}\n", file, model::printable(chosen));
 }
 
 std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file, std::size_t shown,
-                      const std::string& chosen) {
-    if (runs.empty()) return no_runs_text(file, chosen);
+                      const std::string& chosen, const model::HowTo& how_to) {
+    if (runs.empty()) return no_runs_text(file, chosen, how_to);
     const std::size_t left_out = runs.size() > shown ? runs.size() - shown : 0;
     model::TextTable table({"run", "<command", "<started (UTC)", "<valid", "<label"});
     for (std::size_t i = left_out; i < runs.size(); ++i)
         table.add({runs[i].id, runs[i].command, runs[i].started_utc,
                    runs[i].valid ? "yes" : fmt::format("INVALID ({})", runs[i].exit_code), runs[i].label});
-    return table.text() + '\n' + (left_out > 0 ? counts(runs, left_out) : "") +
-           fmt::format("{} run(s){}. To see one: ranklab report {} --run {}\n", runs.size(),
-                       chosen.empty() ? "" : " of " + model::printable(chosen), file,
-                       model::printable(runs.back().id));
+    return table.text() + '\n' + (left_out > 0 ? counts(runs, left_out, how_to) : "") +
+           fmt::format("{} run(s){}.", runs.size(), chosen.empty() ? "" : " of " + model::printable(chosen)) +
+           (how_to.one_run.empty()
+                ? ""
+                : fmt::format(" To see one: {} {}", how_to.one_run, model::printable(runs.back().id))) +
+           '\n';
 }
 
 }  // namespace ranklab::report::formats

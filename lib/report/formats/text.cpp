@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "base/text.hpp"
-#include "report/formats/ablation.hpp"
-#include "report/formats/io_text.hpp"
+#include "report/formats/parts.hpp"
+#include "report/model/selection.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -33,16 +33,10 @@ bool is_phase(const Measurement& m) {
 
 // Measurements that a line of their own tells of.
 bool has_own_line(const Measurement& m) {
-    static constexpr std::array kNames{"validation_accuracy", "validation_loss", "peak_rss_bytes", "threads",
-                                       "learning_rate",       "load_imbalance"};
+    static constexpr std::array kNames{vocabulary::kAccuracy,     vocabulary::kTestLoss,
+                                       vocabulary::kPeakMemory,   vocabulary::kThreadCount,
+                                       vocabulary::kLearningRate, vocabulary::kLoadImbalance};
     return std::find(kNames.begin(), kNames.end(), m.name) != kNames.end();
-}
-
-// Four significant digits, at least one decimal, never an exponent.
-std::string plain(double value, double scale) {
-    const double magnitude =
-        scale == 0 || !std::isfinite(scale) ? 0 : std::floor(std::log10(std::abs(scale)));
-    return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
 }
 
 // Below 100 samples the 99th percentile is made of the largest sample: the max column says it.
@@ -66,24 +60,14 @@ std::string measurement_table(const Run& run, const char* title, Wanted wanted) 
     for (const auto& m : run.measurements) {
         const stats::Summary& s = m.summary;
         if (wanted(m))
-            table.add({m.name, m.unit, std::to_string(s.n), model::number(s.median), model::interval_text(s),
-                       model::number(s.p95), p99(s), model::number(s.min), model::number(s.max),
-                       share(run, m)});
+            table.add({m.name, m.unit, std::to_string(s.n), model::number(s.median),
+                       model::interval_text(s.ci95, s.n), model::number(s.p95), p99(s), model::number(s.min),
+                       model::number(s.max), share(run, m)});
     }
     return table.empty() ? "" : table.text() + '\n';
 }
 
-std::string few(const std::set<std::string>& all) {
-    constexpr std::size_t kMost = 4;
-    std::vector<std::string> shown;
-    for (const auto& one : all)
-        if (shown.size() < kMost) shown.push_back(one);
-    return base::join(shown, ", ") +
-           (all.size() > kMost ? fmt::format(" and {} more", all.size() - kMost) : "");
-}
-
 std::string where(const Run& run) {
-    constexpr std::size_t kMostHosts = 4;
     std::map<std::string, std::vector<int>> ranks;
     std::set<std::string> devices;
     for (const auto& row : run.hosts) {
@@ -93,30 +77,22 @@ std::string where(const Run& run) {
     std::vector<std::string> parts;
     for (auto& [host, ids] : ranks) {
         std::sort(ids.begin(), ids.end());
-        if (parts.size() < kMostHosts)
-            parts.push_back(fmt::format("{} (ranks {})", host, base::compact_ranges(ids)));
+        parts.push_back(fmt::format("{} (ranks {})", host, base::compact_ranges(ids)));
     }
-    if (ranks.size() > kMostHosts) parts.push_back(fmt::format("{} more", ranks.size() - kMostHosts));
     if (parts.empty()) return "unknown";
     return fmt::format("{} rank(s) on {} host(s): {}; {}", run.hosts.size(), ranks.size(),
-                       base::join(parts, ", "), few(devices));
+                       model::some_of(parts, 4), model::some_of(devices, 4));
 }
 
 std::string line(const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, model::printable(value));
 }
 
-std::string fact_of(const Run& run, const char* section, const char* key) {
-    for (const auto& fact : run.context)
-        if (fact.section == section && fact.key == key) return fact.value;
-    return "";
-}
-
 // What the program chose by itself.
 std::string memory_format(const Run& run) {
-    const auto why = fact_of(run, "memory_format", "why");
-    if (why.empty() || fact_of(run, "memory_format", "asked") != "auto") return "";
-    return line("memory format", fact_of(run, "memory_format", "taken") + ", since " + why);
+    const auto why = model::value_of(run, "memory_format.why");
+    if (why.empty() || model::value_of(run, "memory_format.asked") != "auto") return "";
+    return line("memory format", model::value_of(run, "memory_format.taken") + ", since " + why);
 }
 
 std::string header(const Run& run) {
@@ -126,7 +102,7 @@ std::string header(const Run& run) {
            line("where", where(run)) +
            line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
            line("valid", run.valid ? "yes" : "NO") +
-           line("converged", fact_of(run, "measuring", "converged")) + memory_format(run);
+           line("converged", model::value_of(run, "measuring.converged")) + memory_format(run);
 }
 
 std::string invalid(const Run& run) {
@@ -140,9 +116,9 @@ std::string invalid(const Run& run) {
 // m +- h, where h is the longer side of the interval.
 std::string with_half_width(const stats::Summary& s, double divisor) {
     const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
-    const std::string middle = plain(s.median / divisor, s.median / divisor);
+    const std::string middle = plain(s.median / divisor, s.median / divisor, 1);
     if (std::isnan(half)) return fmt::format("{} +- n/a{}", middle, s.n < 6 ? " (n < 6)" : "");
-    return fmt::format("{} +- {}", middle, plain(half / divisor, s.median / divisor));
+    return fmt::format("{} +- {}", middle, plain(half / divisor, s.median / divisor, 1));
 }
 
 std::string throughput(const Run& run) {
@@ -154,34 +130,27 @@ std::string throughput(const Run& run) {
                        with_half_width(m->summary, 1));
 }
 
-// The last entry of a column of the table `epochs`, which is there when samples were not read.
-double last_epoch(const Run& run, const std::string& name) {
-    const results::Table* epochs = run.find_table("epochs");
-    const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(name);
-    return values == nullptr || values->empty() ? stats::kNone : values->back();
-}
-
-// The value after the last epoch; a median over epochs would be that of a half-trained model. Every
-// rank holds the same one.
-double last_value(const Run& run, const std::string& name) {
+// The value after the last epoch; a median over epochs would be that of a half-trained model. Every rank
+// holds the same one.
+double last_value(const Run& run, std::string_view name) {
     const Measurement* m = run.find(name);
     if (m == nullptr) return stats::kNone;
     if (!m->samples.empty() && m->samples.size() >= m->columns)
         return m->samples[m->samples.size() - m->columns];
-    return m->summary.n == 1 ? m->summary.median : last_epoch(run, name);
+    return m->summary.n == 1 ? m->summary.median : model::last_of_epochs(run, std::string(name));
 }
 
 std::string accuracy(const Run& run) {
     std::string text;
-    const double accuracy = last_value(run, "validation_accuracy");
-    const double loss = last_value(run, "validation_loss");
+    const double accuracy = last_value(run, vocabulary::kAccuracy);
+    const double loss = last_value(run, vocabulary::kTestLoss);
     if (!std::isnan(accuracy)) text += line("test accuracy", fmt::format("{:.2f} %", 100 * accuracy));
     if (!std::isnan(loss)) text += line("test loss", model::number(loss));
     return text;
 }
 
 std::string learning_rate(const Run& run) {
-    const Measurement* m = run.find("learning_rate");
+    const Measurement* m = run.find(vocabulary::kLearningRate);
     if (m == nullptr || m->summary.n == 0) return "";
     if (m->summary.min == m->summary.max) return line("learning rate", model::number(m->summary.max));
     return line("learning rate",
@@ -190,16 +159,16 @@ std::string learning_rate(const Run& run) {
 }
 
 std::string threads(const Run& run) {
-    if (const Measurement* m = run.find("threads"); m != nullptr && m->summary.n > 0)
+    if (const Measurement* m = run.find(vocabulary::kThreadCount); m != nullptr && m->summary.n > 0)
         return model::number(m->summary.max);
     return run.setting("threads");
 }
 
 std::string resources(const Run& run) {
     std::string text;
-    if (const Measurement* m = run.find("load_imbalance"); m != nullptr && m->summary.n > 0)
+    if (const Measurement* m = run.find(vocabulary::kLoadImbalance); m != nullptr && m->summary.n > 0)
         text += line("imbalance", model::fixed(100 * m->summary.median, 2) + " % (max/mean - 1 over ranks)");
-    if (const Measurement* m = run.find("peak_rss_bytes"); m != nullptr && m->summary.n > 0)
+    if (const Measurement* m = run.find(vocabulary::kPeakMemory); m != nullptr && m->summary.n > 0)
         text += line("peak memory", fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
     return text + line("threads", threads(run));
 }
@@ -220,12 +189,12 @@ std::string communication_parts(const Run& run) {
 
 // What the ranks' communication costs a step.
 std::string communication(const Run& run) {
-    const Measurement* overlap = run.find("overlap");
+    const Measurement* overlap = run.find(vocabulary::kOverlap);
     if (overlap == nullptr) return "";
     const stats::Summary& s = overlap->summary;
     const std::string parts = communication_parts(run);
     if (std::isnan(s.median) || std::isnan(s.ci95.low)) {
-        const std::string why = fact_of(run, "communication", "no_overlap");
+        const std::string why = model::value_of(run, "communication.no_overlap");
         return line(
             "overlap",
             fmt::format("n/a: {}; {} (n = {})",
@@ -266,31 +235,17 @@ std::string series(const Run& run) {
     return text;
 }
 
-std::string table_text(const results::Table& table, std::size_t most_rows) {
-    if (table.columns.empty()) return "";
-    std::vector<std::string> heads;
-    for (const auto& column : table.columns)
-        heads.push_back(std::holds_alternative<std::vector<std::string>>(column.values) ? '<' + column.name
-                                                                                        : column.name);
-    model::TextTable text(std::move(heads));
-    const std::size_t rows = model::row_count(table);
-    for (std::size_t row = 0; row < std::min(rows, most_rows); ++row) {
-        std::vector<std::string> cells;
-        for (const auto& column : table.columns) cells.push_back(model::cell(column, row));
-        text.add(std::move(cells));
-    }
-    const std::string rest =
-        rows > most_rows ? fmt::format("  and {} more rows (--format json)\n", rows - most_rows) : "";
-    return fmt::format("{}\n{}{}\n", model::printable(table.name), text.text(), rest);
-}
-
-std::string tables(const Run& run) {
+std::string tables(const Run& run, const model::HowTo& how_to) {
     std::string text;
     for (const auto& table : run.tables) {
         if (table.name == "statistics") continue;  // the line `outliers`
         if (table.name == "order") continue;       // for who looks into the file
-        const auto own_form = is_io(run) ? io_table(table, run.valid) : std::nullopt;
-        text += own_form ? *own_form : table_text(table, table.name == "verification" ? 1000 : kMostRows);
+        const auto own_form = is_io(run) ? io_table(table, run.valid, how_to) : std::nullopt;
+        text += own_form ? *own_form
+                         : stored_table(
+                               table, model::printable(table.name),
+                               table.name == "verification" ? 1000 : kMostRows, how_to,
+                               [](const std::string& column) { return column; }, model::cell);
     }
     return text;
 }
@@ -313,7 +268,7 @@ std::string measured(const Run& run) {
 
 }  // namespace
 
-std::string run_text(const Run& run) {
+std::string run_text(const Run& run, const model::HowTo& how_to) {
     std::string text = header(run) + '\n';
     if (is_io(run)) text += io_records(run);
     if (!run.valid) text += invalid(run);
@@ -321,7 +276,7 @@ std::string run_text(const Run& run) {
     const std::string facts =
         accuracy(run) + learning_rate(run) + communication(run) + series(run) + resources(run);
     if (!facts.empty()) text += facts + '\n';
-    text += tables(run);
+    text += tables(run, how_to);
     if (run.valid) text += warnings(run);
     return text;
 }

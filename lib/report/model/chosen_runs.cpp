@@ -20,11 +20,15 @@ results::RunHeader header_of(const results::Run& run) {
     return {run.id, run.command, run.label, run.started_utc, run.valid, run.exit_code};
 }
 
-ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
-    : file_(std::move(file)), choice_(std::move(choice)), selection_(choice_.conditions) {
+ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice, HowTo how_to)
+    : file_(std::move(file)),
+      choice_(std::move(choice)),
+      how_to_(std::move(how_to)),
+      selection_(choice_.conditions) {
     const bool others = choice_.label || !choice_.conditions.empty() || choice_.last > 0;
     if (!choice_.id.empty() && others)
-        throw base::OptionError("--run names one run; leave --where, --label and --last out, or --run");
+        throw base::OptionError("one run is named, and others are chosen too; leave out one or the other",
+                                {"run", "where", "label", "last"});
     if (choice_.last == 0) return;
     last_ = matching_headers();
     if (last_.size() > choice_.last)
@@ -39,39 +43,22 @@ bool ChosenRuns::matches(const results::Run& run) const {
     return (!choice_.label || run.label == *choice_.label) && selection_.matches(run);
 }
 
-void ChosenRuns::visit(results::Detail detail, const std::function<void(results::Run&&)>& take) const {
+void ChosenRuns::visit(results::Detail detail, const std::function<void(results::Run&&)>& take,
+                       const std::function<bool(const results::Run&)>& wanted) const {
     const auto hand_over = [&](results::Run&& run) {
         ++handed_over_;
         take(std::move(run));
     };
     if (!choice_.id.empty()) return hand_over(file_.read(choice_.id, detail));
-    if (everything()) return file_.visit(detail, {}, hand_over);
-    if (choice_.last == 0)
-        return file_.visit(
-            detail, [&](const auto& run) { return matches(run); }, hand_over);
-    if (last_.size() <= kFew) {
-        for (const auto& header : last_) hand_over(file_.read(header.id, detail));
-        return;
-    }
-    const std::set<std::string> ids = last_ids();
-    file_.visit(
-        detail, [&](const auto& run) { return ids.count(run.id) != 0; }, hand_over);
-}
-
-void ChosenRuns::visit_some(results::Detail detail, const std::function<bool(const results::Run&)>& wanted,
-                            const std::function<void(results::Run&&)>& take) const {
-    if (!choice_.id.empty()) return visit(detail, take);
-    const std::set<std::string> ids = last_ids();
-    const auto chosen = [&](const results::Run& run) {
-        return (choice_.last > 0 ? ids.count(run.id) != 0 : matches(run)) && wanted(run);
+    if (everything()) return file_.visit(detail, wanted, hand_over);
+    std::set<std::string> last;
+    for (const auto& header : last_) last.insert(header.id);
+    const auto is_chosen = [&](const results::Run& run) {
+        return (choice_.last > 0 ? last.contains(run.id) : matches(run)) && (!wanted || wanted(run));
     };
-    file_.visit(detail, chosen, take);
-}
-
-std::set<std::string> ChosenRuns::last_ids() const {
-    std::set<std::string> ids;
-    for (const auto& header : last_) ids.insert(header.id);
-    return ids;
+    if (choice_.last == 0 || last_.size() > kFew) return file_.visit(detail, is_chosen, hand_over);
+    for (const auto& header : last_)
+        if (results::Run run = file_.read(header.id, detail); is_chosen(run)) hand_over(std::move(run));
 }
 
 std::vector<results::RunHeader> ChosenRuns::matching_headers() const {

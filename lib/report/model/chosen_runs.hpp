@@ -17,6 +17,17 @@ namespace ranklab::report::model {
 /// Where a report goes, piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;
 
+/// What a reader of a report can type to see more or something else, in clauses ("choose with --where"): the
+/// program that reports knows its options, these rooms do not. Of an empty one nothing is said.
+struct HowTo {
+    std::string choose = {}, list_older = {}, pool = {}, other_measurements = {}, all_rows = {};
+    std::string one_run = {}, store = {};
+};
+/// The clause behind the sentence, after `between`.
+inline std::string and_how(const std::string& clause, const char* between = "; ") {
+    return clause.empty() ? "" : between + clause;
+}
+
 struct Choice {
     std::string id;                       ///< of the one run that is meant; "" for all that the others leave
     std::optional<std::string> label;     ///< exactly this one
@@ -28,13 +39,12 @@ class ChosenRuns {
   public:
     /// OptionError for a condition that is none, for an id together with anything else, and what
     /// results::ResultFile says of a file that is none.
-    ChosenRuns(results::ResultFile file, Choice choice);
+    ChosenRuns(results::ResultFile file, Choice choice, HowTo how_to = {});
 
-    /// One after the other, in the order stored; one is held at a time.
-    void visit(results::Detail detail, const std::function<void(results::Run&&)>& take) const;
-    /// Those of them that are `wanted` too, which is asked of the run without its measurements.
-    void visit_some(results::Detail detail, const std::function<bool(const results::Run&)>& wanted,
-                    const std::function<void(results::Run&&)>& take) const;
+    /// One after the other, in the order stored; one is held at a time. With `wanted` those that it wants
+    /// too, which is asked of the run without its measurements.
+    void visit(results::Detail detail, const std::function<void(results::Run&&)>& take,
+               const std::function<bool(const results::Run&)>& wanted = nullptr) const;
     /// Without their measurements; of a choice without conditions the runs' headers alone are read.
     std::vector<results::RunHeader> headers() const;
 
@@ -43,6 +53,7 @@ class ChosenRuns {
     std::size_t handed_over() const { return handed_over_; }
     const results::ResultFile& file() const { return file_; }
     const Choice& choice() const { return choice_; }
+    const HowTo& how_to() const { return how_to_; }
     const Selection& selection() const { return selection_; }
     /// "model=mnist-cnn, ranks>=2, label 'x', the last 5"; "" for everything.
     std::string text() const;
@@ -50,10 +61,10 @@ class ChosenRuns {
   private:
     bool matches(const results::Run& run) const;
     std::vector<results::RunHeader> matching_headers() const;
-    std::set<std::string> last_ids() const;
 
     results::ResultFile file_;
     Choice choice_;
+    HowTo how_to_;
     Selection selection_;
     mutable std::size_t handed_over_ = 0;
     std::vector<results::RunHeader>

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "report/model/io_ladder.hpp"
 #include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -18,6 +19,12 @@ using results::Run;
 
 // In a title these have a form of their own.
 constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
+constexpr std::array kNotInTitlesOfRecords{"files", "size", "workers", "sweep-workers"};
+
+template <class Names>
+bool contains(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::size_t nodes_of(const Run& run) {
     return std::max<std::size_t>(1, node_count(run));
@@ -76,46 +83,26 @@ std::string main_name(const Run& run) {
     return run.command;
 }
 
-// What a title may name: settings in the order in which runs store them, then surroundings.
-std::vector<std::pair<std::string, std::string>> nameable(const Group& group) {
-    std::vector<std::pair<std::string, std::string>> all;
-    for (const auto& [key, value, number] : group.newest.config)
-        if (tells_apart(key, value)) all.emplace_back(key, value);
-    all.insert(all.end(), group.surroundings.begin(), group.surroundings.end());
-    return all;
-}
-
 std::string named_value(const Group& group, const std::string& key) {
-    const auto condition = group.surroundings.find(key);
-    return condition == group.surroundings.end() ? group.newest.setting(key)
-                                                 : base::printable(condition->second, 40);
+    const auto condition = group.conditions.find(key);
+    return condition == group.conditions.end() ? group.newest.setting(key)
+                                               : base::printable(condition->second, 40);
 }
 
-// What is not the same in all groups.
 std::vector<std::string> differing_keys(const std::vector<const Group*>& groups) {
-    std::map<std::string, std::set<std::string>> values;
-    std::map<std::string, std::size_t> having;
-    std::vector<std::string> order;
-    for (const Group* group : groups) {
-        for (const auto& [key, value] : nameable(*group)) {
-            if (values[key].empty()) order.push_back(key);
-            values[key].insert(value);
-            having[key] += 1;
-        }
-    }
-    std::erase_if(order, [&](const std::string& key) {
-        return values[key].size() < 2 && having[key] == groups.size();
-    });
-    return order;
+    MetConditions met;
+    for (const Group* group : groups) met.add(group->told_by());
+    return met.differing();
 }
 
 // What has a form of its own in a title, where it differs. Of ranks that share one batch the parts differ of
 // themselves, of ranks that each have theirs the sum: the other one names the group.
 std::vector<std::string> special_parts(const Run& run, const std::vector<std::string>& differing,
-                                       NamedBatch named) {
-    const auto differs = [&](const char* key) {
-        return std::find(differing.begin(), differing.end(), key) != differing.end();
-    };
+                                       Named named) {
+    const auto differs = [&](const char* key) { return contains(differing, key); };
+    if (named == Named::records)
+        return {fmt::format("{} over {}", main_name(run), workers_of(run) > 0 ? "workers" : "ranks"),
+                fmt::format("{} × {}²", run.setting("files"), run.setting("size"))};
     std::vector<std::string> parts{main_name(run)};
     const std::string mode = run.setting("mode"), sync = run.setting("sync");
     const bool name_sync =
@@ -123,7 +110,7 @@ std::vector<std::string> special_parts(const Run& run, const std::vector<std::st
     if (differs("mode") || name_sync)
         parts.push_back(!name_sync ? mode : sync == "none" ? mode + " without sync" : mode + " " + sync);
     const std::string batch = run.setting("batch-size"), all = run.setting("global-batch-size");
-    const bool of_all = named == NamedBatch::of_all;
+    const bool of_all = named == Named::batch_of_all;
     if (!all.empty() && differs(of_all ? "global-batch-size" : "batch-size"))
         parts.push_back(batch == all ? "batch " + all : of_all ? all + " global" : batch + "/rank");
     std::erase(parts, "");
@@ -132,10 +119,11 @@ std::vector<std::string> special_parts(const Run& run, const std::vector<std::st
 
 // What of `differing` has no form of its own, as "KEY VALUE".
 std::vector<std::string> plain_parts(const Group& group, const std::vector<std::string>& differing,
-                                     bool following) {
+                                     bool following, Named named) {
     std::vector<std::string> parts;
     for (const auto& key : differing) {
-        const bool special = std::find(kNotInTitles.begin(), kNotInTitles.end(), key) != kNotInTitles.end();
+        const bool special =
+            contains(kNotInTitles, key) || (named == Named::records && contains(kNotInTitlesOfRecords, key));
         const bool meaningless = is_single_device(group.newest) && vocabulary::is_between_ranks(key);
         const auto value = named_value(group, key);
         const bool follows = vocabulary::follows_ranks(key) || follows_from_ranks(key);
@@ -146,7 +134,7 @@ std::vector<std::string> plain_parts(const Group& group, const std::vector<std::
 }
 
 // Where groups of as many ranks have one title: what follows from the ranks by default, and the nodes.
-void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string>& titles) {
+void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string>& titles, Named named) {
     std::map<std::string, std::vector<std::size_t>> same;
     for (std::size_t i = 0; i < groups.size(); ++i)
         same[fmt::format("{} {} {}", groups[i]->newest.command, groups[i]->ranks, titles[i])].push_back(i);
@@ -159,14 +147,21 @@ void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string
         }
         const auto differing = differing_keys(alike);
         for (const std::size_t i : places) {
-            for (const auto& part : plain_parts(*groups[i], differing, true)) titles[i] += ", " + part;
-            if (nodes.size() > 1)
-                titles[i] += fmt::format(", {} node{}", groups[i]->nodes, groups[i]->nodes == 1 ? "" : "s");
+            for (const auto& part : plain_parts(*groups[i], differing, true, named)) titles[i] += ", " + part;
+            if (nodes.size() > 1) titles[i] += ", " + counted(groups[i]->nodes, "node");
         }
     }
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> Group::told_by() const {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& [key, value, number] : newest.config)
+        if (tells_apart(key, value)) all.emplace_back(key, value);
+    all.insert(all.end(), conditions.begin(), conditions.end());
+    return all;
+}
 
 bool has_numbers(const Group& group) {
     return !group.newest.measurements.empty() || !group.newest.valid;
@@ -192,16 +187,13 @@ void GroupedRuns::note_facts(const Run& run) {
 Group& GroupedRuns::group_of(const Run& run) {
     Conditions surroundings = surroundings_of(run);
     const std::string key = key_of(run, surroundings);
-    const auto [place, is_new] = places_.emplace(key, groups_.size());
-    if (is_new) {
-        groups_.emplace_back();
-        groups_.back().key = key;
-        groups_.back().ranks = ranks_in(run);
-        groups_.back().nodes = nodes_of(run);
-        groups_.back().surroundings = std::move(surroundings);
-        groups_.back().first_utc = run.started_utc;
+    Group& group = groups_[key];
+    if (group.all() == 0) {
+        group.ranks = ranks_in(run);
+        group.nodes = nodes_of(run);
+        group.conditions = std::move(surroundings);
     }
-    return groups_[place->second];
+    return group;
 }
 
 void GroupedRuns::add(Run&& run) {
@@ -216,13 +208,9 @@ void GroupedRuns::add(Run&& run) {
         for (const auto& warning : run.warnings) warnings_.add(warning, run.id);
     }
     Group& group = group_of(run);
-    group.last_utc = std::max(group.last_utc, run.started_utc);
-    if (run.valid) {
-        group.runs.push_back(run.id);
+    group.count(run);
+    if (run.valid)
         for (const auto& m : run.measurements) group.add_value(m);
-    } else {
-        group.invalid += 1;
-    }
     if (run.valid || !group.valid()) {
         slim(run, group.ranks);
         group.verified = "";
@@ -232,7 +220,7 @@ void GroupedRuns::add(Run&& run) {
 
 void GroupedRuns::complete(const std::function<Run(const std::string&)>& read, std::size_t most) {
     std::vector<Group*> groups;
-    for (auto& group : groups_) groups.push_back(&group);
+    for (auto& group : groups_.all()) groups.push_back(&group);
     std::stable_sort(groups.begin(), groups.end(),
                      [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
     if (groups.size() > most) groups.resize(most);
@@ -248,13 +236,12 @@ void GroupedRuns::complete(const std::function<Run(const std::string&)>& read, s
 }
 
 std::vector<std::string> kept_apart(const GroupedRuns& grouped) {
-    constexpr std::size_t kMostValues = 4, kLongest = 60;
     std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // key -> who -> values
     for (const auto& group : grouped.groups()) {
-        for (const auto& [key, value] : group.surroundings) {
+        for (const auto& [key, value] : group.conditions) {
             const bool follows = follows_from_ranks(key);
             const auto who = follows ? fmt::format("{} {}", group.ranks, group.nodes) : "";
-            values[key][group.newest.command + who].insert(base::printable(value, kLongest));
+            values[key][group.newest.command + who].insert(value);
         }
     }
     std::vector<std::string> lines;
@@ -262,18 +249,12 @@ std::vector<std::string> kept_apart(const GroupedRuns& grouped) {
         std::set<std::string> different;
         for (const auto& [who, some] : of_some)
             if (some.size() > 1) different.insert(some.begin(), some.end());
-        if (different.empty()) continue;
-        const std::vector<std::string> all(different.begin(), different.end());
-        const std::size_t shown = std::min(all.size(), kMostValues);
-        lines.push_back(
-            fmt::format("{}: {}{}", key,
-                        base::join({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown)}, " | "),
-                        all.size() > shown ? fmt::format(" and {} more", all.size() - shown) : ""));
+        if (!different.empty()) lines.push_back(fmt::format("{}: {}", key, some_of(different, 4, " | ", 60)));
     }
     return lines;
 }
 
-std::vector<std::string> group_titles(const std::vector<const Group*>& groups, NamedBatch batch) {
+std::vector<std::string> group_titles(const std::vector<const Group*>& groups, Named named) {
     std::map<std::string, std::vector<const Group*>> of_command;
     for (const Group* group : groups) of_command[group->newest.command].push_back(group);
     std::map<std::string, std::vector<std::string>> differing_of;
@@ -281,11 +262,11 @@ std::vector<std::string> group_titles(const std::vector<const Group*>& groups, N
     std::vector<std::string> titles;
     for (const Group* group : groups) {
         const auto& differing = differing_of[group->newest.command];
-        std::vector<std::string> parts = special_parts(group->newest, differing, batch);
-        for (auto& part : plain_parts(*group, differing, false)) parts.push_back(std::move(part));
+        std::vector<std::string> parts = special_parts(group->newest, differing, named);
+        for (auto& part : plain_parts(*group, differing, false, named)) parts.push_back(std::move(part));
         titles.push_back(base::join(parts, ", "));
     }
-    tell_apart(groups, titles);
+    tell_apart(groups, titles, named);
     return titles;
 }
 
@@ -306,7 +287,7 @@ std::vector<const Group*> recent_groups(const GroupedRuns& grouped, const std::s
     return groups;
 }
 
-Estimate estimate(const Group& group, const std::string& name) {
+Estimate estimate(const Group& group, std::string_view name) {
     const GroupValues* const values = group.find(name);
     if (values != nullptr && values->medians.size() >= kRunsForInterval) {
         const stats::Summary s = stats::summarise(values->medians);

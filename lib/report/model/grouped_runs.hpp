@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/model/notices.hpp"
@@ -18,14 +20,13 @@ namespace ranklab::report::model {
 /// Runs of one command with the same settings on as many ranks and nodes, measured in the same surroundings
 /// (surroundings.hpp). Seeds, labels, paths, and how long or often was measured do not make a group.
 struct Group : RunGroup {
-    std::string key;
     std::size_t ranks = 1, nodes = 1;
     /// The newest valid run; where none is valid the newest. Summaries, settings and small tables only.
     results::Run newest;
     std::string verified;  ///< of `newest`; "" before GroupedRuns::complete
-    std::string first_utc, last_utc;
 
-    bool valid() const { return !runs.empty(); }
+    /// What tells it from other groups: settings in the order in which runs store them, then surroundings.
+    std::vector<std::pair<std::string, std::string>> told_by() const;
 };
 
 class GroupedRuns {
@@ -36,9 +37,9 @@ class GroupedRuns {
     /// groups from `read`, which gives a run with its summaries.
     void complete(const std::function<results::Run(const std::string& id)>& read, std::size_t most);
 
-    const std::vector<Group>& groups() const { return groups_; }   ///< in the order met
-    const Notices& warnings() const { return warnings_; }          ///< of valid runs
-    const Notices& invalid_runs() const { return invalid_runs_; }  ///< why they are
+    const std::vector<Group>& groups() const { return groups_.all(); }  ///< in the order met
+    const Notices& warnings() const { return warnings_; }               ///< of valid runs
+    const Notices& invalid_runs() const { return invalid_runs_; }       ///< why they are
     /// Of the groups' newest runs that `complete` read: ids of those that failed a check, and of those that
     /// nothing was compared in.
     const std::vector<std::string>& failed() const { return failed_; }
@@ -58,8 +59,7 @@ class GroupedRuns {
     Group& group_of(const results::Run& run);
     void note_facts(const results::Run& run);
 
-    std::vector<Group> groups_;
-    std::map<std::string, std::size_t> places_;
+    InOrderMet<std::string, Group> groups_;
     Notices warnings_, invalid_runs_;
     std::vector<std::string> failed_, unverified_;
     std::map<std::string, std::map<std::string, std::size_t>> facts_;
@@ -78,15 +78,16 @@ std::vector<const Group*> recent_groups(const GroupedRuns& grouped, const std::s
 /// would otherwise be pooled. Those that follow from the ranks only where groups of as many ranks differ.
 std::vector<std::string> kept_apart(const GroupedRuns& grouped);
 
-/// Which batch a title names, where it is not the same in all: each rank's, "32/rank", or that of all ranks
-/// together, "64 global".
-enum class NamedBatch { of_rank, of_all };
+/// What a title names, where it is not the same in all: each rank's batch, "32/rank", or that of all ranks
+/// together, "64 global"; or always of which records a rung is and what it is drawn over, "over ranks, 15 ×
+/// 100²".
+enum class Named { batch_of_rank, batch_of_all, records };
 
 /// Of the groups of one command: what names each beside the others, "mnist-cnn, ddp bucketed, 32/rank": the
 /// model or rung, and the settings that are not the same in all of them. Ranks are not in it; what follows
 /// from them by default is only where two groups of as many ranks would have one name.
 std::vector<std::string> group_titles(const std::vector<const Group*>& groups,
-                                      NamedBatch batch = NamedBatch::of_rank);
+                                      Named named = Named::batch_of_rank);
 
 /// What a group says of a measurement: over runs where there are kRunsForInterval valid ones, otherwise its
 /// newest run's own.
@@ -95,7 +96,6 @@ struct Estimate {
     stats::Interval ci;
     std::size_t runs = 0;  ///< that it is over; 0: the newest run's own
 };
-inline constexpr std::size_t kRunsForInterval = 6;  // fewer have no 95 % interval of a median
-Estimate estimate(const Group& group, const std::string& measurement);
+Estimate estimate(const Group& group, std::string_view measurement);
 
 }  // namespace ranklab::report::model

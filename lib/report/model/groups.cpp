@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
-#include "report/model/allowed.hpp"
 #include "report/model/selection.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -37,10 +36,6 @@ bool is_not_converged(const results::Run& run) {
 bool has_wanted(const results::Run& run, const std::vector<std::string>& wanted) {
     return std::any_of(run.measurements.begin(), run.measurements.end(),
                        [&](const auto& m) { return m.summary.n > 0 && contains(wanted, m.name); });
-}
-
-bool is_shown(const KeyedGroup& group) {
-    return group.invalid > 0 || !group.runs.empty();
 }
 
 bool ended_with(const results::Run& run, base::ExitCode code) {
@@ -74,29 +69,32 @@ RunGroups::RunGroups(std::vector<std::string> keys, std::vector<std::string> mea
     std::set<std::string> met;
     for (const auto& key : keys_)
         if (key.empty() || !met.insert(key).second)
-            throw base::OptionError(fmt::format(
-                "--group-by takes keys with a comma between, each once, such as ranks,sync; not '{}'", key));
+            throw base::OptionError(
+                fmt::format(
+                    "a table is made by keys with a comma between, each once, such as ranks,sync; not '{}'",
+                    key),
+                {"group-by"});
 }
 
 void RunGroups::check_allowed() const {
     if (runs_ > 0) refuse_unknown_allowed(allow_, surroundings_);
 }
 
-Conditions RunGroups::surroundings_kept_apart(const results::Run& run) {
-    Conditions all = surroundings_of(run);
-    for (const auto& [key, value] : all) surroundings_.insert(key);
-    std::erase_if(all, [&](const auto& one) {
-        return (follows_from_ranks(one.first) && one.first != "hosts") || is_allowed(one.first, allow_) ||
-               contains(keys_, one.first);
-    });
+Conditions RunGroups::kept_apart(const results::Run& run) {
+    for (const auto& [key, value] : surroundings_of(run)) surroundings_.insert(key);
+    Conditions all = machine_of(run, true);
+    std::erase_if(
+        all, [&](const auto& one) { return is_allowed(one.first, allow_) || contains(keys_, one.first); });
     return all;
 }
 
 std::vector<std::string> RunGroups::apart() const {
     MetConditions met;
     for (const auto& [key, group] : groups_)
-        if (is_shown(group)) met.add(group.surroundings);
-    return met.differing();
+        if (group.all() > 0) met.add(group.conditions);
+    auto keys = met.differing();
+    std::sort(keys.begin(), keys.end());
+    return keys;
 }
 
 std::vector<std::string> RunGroups::keys() const {
@@ -108,22 +106,19 @@ std::vector<std::string> RunGroups::keys() const {
 void RunGroups::add(const results::Run& run) {
     std::vector<std::string> key;
     for (const auto& name : keys_) key.push_back(value_of(run, name));
-    const Conditions surroundings = surroundings_kept_apart(run);
-    KeyedGroup& group = groups_[{key, surroundings}];
+    const Conditions conditions = kept_apart(run);
+    KeyedGroup& group = groups_[{key, conditions}];
     group.key = key;
-    group.surroundings = surroundings;
+    group.conditions = conditions;
     ++runs_;
-    if (!run.valid) {
-        ++group.invalid;
-        return;
-    }
-    if (!has_wanted(run, measurements_)) {
+    if (run.valid && !has_wanted(run, measurements_)) {
         ++group.without;
         return;
     }
-    group.runs.push_back(run.id);
-    group.factors.add(run);
-    factors_.add(run);
+    group.count(run);
+    if (!run.valid) return;
+    group.factors.add(factors_of(run));
+    factors_.add(factors_of(run));
     if (is_not_converged(run))
         ++group.not_converged;
     else if (ended_with(run, base::ExitCode::invalid_measurement))
@@ -138,11 +133,11 @@ std::vector<KeyedGroup> RunGroups::sorted() const {
     std::vector<KeyedGroup> groups;
     const auto others = apart();
     for (const auto& [key, group] : groups_) {
-        if (!is_shown(group)) continue;
+        if (group.all() == 0) continue;
         groups.push_back(group);
         for (const auto& name : others) {
-            const auto found = group.surroundings.find(name);
-            groups.back().key.push_back(found == group.surroundings.end() ? "" : found->second);
+            const auto found = group.conditions.find(name);
+            groups.back().key.push_back(found == group.conditions.end() ? "" : found->second);
         }
     }
     std::stable_sort(groups.begin(), groups.end(), [](const KeyedGroup& a, const KeyedGroup& b) {

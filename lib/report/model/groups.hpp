@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "report/model/factors.hpp"
 #include "report/model/run_group.hpp"
 #include "results/run.hpp"
 
@@ -21,7 +20,7 @@ struct KeyedGroup : RunGroup {
     std::size_t not_converged = 0;  ///< of those that count
     std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
     std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
-    Factors factors;
+    MetConditions factors;          ///< factors_of those that count
 };
 
 /// Runs of different surroundings (surroundings.hpp) are never in one group, whatever the keys, but for what
@@ -48,18 +47,18 @@ class RunGroups {
     std::size_t without_values() const;
     /// Those that some group has, in the order asked for.
     std::vector<std::string> measurements() const;
-    const Factors& factors() const { return factors_; }
+    const MetConditions& factors() const { return factors_; }
     std::size_t runs() const { return runs_; }
 
   private:
-    Conditions surroundings_kept_apart(const results::Run& run);
+    Conditions kept_apart(const results::Run& run);
 
     std::vector<std::string> keys_;
     std::vector<std::string> measurements_;
     std::vector<std::string> allow_;
     std::set<std::string> surroundings_;  ///< that some run has
     std::map<std::pair<std::vector<std::string>, Conditions>, KeyedGroup> groups_;
-    Factors factors_;
+    MetConditions factors_;
     std::size_t runs_ = 0;
 };
 

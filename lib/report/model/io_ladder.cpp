@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <tuple>
 
 #include "base/ceiling_share.hpp"
 #include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -36,10 +38,10 @@ LadderRow row_of(const Run& run) {
     row.rung = run.setting("strategy");
     row.ranks = ranks_of(run);
     row.workers = workers_of(run);
-    row.n = static_cast<std::int64_t>(run.find("job_time_s")->summary.n);
+    row.n = static_cast<std::int64_t>(run.find(vocabulary::kJobTime)->summary.n);
     row.time = job_time(run);
-    row.write_MiBps = run.median("write_MiBps");
-    row.files_per_s = run.median("files_per_s");
+    row.write_MiBps = run.median(vocabulary::kWriteRate);
+    row.files_per_s = run.median(vocabulary::kFileRate);
     row.verified = run.verified();
     if (!run.valid)
         row.mark = run.warnings.empty() ? "the run is INVALID" : "INVALID: " + run.warnings.front();
@@ -75,6 +77,41 @@ std::vector<LadderRow> rows_of_runs(const std::vector<Run>& runs, const Run& new
 }
 
 }  // namespace
+
+bool is_rung(const Run& run) {
+    const Measurement* time = run.find(vocabulary::kJobTime);
+    return run.command == "io" && run.find_table("ladder") == nullptr && time != nullptr &&
+           time->summary.n > 0 && !run.setting("strategy").empty();
+}
+
+TimeWithInterval job_time(const Run& run) {
+    const stats::Summary& s = run.find(vocabulary::kJobTime)->summary;
+    return {s.median, s.ci95};
+}
+
+// job_time_s has a column a rank that took part; of a run read without samples the options say it.
+std::int64_t ranks_of(const Run& run) {
+    const Measurement* time = run.find(vocabulary::kJobTime);
+    if (time != nullptr && !time->samples.empty()) return static_cast<std::int64_t>(time->columns);
+    const std::string text = run.setting("ranks");
+    const auto hosts = static_cast<std::int64_t>(run.hosts.size());
+    return std::max<std::int64_t>(1, text.empty() ? hosts : std::strtoll(text.c_str(), nullptr, 10));
+}
+
+std::int64_t workers_of(const Run& run) {
+    if (!run.setting("strategy").starts_with("process-")) return 0;
+    const std::string text = run.setting("workers");
+    return text.empty() ? 1 : std::max<std::int64_t>(1, std::strtoll(text.c_str(), nullptr, 10));
+}
+
+std::string records_text(const Run& run) {
+    return fmt::format("{} records of {} x {} float64", run.setting("files"), run.setting("size"),
+                       run.setting("size"));
+}
+
+bool same_records(const Run& a, const Run& b) {
+    return a.setting("files") == b.setting("files") && a.setting("size") == b.setting("size");
+}
 
 std::vector<LadderRow> ladder_rows(const Table& table) {
     std::vector<LadderRow> rows;

@@ -3,68 +3,32 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <regex>
 
 namespace ranklab::report::model {
 namespace {
 
 constexpr std::size_t kMostText = 2000;  // of one warning: no more is looked at, or shown
 
-bool is_digit(char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// The end of "20261122T011527Z-304120" at `at`; `at` where there is none.
-std::size_t end_of_id(const std::string& text, std::size_t at) {
-    static const std::string kForm = "ddddddddTddddddZ-xxxxxx";
-    if (text.size() - at < kForm.size()) return at;
-    for (std::size_t i = 0; i < kForm.size(); ++i) {
-        const char c = text[at + i];
-        const bool fits = kForm[i] == 'd'   ? is_digit(c)
-                          : kForm[i] == 'x' ? std::isxdigit(static_cast<unsigned char>(c)) != 0
-                                            : c == kForm[i];
-        if (!fits) return at;
-    }
-    return at + kForm.size();
-}
-
-// The end of "40", "0.60", "1.5e-05".
-std::size_t end_of_number(const std::string& text, std::size_t at) {
-    const auto digits = [&](std::size_t i) {
-        while (i < text.size() && is_digit(text[i])) ++i;
-        return i;
-    };
-    std::size_t end = digits(at);
-    if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) end = digits(end + 1);
-    if (end + 2 < text.size() && text[end] == 'e' && (text[end + 1] == '-' || text[end + 1] == '+') &&
-        is_digit(text[end + 2]))
-        end = digits(end + 2);
-    return end;
-}
-
 }  // namespace
 
-// A number within a word ("node07", "mnist2") is a name's: of those the newest is shown, never a range.
+// A number within a word ("node07", "mnist2") is a name's, and so is one of a run's id: of those the newest
+// is shown, never a range.
 std::vector<Notices::Piece> Notices::pieces_of(const std::string& text) {
-    std::vector<Piece> pieces{{"", false}};
-    for (std::size_t at = 0; at < text.size();) {
-        const bool begins = is_digit(text[at]) && (at == 0 || !is_digit(text[at - 1]));
-        const std::size_t id = begins ? end_of_id(text, at) : at;
-        if (id != at) {
-            pieces.push_back({text.substr(at, id - at), true});
-            pieces.push_back({"", false});
-            at = id;
-        } else if (begins) {
-            const std::size_t end = end_of_number(text, at);
-            pieces.push_back({text.substr(at, end - at), true});
-            pieces.push_back({"", false});
-            at = end;
-        } else {
-            pieces.back().text += text[at++];
-        }
+    static const std::regex kNumber("[0-9]{8}T[0-9]{6}Z-[0-9a-fA-F]{6}|[0-9]+([.][0-9]+)?(e[-+][0-9]+)?",
+                                    std::regex::optimize);
+    std::vector<Piece> pieces;
+    auto rest = text.begin();
+    for (std::sregex_iterator at(text.begin(), text.end(), kNumber), end; at != end; ++at) {
+        pieces.push_back({{rest, (*at)[0].first}, false});
+        pieces.push_back({at->str(), true});
+        rest = (*at)[0].second;
     }
+    pieces.push_back({{rest, text.end()}, false});
     return pieces;
 }
 

@@ -1,9 +1,12 @@
 // A group of runs, whatever makes them alike. The unit is the run: one number a run.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/model/surroundings.hpp"
@@ -11,6 +14,26 @@
 #include "stats/summary.hpp"
 
 namespace ranklab::report::model {
+
+/// Things that are told apart by a key, in the order in which they were met.
+template <class Key, class Thing>
+class InOrderMet {
+  public:
+    /// A new one where the key was not met yet.
+    Thing& operator[](const Key& key) {
+        const auto [place, is_new] = places_.try_emplace(key, all_.size());
+        if (is_new) all_.emplace_back();
+        return all_[place->second];
+    }
+    std::vector<Thing>& all() { return all_; }
+    const std::vector<Thing>& all() const { return all_; }
+
+  private:
+    std::vector<Thing> all_;
+    std::map<Key, std::size_t> places_;
+};
+
+inline constexpr std::size_t kRunsForInterval = 6;  // fewer have no 95 % interval of a median
 
 /// One measurement of a group: a median a run.
 struct GroupValues {
@@ -20,16 +43,27 @@ struct GroupValues {
 };
 
 struct RunGroup {
-    Conditions surroundings;        ///< of all its runs
+    Conditions conditions;          ///< that all its runs meet
     std::vector<std::string> runs;  ///< ids of those that count: valid, the newest last
     std::size_t invalid = 0;        ///< left out
-    std::map<std::string, GroupValues> values;
+    std::string first_utc, last_utc;
+    std::map<std::string, GroupValues, std::less<>> values;
 
     std::size_t all() const { return runs.size() + invalid; }
+    bool valid() const { return !runs.empty(); }
     /// nullptr where no run has it.
-    const GroupValues* find(const std::string& measurement) const {
+    const GroupValues* find(std::string_view measurement) const {
         const auto found = values.find(measurement);
         return found == values.end() ? nullptr : &found->second;
+    }
+    /// Its id, or that it is left out, and its time.
+    void count(const results::Run& run) {
+        if (run.valid)
+            runs.push_back(run.id);
+        else
+            ++invalid;
+        if (first_utc.empty() || run.started_utc < first_utc) first_utc = run.started_utc;
+        last_utc = std::max(last_utc, run.started_utc);
     }
     void add_value(const results::Measurement& m) {
         if (m.summary.n == 0) return;

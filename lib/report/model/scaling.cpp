@@ -10,16 +10,16 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "report/model/ratio.hpp"
-#include "report/model/surroundings.hpp"
+#include "report/model/series.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
 
 // Of one rank with the code for several against the single-device code: the work is the same in any sense.
 constexpr const char* kNoScaling = "same ranks";
+// Above this many repetitions of one run the resampling would take longer than the report.
+constexpr std::size_t kMostRepetitions = 20000;
 
 // The first time that both have.
 std::string common_time(const KeyedGroup& a, const KeyedGroup& b) {
@@ -81,8 +81,8 @@ bool is_single_device(const KeyedGroup& group) {
 
 std::string code_of(const KeyedGroup& base) {
     if (is_single_device(base)) return ", single-device code";
-    return base.factors.differing().contains("mode")
-               ? ", single-device code and others in one: --group-by ranks,mode tells them apart"
+    return base.factors.differs("mode")
+               ? ", single-device code and others in one: the key mode tells them apart"
                : "";
 }
 
@@ -100,92 +100,100 @@ std::string base_line(const KeyedGroup& base, const std::vector<std::string>& ke
     return "";
 }
 
-// The values of the other keys; without those that mean nothing to a single device, where it is the base.
-class Likeness {
-  public:
-    // Hosts count where each group ran on one: on several, more ranks need other ones.
-    Likeness(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys, std::size_t place)
-        : keys_(keys), place_(place) {
-        const auto found = std::find(keys.begin(), keys.end(), "hosts");
-        const auto hosts = static_cast<std::size_t>(found - keys.begin());
-        hosts_count_ =
-            found != keys.end() && std::all_of(groups.begin(), groups.end(), [&](const auto& group) {
-                return group.key[hosts].find(' ') == std::string::npos;
-            });
-    }
-
-    std::vector<std::string> of(const KeyedGroup& group, bool to_single_device) const {
-        std::vector<std::string> values = group.key;
-        for (std::size_t i = 0; i < keys_.size(); ++i) {
-            const bool meaningless =
-                to_single_device && (vocabulary::is_between_ranks(keys_[i]) || is_environment(keys_[i]));
-            const bool elsewhere = keys_[i] == "hosts" && !hosts_count_;
-            if (i == place_ || meaningless || elsewhere) values[i] = "";
-        }
-        return values;
-    }
-
-  private:
-    // Variables for the launcher and the network.
-    static bool is_environment(const std::string& key) { return key.starts_with("environment."); }
-
-    const std::vector<std::string>& keys_;
-    std::size_t place_;
-    bool hosts_count_ = true;
-};
-
 // A group's base is the single-device run of equal other keys; where there is none, the fewest ranks.
 class Bases {
   public:
     Bases(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys, std::size_t place,
           const AgainstBase& against)
-        : likeness_(groups, keys, place) {
+        : keys_(keys), place_(place) {
+        const auto hosts = std::find(keys.begin(), keys.end(), "hosts") - keys.begin();
+        one_host_ = std::none_of(groups.begin(), groups.end(), [&](const KeyedGroup& group) {
+            return static_cast<std::size_t>(hosts) < keys.size() &&
+                   group.key[static_cast<std::size_t>(hosts)].find(' ') != std::string::npos;
+        });
         for (const auto& group : groups) {
             if (common_time(group, group).empty() || !(against.ranks(group) > 0)) continue;
-            const KeyedGroup*& base = fewest_[likeness_.of(group, false)];
+            const SeriesKey key = key_of(group);
+            const KeyedGroup*& base = fewest_[key];
             if (base == nullptr || against.ranks(group) < against.ranks(*base)) base = &group;
             if (!is_single_device(group)) continue;
-            const KeyedGroup*& single = single_[likeness_.of(group, true)];
+            const KeyedGroup*& single = single_[key.work];
             if (single == nullptr || group.runs.size() > single->runs.size()) single = &group;
         }
     }
 
     const KeyedGroup* of(const KeyedGroup& group) const {
-        const auto single = single_.find(likeness_.of(group, true));
+        const SeriesKey key = key_of(group);
+        const auto single = single_.find(key.work);
         if (single != single_.end()) return single->second;
-        const auto fewest = fewest_.find(likeness_.of(group, false));
+        const auto fewest = fewest_.find(key);
         return fewest == fewest_.end() ? nullptr : fewest->second;
     }
 
   private:
-    Likeness likeness_;
-    std::map<std::vector<std::string>, const KeyedGroup*> single_, fewest_;
+    // The other keys. Hosts count where each group ran on one: on several, more ranks need other ones.
+    SeriesKey key_of(const KeyedGroup& group) const {
+        SeriesKey key;
+        for (std::size_t i = 0; i < keys_.size(); ++i)
+            if (i != place_ && (keys_[i] != "hosts" || one_host_)) key.add(keys_[i], group.key[i]);
+        return key;
+    }
+
+    const std::vector<std::string>& keys_;
+    std::size_t place_;
+    bool one_host_ = true;
+    std::map<std::string, const KeyedGroup*> single_;
+    std::map<SeriesKey, const KeyedGroup*> fewest_;
 };
 
 void add_notes(GroupScaling& scaling) {
-    std::set<std::string> claimed;
-    bool unclaimed = false;
-    for (const auto& row : scaling.rows) {
-        if (!row.scaling.empty()) claimed.insert(row.scaling);
-        if (row.scaling.empty() && !row.is_base && !std::isnan(row.speedup.ratio)) unclaimed = true;
-    }
-    if (claimed.count("strong") != 0)
+    const auto any = [&](const auto& is) {
+        return std::any_of(scaling.rows.begin(), scaling.rows.end(), is);
+    };
+    if (any([](const ScalingRow& row) { return row.scaling == "strong"; }))
         scaling.notes.emplace_back(
             "strong scaling (the same work for all ranks together): efficiency = speedup / (ranks / base "
             "ranks)");
-    if (claimed.count("weak") != 0)
+    if (any([](const ScalingRow& row) { return row.scaling == "weak"; }))
         scaling.notes.emplace_back(
             "weak scaling (the same batch-size for each rank): efficiency = T(base) / T; the speedup of a "
-            "step "
-            "is of larger global batches");
-    if (unclaimed)
+            "step is of larger global batches");
+    if (any([](const ScalingRow& row) {
+            return row.scaling.empty() && !row.is_base && !std::isnan(row.speedup.ratio);
+        }))
         scaling.notes.emplace_back(
             "no efficiency where the settings do not say that just one of batch-size and global-batch-size "
-            "is the "
-            "base's");
+            "is the base's");
 }
 
 }  // namespace
+
+std::string TimesOfBoth::interval_over(const stats::Interval& interval,
+                                       const std::string& repetitions) const {
+    const std::string what = within_runs ? repetitions : "runs";
+    if (!std::isnan(interval.low)) return "interval by bootstrap over " + what;
+    const bool few = std::min(base.size(), times.size()) < kRunsForInterval;
+    return few ? fmt::format("no interval: a side has fewer than {} {}", kRunsForInterval, what)
+               : "no interval";
+}
+
+TimesOfBoth Ratios::of(std::string_view measurement, const RunGroup& base, const RunGroup& group) {
+    const auto& reference = base.find(measurement)->medians;
+    const auto& times = group.find(measurement)->medians;
+    if (reference.size() != 1 || times.size() != 1) return {reference, times, false};
+    return {repetitions(measurement, base), repetitions(measurement, group), true};
+}
+
+// The median alone where the run stored no samples, or too many.
+const std::vector<double>& Ratios::repetitions(std::string_view measurement, const RunGroup& of_one) {
+    const auto [place, fresh] = read_.try_emplace({of_one.runs.back(), std::string(measurement)});
+    if (!fresh) return place->second;
+    const results::Run run = load_(of_one.runs.back());
+    const results::Measurement* m = run.find(measurement);
+    if (m != nullptr && m->columns > 0 && m->rows() <= kMostRepetitions) place->second = m->largest_of_rows();
+    if (place->second.empty()) place->second = of_one.find(measurement)->medians;
+    return place->second;
+}
 
 GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys,
                         const results::ResultFile& file) {

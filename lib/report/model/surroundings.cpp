@@ -1,12 +1,16 @@
 #include "report/model/surroundings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "base/launcher_words.hpp"
 #include "base/text.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -14,9 +18,10 @@ namespace {
 using results::Run;
 using vocabulary::FactRole;
 
+constexpr std::string_view kEnvironment = "environment.";
+
 // Left by mpirun or by MPI's start, which not every run makes; the user did not say it (comm/fabric.cpp).
 bool is_left_by_the_start(const std::string& key, const std::string& value) {
-    constexpr std::string_view kEnvironment = "environment.";
     return (key.starts_with(kEnvironment) && base::is_launchers_own(key.substr(kEnvironment.size()))) ||
            (key == "environment.OMPI_MCA_pml" && value.starts_with("^cm"));
 }
@@ -25,15 +30,28 @@ std::string joined(const std::set<std::string>& values) {
     return base::join({values.begin(), values.end()}, " ");
 }
 
+// "cpu" of "host.cpu".
+std::string short_name(const std::string& key) {
+    return key.substr(key.find('.') + 1);  // the whole where there is no dot
+}
+
+[[noreturn]] void refuse(const std::string& word, const std::set<std::string>& keys) {
+    std::vector<std::string> names(keys.begin(), keys.end());
+    for (const auto& key : keys) names.push_back(short_name(key));
+    const auto near = base::nearest(word, names);
+    throw base::OptionError(
+        fmt::format("'{}': these runs have nothing of that name that could differ{}; they have {}",
+                    base::printable(word, 60),
+                    near ? fmt::format(" (did you mean {}?)", base::printable(*near, 60)) : "",
+                    some_of(keys, 50, ", ", 60)),
+        {"allow"});
+}
+
 }  // namespace
 
 bool is_decisive_fact(const std::string& name, const std::string& value) {
     const FactRole role = vocabulary::role_of_fact(name);
     return (role == FactRole::surroundings || role == FactRole::work) && !is_left_by_the_start(name, value);
-}
-
-bool is_noted_fact(const std::string& name) {
-    return vocabulary::role_of_fact(name) == FactRole::noted;
 }
 
 std::vector<std::string> facts_left_open(const Run& run) {
@@ -55,6 +73,10 @@ bool follows_from_ranks(const std::string& condition) {
     return fact != nullptr && fact->follows_ranks;
 }
 
+bool is_between_ranks(const std::string& key) {
+    return vocabulary::is_between_ranks(key) || key.starts_with(kEnvironment);
+}
+
 Conditions surroundings_of(const Run& run) {
     Conditions conditions;
     const auto add = [&](const std::string& key, const std::string& value) {
@@ -73,31 +95,65 @@ Conditions surroundings_of(const Run& run) {
     return conditions;
 }
 
-bool same_surroundings(const Run& a, const Run& b) {
-    const bool as_many = node_count(a) == node_count(b);
-    const auto of = [&](const Run& run) {
-        Conditions all = surroundings_of(run);
-        std::erase_if(all, [&](const auto& one) {
-            return follows_from_ranks(one.first) && !(one.first == "hosts" && as_many);
-        });
-        return all;
-    };
-    return of(a) == of(b);
+Conditions machine_of(const Run& run, bool hosts_count) {
+    Conditions all = surroundings_of(run);
+    std::erase_if(all, [&](const auto& one) {
+        return follows_from_ranks(one.first) && !(one.first == "hosts" && hosts_count);
+    });
+    return all;
 }
 
-void MetConditions::add(const Conditions& conditions) {
-    ++all_;
-    for (const auto& [key, value] : conditions) {
-        values_[key].insert(value);
-        having_[key] += 1;
-    }
+bool same_surroundings(const Run& a, const Run& b) {
+    const bool as_many = node_count(a) == node_count(b);
+    return machine_of(a, as_many) == machine_of(b, as_many);
+}
+
+Conditions factors_of(const Run& run) {
+    Conditions factors{{"ranks", fmt::to_string(run.hosts.size())}};
+    for (const auto& [key, value, number] : run.config)
+        if (vocabulary::matters_to(vocabulary::Asker::factor, key, value)) factors[key] = value;
+    for (const auto& [section, key, value] : run.context)
+        if (const auto name = section + "." + key; is_decisive_fact(name, value)) factors[name] = value;
+    factors["command"] = run.command;
+    factors["version"] = fmt::format("{} {}", run.version, run.git_revision);
+    return factors;
+}
+
+void MetConditions::add(const std::string& key, const std::string& value) {
+    const auto [place, is_new] = met_.try_emplace(key);
+    if (is_new) order_.push_back(key);
+    place->second.values.insert(value);
+    place->second.times += 1;
+}
+
+bool MetConditions::differs(const std::string& key) const {
+    const auto found = met_.find(key);
+    return found != met_.end() && (found->second.values.size() > 1 || found->second.times != all_);
 }
 
 std::vector<std::string> MetConditions::differing() const {
-    std::vector<std::string> keys;
-    for (const auto& [key, values] : values_)
-        if (values.size() > 1 || having_.at(key) != all_) keys.push_back(key);
+    std::vector<std::string> keys = order_;
+    std::erase_if(keys, [&](const std::string& key) { return !differs(key); });
     return keys;
+}
+
+std::string MetConditions::common(const std::string& key) const {
+    const auto found = met_.find(key);
+    return found == met_.end() || differs(key) ? "" : *found->second.values.begin();
+}
+
+bool is_allowed(const std::string& key, const std::vector<std::string>& allow) {
+    return std::any_of(allow.begin(), allow.end(), [&](const std::string& word) {
+        return vocabulary::fits(key, word) || short_name(key) == word || (word == "host" && key == "hosts");
+    });
+}
+
+void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::set<std::string>& keys) {
+    for (const auto& word : allow) {
+        const bool known = std::any_of(keys.begin(), keys.end(),
+                                       [&](const std::string& key) { return is_allowed(key, {word}); });
+        if (!known) refuse(word, keys);
+    }
 }
 
 bool is_single_device(const Run& run) {

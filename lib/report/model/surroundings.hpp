@@ -1,5 +1,5 @@
-// Where and with what runs were measured, by the roles that the vocabulary gives to
-// facts: what keeps runs apart.
+// Where and with what runs were measured, by the roles that the vocabulary gives to facts and settings: what
+// keeps runs apart, and what the user said may differ all the same (--allow).
 #pragma once
 
 #include <cstddef>
@@ -16,36 +16,61 @@ using Conditions = std::map<std::string, std::string>;
 
 /// Of facts of the context, "section.key": times depend on it, or it says that the work is another.
 bool is_decisive_fact(const std::string& name, const std::string& value);
-/// It may matter, and differs too often to be refused.
-bool is_noted_fact(const std::string& name);
 
 /// Decisive facts, and devices, that the program which made the run did not store yet: nobody knows them.
 std::vector<std::string> facts_left_open(const results::Run& run);
 
 /// Facts and places that follow from the number of ranks, or from how one rank is started.
 bool follows_from_ranks(const std::string& condition);
+/// Settings of how ranks work together, and variables for the launcher: they mean nothing to one rank alone.
+bool is_between_ranks(const std::string& key);
 
 /// Where and with what a run was measured: decisive facts of build, libraries, host, process and environment,
 /// its threads, version and revision, its hosts and devices and its files' file system. Runs that differ here
 /// are never pooled. Empty values are left out.
 Conditions surroundings_of(const results::Run& run);
-
-/// Whether two runs may stand side by side in one table or curve: the same surroundings, but for what follows
-/// from the ranks. Hosts count where as many took part.
+/// The same without what follows from the ranks; hosts stay where they count.
+Conditions machine_of(const results::Run& run, bool hosts_count);
+/// Whether two runs may stand side by side in one table or curve: one machine. Hosts count where as many took
+/// part.
 bool same_surroundings(const results::Run& a, const results::Run& b);
+/// Settings, and facts of the context, that numbers depend on: runs that are equal in them are repetitions.
+/// What has no part in a number is left out: labels, paths, seeds, limits.
+Conditions factors_of(const results::Run& run);
 
-/// Conditions of several runs: which of them are not the same in all.
+/// What several runs, or groups of them, say of some keys.
 class MetConditions {
   public:
-    void add(const Conditions& conditions);
-    /// Keys with several values, or that some lack.
+    /// Of one of them: pairs of a key and its value, each key once.
+    template <class Pairs>
+    void add(const Pairs& conditions) {
+        ++all_;
+        for (const auto& [key, value] : conditions) add(key, value);
+    }
+    /// Keys that some lack, or of which they have several values, in the order met.
     std::vector<std::string> differing() const;
+    bool differs(const std::string& key) const;
+    /// The one value that all have; "" where they differ or have none.
+    std::string common(const std::string& key) const;
 
   private:
-    std::map<std::string, std::set<std::string>> values_;
-    std::map<std::string, std::size_t> having_;
+    struct Met {
+        std::set<std::string> values;
+        std::size_t times = 0;
+    };
+    void add(const std::string& key, const std::string& value);
+
+    std::vector<std::string> order_;
+    std::map<std::string, Met> met_;
     std::size_t all_ = 0;
 };
+
+/// Whether the user said that this key may differ: by its name, the part after its section's dot, "host" for
+/// hosts, or a beginning with '*'.
+bool is_allowed(const std::string& key, const std::vector<std::string>& allow);
+/// OptionError where a word allows none of these keys, with the nearest of them and what there is. So that a
+/// slip does not pass for a permission.
+void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::set<std::string>& keys);
 
 /// Devices without what tells one GPU from another of its kind.
 std::string device_kind(const std::string& device);

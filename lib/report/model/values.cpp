@@ -31,15 +31,44 @@ std::string fixed(double value, int digits) {
     return std::isnan(value) ? "n/a" : fmt::format("{:.{}f}", value, digits);
 }
 
-std::string interval_text(const stats::Summary& s) {
-    if (std::isnan(s.ci95.low)) return s.n < 6 ? "n/a (n < 6)" : "n/a";
-    return fmt::format("{} .. {}", number(s.ci95.low), number(s.ci95.high));
+std::string interval_text(const stats::Interval& interval, std::size_t n,
+                          const std::function<std::string(double)>& form) {
+    if (std::isnan(interval.low) || std::isnan(interval.high)) return n < 6 ? "n/a (n < 6)" : "n/a";
+    return fmt::format("{} .. {}", form(interval.low), form(interval.high));
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::size_t node_count(const results::Run& run) {
     std::set<std::string> hosts;
     for (const auto& row : run.hosts) hosts.insert(row.host);
     return hosts.size();
+}
+
+std::vector<std::pair<std::string, double>> fields_of(const stats::Summary& s) {
+    return {{"n", static_cast<double>(s.n)},
+            {"median", s.median},
+            {"mean", s.mean},
+            {"min", s.min},
+            {"max", s.max},
+            {"p95", s.p95},
+            {"p99", s.p99},
+            {"ci95_low", s.ci95.low},
+            {"ci95_high", s.ci95.high}};
+}
+
+double last_of_epochs(const results::Run& run, const std::string& measurement) {
+    const results::Table* epochs = run.find_table("epochs");
+    const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
+    return values == nullptr || values->empty() ? stats::kNone : values->back();
+}
+
+double final_value(const results::Run& run, const std::string& measurement) {
+    for (const double value : {last_of_epochs(run, measurement), run.median(measurement)})
+        if (std::isfinite(value)) return value;
+    return stats::kNone;
 }
 
 std::size_t row_count(const results::Table& table) {

@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "report/model/values.hpp"
 #include "report/page/html.hpp"
 #include "report/page/sections.hpp"
 
 namespace ranklab::report::page {
 namespace {
-
-using figures::counted;
 
 constexpr std::size_t kMostCompleted = 200;  // groups; more than the page shows of any command
 
@@ -35,7 +34,11 @@ class Sections {
 
 // The scaling of training on top, since that is what most come for.
 List sections_of(const PageInput& input, figures::Drawer& drawer) {
+    std::set<std::string> named;  // by captions
     const auto row = [&](const std::vector<figures::Figure>& figures, const char* heading = "") {
+        for (const auto& figure : figures)
+            for (const auto& word : figure.caption)
+                if (word.kind == figures::Word::Kind::definition) named.insert(word.text);
         return figure_row(heading, figures, drawer);
     };
     const figures::Source& source = input.source;
@@ -56,7 +59,7 @@ List sections_of(const PageInput& input, figures::Drawer& drawer) {
                       published_data(input));
     sections.add("runs", "Newest run of each group", "run_details", runs_data(input));
     sections.add("environment", "Environment", "environment", environment_data(input));
-    sections.add("definitions", "Definitions", "definitions", definitions_data(input));
+    sections.add("definitions", "Definitions", "definitions", definitions_data(input, named));
     return sections.all();
 }
 
@@ -67,7 +70,8 @@ Data lead_data(const PageInput& input) {
                   {"runs_word", grouped.runs() == 1 ? "run" : "runs"},
                   {"groups", fmt::to_string(grouped.groups().size())},
                   {"groups_word", grouped.groups().size() == 1 ? "group" : "groups"},
-                  {"hosts", counted(grouped.hosts().size(), "host")},
+                  {"hosts", model::counted(grouped.hosts().size(), "host")},
+                  {"several", grouped.first_utc() != grouped.last_utc()},
                   {"first", grouped.first_utc()},
                   {"last", grouped.last_utc()},
                   {"all_valid", grouped.invalid() == 0},
@@ -87,7 +91,8 @@ std::string html_page(const model::ChosenRuns& runs, const HtmlOptions& options)
     const PageInput input{{grouped, load, references},
                           runs.file().path().filename().string(),
                           runs.text(),
-                          options.most_groups};
+                          options.most_groups,
+                          runs.how_to()};
     figures::Drawer drawer;
     return filled("page.html", Object{{"file", figures::cut(input.file, 120)},
                                       {"lead", lead_data(input)},

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 
 #include "report/page/sections.hpp"
@@ -63,6 +65,11 @@ Data figure_data(const figures::Figure& figure, figures::Drawer& drawer) {
 }
 
 }  // namespace
+
+Data more_data(std::size_t more, const std::string& how) {
+    if (more == 0) return false;
+    return Object{{"count", fmt::to_string(more)}, {"how", if_any(how)}};
+}
 
 Data figure_row(const std::string& heading, const std::vector<figures::Figure>& figures,
                 figures::Drawer& drawer) {

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "report/page/sections.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
 namespace {
@@ -15,9 +15,6 @@ using results::Run;
 constexpr std::size_t kMostRuns = 3;
 constexpr std::size_t kMostNumbered = 32;  // more ranks are shown as a strip of colours, numbers in a table
 constexpr std::size_t kMostRows = 512;
-constexpr std::array kStrips{"step_time_s",     "data_time_s",         "copy_time_s",      "forward_time_s",
-                             "backward_time_s", "sync_exposed_time_s", "optimizer_time_s", "job_time_s",
-                             "write_time_s",    "open_time_s",         "close_time_s",     "wait_time_s"};
 
 // A measurement with a column a rank: each rank's mean over the counted rows.
 struct Strip {
@@ -26,18 +23,24 @@ struct Strip {
     double mean = 0;
 };
 
+void add_strip(std::vector<Strip>& strips, const Run& run, std::string_view name) {
+    const Measurement* m = run.find(name);
+    if (m == nullptr || m->columns < 2 || m->rows() == 0) return;
+    Strip strip{m->name, std::vector<double>(m->columns, 0), 0};
+    m->visit([&](std::span<const double> rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            strip.means[i % m->columns] += rows[i] / static_cast<double>(m->rows());
+    });
+    for (const double mean : strip.means) strip.mean += mean / static_cast<double>(strip.means.size());
+    strips.push_back(std::move(strip));
+}
+
+// Of the time that the run is about, and its phases.
 std::vector<Strip> strips_of(const Run& run) {
     std::vector<Strip> strips;
-    for (const char* const name : kStrips) {
-        const Measurement* m = run.find(name);
-        if (m == nullptr || m->columns < 2 || m->rows() == 0) continue;
-        Strip strip{name, std::vector<double>(m->columns, 0), 0};
-        m->visit([&](std::span<const double> rows) {
-            for (std::size_t i = 0; i < rows.size(); ++i)
-                strip.means[i % m->columns] += rows[i] / static_cast<double>(m->rows());
-        });
-        for (const double mean : strip.means) strip.mean += mean / static_cast<double>(strip.means.size());
-        strips.push_back(std::move(strip));
+    for (const auto* whole : vocabulary::wholes()) {
+        add_strip(strips, run, whole->name);
+        for (const auto* part : vocabulary::parts_of(*whole)) add_strip(strips, run, part->name);
     }
     return strips;
 }

@@ -1,13 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
+#include "report/model/selection.hpp"
+#include "report/model/values.hpp"
 #include "report/page/sections.hpp"
 
 namespace ranklab::report::page {
 namespace {
 
-using figures::counted;
 using figures::cut;
 using results::Run;
 
@@ -36,9 +38,8 @@ List settings_of(const Run& run) {
 
 List notes_of(const Run& run) {
     List notes;
-    for (const auto& fact : run.context)
-        if (fact.section == "communication" && fact.key == "no_overlap")
-            notes.push_back(Object{{"what", "overlap"}, {"text", cut("n/a: " + fact.value, 600)}});
+    if (const auto why = model::value_of(run, "communication.no_overlap"); !why.empty())
+        notes.push_back(Object{{"what", "overlap"}, {"text", cut("n/a: " + why, 600)}});
     for (const auto& warning : run.warnings)
         notes.push_back(Object{{"what", "warning"}, {"text", cut(warning, 600)}});
     return notes;
@@ -48,7 +49,7 @@ Data run_data(const model::Group& group, const std::string& title, bool open) {
     const Run& run = group.newest;
     return Object{{"anchor", figures::plain_name(run.id)},
                   {"title", cut(title, 200)},
-                  {"ranks", counted(group.ranks, "rank")},
+                  {"ranks", model::counted(group.ranks, "rank")},
                   {"id", run.id},
                   {"open", open},
                   {"valid", run.valid},
@@ -84,7 +85,9 @@ Data runs_data(const PageInput& input) {
     for (std::size_t i = 0; i < groups.size(); ++i)
         runs.push_back(run_data(*groups[i], titles[i], groups.size() == 1));
     const std::size_t more = model::recent_groups(input.grouped(), "", SIZE_MAX).size() - groups.size();
-    return Object{{"runs", runs}, {"more", if_any(more == 0 ? "" : fmt::to_string(more))}};
+    const auto& [choose, one_run] = std::tie(input.how_to.choose, input.how_to.one_run);
+    const std::string how = choose + (one_run.empty() ? "" : fmt::format(", or see one: {} ID", one_run));
+    return Object{{"runs", runs}, {"more", more_data(more, how)}};
 }
 
 }  // namespace ranklab::report::page

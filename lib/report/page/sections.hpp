@@ -2,11 +2,13 @@
 // for a part it is false.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "report/figures/drawer.hpp"
 #include "report/figures/figure.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "report/page/render.hpp"
 
 namespace ranklab::report::page {
@@ -16,10 +18,13 @@ struct PageInput {
     std::string file;    ///< the results file's name
     std::string choice;  ///< of its runs, in words; "" for all
     std::size_t most_groups = 60;
+    model::HowTo how_to = {};
 
     const model::GroupedRuns& grouped() const { return source.grouped; }
 };
 
+/// How many more there are, and what to type for them; false where there are none.
+Data more_data(std::size_t more, const std::string& how);
 /// Figures side by side where the page is wide; false where no chart has a number.
 Data figure_row(const std::string& heading, const std::vector<figures::Figure>& figures,
                 figures::Drawer& drawer);
@@ -35,6 +40,7 @@ Data ranks_data(const PageInput& input);
 Data published_data(const PageInput& input);
 Data runs_data(const PageInput& input);
 Data environment_data(const PageInput& input);
-Data definitions_data(const PageInput& input);
+/// Of what was measured, and of what else captions name.
+Data definitions_data(const PageInput& input, const std::set<std::string>& named);
 
 }  // namespace ranklab::report::page

@@ -80,7 +80,7 @@ Data command_data(const PageInput& input, const std::string& heading,
     return Object{{"command", heading},
                   {"columns", columns_data(groups, names)},
                   {"groups", rows},
-                  {"more", if_any(more == 0 ? "" : fmt::to_string(more))}};
+                  {"more", more_data(more, input.how_to.choose)}};
 }
 
 std::vector<std::string> commands_of(const model::GroupedRuns& grouped) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "report/model/values.hpp"
 #include "report/page/sections.hpp"
 
 namespace ranklab::report::page {
@@ -25,11 +26,13 @@ Item notice(const std::string& text, std::size_t runs, const std::string& newest
 
 Item unverified(const std::vector<std::string>& runs) {
     const bool one = runs.size() == 1;
-    return {{fmt::format("{} run{} not verified: {} checks say “not verified”, since there was nothing to "
-                         "compare with (one rank alone, no sync, no reading back), so nothing says that {} "
-                         "computed or wrote the right thing. ",
-                         runs.size(), one ? " is" : "s are", one ? "its" : "their", one ? "it" : "they"),
-             figures::soft("newest " + runs.back())}};
+    return {
+        {fmt::format("{} not verified: {} checks say “not verified”, since there was nothing to compare with "
+                     "(one rank alone, no sync, no reading back), so nothing says that {} computed or wrote "
+                     "the right thing. ",
+                     model::counted(runs.size(), "run") + (one ? " is" : " are"), one ? "its" : "their",
+                     one ? "it" : "they"),
+         figures::soft("newest " + runs.back())}};
 }
 
 Item invalid(const model::GroupedRuns& grouped) {

@@ -66,5 +66,13 @@ inline constexpr std::string_view kWriteRate = "write_MiBps";
 inline constexpr std::string_view kReadRate = "read_MiBps";
 inline constexpr std::string_view kFileRate = "files_per_s";
 inline constexpr std::string_view kPeakMemory = "peak_rss_bytes";
+inline constexpr std::string_view kLoss = "train_loss";
+inline constexpr std::string_view kTestLoss = "validation_loss";
+inline constexpr std::string_view kAccuracy = "validation_accuracy";
+inline constexpr std::string_view kLearningRate = "learning_rate";
+inline constexpr std::string_view kLoadImbalance = "load_imbalance";
+inline constexpr std::string_view kThreadCount = "threads";
+inline constexpr std::string_view kOverlap = "overlap";
+inline constexpr std::string_view kTransferTime = "transfer_s";
 
 }  // namespace ranklab::vocabulary

@@ -217,7 +217,7 @@ TEST(Compare, DifferingSettingsAreRefusedByName) {
     EXPECT_THAT(refusal(a, b),
                 AllOf(HasSubstr("lr (A: 0.7; B: 0.1)"), HasSubstr("channels-last (A: (none); B: true)"),
                       HasSubstr("host.cpu (A: A64FX; B: EPYC 7763)"), HasSubstr("ranks (A: 2; B: 1)"),
-                      HasSubstr("--allow channels-last,host.cpu,lr,ranks")));
+                      HasSubstr("say that these may differ: channels-last,host.cpu,lr,ranks")));
     const CompareOptions allowed{.allow = {"channels-last", "cpu", "lr", "ranks"}};
     const auto comparison = compared(a, b, allowed);
     const auto& differing = comparison.groups.front().differing;
@@ -242,10 +242,10 @@ TEST(Compare, OtherHostsAreRefusedUnlessAllowed) {
 TEST(Compare, WhatNoRunHasCannotBeAllowed) {
     const Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
     EXPECT_THAT(refusal(a, b, {.allow = {"hosts", "host.cpus"}}),
-                AllOf(HasSubstr("--allow host.cpus: these runs have nothing of that name that could differ "
+                AllOf(HasSubstr("'host.cpus': these runs have nothing of that name that could differ "
                                 "(did you mean host.cpu?); they have "),
                       HasSubstr(" lr,")));
-    EXPECT_THAT(refusal(a, b, {.allow = {"command"}}), HasSubstr("--allow command"));
+    EXPECT_THAT(refusal(a, b, {.allow = {"command"}}), HasSubstr("'command'"));
     for (const char* word : {"hosts", "host", "host.*", "cpu", "lr", "ranks", "version", "seed", "cpus"})
         EXPECT_EQ(row(compared(a, b, {.allow = {word}})).outcome, Outcome::same) << word;
 }

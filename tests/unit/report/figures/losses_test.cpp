@@ -1,4 +1,4 @@
-#include "report/figures/losses.hpp"
+#include "report/figures/lines.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/formats/csv.hpp"
+#include "report/formats/exports.hpp"
 
 #include <gtest/gtest.h>
 

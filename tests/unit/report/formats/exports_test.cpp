@@ -5,11 +5,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "report/formats/chrome_trace.hpp"
-#include "report/formats/csv.hpp"
-#include "report/formats/extrap.hpp"
-#include "report/formats/gbench.hpp"
-#include "report/formats/json.hpp"
+#include "report/formats/exports.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/report/runs_in_file.hpp"
 

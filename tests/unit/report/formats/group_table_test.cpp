@@ -58,7 +58,7 @@ TEST(RunGroups, AreSortedByNumbersThenTexts) {
 TEST(RunGroups, RefuseKeysThatAreNone) {
     for (const Keys& keys : {Keys{""}, Keys{"ranks", "ranks"}, Keys{"ranks", ""}})
         EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { model::RunGroups(keys, {}); }),
-                    HasSubstr("--group-by takes keys with a comma between"));
+                    HasSubstr("a table is made by keys with a comma between"));
 }
 
 TEST(GroupText, IsARowAGroupWithMediansOverRuns) {
@@ -128,7 +128,7 @@ TEST(GroupText, HasTheSingleDeviceRunAsBaseOfEveryWayBetweenRanks) {
 TEST(GroupText, SaysWhereABaseIsOfBothCodes) {
     const std::string text =
         text_of({single_device("a", 0.1), step_run("b", 1, 0.1), step_run("c", 2, 0.125)}, {"ranks"});
-    EXPECT_THAT(text, HasSubstr("2 run(s), single-device code and others in one: --group-by ranks,mode"));
+    EXPECT_THAT(text, HasSubstr("2 run(s), single-device code and others in one: the key mode tells them apart"));
 }
 
 TEST(GroupText, OfSingleRunsHasIntervalsOverTheirRepetitions) {
@@ -238,7 +238,7 @@ TEST(GroupText, RefusesToAllowWhatNoRunHas) {
         return tests::thrown_sentence<base::OptionError>([&] { with(allow); });
     };
     EXPECT_THAT(refusal({"hosts", "hots"}),
-                HasSubstr("--allow hots: these runs have nothing of that name that "
+                HasSubstr("'hots': these runs have nothing of that name that "
                           "could differ (did you mean hosts?); they have "));
     EXPECT_THAT(refusal({"nothing.*"}), HasSubstr(", git_revision, host.cpu, hosts, "));
     for (const char* word : {"hosts", "host", "host.*", "host.cpu", "cpu", "version", "*"})

@@ -1,4 +1,4 @@
-#include "report/formats/json.hpp"
+#include "report/formats/exports.hpp"
 
 #include <gtest/gtest.h>
 

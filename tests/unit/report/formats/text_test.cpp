@@ -155,17 +155,20 @@ TEST(RunText, LetsNoControlCharacterThrough) {
 TEST(RunText, CutsLongTables) {
     StoredRun run = sample_run();
     run.tables = {{"many", {{"n", std::vector<std::int64_t>(100, 7)}}}};
-    EXPECT_TRUE(contains(run_text(run), "and 88 more rows")) << run_text(run);
+    EXPECT_TRUE(contains(run_text(run), "and 88 more rows\n")) << run_text(run);
+    EXPECT_TRUE(contains(run_text(run, {.all_rows = "--format json"}), "and 88 more rows (--format json)\n"));
 }
 
 TEST(RunsText, ListsAndSaysWhatToType) {
     const std::vector<RunHeader> runs{{"first", "train", "größer", "2026-11-21T10:15:00Z", true, 0},
                                       {"second", "io", "b", "2026-11-21T10:16:00Z", false, 3}};
-    const std::string text = runs_text(runs, "r.h5");
+    const model::HowTo how_to{.one_run = "ranklab report r.h5 --run"};
+    const std::string text = runs_text(runs, "r.h5", SIZE_MAX, "", how_to);
     EXPECT_TRUE(has_line(text, "  run     command  started (UTC)         valid        label")) << text;
     EXPECT_TRUE(has_line(text, "  first   train    2026-11-21T10:15:00Z  yes          größer")) << text;
     EXPECT_TRUE(has_line(text, "  second  io       2026-11-21T10:16:00Z  INVALID (3)  b")) << text;
     EXPECT_TRUE(has_line(text, "2 run(s). To see one: ranklab report r.h5 --run second")) << text;
+    EXPECT_TRUE(has_line(runs_text(runs, "r.h5"), "2 run(s).")) << "nobody said what to type";
 }
 
 TEST(RunsText, OfNoRunsSaysSo) {
@@ -177,14 +180,14 @@ TEST(RunsText, OfManyShowsTheNewestAndCountsTheRest) {
     for (int i = 0; i < 30; ++i)
         runs.push_back(
             {"id" + std::to_string(100 + i), i % 3 == 0 ? "io" : "train", "night", "t", i != 5, 0});
-    const std::string text = runs_text(runs, "r.h5", 20, "label=night");
+    const std::string text = runs_text(runs, "r.h5", 20, "label=night", {.list_older = "--last lists more"});
     EXPECT_FALSE(contains(text, "id109"));
     EXPECT_TRUE(contains(text, "id110"));
     EXPECT_TRUE(contains(text, "id129"));
     EXPECT_TRUE(has_line(text, "  20      train    night")) << text;
     EXPECT_TRUE(has_line(text, "  10      io       night")) << text;
-    EXPECT_TRUE(contains(text, "10 older run(s) are not listed, and 1 of all are invalid")) << text;
-    EXPECT_TRUE(contains(text, "30 run(s) of label=night. To see one: ranklab report r.h5 --run id129"));
+    EXPECT_TRUE(contains(text, "10 older run(s) are not listed, and 1 of all are invalid; --last lists more")) << text;
+    EXPECT_TRUE(contains(text, "30 run(s) of label=night."));
     EXPECT_FALSE(contains(runs_text(runs, "r.h5", 30), "not listed"));
 }
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "report/model/io_scaling.hpp"
-#include "report/model/ratio.hpp"
+#include "report/model/scaling.hpp"
+#include "report/model/series.hpp"
 #include "unit/report/io_runs_sample.hpp"
 
 namespace ranklab::report::model {
@@ -15,9 +15,7 @@ namespace {
 struct Made {
     explicit Made(const std::vector<results::Run>& runs) {
         for (auto run : runs) grouped.add(std::move(run));
-        std::vector<const Group*> groups;
-        for (const auto& group : grouped.groups()) groups.push_back(&group);
-        all = scaling_series(groups);
+        all = writing_series(grouped);
     }
     double speedup(std::size_t series, std::size_t point) const {
         Ratios ratios([](const std::string&) { return results::Run{}; });
@@ -26,7 +24,7 @@ struct Made {
     }
 
     GroupedRuns grouped;
-    std::vector<ScalingSeries> all;
+    std::vector<Series> all;
 };
 
 results::Run with_samples(const std::string& id, double first) {
@@ -172,13 +170,11 @@ TEST(ScalingSeries, AreOverRanksForMpiAndOverWorkersForProcesses) {
                      rung_run("binary", 1, 1, {1, {}}), rung_run("binary", 2, 1, {1, {}})});
     const auto& all = made.all;
     ASSERT_EQ(all.size(), 2U);
-    EXPECT_EQ(all[0].rung, "mpi-send");
-    EXPECT_FALSE(all[0].by_workers);
+    EXPECT_EQ(all[0].title, "mpi-send over ranks, 100 × 300²");
     EXPECT_EQ(all[0].points[0].width, 1);
     EXPECT_EQ(all[0].points[1].width, 2);
     EXPECT_EQ(made.speedup(0, 1), 2);
-    EXPECT_EQ(all[1].rung, "process-queue");
-    EXPECT_TRUE(all[1].by_workers);
+    EXPECT_EQ(all[1].title, "process-queue over workers, 100 × 300²");
     EXPECT_EQ(made.speedup(1, 1), 2);
 }
 
@@ -199,7 +195,7 @@ TEST(NewestLadder, AndSeriesAreOfOneMachine) {
         {on(rung_run("mpi-send", 1, 1, {8, {}}), "Old"), on(rung_run("mpi-send", 2, 1, {4, {}}), "Old"),
          on(rung_run("mpi-send", 1, 1, {2, {}}), "New"), on(rung_run("mpi-send", 2, 1, {2, {}}), "New")});
     ASSERT_EQ(made.all.size(), 2U);
-    EXPECT_EQ(made.all[0].surroundings, "host.cpu New");
+    EXPECT_EQ(made.all[0].title, "mpi-send over ranks, 100 × 300², host.cpu New");
     EXPECT_EQ(made.speedup(0, 1), 1);
     EXPECT_EQ(made.speedup(1, 1), 2);
 }

@@ -119,7 +119,7 @@ TEST_F(ChosenRunsTest, OneRunIsNamedAlone) {
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] {
                     stored_.chosen({"c", "sweep", {}, 0});
                 }),
-                HasSubstr("--run names one run"));
+                HasSubstr("one run is named, and others are chosen too"));
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] {
                     stored_.ids({"x", {}, {}, 0});
                 }),

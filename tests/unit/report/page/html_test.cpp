@@ -10,10 +10,10 @@
 #include <regex>
 
 #include "base/error.hpp"
-#include "report/figures/chart_tics.hpp"
 #include "report/figures/drawer.hpp"
-#include "report/model/curves.hpp"
+#include "report/figures/gnuplot.hpp"
 #include "report/model/notices.hpp"
+#include "report/model/series.hpp"
 #include "report/page/render.hpp"
 #include "report/page/templates.hpp"
 #include "unit/results/sample_run.hpp"
@@ -279,10 +279,10 @@ model::GroupedRuns groups_of(const std::vector<StoredRun>& runs) {
     return grouped;
 }
 
-std::vector<std::string> point_texts(const model::CurveOfGroups& curve) {
+std::vector<std::string> point_texts(const model::Series& curve) {
     std::vector<std::string> texts;
-    for (const model::Group* group : curve.points)
-        texts.push_back(group->newest.setting("mode") + " at " + std::to_string(group->ranks));
+    for (const auto& [width, group] : curve.points)
+        texts.push_back(fmt::format("{} at {}", group->newest.setting("mode"), width));
     return texts;
 }
 
@@ -291,11 +291,11 @@ TEST(Curves, BeginWithTheSingleDeviceRunWhateverItStoresOfTheWayBetweenRanks) {
         groups_of({with_settings(weak_run("a", 1, 0.010), {{"progress", "thread"}, {"backend", "self"}}),
                    with_settings(weak_run("b", 2, 0.012), {{"progress", "none"}, {"backend", "mpi"}}),
                    with_settings(weak_run("c", 4, 0.020), {{"progress", "thread"}, {"backend", "mpi"}})});
-    const auto curves = model::curves_of(grouped, stats::Scaling::weak);
+    const auto curves = model::training_series(grouped, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 2", "ddp at 4"));
     EXPECT_EQ(curves[0].differing, "progress none, thread");
-    EXPECT_TRUE(model::curves_of(grouped, stats::Scaling::strong).empty());
+    EXPECT_TRUE(model::training_series(grouped, stats::Scaling::strong).empty());
 }
 
 // Neither weak nor strong: nobody knows which batch the others left.
@@ -304,12 +304,12 @@ TEST(Curves, NeedTheSettingThatTheyHold) {
     for (auto& run : runs)
         std::erase_if(run.config, [](const auto& setting) { return setting.key == "global-batch-size"; });
     const auto without_global = groups_of(runs);
-    EXPECT_TRUE(model::curves_of(without_global, stats::Scaling::strong).empty());
-    EXPECT_EQ(model::curves_of(without_global, stats::Scaling::weak).size(), 1U);
+    EXPECT_TRUE(model::training_series(without_global, stats::Scaling::strong).empty());
+    EXPECT_EQ(model::training_series(without_global, stats::Scaling::weak).size(), 1U);
     for (auto& run : runs)
         std::erase_if(run.config, [](const auto& setting) { return setting.key == "batch-size"; });
     const auto without_both = groups_of(runs);
-    EXPECT_TRUE(model::curves_of(without_both, stats::Scaling::weak).empty());
+    EXPECT_TRUE(model::training_series(without_both, stats::Scaling::weak).empty());
 }
 
 TEST_F(HtmlPage, OfOneStepNothingIsSaidThatOneCannotTell) {
@@ -325,7 +325,7 @@ TEST(Curves, OfOneRankWithTheCodeForSeveralHaveItAsASecondPoint) {
     const auto grouped =
         groups_of({with_settings(weak_run("a", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}),
                    weak_run("b", 2, 0.012), weak_run("c", 1, 0.010)});
-    const auto curves = model::curves_of(grouped, stats::Scaling::weak);
+    const auto curves = model::training_series(grouped, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 1", "ddp at 2"));
 }
@@ -336,10 +336,10 @@ TEST(Curves, KeepApartWhatSomebodyVariedAtOneRankCountAndOtherWork) {
     };
     const auto varied =
         groups_of({on("a", 2, "none"), on("b", 2, "thread"), on("c", 4, "none"), on("d", 4, "thread")});
-    EXPECT_EQ(model::curves_of(varied, stats::Scaling::weak).size(), 2U);
+    EXPECT_EQ(model::training_series(varied, stats::Scaling::weak).size(), 2U);
     const auto other =
         groups_of({with_settings(weak_run("a", 1, 0.010), {{"model", "resnet50"}}), weak_run("b", 2, 0.012)});
-    EXPECT_TRUE(model::curves_of(other, stats::Scaling::weak).empty());
+    EXPECT_TRUE(model::training_series(other, stats::Scaling::weak).empty());
 }
 
 StoredRun with_cpu(StoredRun run, const std::string& cpu) {
@@ -360,12 +360,13 @@ TEST(Curves, AndGroupsKeepMachinesApart) {
         with_cpu(weak_run("c", 1, 0.020), "New"), with_cpu(weak_run("d", 2, 0.024), "New")};
     const auto grouped = groups_of(runs);
     EXPECT_EQ(grouped.groups().size(), 4U);
-    const auto curves = model::curves_of(grouped, stats::Scaling::weak);
+    const auto curves = model::training_series(grouped, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 2U);
     for (const auto& curve : curves) {
         ASSERT_EQ(curve.points.size(), 2U);
-        EXPECT_EQ(curve.points[0]->surroundings.at("host.cpu"), curve.points[1]->surroundings.at("host.cpu"));
-        EXPECT_THAT(curve.title, HasSubstr(curve.points[0]->surroundings.at("host.cpu")));
+        const auto cpu_at = [&](std::size_t i) { return curve.points[i].group->conditions.at("host.cpu"); };
+        EXPECT_EQ(cpu_at(0), cpu_at(1));
+        EXPECT_THAT(curve.title, HasSubstr(cpu_at(0)));
     }
     EXPECT_THAT(model::kept_apart(grouped), ElementsAre("host.cpu: New | Old"));
 }
@@ -382,19 +383,19 @@ TEST(Curves, AndGroupsKeepNumbersOfThreadsApart) {
                    computed_by(weak_run("c", 2, 0.022), "1")});
     EXPECT_EQ(grouped.groups().size(), 3U);
     EXPECT_THAT(model::kept_apart(grouped), ElementsAre("training.intra_op_threads: 1 | 2"));
-    EXPECT_EQ(model::curves_of(grouped, stats::Scaling::weak).size(), 1U)
+    EXPECT_EQ(model::training_series(grouped, stats::Scaling::weak).size(), 1U)
         << "more ranks have fewer cores each";
 }
 
 TEST(Curves, OfOneNodeKeepHostsApartAndOfSeveralSayThem) {
     const auto two =
         groups_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
-    EXPECT_TRUE(model::curves_of(two, stats::Scaling::weak).empty()) << "another host is another machine";
+    EXPECT_TRUE(model::training_series(two, stats::Scaling::weak).empty()) << "another host is another machine";
     StoredRun wide = weak_run("b", 2, 0.012);
     wide.hosts[0].host = "n2";
     wide.hosts[1].host = "n3";
     const auto several = groups_of({on_host(weak_run("a", 1, 0.010), "n1"), wide});
-    const auto curves = model::curves_of(several, stats::Scaling::weak);
+    const auto curves = model::training_series(several, stats::Scaling::weak);
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_THAT(curves[0].differing, HasSubstr("hosts n1 | n2 n3"));
 }

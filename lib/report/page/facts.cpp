@@ -1,11 +1,22 @@
 #include <fmt/format.h>
 
+#include <map>
+
+#include "report/model/values.hpp"
 #include "report/page/sections.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
 namespace {
 
 using figures::cut;
+
+Data item(const std::string& name, const std::string& unit, const std::string& text) {
+    return Object{{"anchor", figures::plain_name(name)},
+                  {"name", cut(name, 80)},
+                  {"unit", cut(unit, 20)},
+                  {"text", cut(text, 600)}};
+}
 
 constexpr std::size_t kMostFacts = 400, kMostHosts = 20;
 
@@ -15,20 +26,35 @@ Data different_data(const std::string& fact, const Values& values) {
     List rows;
     for (const auto& [value, runs] : values)
         rows.push_back(Object{{"value", value.empty() ? "(empty)" : cut(value, 160)},
-                              {"runs", figures::counted(runs, "run")},
+                              {"runs", model::counted(runs, "run")},
                               {"last", rows.size() + 1 == values.size()}});
     return Object{{"fact", cut(fact, 80)}, {"values", rows}};
 }
 
 std::string hosts_text(const model::GroupedRuns& grouped) {
-    std::string text;
-    std::size_t shown = 0;
-    for (const auto& [host, runs] : grouped.hosts())
-        if (++shown <= kMostHosts) text += (text.empty() ? "" : ", ") + cut(host, 80);
-    return shown > kMostHosts ? text + fmt::format(" … and {} more", shown - kMostHosts) : text;
+    std::vector<std::string> names;
+    for (const auto& [host, runs] : grouped.hosts()) names.push_back(cut(host, 80));
+    return model::some_of(names, kMostHosts);
 }
 
 }  // namespace
+
+Data definitions_data(const PageInput& input, const std::set<std::string>& named) {
+    std::map<std::string, std::string> measured;  // name -> unit
+    for (const auto& group : input.grouped().groups())
+        for (const auto& m : group.newest.measurements) measured[m.name] = m.unit;
+    for (const auto& name : named) measured.try_emplace(name, "");
+    List items;
+    for (const auto& known : vocabulary::quantities()) {
+        const std::string name(known.name);
+        if (measured.erase(name) > 0)
+            items.push_back(item(name, std::string(known.unit), std::string(known.definition)));
+    }
+    for (const auto& [name, unit] : measured)
+        items.push_back(
+            item(name, unit, "Not described in this version of ranklab; the file's own unit is given."));
+    return Object{{"items", items}};
+}
 
 Data environment_data(const PageInput& input) {
     const model::GroupedRuns& grouped = input.grouped();

@@ -1,12 +1,17 @@
-#include "report/compare/compare_values.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
+#include "report/compare/parts.hpp"
+#include "report/model/selection.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/facts.hpp"
 #include "results/vocabulary/measurements.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::compare {
 namespace {
@@ -28,10 +33,62 @@ bool nothing_verified(const Run& run) {
 }
 
 bool has_value(const Run& run, const std::string& measurement) {
-    return std::isfinite(value_of_run(run, measurement));
+    return std::isfinite(model::final_value(run, measurement));
+}
+
+// An option that nobody set: a program that did not have it yet did the same.
+bool is_unset(const std::string& value) {
+    return value.empty() || value == "false" || value == "nan";
+}
+
+// `ranklab io` has a setting `ranks`: those that a rung used, of the world's.
+void add_places(const Run& run, model::Conditions& conditions) {
+    const bool asked = conditions.count("ranks") != 0;
+    conditions[asked ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
+    conditions["nodes"] = fmt::format("{}", model::node_count(run));
+    conditions["hosts"] = model::hosts_of(run);
+    if (const auto devices = model::devices_of(run); !devices.empty()) conditions["devices"] = devices;
+}
+
+std::string cpusets(const Run& run) {
+    std::set<std::string> sets;
+    for (const auto& row : run.hosts) sets.insert(row.cpus);
+    return base::join({sets.begin(), sets.end()}, " ");
 }
 
 }  // namespace
+
+model::Conditions decisive_conditions(const Run& run) {
+    model::Conditions conditions{{"command", run.command}};
+    for (const auto& [key, value, number] : run.config) {
+        if (!vocabulary::matters_to(vocabulary::Asker::comparison, key, value) || is_unset(value)) continue;
+        conditions[key] = vocabulary::counts_by_being_set(key) ? "set" : value;
+    }
+    for (const auto& [section, key, value] : run.context) {
+        const std::string name = section + "." + key;
+        if (model::is_decisive_fact(name, value) && !value.empty()) conditions[name] = value;
+    }
+    add_places(run, conditions);
+    const std::string file_system = model::seen_in_tables(run, "file_system");
+    if (!file_system.empty()) conditions["file_system"] = file_system;
+    return conditions;
+}
+
+model::Conditions noted_conditions(const Run& run) {
+    model::Conditions conditions{{"cpus", cpusets(run)}};
+    const std::string cache = model::seen_in_tables(run, "cache");
+    if (!cache.empty()) conditions["cache"] = cache;
+    for (const auto& [section, key, value] : run.context) {
+        const std::string name = section + "." + key;
+        if (vocabulary::role_of_fact(name) == vocabulary::FactRole::noted) conditions[name] = value;
+    }
+    return conditions;
+}
+
+std::string process_of(const Run& run) {
+    const std::string instance = model::value_of(run, "process.instance");
+    return instance.empty() ? run.id : instance;
+}
 
 std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     const auto code = static_cast<base::ExitCode>(run.exit_code);
@@ -47,7 +104,7 @@ std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     return nothing_verified(run) && !with_unverified ? "not verified" : "";
 }
 
-Names all_measurements(const std::vector<const Run*>& runs) {
+Names all_measurements(const Runs& runs) {
     Names names;
     for (const Run* run : runs) {
         for (const auto& m : run->measurements) {
@@ -58,7 +115,7 @@ Names all_measurements(const std::vector<const Run*>& runs) {
     return names;
 }
 
-Names headline_measurements(const std::string& command, const std::vector<const Run*>& runs) {
+Names headline_measurements(const std::string& command, const Runs& runs) {
     Names names = all_measurements(runs);
     Names chosen = vocabulary::shown_at(vocabulary::Shown::compare, command);
     std::erase_if(chosen, [&](const std::string& name) {
@@ -72,27 +129,6 @@ Names headline_measurements(const std::string& command, const std::vector<const 
         });
     });
     return names;
-}
-
-Direction direction_of(const Measurement& m) {
-    switch (vocabulary::better_of(m.name, m.kind)) {
-        case vocabulary::Better::less:
-            return Direction::lower;
-        case vocabulary::Better::more:
-            return Direction::higher;
-        case vocabulary::Better::neither:
-            break;
-    }
-    return Direction::none;
-}
-
-double value_of_run(const Run& run, const std::string& measurement) {
-    // A median over epochs would be that of a half-trained model.
-    const results::Table* epochs = run.find_table("epochs");
-    const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
-    if (values != nullptr && !values->empty() && std::isfinite(values->back())) return values->back();
-    const double median = run.median(measurement);
-    return std::isfinite(median) ? median : stats::kNone;
 }
 
 }  // namespace ranklab::report::compare

@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "report/figures/figure.hpp"
+#include "report/model/io_ladder.hpp"
+#include "report/model/scaling.hpp"
+#include "report/model/series.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+using model::Series;
+using model::SeriesPoint;
+using stats::Scaling;
+using AllSeries = std::vector<Series>;
+using PointOf = std::function<ChartPoint(const Series&, const SeriesPoint&)>;
+
+constexpr double kLogarithmicFrom = 8;  // largest / smallest: further down a linear axis nothing can be read
+constexpr std::size_t kNeutral = model::kMostSeries;  // the colour of what is no series'
+static_assert(kNeutral < kColours.size());
+
+// From the base at `from` on: what a perfect machine would show.
+template <class Ideal>
+ChartSeries ideal_line(double from, double to, std::size_t colour, Ideal ideal) {
+    ChartSeries line{"ideal", Look::dashed, colour, {}};
+    constexpr int kPieces = 32;
+    for (int i = 0; i <= kPieces; ++i) {
+        const double ranks = from * std::pow(to / from, static_cast<double>(i) / kPieces);
+        line.points.push_back({ranks, ideal(ranks / from)});
+    }
+    return line;
+}
+
+const char* word(Scaling scaling) {
+    return scaling == Scaling::weak ? "weak" : "strong";
+}
+
+std::string what_is_kept(Scaling scaling) {
+    return scaling == Scaling::weak ? "Weak: the work grows with the ranks." : "Strong: the work stays.";
+}
+
+// Each base once: variants of how ranks work together share theirs.
+struct Base {
+    const Series* series = nullptr;  // the first that it is the base of
+    std::size_t colour = 0;          // its series', or the neutral one where it is the single-device code
+    std::string of;                  // the series that it is the base of; "" where there is no other base
+    bool is_single = false;
+};
+
+std::vector<Base> bases_of(const AllSeries& all) {
+    std::vector<Base> bases;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto known = std::find_if(bases.begin(), bases.end(), [&](const Base& base) {
+            return &base.series->base() == &all[i].base();
+        });
+        const bool is_single = model::is_single_device(all[i].base().newest);
+        if (known != bases.end()) {
+            known->of += " and of " + all[i].title;
+        } else {
+            bases.push_back(
+                {&all[i], is_single && all.size() > 1 ? kNeutral : i, " of " + all[i].title, is_single});
+        }
+    }
+    if (bases.size() == 1) bases.front().of.clear();
+    return bases;
+}
+
+Words bases_words(const AllSeries& all, std::string_view name) {
+    Words words;
+    for (const auto& base : bases_of(all)) {
+        const SeriesPoint& point = base.series->points.front();
+        const auto* m = point.group->newest.find(name);
+        const char* const what = model::workers_of(point.group->newest) > 0 ? "worker" : "rank";
+        words.emplace_back(fmt::format(" Base{}: ", cut(base.of, 300)));
+        append(words, estimate_of(*point.group, name));
+        words.emplace_back(fmt::format(" {} at {}{}.", m == nullptr ? "" : cut(m->unit, 20),
+                                       model::counted(static_cast<std::size_t>(point.width), what),
+                                       base.is_single ? ", single-device code" : ""));
+    }
+    for (const auto& series : all)
+        if (!series.differing.empty())
+            words.emplace_back(fmt::format(" Not the same at all points of {}: {}.", cut(series.title, 120),
+                                           cut(series.differing, 200)));
+    return words;
+}
+
+// Points over ranks or workers. Where the base is the single-device code it is no point of the series: it has
+// a mark of its own. `power`: how the ideal grows with the ranks (1: as they do, 0: not at all, -1: falls as
+// they grow). Axes are such that it is straight, or it would pass for a finding.
+void draw_over_widths(Chart& chart, const AllSeries& all, int power, const PointOf& point_of) {
+    std::set<double> widths;
+    for (const auto& series : all)
+        for (const auto& point : series.points) widths.insert(point.width);
+    chart.x_tics.assign(widths.begin(), widths.end());
+    chart.log_x = power < 0 || *widths.rbegin() > kLogarithmicFrom * *widths.begin();
+    chart.log_y = chart.log_x && power != 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        std::vector<ChartPoint> points;
+        for (const auto& point : all[i].points) points.push_back(point_of(all[i], point));
+        if (model::is_single_device(all[i].base().newest)) points.erase(points.begin());
+        chart.series.push_back({all[i].title, Look::points, i, std::move(points)});
+    }
+    for (const auto& base : bases_of(all)) {
+        const ChartPoint point = point_of(*base.series, base.series->points.front());
+        if (base.is_single)
+            chart.series.push_back(
+                {"base" + base.of + ": single-device code", Look::marks, base.colour, {point}});
+        chart.series.push_back(ideal_line(point.x, *widths.rbegin(), base.colour,
+                                          [&](double times) { return point.y * std::pow(times, power); }));
+    }
+}
+
+Figure curve(const AllSeries& all, Scaling scaling, std::string_view measurement, const std::string& what,
+             const std::string& label, int power) {
+    Chart chart{.name = fmt::format("{}_{}", word(scaling), what),
+                .title = fmt::format("{}, {} scaling", label.substr(0, label.find(" [")), word(scaling)),
+                .x_label = "ranks",
+                .y_label = label,
+                .y_seconds = power <= 0};
+    draw_over_widths(chart, all, power, [&](const Series&, const SeriesPoint& point) {
+        return estimate_point(point.width, *point.group, measurement);
+    });
+    Words caption{what_is_kept(scaling) + " Points: medians with 95 % intervals of ", definition(measurement),
+                  "; dashed: ideal, from the base on."};
+    append(caption, bases_words(all, measurement));
+    return {chart, caption};
+}
+
+// The speedup over the base or, of a kind of scaling, the efficiency. The base over itself is 1 by
+// definition; its own uncertainty shows in the others' intervals.
+ChartPoint ratio_point(const Series& series, const SeriesPoint& point, std::string_view time,
+                       std::optional<Scaling> scaling, model::Ratios& ratios) {
+    const model::Group& base = series.base();
+    if (point.group == &base) return {point.width, 1, {}, {"1 (the base, by definition)"}};
+    const auto both = ratios.of(time, base, *point.group);
+    const double from = series.points.front().width, times = point.width / from;
+    const auto found = scaling ? both.efficiency(times, *scaling) : both.speedup();
+    const std::string those = both.within_runs ? "" : "the runs like ";
+    const std::string formula =
+        fmt::format("T({}) / {}T({}), T = median {} of {}run {} and {}run {}; {}", from,
+                    scaling == Scaling::strong ? fmt::format("{} / ", times) : "", point.width, time, those,
+                    base.newest.id, those, point.group->newest.id,
+                    both.interval_over(found.ci, time == vocabulary::kStepTime ? "steps" : "repetitions"));
+    return {point.width, found.ratio, found.ci, derived_with_interval(found.ratio, found.ci, formula)};
+}
+
+Figure efficiency(const AllSeries& all, Scaling scaling, const Source& source) {
+    Chart chart{.name = fmt::format("{}_efficiency", word(scaling)),
+                .title = fmt::format("Parallel efficiency, {} scaling", word(scaling)),
+                .x_label = "ranks",
+                .y_label = "parallel efficiency"};
+    model::Ratios ratios(source.load);
+    draw_over_widths(chart, all, 0, [&](const Series& series, const SeriesPoint& point) {
+        return ratio_point(series, point, vocabulary::kStepTime, scaling, ratios);
+    });
+    const char* const formula = scaling == Scaling::weak ? "T(base) / T(p)" : "T(base) / (p / p_base × T(p))";
+    Words caption{
+        fmt::format("{} Efficiency = {}, T = median ", what_is_kept(scaling), formula),
+        definition(vocabulary::kStepTime),
+        ", p = ranks; 95 % intervals by bootstrap over runs, or over the steps of single ones; none below "
+        "six of them."};
+    append(caption, bases_words(all, vocabulary::kStepTime));
+    return {chart, caption};
+}
+
+}  // namespace
+
+std::vector<Figure> scaling_figures(const Source& source, Scaling scaling) {
+    const auto all = model::training_series(source.grouped, scaling);
+    if (all.empty()) return {};
+    return {curve(all, scaling, vocabulary::kThroughput, "throughput", "Throughput [samples/s]", 1),
+            curve(all, scaling, vocabulary::kStepTime, "step_time", "Step time [s]",
+                  scaling == Scaling::weak ? 0 : -1),
+            efficiency(all, scaling, source)};
+}
+
+std::vector<Figure> io_scaling_figures(const Source& source) {
+    const auto all = model::writing_series(source.grouped);
+    if (all.empty()) return {};
+    Chart chart{.name = "io_scaling",
+                .title = "Speedup of writing over ranks or workers",
+                .x_label = "ranks, or workers",
+                .y_label = "speedup"};
+    model::Ratios ratios(source.load);
+    draw_over_widths(chart, all, 1, [&](const Series& series, const SeriesPoint& point) {
+        return ratio_point(series, point, vocabulary::kJobTime, {}, ratios);
+    });
+    Words caption{"Ratio of median ", definition(vocabulary::kJobTime), "; dashed: ideal, from the base on."};
+    append(caption, bases_words(all, vocabulary::kJobTime));
+    return {{chart, caption}};
+}
+
+}  // namespace ranklab::report::figures
