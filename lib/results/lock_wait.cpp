@@ -30,7 +30,7 @@ std::string process_text(long pid) {
 }  // namespace
 
 LockWait LockWait::shortened(double most_s, const std::string& why) const {
-    return patience_s > most_s ? LockWait{most_s, beat, fmt::format(" ({})", why)} : *this;
+    return patience_s > most_s ? LockWait{most_s, beat, why} : *this;
 }
 
 void Waiting::look(const std::filesystem::path& lock, const std::function<std::string()>& holder) {
@@ -40,7 +40,8 @@ void Waiting::look(const std::filesystem::path& lock, const std::function<std::s
     if (waited >= how_.patience_s)
         throw base::EnvironmentError(
             fmt::format("{} has held {} for {:.0f} s or longer{}; look what it does, or end it", holder(),
-                        lock.string(), waited, how_.because),
+                        lock.string(), waited,
+                        how_.because.empty() ? "" : fmt::format(" ({})", how_.because)),
             how_.because.empty() ? base::Settings{"lock-timeout"} : base::Settings{});
     if (now < say_next_) return;
     base::log::info(fmt::format("waiting for {}, which holds {}; {:.0f} s so far, {:.0f} s at most", holder(),

@@ -18,7 +18,7 @@ struct LockWait {
     /// Why it is not as long as the user set it: for the sentence when it is over.
     std::string because = {};
 
-    /// The same for so long at most: `why`: said where it was longer.
+    /// The same for so long at most; `why` is said where it was longer.
     LockWait shortened(double most_s, const std::string& why) const;
 };
 
