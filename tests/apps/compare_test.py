@@ -131,7 +131,7 @@ class Refusals(Comparing):
         config = {"model": "mnist-cnn", "batch-size": 32, "lr": 0.1, "seed": 2, "new-flag": "false"}
         files = self.two(near(0.1, 5), near(0.1, 5), config=config)
         result = self.compare(*files)
-        self.assertSays(result, 2, "batch-size (A: 64; B: 32)", "lr (A: 0.7; B: 0.1)", "--allow batch-size,lr")
+        self.assertSays(result, 2, "batch-size (A: 64; B: 32)", "lr (A: 0.7; B: 0.1)", "these may differ: batch-size,lr", "--allow")
         self.assertEqual(result.stdout, "")
         self.assertNotIn("seed", result.stderr)
         self.assertNotIn("new-flag", result.stderr)
@@ -181,7 +181,7 @@ class Refusals(Comparing):
         self.assertSays(self.compare(*files, "--smallest", "2%", "--fail-on-regression", "5%"), 2, "leave --smallest out")
         self.assertSays(self.compare(*files, "--measure", "step_tim_s"), 2, "did you mean step_time_s")
         self.assertSays(self.compare(*files, "--where", "model"), 2, "is no condition")
-        self.assertSays(self.compare(*files, "--where", "model=none"), 2, "meets --where model=none")
+        self.assertSays(self.compare(*files, "--where", "model=none"), 2, "meets model=none", "--where")
 
 
 class Sides(Comparing):

@@ -186,9 +186,9 @@ class Groups(Stored):
         self.assertSays(self.report("--measure", "job_time_s", "--format", "csv"), 2, "--measure is for tables")
         for words in ((), ("--group-by", "ranks", "--format", "extrap"), ("--format", "json")):
             self.assertSays(self.report("--allow", "hosts", *words), 2, "--allow is for tables")
-        self.assertSays(self.report("--group-by", "ranks", "--allow", "hots"), 2, "--allow hots", "did you mean hosts?", "host.cpu")
-        self.assertSays(self.report("--group-by", "ranks,,sync"), 2, "--group-by takes keys")
-        self.assertSays(self.report("--run", "x", "--last", 3), 2, "--run names one run")
+        self.assertSays(self.report("--group-by", "ranks", "--allow", "hots"), 2, "'hots'", "--allow", "did you mean hosts?", "host.cpu")
+        self.assertSays(self.report("--group-by", "ranks,,sync"), 2, "a table is made by keys", "--group-by")
+        self.assertSays(self.report("--run", "x", "--last", 3), 2, "one run is named", "--run, --where, --label, --last")
         self.assertSays(self.report("--group-by", "strategy", "--format", "extrap"), 2, "Extra-P's parameters are numbers")
 
 

@@ -27,8 +27,8 @@ static_assert(kNeutral < kColours.size());
 
 // From the base at `from` on: what a perfect machine would show.
 template <class Ideal>
-ChartSeries ideal_line(double from, double to, std::size_t colour, Ideal ideal) {
-    ChartSeries line{"ideal", Look::dashed, colour, {}};
+ChartSeries ideal_line(const char* name, double from, double to, std::size_t colour, Ideal ideal) {
+    ChartSeries line{name, Look::dashed, colour, {}};
     constexpr int kPieces = 32;
     for (int i = 0; i <= kPieces; ++i) {
         const double ranks = from * std::pow(to / from, static_cast<double>(i) / kPieces);
@@ -93,7 +93,8 @@ Words bases_words(const AllSeries& all, std::string_view name) {
 // Points over ranks or workers. Where the base is the single-device code it is no point of the series: it has
 // a mark of its own. `power`: how the ideal grows with the ranks (1: as they do, 0: not at all, -1: falls as
 // they grow). Axes are such that it is straight, or it would pass for a finding.
-void draw_over_widths(Chart& chart, const AllSeries& all, int power, const PointOf& point_of) {
+void draw_over_widths(Chart& chart, const AllSeries& all, const char* ideal, int power,
+                      const PointOf& point_of) {
     std::set<double> widths;
     for (const auto& series : all)
         for (const auto& point : series.points) widths.insert(point.width);
@@ -111,7 +112,7 @@ void draw_over_widths(Chart& chart, const AllSeries& all, int power, const Point
         if (base.is_single)
             chart.series.push_back(
                 {"base" + base.of + ": single-device code", Look::marks, base.colour, {point}});
-        chart.series.push_back(ideal_line(point.x, *widths.rbegin(), base.colour,
+        chart.series.push_back(ideal_line(ideal, point.x, *widths.rbegin(), base.colour,
                                           [&](double times) { return point.y * std::pow(times, power); }));
     }
 }
@@ -123,7 +124,7 @@ Figure curve(const AllSeries& all, Scaling scaling, std::string_view measurement
                 .x_label = "ranks",
                 .y_label = label,
                 .y_seconds = power <= 0};
-    draw_over_widths(chart, all, power, [&](const Series&, const SeriesPoint& point) {
+    draw_over_widths(chart, all, "ideal", power, [&](const Series&, const SeriesPoint& point) {
         return estimate_point(point.width, *point.group, measurement);
     });
     Words caption{what_is_kept(scaling) + " Points: medians with 95 % intervals of ", definition(measurement),
@@ -156,7 +157,7 @@ Figure efficiency(const AllSeries& all, Scaling scaling, const Source& source) {
                 .x_label = "ranks",
                 .y_label = "parallel efficiency"};
     model::Ratios ratios(source.load);
-    draw_over_widths(chart, all, 0, [&](const Series& series, const SeriesPoint& point) {
+    draw_over_widths(chart, all, "ideal", 0, [&](const Series& series, const SeriesPoint& point) {
         return ratio_point(series, point, vocabulary::kStepTime, scaling, ratios);
     });
     const char* const formula = scaling == Scaling::weak ? "T(base) / T(p)" : "T(base) / (p / p_base × T(p))";
@@ -188,10 +189,11 @@ std::vector<Figure> io_scaling_figures(const Source& source) {
                 .x_label = "ranks, or workers",
                 .y_label = "speedup"};
     model::Ratios ratios(source.load);
-    draw_over_widths(chart, all, 1, [&](const Series& series, const SeriesPoint& point) {
+    draw_over_widths(chart, all, "linear", 1, [&](const Series& series, const SeriesPoint& point) {
         return ratio_point(series, point, vocabulary::kJobTime, {}, ratios);
     });
-    Words caption{"Ratio of median ", definition(vocabulary::kJobTime), "; dashed: ideal, from the base on."};
+    Words caption{"Ratio of median ", definition(vocabulary::kJobTime),
+                  "; dashed: linear, from the base on."};
     append(caption, bases_words(all, vocabulary::kJobTime));
     return {{chart, caption}};
 }

@@ -27,7 +27,7 @@ std::string stored_table(const results::Table& table, const std::string& title, 
     std::vector<std::string> heads;
     for (const auto& column : table.columns) {
         const bool is_text = std::holds_alternative<std::vector<std::string>>(column.values);
-        heads.push_back((is_text ? "<" : "") + head_of(column.name));
+        heads.push_back(std::string(is_text ? "<" : "") + head_of(column.name));
     }
     model::TextTable text(std::move(heads));
     const std::size_t rows = model::row_count(table);

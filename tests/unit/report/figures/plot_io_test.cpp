@@ -76,7 +76,7 @@ TEST_F(IoFigures, ScalingHasPointsIntervalsAndTheLinearLine) {
     const auto script = text("plot_io_scaling.gp");
     EXPECT_THAT(script, HasSubstr("with lines dashtype"));
     EXPECT_THAT(script, HasSubstr("'mpi-send over ranks, 100 × 300²'"));
-    EXPECT_THAT(script, HasSubstr("8 s at 1."));
+    EXPECT_THAT(script, HasSubstr("8 [6 .. 10] s at 1 rank."));
     EXPECT_THAT(script, HasSubstr("with vectors heads"));
     EXPECT_THAT(script, Not(HasSubstr("linespoints")));
 }
