@@ -43,7 +43,6 @@ endfunction()
 
 # The first target to call this compiles <torch/torch.h>; the others use what it made.
 function(ranklab_share_torch_pch target)
-  set_target_properties(${target} PROPERTIES RANKLAB_TORCH ON)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
     # CMake compiles programs with -fPIE, and a precompiled header made with -fPIC would not be used.

@@ -18,13 +18,11 @@ set(RANKLAB_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them (add
 
 # Our own code is compiled with these; third-party headers are SYSTEM.
 add_library(ranklab_settings INTERFACE)
-set(_looked_through $<NOT:$<BOOL:$<TARGET_PROPERTY:RANKLAB_TORCH>>>)
 target_compile_options(ranklab_settings INTERFACE
-  -Wall -Wextra $<${_looked_through}:-Wpedantic> -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused
   # A number that may not fit is said with a cast (base/cast.hpp). Without -Wsign-conversion: an index or a
-  # length is never negative, and a cast that says so would check nothing. What includes LibTorch has not been
-  # looked through yet.
-  $<${_looked_through}:-Wconversion>
+  # length is never negative, and a cast that says so would check nothing.
+  -Wconversion
   -Wno-restrict  # GCC 12 sees overlaps in std::string that are not there (GCC bug 105651)
   $<$<BOOL:${RANKLAB_WERROR}>:-Werror>)
 if(RANKLAB_SANITIZE)
