@@ -44,9 +44,10 @@ void print_help() {
         "Usage: ranklab COMMAND [options]\n\nMeasures how a cluster computes, communicates and writes, on "
         "real work.\n\nCommands:\n");
     for (const auto& [name, summary, start] : kCommands) {
-        const std::string how =
-            *start == 0 ? "" : fmt::format("{:<{}} ({})", "", 60 - std::string(summary).size(), start);
-        fmt::print("  {:<10} {}{}\n", name, summary, how);
+        if (*start == 0)
+            fmt::print("  {:<10} {}\n", name, summary);
+        else
+            fmt::print("  {:<10} {:<60} ({})\n", name, summary, start);
     }
     fmt::print(
         "\nranklab COMMAND --help says more. To begin with:\n"

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/training/checkpoint_settings.hpp"
+#include "options/schema.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -123,7 +124,7 @@ void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model, train::O
         failure_code_ = 0;
         return;
     } catch (const base::Error& error) {
-        reason = error.what();
+        reason = options::told(error);
         if (error.code() == base::ExitCode::internal) failure_code_ = static_cast<int>(error.code());
     } catch (const std::exception& error) {
         const auto failure = base::describe_failure(error);

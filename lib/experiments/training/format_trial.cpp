@@ -1,5 +1,6 @@
 #include "experiments/training/format_trial.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/clock.hpp"
@@ -25,16 +26,15 @@ std::vector<std::int64_t> batch_of(std::int64_t count, std::vector<std::int64_t>
 // A model, and a batch of random numbers, for steps of forward and backward.
 class Trial {
   public:
-    Trial(const TrainingOptions& options, torch::Device device) {
+    Trial(const TrainingOptions& options, std::int64_t batch, torch::Device device) {
         SpeedOptions speed = options.speed;
         speed.jit = false;  // another graph a format would cost more than it tells
         model_ = prepared(make_model(options), speed, device, options.text("model"));
         const auto shape = data_request(options);
         const auto type = torch::TensorOptions(speed.parameter_type());
-        input_ = torch::randn(batch_of(options.integer("batch-size"), shape.input), type).to(device);
-        targets_ = shape.target.empty()
-                       ? torch::randint(shape.classes, {options.integer("batch-size")}, torch::kLong)
-                       : torch::randn(batch_of(options.integer("batch-size"), shape.target), type);
+        input_ = torch::randn(batch_of(batch, shape.input), type).to(device);
+        targets_ = shape.target.empty() ? torch::randint(shape.classes, {batch}, torch::kLong)
+                                        : torch::randn(batch_of(batch, shape.target), type);
         targets_ = targets_.to(device);
     }
 
@@ -56,8 +56,9 @@ class Trial {
 };
 
 // In turns, so that a machine that slows down slows both; the first round warms up.
-FormatChoice try_both(const TrainingOptions& options, const Surroundings& around, torch::Device device) {
-    Trial trial(options, device);
+FormatChoice try_both(const TrainingOptions& options, const Surroundings& around, std::int64_t batch,
+                      torch::Device device) {
+    Trial trial(options, batch, device);
     std::vector<FormatRound> rounds;
     double spent = 0;
     const auto enough = [&] { return rounds.size() >= kFewestRounds && spent > kEnoughSeconds; };
@@ -95,24 +96,27 @@ std::string of_checkpoint(const TrainingOptions& options, comm::Communicator& co
     return comm::broadcast_text(control, value, 0);
 }
 
-FormatChoice decide(const TrainingOptions& options, const Surroundings& around, torch::Device device,
-                    FormatTrials& trials) {
+FormatChoice decide(const TrainingOptions& options, const Surroundings& around, std::int64_t samples,
+                    torch::Device device, FormatTrials& trials) {
     const auto stored = of_checkpoint(options, around.control);
     if (!stored.empty())
         return {.asked = options.format.asked,
                 .channels_last = stored == "true",
                 .why = "the run of the checkpoint took it"};
-    const auto known = trials.find(options.integer("batch-size"));
+    // No step has more than a rank's share of the data.
+    const std::int64_t ranks = around.control.world_size();
+    const auto batch = std::min(options.integer("batch-size"), (samples + ranks - 1) / ranks);
+    const auto known = trials.find(batch);
     if (known != trials.end()) return known->second;
-    return trials[options.integer("batch-size")] = try_both(options, around, device);
+    return trials[batch] = try_both(options, around, batch, device);
 }
 
 }  // namespace
 
-void take_format(TrainingOptions& options, const Surroundings& around, torch::Device device,
-                 FormatTrials& trials) {
+void take_format(TrainingOptions& options, const Surroundings& around, std::int64_t samples,
+                 torch::Device device, FormatTrials& trials) {
     if (!options.format.open) return;
-    options.format = decide(options, around, device, trials);
+    options.format = decide(options, around, samples, device, trials);
     options.speed.channels_last = options.format.channels_last;
     around.options.resolve("channels-last", options.format.channels_last ? "true" : "false");
 }

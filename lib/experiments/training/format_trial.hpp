@@ -9,8 +9,8 @@ namespace ranklab::experiments {
 /// Collective; nothing where the format is settled. Before the run's model is made: the trial has a model, a
 /// batch and gradients of its own and makes no optimizer's step, and the random generators are seeded when
 /// the run's model is made, so that the run is the same as without it. All ranks take one format, of the
-/// slowest rank's times.
-void take_format(TrainingOptions& options, const Surroundings& around, torch::Device device,
-                 FormatTrials& trials);
+/// slowest rank's times. `samples`: of the training, on all ranks.
+void take_format(TrainingOptions& options, const Surroundings& around, std::int64_t samples,
+                 torch::Device device, FormatTrials& trials);
 
 }  // namespace ranklab::experiments

@@ -129,7 +129,7 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     at::set_num_threads(compute_threads(options));
     const auto source = entry_of(data::sources(), options.text("data"));
     const auto data = opened(source, options, around);
-    take_format(options, around, device.get(), trials);
+    take_format(options, around, data.train->size(), device.get(), trials);
 
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.text("backend")).make(control);
