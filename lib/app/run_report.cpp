@@ -83,7 +83,7 @@ void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink
     sink(report::formats::runs_text(headers, runs.file().path().string(), shown, runs.text(), runs.how_to()));
     if (headers.empty()) return;
     const results::Run newest = runs.file().read(headers.back().id);
-    sink("\n" + report::formats::run_text(newest, runs.how_to()) + published(newest));
+    sink(fmt::format("\n{}{}", report::formats::run_text(newest, runs.how_to()), published(newest)));
 }
 
 // Without keys a row is a command and label, which says little but is never thousands of rows.

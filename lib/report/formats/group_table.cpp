@@ -232,7 +232,7 @@ void write_group_markdown(const model::ChosenRuns& runs, const Grouping& groupin
     sink("\n");
     const std::string chosen = runs.text().empty() ? "" : " of " + runs.text();
     sink(escaped(fmt::format("{} run(s){}; {}.", groups.runs(), chosen, view.conditions)) + '\n');
-    for (const auto& note : view.notes) sink("\n" + escaped(note) + ".\n");
+    for (const auto& note : view.notes) sink(fmt::format("\n{}.\n", escaped(note)));
 }
 
 }  // namespace ranklab::report::formats

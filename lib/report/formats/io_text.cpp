@@ -152,7 +152,7 @@ model::TextTable with_heads_of(const Table& stored) {
     std::vector<std::string> heads;
     for (const auto& column : stored.columns) {
         const bool text = std::holds_alternative<std::vector<std::string>>(column.values);
-        heads.push_back((text && !heads.empty() ? "<" : "") + head_of(column.name));
+        heads.push_back(std::string(text && !heads.empty() ? "<" : "") + head_of(column.name));
     }
     return model::TextTable(std::move(heads));
 }
