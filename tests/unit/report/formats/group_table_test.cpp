@@ -128,7 +128,8 @@ TEST(GroupText, HasTheSingleDeviceRunAsBaseOfEveryWayBetweenRanks) {
 TEST(GroupText, SaysWhereABaseIsOfBothCodes) {
     const std::string text =
         text_of({single_device("a", 0.1), step_run("b", 1, 0.1), step_run("c", 2, 0.125)}, {"ranks"});
-    EXPECT_THAT(text, HasSubstr("2 run(s), single-device code and others in one: the key mode tells them apart"));
+    EXPECT_THAT(text,
+                HasSubstr("2 run(s), single-device code and others in one: the key mode tells them apart"));
 }
 
 TEST(GroupText, OfSingleRunsHasIntervalsOverTheirRepetitions) {
@@ -237,9 +238,8 @@ TEST(GroupText, RefusesToAllowWhatNoRunHas) {
     const auto refusal = [&](const Keys& allow) {
         return tests::thrown_sentence<base::OptionError>([&] { with(allow); });
     };
-    EXPECT_THAT(refusal({"hosts", "hots"}),
-                HasSubstr("'hots': these runs have nothing of that name that "
-                          "could differ (did you mean hosts?); they have "));
+    EXPECT_THAT(refusal({"hosts", "hots"}), HasSubstr("'hots': these runs have nothing of that name that "
+                                                      "could differ (did you mean hosts?); they have "));
     EXPECT_THAT(refusal({"nothing.*"}), HasSubstr(", git_revision, host.cpu, hosts, "));
     for (const char* word : {"hosts", "host", "host.*", "host.cpu", "cpu", "version", "*"})
         EXPECT_NE(with({word}), "") << word;

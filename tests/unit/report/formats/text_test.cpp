@@ -186,7 +186,8 @@ TEST(RunsText, OfManyShowsTheNewestAndCountsTheRest) {
     EXPECT_TRUE(contains(text, "id129"));
     EXPECT_TRUE(has_line(text, "  20      train    night")) << text;
     EXPECT_TRUE(has_line(text, "  10      io       night")) << text;
-    EXPECT_TRUE(contains(text, "10 older run(s) are not listed, and 1 of all are invalid; --last lists more")) << text;
+    EXPECT_TRUE(contains(text, "10 older run(s) are not listed, and 1 of all are invalid; --last lists more"))
+        << text;
     EXPECT_TRUE(contains(text, "30 run(s) of label=night."));
     EXPECT_FALSE(contains(runs_text(runs, "r.h5", 30), "not listed"));
 }

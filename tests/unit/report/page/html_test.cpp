@@ -390,7 +390,8 @@ TEST(Curves, AndGroupsKeepNumbersOfThreadsApart) {
 TEST(Curves, OfOneNodeKeepHostsApartAndOfSeveralSayThem) {
     const auto two =
         groups_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
-    EXPECT_TRUE(model::training_series(two, stats::Scaling::weak).empty()) << "another host is another machine";
+    EXPECT_TRUE(model::training_series(two, stats::Scaling::weak).empty())
+        << "another host is another machine";
     StoredRun wide = weak_run("b", 2, 0.012);
     wide.hosts[0].host = "n2";
     wide.hosts[1].host = "n3";
