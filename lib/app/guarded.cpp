@@ -40,7 +40,7 @@ int code_of_current_exception() {
         return static_cast<int>(error.code());  // the rank that failed has said why
     } catch (const std::exception& error) {
         const auto failure = base::describe_failure(error);
-        base::log::error(options::told(failure.sentence, failure.settings));
+        base::log::error(failure.sentence, failure.settings);
         return static_cast<int>(failure.code);
     }
 }
@@ -55,6 +55,7 @@ int guarded(const std::function<int()>& work) {
 
 void prepare_process() {
     hold_standard_streams();
+    base::log::set_teller(options::told);
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     base::LastWords::listen_to_signals();

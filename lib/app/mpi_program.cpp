@@ -12,8 +12,6 @@
 namespace ranklab::app {
 namespace {
 
-constexpr double kStallTimeout = 300;  // of programs that have no such option
-
 // A config file may ask for anything, and is not read yet.
 bool may_start_alone(const options::Options& options) {
     return !comm::has_task_environment() && !options.has("config");
@@ -61,7 +59,7 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
                 if (!parsed) parse();
             });
             // What a config file says comes later.
-            session.watch(schema.find("stall-timeout") ? parsed->real("stall-timeout") : kStallTimeout);
+            session.watch(parsed->real("stall-timeout"));
             return work(session, *parsed);
         });
     });

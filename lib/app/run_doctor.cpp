@@ -66,11 +66,8 @@ int examine(Session& session, const options::Options& options) {
 
 int run_doctor(int argc, char** argv) {
     options::Schema schema;
-    schema.section("Options")
-        .integer("threads", {1, vocabulary::kMostThreads}, std::nullopt,
-                 "threads per rank that the job will use (default: OMP_NUM_THREADS, else the cores of the "
-                 "cpuset)")
-        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt, "how many ranks the job should have");
+    schema.section("Options").take(vocabulary::common_settings(),
+                                   {"threads", "expect-ranks", "stall-timeout"});
     describe_help(schema);
     const auto nothing_early = [](const options::Options&) { return false; };
     return run_mpi_program(argc, argv, schema, kText, nothing_early, examine);

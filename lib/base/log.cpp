@@ -4,6 +4,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "base/one_line.hpp"
 
 namespace ranklab::base::log {
@@ -12,6 +14,11 @@ namespace {
 std::string& tag() {
     static std::string text;
     return text;
+}
+
+Teller& teller() {
+    static Teller tell = [](std::string sentence, const Settings&) { return sentence; };
+    return tell;
 }
 
 spdlog::logger& logger() {
@@ -58,6 +65,12 @@ void warn(std::string_view message) {
 }
 void error(std::string_view message) {
     write("", message);
+}
+void error(std::string sentence, const Settings& settings) {
+    error(teller()(std::move(sentence), settings));
+}
+void set_teller(Teller tell) {
+    teller() = tell;
 }
 
 }  // namespace ranklab::base::log

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.hpp"
+
 namespace ranklab::base::log {
 
 /// From here on each line is tagged "rank 3 on node07". Until then it bears the program's name alone.
@@ -15,5 +17,11 @@ std::string where();
 void info(std::string_view message);
 void warn(std::string_view message);
 void error(std::string_view message);
+/// `settings` mend what the sentence says; the user reads them as `Teller` spells them.
+void error(std::string sentence, const Settings& settings);
+
+using Teller = std::string (*)(std::string sentence, const Settings& settings);
+/// Once, before threads: how this program's user gives a setting. Until then a sentence stands alone.
+void set_teller(Teller teller);
 
 }  // namespace ranklab::base::log

@@ -54,8 +54,9 @@ namespace {
 [[noreturn]] void end_alone(double seconds) {
     base::log::error(
         fmt::format("MPI did not finish within {} s after all ranks had done their work: one of them "
-                    "is stopped, or its node hangs; the job is ended, since it stalls",
-                    seconds));
+                    "is stopped, or its node hangs; the job is ended",
+                    seconds),
+        {"stall-timeout"});
     std::_Exit(base::number_of(base::ExitCode::environment));
 }
 

@@ -22,8 +22,9 @@ void FolderWatch::look(double seconds) {
     if (gone_s_ < patience_s_) return;
     base::log::error(
         fmt::format("{} vanished while a file was made in it, and MPI-IO does not come back from that: "
-                    "the job is ended; keep the folder while the job runs, or name another one",
-                    folder_.string()));
+                    "the job is ended; keep the folder while the job runs, or take another one",
+                    folder_.string()),
+        {"directory"});
     comm::MpiEnvironment::abort(base::number_of(base::ExitCode::environment));
 }
 
