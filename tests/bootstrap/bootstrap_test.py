@@ -278,11 +278,15 @@ esac
 
     def test_run_passes_words_on_and_returns_the_exit_code_of_the_job(self):
         self.program("mpirun", 'echo "mpirun $*"; exit 7')
-        result = self.bootstrap("run", "--epochs", "1", RANKLAB_WITH_TORCH="OFF")
+        result = self.bootstrap("run", "--epochs", "3", RANKLAB_WITH_TORCH="OFF")
         self.assertEqual(result.returncode, 7, result.stderr)
         self.assertEqual(len(result.stdout.splitlines()), 1, "stdout belongs to the job")
-        self.assertRegex(result.stdout, "mpirun -n 2 .*build/release/bin/ranklab train "
-                         "--config .*configs/mnist/ddp2.ini --output .*results/ranklab.h5 --epochs 1$")
+        main_job = "mpirun -n 2 .*build/release/bin/ranklab train --config .*configs/mnist/ddp2.ini "
+        self.assertRegex(result.stdout, f"{main_job}--output .*results/ranklab.h5 --epochs 3$")
+        result = self.bootstrap("run", RANKLAB_WITH_TORCH="OFF")
+        self.assertRegex(result.stdout, f"{main_job}--epochs 1 --output .*results/ranklab.h5$")
+        result = self.bootstrap("run", "--steps=9", RANKLAB_WITH_TORCH="OFF")
+        self.assertRegex(result.stdout, f"{main_job}--output .*results/ranklab.h5 --steps=9$")
         result = self.bootstrap("run", "--output", "mine.h5", "--config=my.ini", RANKLAB_WITH_TORCH="OFF")
         self.assertTrue(result.stdout.endswith("ranklab train --output mine.h5 --config=my.ini\n"), result.stdout)
 
