@@ -29,6 +29,13 @@ struct IoTally {
     double calls = 0;
     double total_s = 0;
     double longest_s = 0;
+
+    void add(double seconds, double more_calls = 1) { merge({more_calls, seconds, seconds}); }
+    void merge(const IoTally& other) {
+        calls += other.calls;
+        total_s += other.total_s;
+        longest_s = std::max(longest_s, other.longest_s);
+    }
 };
 
 class IoTimes {
@@ -36,26 +43,19 @@ class IoTimes {
     using Clock = base::Clock;  // CLOCK_MONOTONIC: the same for all processes of a node
 
     void add(IoPhase phase, Clock::time_point begin, Clock::time_point end) {
-        IoTally& tally = tallies_[number_of(phase)];
-        const double seconds = seconds_between(begin, end);
-        tally.calls += 1;
-        tally.total_s += seconds;
-        tally.longest_s = std::max(tally.longest_s, seconds);
+        tallies_[number_of(phase)].add(seconds_between(begin, end));
         if (phase == IoPhase::open) first_open_s_ = std::min(first_open_s_, since_epoch(begin));
         if (phase == IoPhase::close) last_close_s_ = std::max(last_close_s_, since_epoch(end));
     }
     /// A record is done, begun at `begin`: the whole that the phases are parts of. Where several ranks write
     /// one together, each adds its bytes and one of them counts it (`records` 1, elsewhere 0).
     void add_record(Clock::time_point begin, Clock::time_point end, double bytes, double records = 1) {
-        records_.calls += records;
-        const double seconds = seconds_between(begin, end);
-        records_.total_s += seconds;
-        records_.longest_s = std::max(records_.longest_s, seconds);
+        records_.add(seconds_between(begin, end), records);
         bytes_ += bytes;
     }
     void merge(const IoTimes& other) {
-        for (std::size_t i = 0; i < kIoPhaseCount; ++i) merge(tallies_[i], other.tallies_[i]);
-        merge(records_, other.records_);
+        for (std::size_t i = 0; i < kIoPhaseCount; ++i) tallies_[i].merge(other.tallies_[i]);
+        records_.merge(other.records_);
         bytes_ += other.bytes_;
         first_open_s_ = std::min(first_open_s_, other.first_open_s_);
         last_close_s_ = std::max(last_close_s_, other.last_close_s_);
@@ -83,12 +83,6 @@ class IoTimes {
     [[nodiscard]] Mark phase(IoPhase phase) { return Mark(*this, phase); }
 
   private:
-    static void merge(IoTally& to, const IoTally& from) {
-        to.calls += from.calls;
-        to.total_s += from.total_s;
-        to.longest_s = std::max(to.longest_s, from.longest_s);
-    }
-
     std::array<IoTally, kIoPhaseCount> tallies_{};
     IoTally records_;
     double bytes_ = 0;

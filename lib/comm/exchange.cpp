@@ -17,36 +17,23 @@ namespace ranklab::comm {
 
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine) {
     const std::size_t ranks = control.world_size();
-    std::int64_t longest = std::ssize(mine);
-    const auto my_length = longest;
-    control.allreduce(view(std::span(&longest, 1)), ReduceOp::max);
-
-    std::vector<std::int64_t> lengths(ranks);
-    control.allgather(view(std::span(&my_length, 1)), view(std::span(lengths)));
-    const std::size_t width = longest;
+    const auto lengths = gather_values(control, mine.size());
+    const std::size_t width = *std::max_element(lengths.begin(), lengths.end());
     std::vector<char> padded(width);
     std::copy(mine.begin(), mine.end(), padded.begin());
     std::vector<char> all(width * ranks);
     control.allgather(view(std::span(padded)), view(std::span(all)));
 
     std::vector<std::string> texts;
-    for (std::size_t r = 0; r < ranks; ++r)
-        texts.emplace_back(all.data() + r * width, static_cast<std::size_t>(lengths[r]));
+    for (std::size_t r = 0; r < ranks; ++r) texts.emplace_back(all.data() + r * width, lengths[r]);
     return texts;
 }
 
 std::string broadcast_text(Communicator& control, const std::string& text, int root) {
-    auto length = std::ssize(text);
-    control.broadcast(view(std::span(&length, 1)), root);
-    std::string copy = control.rank() == root ? text : std::string(static_cast<std::size_t>(length), '\0');
+    std::string copy = text;
+    copy.resize(from_root(control, std::ssize(text), root));
     control.broadcast(view(std::span(copy.data(), copy.size())), root);
     return copy;
-}
-
-std::vector<double> gather_values(Communicator& control, double mine) {
-    std::vector<double> all(control.world_size());
-    control.allgather(view(std::span(&mine, 1)), view(std::span(all)));
-    return all;
 }
 
 namespace {
@@ -81,8 +68,7 @@ Outcome outcome_of(const std::function<void()>& work) {
 // `first` is the lowest rank that failed, or nobody.
 void settle(Communicator& control, const Outcome& mine, std::int64_t first) {
     if (first == kNobody) return;
-    std::int64_t first_code = mine.code;
-    control.broadcast(view(std::span(&first_code, 1)), static_cast<int>(first));
+    const auto first_code = from_root(control, mine.code, static_cast<int>(first));
     if (control.rank() == first) std::rethrow_exception(mine.failure);
     throw PeerError(fmt::format("rank {} failed", first), static_cast<base::ExitCode>(first_code));
 }
@@ -91,9 +77,7 @@ void settle(Communicator& control, const Outcome& mine, std::int64_t first) {
 
 void together(Communicator& control, const std::function<void()>& work) {
     const Outcome mine = outcome_of(work);
-    std::int64_t first = mine.failure ? control.rank() : kNobody;
-    control.allreduce(view(std::span(&first, 1)), ReduceOp::min);
-    settle(control, mine, first);
+    settle(control, mine, reduced(control, mine.failure ? control.rank() : kNobody, ReduceOp::min));
 }
 
 void together_politely(Communicator& control, const std::function<void()>& work,

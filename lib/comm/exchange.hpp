@@ -1,9 +1,12 @@
 // What ranks tell each other over the control plane: texts, verdicts, exit codes.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.hpp"
@@ -15,8 +18,39 @@ namespace ranklab::comm {
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine);
 /// Root's text, on every rank.
 std::string broadcast_text(Communicator& control, const std::string& text, int root);
-/// Every rank's value, by rank, on every rank.
-std::vector<double> gather_values(Communicator& control, double mine);
+/// Every rank's value, by rank, on every rank: a number, or a struct of numbers, as its bytes.
+template <class Value>
+std::vector<Value> gather_values(Communicator& control, const Value& mine) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    std::vector<Value> all(control.world_size());
+    control.allgather(view(std::as_bytes(std::span(&mine, 1))), view(std::as_writable_bytes(std::span(all))));
+    return all;
+}
+/// The same of lists that differ in length.
+template <class Value>
+std::vector<std::vector<Value>> gather_lists(Communicator& control, const std::vector<Value>& mine) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    const auto* const bytes = reinterpret_cast<const char*>(mine.data());
+    std::vector<std::vector<Value>> lists;
+    for (const auto& text : gather_texts(control, {bytes, mine.size() * sizeof(Value)})) {
+        auto& list = lists.emplace_back(text.size() / sizeof(Value));
+        std::copy(text.begin(), text.end(), reinterpret_cast<char*>(list.data()));
+    }
+    return lists;
+}
+/// Root's value, on every rank: a number, or a struct of numbers.
+template <class Value>
+Value from_root(Communicator& control, Value mine, int root = 0) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    control.broadcast(view(std::as_writable_bytes(std::span(&mine, 1))), root);
+    return mine;
+}
+/// The ranks' values as one, on every rank.
+template <class Value>
+Value reduced(Communicator& control, Value mine, ReduceOp op) {
+    control.allreduce(view(std::span(&mine, 1)), op);
+    return mine;
+}
 
 /// Thrown on the ranks whose own part went well; the rank that failed has the sentence.
 struct PeerError : base::Error {

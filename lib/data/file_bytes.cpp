@@ -38,6 +38,12 @@ FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access)
     if (access != ByteAccess::read && size_ > 0) map(access == ByteAccess::resident);
 }
 
+FileBytes::FileBytes(const std::filesystem::path& path, std::vector<float> held)
+    : path_(path),
+      size_(held.size() * sizeof(float)),
+      held_(std::move(held)),
+      map_(std::as_bytes(std::span(held_)).data()) {}
+
 // Where a mapping cannot be had (limits on address space), pread serves as well.
 void FileBytes::map(bool resident) {
     void* const memory = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_.get(), 0);
@@ -54,7 +60,7 @@ void FileBytes::map(bool resident) {
 }
 
 FileBytes::~FileBytes() {
-    if (map_ != nullptr) ::munmap(const_cast<std::byte*>(map_), size_);
+    if (map_ != nullptr && held_.empty()) ::munmap(const_cast<std::byte*>(map_), size_);
 }
 
 const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {

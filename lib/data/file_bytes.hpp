@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/descriptor.hpp"
 
@@ -20,6 +21,8 @@ class FileBytes {
   public:
     /// DataError where it cannot be opened.
     FileBytes(const std::filesystem::path& path, ByteAccess access);
+    /// What was read already.
+    FileBytes(const std::filesystem::path& path, std::vector<float> held);
     ~FileBytes();
 
     std::uint64_t size() const { return size_; }
@@ -38,7 +41,8 @@ class FileBytes {
     std::string shrunk_;
     base::Descriptor file_;
     std::uint64_t size_ = 0;
-    const std::byte* map_ = nullptr;
+    std::vector<float> held_;
+    const std::byte* map_ = nullptr;  ///< of the file; or held_
 };
 
 /// mapped on a local file system, read on any other.

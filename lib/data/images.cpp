@@ -51,17 +51,13 @@ class Images final : public Source {
 };
 
 void broadcast_bytes(comm::Communicator& control, std::vector<std::uint8_t>& bytes) {
-    auto count = std::ssize(bytes);
-    control.broadcast(comm::view(std::span(&count, 1)), 0);
-    bytes.resize(count);
+    bytes.resize(comm::from_root(control, std::ssize(bytes)));
     control.broadcast(comm::view(std::span(bytes)), 0);
 }
 
 void broadcast_set(comm::Communicator& control, ImageSet& set) {
-    std::int64_t facts[] = {set.shape.channels, set.shape.height, set.shape.width, set.classes};
-    control.broadcast(comm::view(std::span(facts)), 0);
-    set.shape = {facts[0], facts[1], facts[2]};
-    set.classes = facts[3];
+    set.shape = comm::from_root(control, set.shape);
+    set.classes = comm::from_root(control, set.classes);
     broadcast_bytes(control, set.images);
     broadcast_bytes(control, set.labels);
 }

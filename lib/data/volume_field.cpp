@@ -192,37 +192,21 @@ class LibraryField final : public VolumeField {
     std::shared_ptr<const hdf5::Object> dataset_;
 };
 
-class MemoryField final : public VolumeField {
-  public:
-    MemoryField(std::string name, const hdf5::Object& dataset, const hdf5::DatasetPlace& place)
-        : VolumeField(std::move(name)), edge_(place.shape[1]) {
-        const std::int64_t plane = edge_ * edge_;
-        values_.resize(place.shape[0] * edge_ * plane);
-        constexpr std::int64_t kPlanes = 16;  // a part at a time: the library may need as much again
-        for (std::int64_t c = 0; c < place.shape[0]; ++c)
-            for (std::int64_t x = 0; x < edge_; x += kPlanes) {
-                const std::array<std::int64_t, 4> start{c, x, 0, 0};
-                const std::array<std::int64_t, 4> count{1, std::min(kPlanes, edge_ - x), edge_, edge_};
-                hdf5::read_box(dataset, start, count,
-                               values_.data() + static_cast<std::size_t>((c * edge_ + x) * plane));
-            }
-    }
-
-  private:
-    bool copy(const Slab& slab, const Rows& rows) const override {
-        FiniteCopy copied;
-        for (std::int64_t i = 0; i < slab.planes; ++i)
-            for (std::int64_t j = 0; j < slab.edge; ++j) {
-                const auto from = ((slab.channel * edge_ + slab.x + i) * edge_ + slab.y + j) * edge_ + slab.z;
-                copied.row(reinterpret_cast<const std::byte*>(values_.data() + from),
-                           rows.first + i * rows.plane + j * rows.line, slab.edge);
-            }
-        return copied.all_finite();
-    }
-
-    std::int64_t edge_;
-    std::vector<float> values_;
-};
+// A part at a time: the library may need as much again.
+std::vector<float> all_values(const hdf5::Object& dataset, const hdf5::DatasetPlace& place) {
+    constexpr std::int64_t kPlanes = 16;
+    const std::int64_t edge = place.shape[1];
+    std::vector<float> values(static_cast<std::size_t>(place.shape[0] * edge * edge * edge));
+    float* to = values.data();
+    for (std::int64_t c = 0; c < place.shape[0]; ++c)
+        for (std::int64_t x = 0; x < edge; x += kPlanes) {
+            const std::array<std::int64_t, 4> start{c, x, 0, 0};
+            const std::array<std::int64_t, 4> count{1, std::min(kPlanes, edge - x), edge, edge};
+            hdf5::read_box(dataset, start, count, to);
+            to += count[1] * edge * edge;
+        }
+    return values;
+}
 
 }  // namespace
 
@@ -251,8 +235,11 @@ std::unique_ptr<VolumeField> library_field(std::string name, std::shared_ptr<con
 }
 
 std::unique_ptr<VolumeField> memory_field(std::string name, const hdf5::Object& dataset,
-                                          const hdf5::DatasetPlace& place) {
-    return std::make_unique<MemoryField>(std::move(name), dataset, place);
+                                          hdf5::DatasetPlace place) {
+    auto values = std::make_shared<const FileBytes>(name, all_values(dataset, place));
+    place.chunk = place.shape;
+    place.offsets = {0};
+    return direct_field(std::move(name), std::move(values), std::move(place));
 }
 
 }  // namespace ranklab::data

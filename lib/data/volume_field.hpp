@@ -51,6 +51,6 @@ std::unique_ptr<VolumeField> direct_field(std::string name, std::shared_ptr<cons
 std::unique_ptr<VolumeField> library_field(std::string name, std::shared_ptr<const hdf5::Object> dataset);
 /// Read as a whole through the library, now, into this process's memory.
 std::unique_ptr<VolumeField> memory_field(std::string name, const hdf5::Object& dataset,
-                                          const hdf5::DatasetPlace& place);
+                                          hdf5::DatasetPlace place);
 
 }  // namespace ranklab::data

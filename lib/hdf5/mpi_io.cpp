@@ -103,7 +103,7 @@ bool several_ranks(const void* mpi) {
     return ranks > 1;
 }
 
-void use_mpi_io(const Id& access, const RecordFileOptions& options) {
+void use_mpi_io(const Id& access, const RecordFileOptions& options, const base::Settings&) {
     base::unique_handle<InfoTraits> info;
     if (!options.hints.empty()) {
         MPI_Info raw = MPI_INFO_NULL;
@@ -151,11 +151,11 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
 
 #else
 
-void use_mpi_io(const Id&, const RecordFileOptions&) {
+void use_mpi_io(const Id&, const RecordFileOptions&, const base::Settings& serial) {
     throw base::EnvironmentError(
-        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; take "
-        "a serial rung, or build it on a parallel HDF5 (libhdf5-openmpi-dev)",
-        {"strategy hdf5-serial"});
+        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; let "
+        "one rank write it, or build it on a parallel HDF5 (libhdf5-openmpi-dev)",
+        serial);
 }
 bool several_ranks(const void* mpi) {
     return mpi != nullptr;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/record_file.hpp"
 
@@ -14,8 +15,9 @@ namespace ranklab::hdf5 {
 /// Of the MPI_Comm that it points to, if any. One rank needs no MPI-IO: what it writes is the same.
 bool several_ranks(const void* mpi);
 
-/// Puts the MPI-IO driver and its settings into the file access properties.
-void use_mpi_io(const Id& access, const RecordFileOptions& options);
+/// Puts the MPI-IO driver and its settings into the file access properties. `serial`: what has one rank
+/// write, for the error of an HDF5 without MPI.
+void use_mpi_io(const Id& access, const RecordFileOptions& options, const base::Settings& serial = {});
 
 /// Transfer properties through MPI-IO.
 Id mpi_transfer(Requested requested);

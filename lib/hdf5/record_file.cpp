@@ -26,7 +26,7 @@ Id access_properties(const RecordFileOptions& options) {
     check<H5Pset_libver_bounds>("file access", access.get(), oldest, H5F_LIBVER_LATEST);
     if (options.alignment > 1)
         check<H5Pset_alignment>("file access", access.get(), options.alignment, options.alignment);
-    if (options.mpi != nullptr) use_mpi_io(access, options);
+    if (options.mpi != nullptr) use_mpi_io(access, options, {"strategy hdf5-serial"});
     return access;
 }
 

@@ -1,6 +1,7 @@
 #include "hdf5/transfer.hpp"
 
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -25,6 +26,14 @@ constexpr std::uint32_t kKnownCauses = 0xFF;
 // H5D_mpio_actual_io_mode_t
 constexpr int kChunkCollective = 2;
 constexpr int kContiguousCollective = 4;
+constexpr std::array kIoModes{"no collective", "chunk independent", "chunk collective", "chunk mixed",
+                              "contiguous collective"};
+// H5D_mpio_actual_chunk_opt_mode_t
+constexpr std::array kChunkModes{"none", "link chunk", "multi chunk"};
+
+std::string name_of_mode(int mode, std::span<const char* const> names) {
+    return mode >= 0 && mode < std::ssize(names) ? names[mode] : "mode " + std::to_string(mode);
+}
 
 }  // namespace
 
@@ -38,33 +47,11 @@ std::string requested_name(const Transfer& transfer) {
 }
 
 std::string io_mode_name(const Transfer& transfer) {
-    switch (transfer.io_mode) {
-        case 0:
-            return "no collective";
-        case 1:
-            return "chunk independent";
-        case kChunkCollective:
-            return "chunk collective";
-        case 3:
-            return "chunk mixed";
-        case kContiguousCollective:
-            return "contiguous collective";
-        default:
-            return "mode " + std::to_string(transfer.io_mode);
-    }
+    return name_of_mode(transfer.io_mode, kIoModes);
 }
 
 std::string chunk_mode_name(const Transfer& transfer) {
-    switch (transfer.chunk_mode) {
-        case 0:
-            return "none";
-        case 1:
-            return "link chunk";
-        case 2:
-            return "multi chunk";
-        default:
-            return "mode " + std::to_string(transfer.chunk_mode);
-    }
+    return name_of_mode(transfer.chunk_mode, kChunkModes);
 }
 
 std::string cause_name(const Transfer& transfer) {

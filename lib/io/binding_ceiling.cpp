@@ -10,12 +10,9 @@
 namespace ranklab::io {
 namespace {
 
-Ceiling best_of_kind(std::span<const Ceilings> measured, CeilingKind kind) {
-    Ceiling best;
-    for (const auto& one : measured)
-        if (one.of(kind).per_second() > best.per_second()) best = one.of(kind);
-    return best;
-}
+// In the order of CeilingKind.
+constexpr std::array kMembers{&Ceilings::memory_copy, &Ceilings::write_own, &Ceilings::write_shared,
+                              &Ceilings::create};
 
 // Writers that do nothing but write wait for each other all the time; those of a rung make their numbers in
 // between; which of the two it was is not measured. One writer alone was simply quicker than the ceiling's.
@@ -44,23 +41,19 @@ std::string_view name_of(CeilingKind kind) {
 }
 
 const Ceiling& Ceilings::of(CeilingKind kind) const {
-    switch (kind) {
-        case CeilingKind::memory_copy:
-            return memory_copy;
-        case CeilingKind::write_own:
-            return write_own;
-        case CeilingKind::write_shared:
-            return write_shared;
-        default:
-            return create;
-    }
+    return this->*kMembers.at(base::number_of(kind));
+}
+
+Ceiling& Ceilings::of(CeilingKind kind) {
+    return this->*kMembers.at(base::number_of(kind));
 }
 
 Ceilings best_of(std::span<const Ceilings> measured) {
-    return {.memory_copy = best_of_kind(measured, CeilingKind::memory_copy),
-            .write_own = best_of_kind(measured, CeilingKind::write_own),
-            .write_shared = best_of_kind(measured, CeilingKind::write_shared),
-            .create = best_of_kind(measured, CeilingKind::create)};
+    Ceilings best;
+    for (const auto& one : measured)
+        for (const auto kind : kCeilingKinds)
+            if (one.of(kind).per_second() > best.of(kind).per_second()) best.of(kind) = one.of(kind);
+    return best;
 }
 
 std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
@@ -80,8 +73,7 @@ std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings&
 
 std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const RungEffort& rung) {
     std::optional<BindingCeiling> binding;
-    for (const auto kind :
-         {CeilingKind::memory_copy, CeilingKind::write_own, CeilingKind::write_shared, CeilingKind::create}) {
+    for (const auto kind : kCeilingKinds) {
         const auto candidate = share_of_ceiling(kind, ceilings, rung);
         if (candidate && (!binding || candidate->ceiling_s > binding->ceiling_s)) binding = candidate;
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <vector>
 
 #include "base/cast.hpp"
@@ -112,23 +111,20 @@ CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b) {
 }
 
 CacheEvidence merged_over_ranks(comm::Communicator& ranks, const CacheEvidence& mine) {
-    const auto whole = [](std::uint64_t value) -> std::int64_t { return value; };
-    const Residency before = mine.before.value_or(Residency{});
-    std::array<std::int64_t, 6> sums{whole(mine.requested),  whole(before.bytes),
-                                     whole(before.resident), whole(mine.delivered.value_or(0)),
-                                     mine.before ? 0 : 1,    mine.delivered ? 0 : 1};
-    ranks.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
+    struct Numbers {
+        Kind kind;
+        std::uint64_t requested;
+        std::optional<Residency> before;
+        std::optional<std::uint64_t> delivered;
+    };
     const auto names = comm::gather_texts(ranks, mine.file_system.name);
-    const auto kinds = comm::gather_values(ranks, base::real(base::number_of(mine.file_system.kind)));
-
-    const auto bytes = [&](std::size_t i) -> std::uint64_t { return sums.at(i); };
+    const auto numbers = comm::gather_values(
+        ranks, Numbers{mine.file_system.kind, mine.requested, mine.before, mine.delivered});
     CacheEvidence all;
-    for (std::size_t r = 0; r < names.size(); ++r)
-        all.file_system =
-            stricter(all.file_system, {names[r], static_cast<Kind>(static_cast<int>(kinds[r]))});
-    all.requested = bytes(0);
-    all.before = sums[4] == 0 ? std::optional(Residency{bytes(1), bytes(2)}) : std::nullopt;
-    all.delivered = sums[5] == 0 ? std::optional(bytes(3)) : std::nullopt;
+    for (std::size_t r = 0; r < names.size(); ++r) {
+        const auto& [kind, requested, before, delivered] = numbers[r];
+        all = merged(all, {{names[r], kind}, requested, before, delivered});
+    }
     return all;
 }
 

@@ -24,16 +24,6 @@ using base::IoPhase;
 
 constexpr const char* kSetting = "directory";
 
-double max_over_ranks(comm::Communicator& ranks, double mine) {
-    ranks.allreduce(comm::view(std::span(&mine, 1)), comm::ReduceOp::max);
-    return mine;
-}
-
-double sum_over_ranks(comm::Communicator& ranks, double mine) {
-    ranks.allreduce(comm::view(std::span(&mine, 1)), comm::ReduceOp::sum);
-    return mine;
-}
-
 // One file of all ranks, gone with it: what a killed run left there is replaced.
 class SharedFile {
   public:
@@ -94,7 +84,8 @@ class Measurement {
         });
         ranks_.barrier();
         const Ceiling mine = writer->copy();
-        return {sum_over_ranks(ranks_, mine.amount), max_over_ranks(ranks_, mine.seconds)};
+        return {comm::reduced(ranks_, mine.amount, comm::ReduceOp::sum),
+                comm::reduced(ranks_, mine.seconds, comm::ReduceOp::max)};
     }
 
     void own_files(Ceilings& found) const {
@@ -103,8 +94,9 @@ class Measurement {
         comm::together(ranks_, [&] { writer.emplace(share()); });
         ranks_.barrier();
         comm::together(ranks_, [&] { times = writer->write(work_.between); });
-        found.create = {base::real(work_.records), max_over_ranks(ranks_, creating_s(times))};
-        found.write_own = {all_bytes(), max_over_ranks(ranks_, writing_s(times))};
+        found.create = {base::real(work_.records),
+                        comm::reduced(ranks_, creating_s(times), comm::ReduceOp::max)};
+        found.write_own = {all_bytes(), comm::reduced(ranks_, writing_s(times), comm::ReduceOp::max)};
     }
 
     Ceiling write_shared() const {
@@ -122,7 +114,7 @@ class Measurement {
         ranks_.barrier();
         base::IoTimes times;
         comm::together(ranks_, [&] { put_all(*file, record, times); });
-        return {all_bytes(), max_over_ranks(ranks_, writing_s(times))};
+        return {all_bytes(), comm::reduced(ranks_, writing_s(times), comm::ReduceOp::max)};
     }
 
     // Each rank its records; or of every record its rows.

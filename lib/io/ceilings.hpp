@@ -2,6 +2,7 @@
 // rung is compared with the ceiling that binds it. docs/writing.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,6 +17,8 @@ namespace ranklab::io {
 /// each record to a file of its own. write_shared: pwrite() to one file of all ranks, each rank its part.
 /// create: open() of the new files, and close() when they are written.
 enum class CeilingKind { memory_copy, write_own, write_shared, create };
+inline constexpr std::array kCeilingKinds{CeilingKind::memory_copy, CeilingKind::write_own,
+                                          CeilingKind::write_shared, CeilingKind::create};
 /// "memory copy", "raw write()", "raw pwrite()", "file creation"
 std::string_view name_of(CeilingKind kind);
 
@@ -27,6 +30,7 @@ struct Ceilings {
     Ceiling create;
 
     const Ceiling& of(CeilingKind kind) const;
+    Ceiling& of(CeilingKind kind);
 };
 
 struct CeilingWork {

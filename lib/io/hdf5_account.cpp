@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <numeric>
-#include <sstream>
 
 #include "comm/exchange.hpp"
 #include "results/rows.hpp"
@@ -11,25 +10,10 @@
 namespace ranklab::io {
 namespace {
 
-std::string serialise(const std::map<hdf5::Transfer, std::int64_t>& transfers) {
-    std::string text;
-    for (const auto& [transfer, count] : transfers)
-        text += fmt::format("{} {} {} {} {} {}\n", static_cast<int>(transfer.requested), transfer.io_mode,
-                            transfer.chunk_mode, transfer.local_cause, transfer.global_cause, count);
-    return text;
-}
-
-void add(const std::string& text, std::map<hdf5::Transfer, std::int64_t>& transfers) {
-    std::istringstream lines(text);
+struct Count {
     hdf5::Transfer transfer;
-    int requested = 0;
-    std::int64_t count = 0;
-    while (lines >> requested >> transfer.io_mode >> transfer.chunk_mode >> transfer.local_cause >>
-           transfer.global_cause >> count) {
-        transfer.requested = static_cast<hdf5::Requested>(requested);
-        transfers[transfer] += count;
-    }
-}
+    std::int64_t transfers = 0;
+};
 
 results::Table transfers_table(const std::map<hdf5::Transfer, std::int64_t>& transfers) {
     results::Rows rows("hdf5_transfers");
@@ -68,8 +52,10 @@ std::vector<std::string> Hdf5Account::warnings(const std::string& strategy) cons
 
 Hdf5Account gather_hdf5_account(comm::Communicator& ranks, const hdf5::RecordFile& file) {
     Hdf5Account account{.transfers = {}, .mpi_io = file.mpi_io()};
-    for (const auto& text : comm::gather_texts(ranks, serialise(file.transfers())))
-        add(text, account.transfers);
+    std::vector<Count> mine;
+    for (const auto& [transfer, count] : file.transfers()) mine.push_back({transfer, count});
+    for (const auto& counts : comm::gather_lists(ranks, mine))
+        for (const auto& [transfer, count] : counts) account.transfers[transfer] += count;
     return account;
 }
 

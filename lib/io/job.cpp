@@ -9,7 +9,7 @@ std::string record_name(std::int64_t id) {
 }
 
 std::filesystem::path temporary_of(const std::filesystem::path& path) {
-    return path.parent_path() / ("." + path.filename().string() + ".tmp");
+    return path.parent_path() / fmt::format(".{}.tmp", path.filename().string());
 }
 
 }  // namespace ranklab::io

@@ -26,21 +26,25 @@ struct Hdf5Settings {
     bool latest_format = false;
 };
 
-struct Job {
-    std::int64_t files = 15;          ///< n, records
-    std::int64_t size = 100;          ///< a record is size x size float64
-    std::filesystem::path directory;  ///< exists when a strategy is opened
-    int workers = 1;                  ///< processes of the process rungs
-    std::filesystem::path
-        worker_program;            ///< of the process rungs; empty: ranklab-io-worker beside this program
+/// Also what worker processes are told, as bytes.
+struct JobNumbers {
+    std::int64_t files = 15;       ///< n, records
+    std::int64_t size = 100;       ///< a record is size x size float64
+    int workers = 1;               ///< processes of the process rungs
     bool async = false;            ///< process-pool: tasks are handed out without waiting for each result
     bool dynamic = false;          ///< mpi-send: ranks ask for the next chunk
     std::int64_t chunk_files = 1;  ///< of --dynamic: records handed out at a time
     bool fsync = false;
     bool rename = false;  ///< give a file a temporary name until it is whole
-    Hdf5Settings hdf5;
 
     std::int64_t values_per_record() const { return size * size; }
+};
+
+struct Job : JobNumbers {
+    std::filesystem::path directory;  ///< exists when a strategy is opened
+    /// Of the process rungs; empty: ranklab-io-worker beside this program.
+    std::filesystem::path worker_program;
+    Hdf5Settings hdf5;
 };
 
 /// "data00042" and an ending: the names that the original gives (at least five digits).

@@ -1,6 +1,5 @@
 #include "io/raw_writer.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 #include "base/cast.hpp"
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
-#include "base/whole_io.hpp"
+#include "io/record_files.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -88,30 +87,10 @@ base::IoTimes RawWriter::write(const std::function<void()>& between) {
     times_ = {};
     Pauses pauses(share_.bytes_per_record, share_.fsync, between);
     for (std::int64_t id = share_.records.first; id < share_.records.end(); ++id) {
-        put(id);
+        write_new(raw_path(share_.directory, id), record_, {}, {.fsync = share_.fsync}, times_);
         pauses.after_record();
     }
     return times_;
-}
-
-void RawWriter::put(std::int64_t id) {
-    const fs::path path = raw_path(share_.directory, id);
-    base::Descriptor file;
-    {
-        const auto mark = times_.phase(IoPhase::open);
-        file = base::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-        if (!file) base::throw_errno("open", path, errno, kSetting);
-    }
-    if (!record_.empty()) {
-        const auto mark = times_.phase(IoPhase::write);
-        if (!base::write_whole(file.get(), record_)) base::throw_errno("write", path, errno, kSetting);
-    }
-    if (share_.fsync) {
-        const auto mark = times_.phase(IoPhase::fsync);
-        if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
-    }
-    const auto mark = times_.phase(IoPhase::close);
-    if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kSetting);
 }
 
 double writing_s(const base::IoTimes& times) {

@@ -52,8 +52,6 @@ class RawWriter : base::Pinned {
     base::IoTimes write(const std::function<void()>& between);
 
   private:
-    void put(std::int64_t id);
-
     RawShare share_;
     base::IoTimes times_;
     Bytes record_;

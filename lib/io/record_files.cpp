@@ -125,34 +125,38 @@ void RecordWriter::format(std::span<const double> values) {
     bytes_ = at - buffer_.data();
 }
 
-void RecordWriter::write(std::int64_t id, std::span<const double> values) {
-    format(values);
-    const fs::path path = record_path(job_, encoding_, id);
-    const fs::path made = job_.rename ? temporary_of(path) : path;
+void write_new(const fs::path& path, std::span<const char> first, std::span<const char> second, Finish finish,
+               base::IoTimes& times) {
+    const fs::path made = finish.rename ? temporary_of(path) : path;
     base::Descriptor file;
     {
-        const auto mark = times_.phase(IoPhase::open);
+        const auto mark = times.phase(IoPhase::open);
         file = base::Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
         if (!file) base::throw_errno("open", path, errno, kSetting);
     }
     Unfinished unfinished(made);
-    {
-        const auto mark = times_.phase(IoPhase::write);
-        const std::span text(buffer_.data(),
-                             encoding_ == Encoding::text ? static_cast<std::size_t>(bytes_) : buffer_.size());
-        const std::span raw(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-        write_all(file.get(), text, encoding_ == Encoding::npy ? raw : std::span<const char>(), path);
+    if (!first.empty() || !second.empty()) {
+        const auto mark = times.phase(IoPhase::write);
+        write_all(file.get(), first, second, path);
     }
-    if (job_.fsync) {
-        const auto mark = times_.phase(IoPhase::fsync);
+    if (finish.fsync) {
+        const auto mark = times.phase(IoPhase::fsync);
         if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
-    const auto mark = times_.phase(IoPhase::close);
+    const auto mark = times.phase(IoPhase::close);
     // Network file systems say here that what was written has no room.
     if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kSetting);
-    if (job_.rename && ::rename(made.c_str(), path.c_str()) != 0)
+    if (finish.rename && ::rename(made.c_str(), path.c_str()) != 0)
         base::throw_errno("rename", path, errno, kSetting);
     unfinished.finish();
+}
+
+void RecordWriter::write(std::int64_t id, std::span<const double> values) {
+    format(values);
+    const bool text = encoding_ == Encoding::text;
+    const std::span buffer(buffer_.data(), text ? static_cast<std::size_t>(bytes_) : buffer_.size());
+    const std::span raw(reinterpret_cast<const char*>(values.data()), text ? 0 : values.size_bytes());
+    write_new(record_path(job_, encoding_, id), buffer, raw, {job_.fsync, job_.rename}, times_);
 }
 
 RecordReader::RecordReader(const Job& job, Encoding encoding, base::IoTimes& times)

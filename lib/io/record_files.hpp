@@ -20,12 +20,21 @@ const char* extension_of(Encoding encoding);
 /// DIRECTORY/data00042.npy
 std::filesystem::path record_path(const Job& job, Encoding encoding, std::int64_t id);
 
-/// Writes records, each in a file of its own, by one write() where the record is not larger than that takes.
+struct Finish {
+    bool fsync = false;
+    bool rename = false;  ///< a temporary name (temporary_of) until it is whole
+};
+/// Makes a file of the bytes, one after the other, by one write() where they are not more than that takes.
+/// Marks open, write, fsync, close. EnvironmentError where the place does not take it (the file is removed,
+/// so that no half of it stays).
+void write_new(const std::filesystem::path& path, std::span<const char> first, std::span<const char> second,
+               Finish finish, base::IoTimes& times);
+
+/// Writes records, each in a file of its own.
 class RecordWriter {
   public:
     RecordWriter(const Job& job, Encoding encoding, base::IoTimes& times);
-    /// size x size values. Marks format, open, write, fsync, close. EnvironmentError where the place does not
-    /// take it (the file is removed, so that no half of it stays).
+    /// size x size values. Marks format, and what write_new marks.
     void write(std::int64_t id, std::span<const double> values);
     std::int64_t bytes_of_last() const { return bytes_; }
 

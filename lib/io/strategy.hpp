@@ -89,6 +89,12 @@ struct StrategyEntry {
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
 };
 
+/// For StrategyEntry::make.
+template <class Made>
+std::unique_ptr<Strategy> make_strategy(const Job& job, const Place& place) {
+    return std::make_unique<Made>(job, place);
+}
+
 /// The two as numbers of a job.
 inline bool writes_by_rows(const StrategyEntry& entry, const Job& job) {
     return entry.by_rows && entry.by_rows(job);

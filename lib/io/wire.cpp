@@ -9,7 +9,7 @@
 namespace ranklab::io {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x324f4952;  // "RIO2"; another number where a message changes
+constexpr std::uint32_t kMagic = 0x334f4952;  // "RIO3"; another number where a message changes
 /// The longest body that a worker sends: a failure's sentence.
 constexpr std::uint64_t kLongestAnswer = 64 * 1024;
 constexpr std::size_t kTakenAtOnce = 16 * 1024;

@@ -17,6 +17,7 @@
 
 #include "base/io_times.hpp"
 #include "base/pinned.hpp"
+#include "io/job.hpp"
 
 namespace ranklab::io {
 
@@ -28,7 +29,7 @@ inline constexpr int kQueueDescriptor = 4;
 enum class WorkerKind : std::uint32_t { pool, queue, raw };
 
 /// Down: start (StartBody and the directory), task (TaskBody, X, Y), copy and write (to a raw worker). Up:
-/// ready, answer (ReportBody of one task), progress (ProgressBody), copied (CopiedBody), finished (ReportBody
+/// ready, answer (ReportBody of one task), progress (ProgressBody), copied (Ceiling), finished (ReportBody
 /// of all), failed (FailureBody and the sentence).
 enum class MessageType : std::uint32_t {
     start = 1,
@@ -50,14 +51,9 @@ struct MessageHeader {
 };
 struct StartBody {
     WorkerKind kind = WorkerKind::pool;
-    std::uint32_t fsync = 0;
-    std::uint32_t rename = 0;
-    std::uint32_t directory_bytes = 0;
-    std::int64_t files = 0;
-    std::int64_t size = 0;
-    std::int64_t number = 0;         ///< of this worker, from 0
-    std::int64_t workers = 0;        ///< all of them
+    int number = 0;                  ///< of this worker, from 0
     std::uint64_t record_bytes = 0;  ///< of a raw worker's records
+    JobNumbers job;                  ///< the directory's name follows
 };
 struct TaskBody {
     std::int64_t files = 0;  ///< n
@@ -72,10 +68,6 @@ struct ReportBody {
 };
 struct ProgressBody {
     std::int64_t records = 0;  ///< since the last message
-};
-struct CopiedBody {
-    double bytes = 0;
-    double seconds = 0;
 };
 struct FailureBody {
     std::int64_t code = 0;  ///< base::ExitCode; the sentence follows, and the settings that mend it

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -155,13 +156,12 @@ class Parent {
 
 /// This worker's share of a ceiling: each step when the parent says so to all.
 void serve_raw(const StartBody& start, const Job& job) {
-    const auto share =
-        base::share_of(start.files, static_cast<int>(start.number), static_cast<int>(start.workers));
+    const auto share = base::share_of(job.files, start.number, job.workers);
     RawWriter writer({.directory = job.directory,
                       .records = share,
                       .bytes_per_record = start.record_bytes,
                       .fsync = job.fsync,
-                      .beside = static_cast<int>(start.workers)});
+                      .beside = job.workers});
     Parent parent;
     if (!tell(MessageType::ready, {})) return;
     while (const auto header = receive_header(kChannelDescriptor)) {
@@ -170,8 +170,7 @@ void serve_raw(const StartBody& start, const Job& job) {
             writer.prepare_copy();
             if (!tell(MessageType::ready, {}) || !receive_header(kChannelDescriptor)) return;
             const Ceiling copied = writer.copy();
-            const CopiedBody body{copied.amount, copied.seconds};
-            if (!tell(MessageType::copied, {bytes_of(body)})) return;
+            if (!tell(MessageType::copied, {bytes_of(copied)})) return;
         } else if (header->type == MessageType::write) {
             const ReportBody report{
                 .id = -1, .records = share.count, .queue_bytes = 0, .wait_s = 0, .times = writer.write([&] {
@@ -190,17 +189,13 @@ std::optional<std::pair<StartBody, Job>> receive_start() {
     const auto header = receive_header(kChannelDescriptor);
     if (!header) return std::nullopt;
     StartBody start;
-    if (header->type != MessageType::start || header->bytes < sizeof start) throw_no_message();
+    if (header->type != MessageType::start || header->bytes < sizeof start ||
+        header->bytes > sizeof start + PATH_MAX)
+        throw_no_message();
     if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(&start, 1)))) return std::nullopt;
-    if (header->bytes != sizeof start + start.directory_bytes) throw_no_message();
-    std::string directory(start.directory_bytes, '\0');
+    std::string directory(header->bytes - sizeof start, '\0');
     if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(directory)))) return std::nullopt;
-    Job job;
-    job.files = start.files;
-    job.size = start.size;
-    job.directory = directory;
-    job.fsync = start.fsync != 0;
-    job.rename = start.rename != 0;
+    const Job job{start.job, directory, {}, {}};
     return std::pair(start, job);
 }
 

@@ -73,8 +73,8 @@ class WorkerMeasurement {
         tell_all(MessageType::copy);
         Ceiling all;
         hear_all([&](const auto& said) {
-            const auto one = workers_.template body<CopiedBody>(said, MessageType::copied);
-            all = {all.amount + one.bytes, std::max(all.seconds, one.seconds)};
+            const auto one = workers_.template body<Ceiling>(said, MessageType::copied);
+            all = {all.amount + one.amount, std::max(all.seconds, one.seconds)};
         });
         return all;
     }

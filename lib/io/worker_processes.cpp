@@ -108,15 +108,7 @@ void WorkerProcesses::start() {
 
 void WorkerProcesses::introduce(int worker) {
     const std::string directory = job_.directory.string();
-    const StartBody start{.kind = kind_,
-                          .fsync = job_.fsync ? 1U : 0U,
-                          .rename = job_.rename ? 1U : 0U,
-                          .directory_bytes = static_cast<std::uint32_t>(directory.size()),
-                          .files = job_.files,
-                          .size = job_.size,
-                          .number = worker,
-                          .workers = job_.workers,
-                          .record_bytes = record_bytes_};
+    const StartBody start{.kind = kind_, .number = worker, .record_bytes = record_bytes_, .job = job_};
     Outgoing message(MessageType::start, {bytes_of(start), std::as_bytes(std::span(directory))});
     tell(worker, message);
 }

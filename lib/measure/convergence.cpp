@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "comm/exchange.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::measure {
@@ -35,15 +36,13 @@ void Convergence::look(comm::Communicator& control, std::span<const double> sinc
     control.allreduce(comm::view(std::span(slowest)), comm::ReduceOp::max);
     seen_ += std::ssize(since);
     next_ = std::max(seen_ + 1, static_cast<std::int64_t>(std::ceil(1.25 * base::real(seen_))));
-    std::int64_t reached = 0;
     if (control.rank() == 0) {
         newest_.insert(newest_.end(), slowest.begin(), slowest.end());
         if (newest_.size() > kMostSamples) newest_.erase(newest_.begin(), newest_.end() - kMostSamples);
         judge();
-        reached = looks_.back().half_width <= target_ ? 1 : 0;
+        reached_ = looks_.back().half_width <= target_;
     }
-    control.broadcast(comm::view(std::span(&reached, 1)), 0);
-    reached_ = reached != 0;
+    reached_ = comm::from_root(control, reached_);
 }
 
 void Convergence::judge() {

@@ -1,6 +1,7 @@
 #include "stats/difference.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -45,19 +46,8 @@ std::vector<double> holm(std::span<const double> p) {
 }
 
 std::string verdict_name(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::better:
-            return "better";
-        case Verdict::worse:
-            return "worse";
-        case Verdict::same:
-            return "same";
-        case Verdict::too_noisy:
-            return "too noisy";
-        case Verdict::too_few_runs:
-            return "too few runs";
-    }
-    return "";
+    static constexpr std::array kNames{"better", "worse", "same", "too noisy", "too few runs"};
+    return kNames.at(base::number_of(verdict));
 }
 
 Difference difference(std::span<const double> a, std::span<const double> b) {

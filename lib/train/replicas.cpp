@@ -50,12 +50,14 @@ void check_alike(const std::vector<torch::Tensor>& a, const std::vector<torch::T
 
 }  // namespace
 
-std::vector<data::Part> chunks_of(std::int64_t count, std::size_t replicas) {
+std::vector<base::Share> chunks_of(std::int64_t count, std::size_t replicas) {
     const auto parts = static_cast<std::int64_t>(replicas);
     const std::int64_t size = (count + parts - 1) / parts;
-    std::vector<data::Part> chunks;
-    for (std::int64_t part = 0; part < parts; ++part)
-        chunks.push_back({std::min(part * size, count), std::min((part + 1) * size, count)});
+    std::vector<base::Share> chunks;
+    for (std::int64_t part = 0; part < parts; ++part) {
+        const std::int64_t first = std::min(part * size, count);
+        chunks.push_back({first, std::min(size, count - first)});
+    }
     return chunks;
 }
 
@@ -133,12 +135,12 @@ double DataParallel::compute_gradient(const TensorBatch& batch, double weight, c
 }
 
 // The targets stay where the loss is computed. On the CPU a part is a view: the replicas share the memory.
-void DataParallel::scatter(const TensorBatch& batch, const std::vector<data::Part>& parts) {
+void DataParallel::scatter(const TensorBatch& batch, const std::vector<base::Share>& parts) {
     const auto mark = phases_.phase(Phase::scatter);
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        const auto [begin, end] = parts[r];
-        replicas_[r].input = begin == end ? torch::Tensor()
-                                          : batch.input.narrow(0, begin, end - begin).to(replicas_[r].device);
+        const auto [first, count] = parts[r];
+        replicas_[r].input =
+            count == 0 ? torch::Tensor() : batch.input.narrow(0, first, count).to(replicas_[r].device);
     }
 }
 
@@ -178,11 +180,11 @@ torch::Tensor DataParallel::gather() const {
     return torch::cat(outputs).requires_grad_();
 }
 
-void DataParallel::hand_back(const torch::Tensor& gradient, const std::vector<data::Part>& parts) {
+void DataParallel::hand_back(const torch::Tensor& gradient, const std::vector<base::Share>& parts) {
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        const auto [begin, end] = parts[r];
-        if (begin != end)
-            replicas_[r].output_gradient = gradient.narrow(0, begin, end - begin).to(replicas_[r].device);
+        const auto [first, count] = parts[r];
+        if (count > 0)
+            replicas_[r].output_gradient = gradient.narrow(0, first, count).to(replicas_[r].device);
     }
 }
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/part.hpp"
+#include "base/share.hpp"
 #include "nn/model.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/optimizer.hpp"
@@ -22,7 +22,7 @@ namespace ranklab::train {
 
 /// torch.chunk: parts of ceil(count / replicas) samples, the last one smaller; the rest of the replicas have
 /// none (their part is empty).
-std::vector<data::Part> chunks_of(std::int64_t count, std::size_t replicas);
+std::vector<base::Share> chunks_of(std::int64_t count, std::size_t replicas);
 
 struct ReplicaSetup {
     std::vector<torch::Device> devices;  ///< one a replica; the first is where the model is
@@ -81,11 +81,11 @@ class DataParallel final : public Stepper {
     };
 
     double compute_gradient(const TensorBatch& batch, double weight, const GradScaler* scaler);
-    void scatter(const TensorBatch& batch, const std::vector<data::Part>& parts);
+    void scatter(const TensorBatch& batch, const std::vector<base::Share>& parts);
     void replicate();
     void forward();
     torch::Tensor gather() const;
-    void hand_back(const torch::Tensor& gradient, const std::vector<data::Part>& parts);
+    void hand_back(const torch::Tensor& gradient, const std::vector<base::Share>& parts);
     void backward();
 
     Optimizer& optimizer_;

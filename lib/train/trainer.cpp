@@ -12,10 +12,10 @@ namespace {
 // The validation crops are the same in every epoch of every run, whatever its seed.
 constexpr std::uint64_t kValidationSeed = 0x76616c6964;
 
-std::vector<data::Draw> validation_draws(data::Part part, std::int64_t b, std::int64_t batch) {
+std::vector<data::Draw> validation_draws(base::Share part, std::int64_t b, std::int64_t batch) {
     std::vector<data::Draw> draws;
-    const std::int64_t begin = part.begin + b * batch;
-    for (std::int64_t i = begin; i < std::min(begin + batch, part.end); ++i)
+    const std::int64_t begin = part.first + b * batch;
+    for (std::int64_t i = begin; i < std::min(begin + batch, part.end()); ++i)
         draws.push_back({i, data::random_of(kValidationSeed, 0, i)});
     return draws;
 }
@@ -102,16 +102,16 @@ std::vector<std::string> trained_parameter_names(const nn::Model& model) {
     return names;
 }
 
-EvaluationSums evaluate(nn::Model& model, const data::Source& source, data::Part part,
+EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on, std::int64_t turns) {
     const torch::NoGradGuard no_gradients;
     model.eval();
     EvaluationSums sums;
     data::Loader::Config fitting = config;
-    fitting.batch = std::clamp<std::int64_t>(part.size(), 1, config.batch);
+    fitting.batch = std::clamp<std::int64_t>(part.count, 1, config.batch);
     data::Loader loader(source, fitting);
-    const std::int64_t batches = (part.size() + config.batch - 1) / config.batch;
+    const std::int64_t batches = (part.count + config.batch - 1) / config.batch;
     loader.start([&](std::int64_t b) { return validation_draws(part, b, config.batch); }, 0, batches);
     for (std::int64_t b = 0; b < std::max(batches, turns); ++b) {
         if (b < batches) add_batch(sums, model, convert(loader.next()));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/phase.hpp"
-#include "data/part.hpp"
+#include "base/share.hpp"
 #include "nn/model.hpp"
 #include "train/buffer_sync.hpp"
 #include "train/grad_scaler.hpp"
@@ -56,7 +56,7 @@ struct EvaluationSums {
 /// The test pass (dropout off, no gradients) over samples [begin, end) of `source`, in batches as `config`
 /// says. `goes_on`, if given, is asked after each of `turns` batches, also of those beyond the part's own (as
 /// many on all ranks, so that they can ask each other); false ends it, and the sums are then of no use.
-EvaluationSums evaluate(nn::Model& model, const data::Source& source, data::Part part,
+EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);
 

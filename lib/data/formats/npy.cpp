@@ -5,12 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <limits>
+#include <regex>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
@@ -28,113 +31,45 @@ constexpr std::size_t kLongestHeader = 65536;
 constexpr std::size_t kMostDimensions = 32;  // NumPy's own
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-// The few forms of Python that NumPy writes: strings, True and False, whole numbers, tuples.
-class DictionaryReader {
-  public:
-    DictionaryReader(const std::string& text, std::string name) : text_(text), name_(std::move(name)) {}
+using Json = nlohmann::json;
 
-    NpyHeader read() {
-        NpyHeader header;
-        bool descr = false;
-        bool order = false;
-        bool shape = false;
-        expect('{');
-        while (peek() != '}') {
-            const std::string key = string();
-            expect(':');
-            if (key == "descr" && !descr) {
-                header.type = type(string());
-                descr = true;
-            } else if (key == "fortran_order" && !order) {
-                header.fortran_order = boolean();
-                order = true;
-            } else if (key == "shape" && !shape) {
-                header.shape = tuple();
-                shape = true;
-            } else {
-                fail(fmt::format("has '{}' where descr, fortran_order and shape are expected once",
-                                 base::printable(key, 40)));
-            }
-            if (peek() == ',') ++at_;
-        }
-        if (!descr || !order || !shape) fail("lacks one of descr, fortran_order and shape in its header");
-        return header;
-    }
+[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+    throw base::DataError(fmt::format("{} {}; save it again with numpy.save", name, what));
+}
 
-  private:
-    [[noreturn]] void fail(const std::string& what) const {
-        throw base::DataError(fmt::format("{} {}; save it again with numpy.save", name_, what));
-    }
+// The few forms of Python that NumPy writes (strings, True and False, whole numbers, tuples) as JSON. What
+// else there may be becomes no JSON, or none that fits.
+std::string as_json(const std::string& python) {
+    static const std::array<std::pair<std::regex, const char*>, 7> kForms{
+        {{std::regex("'"), "\""},
+         {std::regex("\\("), "["},
+         {std::regex("\\)"), "]"},
+         {std::regex("\\bTrue\\b"), "true"},
+         {std::regex("\\bFalse\\b"), "false"},
+         {std::regex("([0-9])L\\b"), "$1"},
+         {std::regex(", ?([\\]}])"), "$1"}}};
+    std::string json = python;
+    for (const auto& [form, instead] : kForms) json = std::regex_replace(json, form, instead);
+    return json;
+}
 
-    char peek() {
-        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
-        if (at_ == text_.size()) fail("ends in the middle of its header");
-        return text_[at_];
-    }
-    void expect(char wanted) {
-        if (peek() != wanted)
-            fail(fmt::format("has a header that is no dictionary of NumPy's (at byte {})", at_));
-        ++at_;
-    }
-    std::string string() {
-        const char quote = peek();
-        if (quote == '[') fail("holds records of several fields, not one array of numbers");
-        if (quote != '\'' && quote != '"') expect('\'');
-        const auto end = text_.find(quote, at_ + 1);
-        if (end == std::string::npos) fail("ends in the middle of its header");
-        std::string word = text_.substr(at_ + 1, end - at_ - 1);
-        at_ = end + 1;
-        return word;
-    }
-    bool boolean() {
-        peek();
-        for (const bool value : {true, false}) {
-            const std::string_view word = value ? "True" : "False";
-            if (text_.compare(at_, word.size(), word) != 0) continue;
-            at_ += word.size();
-            return value;
-        }
-        fail("has a fortran_order that is neither True nor False");
-    }
-    std::int64_t number() {
-        std::int64_t value = 0;
-        const std::size_t begin = at_;
-        while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
-            if (value > std::numeric_limits<std::int64_t>::max() / 10 - 1)
-                fail("has a shape beyond all numbers");
-            value = value * 10 + (text_[at_++] - '0');
-        }
-        if (at_ == begin) fail("has a shape that is no tuple of whole numbers");
-        if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // as Python 2 wrote them
-        return value;
-    }
-    std::vector<std::int64_t> tuple() {
-        std::vector<std::int64_t> values;
-        expect('(');
-        while (peek() != ')') {
-            values.push_back(number());
-            if (values.size() > kMostDimensions) fail("has more dimensions than NumPy allows");
-            if (peek() == ',') {
-                ++at_;
-            } else if (peek() != ')') {
-                fail("has a shape that is no tuple of whole numbers");
-            }
-        }
-        ++at_;
-        return values;
-    }
-    NpyType type(const std::string& descr) const {
-        if (descr == "<f4") return NpyType::f4;
-        if (descr == "<f8") return NpyType::f8;
-        if (descr == "|u1" || descr == "<u1") return NpyType::u1;
-        fail(fmt::format("holds numbers of the type '{}', and <f4, <f8 and |u1 are what is read",
-                         base::printable(descr, 20)));
-    }
+NpyType type_of(const Json& descr, const std::string& name) {
+    if (descr.is_array()) refuse(name, "holds records of several fields, not one array of numbers");
+    const std::string text = descr.is_string() ? descr.get<std::string>() : descr.dump();
+    if (text == "<f4") return NpyType::f4;
+    if (text == "<f8") return NpyType::f8;
+    if (text == "|u1" || text == "<u1") return NpyType::u1;
+    refuse(name, fmt::format("holds numbers of the type '{}', and <f4, <f8 and |u1 are what is read",
+                             base::printable(text, 20)));
+}
 
-    const std::string& text_;
-    std::string name_;
-    std::size_t at_ = 0;
-};
+std::vector<std::int64_t> shape_of(const Json& shape, const std::string& name) {
+    const auto is_extent = [](const Json& n) { return n.is_number_unsigned() && n <= INT64_MAX; };
+    if (!shape.is_array() || !std::ranges::all_of(shape, is_extent))
+        refuse(name, "has a shape that is no tuple of whole numbers");
+    if (shape.size() > kMostDimensions) refuse(name, "has more dimensions than NumPy allows");
+    return shape;
+}
 
 // The number of values, or nothing where it is beyond all files.
 bool multiply(const std::vector<std::int64_t>& shape, std::size_t element, std::uint64_t& product) {
@@ -189,7 +124,21 @@ std::uint64_t NpyHeader::values() const {
 }
 
 NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name) {
-    return DictionaryReader(text, name).read();
+    std::size_t keys = 0;
+    const auto count = [&](int, Json::parse_event_t event, Json&) {
+        keys += event == Json::parse_event_t::key ? 1 : 0;
+        return true;
+    };
+    const Json header = Json::parse(as_json(text), count, false);
+    if (!header.is_object()) refuse(name, "has a header that is no dictionary of NumPy's");
+    for (const char* key : {"descr", "fortran_order", "shape"})
+        if (!header.contains(key) || keys != 3)
+            refuse(name, "does not have descr, fortran_order and shape once each in its header");
+    if (!header["fortran_order"].is_boolean())
+        refuse(name, "has a fortran_order that is neither True nor False");
+    return {.type = type_of(header["descr"], name),
+            .fortran_order = header["fortran_order"],
+            .shape = shape_of(header["shape"], name)};
 }
 
 NpyFile::NpyFile(const fs::path& path) : path_(path) {

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "comm/exchange.hpp"
 #include "data/formats/checksum.hpp"
 #include "data/make/slab_writer.hpp"
 
@@ -26,9 +27,9 @@ void VolumeScan::add(std::int64_t place, std::span<const float> values) {
 }
 
 void VolumeScan::gather(comm::Communicator& control) {
-    control.allreduce(comm::view(std::span(&least, 1)), comm::ReduceOp::min);
-    control.allreduce(comm::view(std::span(&most, 1)), comm::ReduceOp::max);
-    control.allreduce(comm::view(std::span(&first_bad, 1)), comm::ReduceOp::min);
+    least = comm::reduced(control, least, comm::ReduceOp::min);
+    most = comm::reduced(control, most, comm::ReduceOp::max);
+    first_bad = comm::reduced(control, first_bad, comm::ReduceOp::min);
     sum = sum_over_ranks(control, sum);
 }
 

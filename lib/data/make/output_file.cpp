@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <random>
 #include <system_error>
 #include <utility>
 
@@ -26,12 +25,6 @@ namespace fs = std::filesystem;
 
 fs::path folder_of(const fs::path& target) {
     return target.has_parent_path() ? target.parent_path() : fs::path(".");
-}
-
-fs::path temporary_beside(const fs::path& target) {
-    std::random_device random;
-    return folder_of(target) /
-           fmt::format(".{}.{:08x}{:08x}.tmp", target.filename().string(), random(), random());
 }
 
 }  // namespace
@@ -57,36 +50,20 @@ void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
 
 OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force, std::uint64_t bytes)
     : control_(control), target_(std::move(target)) {
-    fs::path made;
     comm::together(control_, [&] {
         if (control_.rank() != 0) return;
         check_output(target_, force, bytes);
-        made = temporary_beside(target_);
-        descriptor_ = base::Descriptor(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-        if (!descriptor_) fail("open", target_);
-        path_ = made;  // from here on it is removed
+        staged_.emplace(fs::absolute(target_));
+        path_ = staged_->path();
         try_size(bytes);
     });
-    path_ = comm::broadcast_text(control_, made.string(), 0);
-}
-
-OutputFile::~OutputFile() {
-    if (!committed_) remove();
-}
-
-void OutputFile::remove() noexcept {
-    if (control_.rank() != 0 || path_.empty()) return;
-    std::error_code ignored;
-    fs::remove(path_, ignored);
+    path_ = comm::broadcast_text(control_, path_.string(), 0);
 }
 
 // A limit to the size of files (ulimit -f, the file system's own) shows before the work, not inside HDF5.
 void OutputFile::try_size(std::uint64_t bytes) {
-    const int fd = descriptor_.get();
-    if (::ftruncate(fd, bytes) == 0 && ::ftruncate(fd, 0) == 0) return;
-    const int error = errno;
-    remove();
-    base::throw_errno("ftruncate", target_, error);
+    const int fd = descriptor().get();
+    if (::ftruncate(fd, bytes) != 0 || ::ftruncate(fd, 0) != 0) fail("ftruncate", target_);
 }
 
 const base::Descriptor& OutputFile::descriptor() {
@@ -116,9 +93,8 @@ void OutputFile::commit() {
         if (descriptor_ && ::fsync(descriptor_.get()) != 0) fail("fsync", target_);
     });
     comm::together(control_, [&] {
-        if (control_.rank() == 0 && ::rename(path_.c_str(), target_.c_str()) != 0) fail("rename", target_);
+        if (staged_) staged_->commit();
     });
-    committed_ = true;
 }
 
 }  // namespace ranklab::data

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 #include "base/descriptor.hpp"
 #include "comm/communicator.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::data {
 
@@ -22,8 +24,6 @@ class OutputFile {
     /// Collective. Rank 0 makes the empty file `.NAME.<16 hex digits>.tmp` beside `target`, after
     /// check_output, and sees that a file of `bytes` may be made there.
     OutputFile(comm::Communicator& control, std::filesystem::path target, bool force, std::uint64_t bytes);
-    /// Removes what was written, unless it was committed.
-    ~OutputFile();
 
     const std::filesystem::path& path() const { return path_; }  ///< where to write until commit()
 
@@ -38,13 +38,12 @@ class OutputFile {
   private:
     const base::Descriptor& descriptor();
     void try_size(std::uint64_t bytes);
-    void remove() noexcept;
 
     comm::Communicator& control_;
     std::filesystem::path target_;
     std::filesystem::path path_;
+    std::optional<results::StagedFile> staged_;  // rank 0's: removed unless committed
     base::Descriptor descriptor_;
-    bool committed_ = false;
 };
 
 }  // namespace ranklab::data

@@ -1,11 +1,10 @@
 #include "data/make/slab_writer.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <utility>
-#include <vector>
 
+#include "comm/exchange.hpp"
 #include "data/formats/checksum.hpp"
 
 namespace ranklab::data {
@@ -52,12 +51,8 @@ std::uint64_t SlabWriter::checksum() const {
 }
 
 std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine) {
-    const auto bits = std::bit_cast<std::int64_t>(mine);
-    std::vector<std::int64_t> all(control.world_size());
-    control.allgather(comm::view(std::span(&bits, 1)), comm::view(std::span(all)));
-    return std::accumulate(
-        all.begin(), all.end(), std::uint64_t{0},
-        [](std::uint64_t sum, std::int64_t part) { return sum + std::bit_cast<std::uint64_t>(part); });
+    const auto all = comm::gather_values(control, mine);
+    return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
 
 }  // namespace ranklab::data

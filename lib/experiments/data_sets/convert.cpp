@@ -67,9 +67,7 @@ class Convert final : public Verb {
         return {{"from", options.positional().front(), false}, {"to", spec.output.string(), false}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& control = place.surroundings.control;
-        auto& options = place.surroundings.options;
-        auto& progress = place.surroundings.progress;
+        auto& [control, options, progress, first, keep] = place.surroundings;
         const auto spec = spec_of(options);
         const bool back = is_hdf5_name(spec.inputs.front().string());
         std::string text;

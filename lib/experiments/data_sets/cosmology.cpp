@@ -88,9 +88,7 @@ class MakeCosmology final : public Verb {
             {"memory_per_rank_bytes", fmt::format("{}", data::cosmology_rank_bytes(spec, world_size)), true}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& control = place.surroundings.control;
-        auto& options = place.surroundings.options;
-        auto& progress = place.surroundings.progress;
+        auto& [control, options, progress, first, keep] = place.surroundings;
         const auto spec = spec_of(options);
         const std::string file = place_of(options, 0, options.text("output"));
         const auto report =

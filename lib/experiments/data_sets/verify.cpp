@@ -43,17 +43,15 @@ class Verify final : public Verb {
         return {{"path", options.positional().front(), false}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& control = place.surroundings.control;
-        auto& options = place.surroundings.options;
-        auto& progress = place.surroundings.progress;
+        auto& [control, options, progress, first, keep] = place.surroundings;
         const auto verdicts = data::verify(control, options.positional().front(), progress);
         ToolReport report{table_of(verdicts), ""};
         const auto bad =
             std::count_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return !v.wrong.empty(); });
         if (bad == 0) return report;
-        const auto first =
+        const auto first_wrong =
             std::find_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return !v.wrong.empty(); });
-        report.wrong = first->wrong;
+        report.wrong = first_wrong->wrong;
         if (bad > 1)
             report.wrong += fmt::format(" (and {} more of {} files are wrong)", bad - 1, verdicts.size());
         return report;

@@ -1,8 +1,8 @@
 #include "experiments/shared/keep_pace.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <span>
+
+#include "comm/exchange.hpp"
 
 namespace ranklab::experiments {
 
@@ -11,9 +11,8 @@ bool KeepPace::due(const Surroundings& surroundings) {
     constexpr int kTimesCost = 50;
     // Whether there is a keep is the same on all ranks.
     if (!surroundings.keep) return false;
-    auto word = static_cast<std::int64_t>(Clock::now() - last_ >= std::max(kLeast, kTimesCost * cost_));
-    surroundings.control.broadcast(comm::view(std::span(&word, 1)), 0);
-    return word != 0;
+    return comm::from_root(surroundings.control,
+                           Clock::now() - last_ >= std::max(kLeast, kTimesCost * cost_));
 }
 
 void KeepPace::keep(const Surroundings& surroundings, const std::function<results::Run()>& so_far) {

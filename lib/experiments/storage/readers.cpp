@@ -1,9 +1,11 @@
 #include "experiments/storage/readers.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <map>
+#include <utility>
 
+#include "base/cast.hpp"
 #include "comm/exchange.hpp"
 #include "host/facts.hpp"
 
@@ -11,6 +13,20 @@ namespace ranklab::experiments {
 namespace {
 
 using base::Share;
+
+struct Words {
+    const char* order;
+    const char* words;
+};
+// In the order of WhoReads.
+constexpr std::array kWords{
+    Words{"own", "read back by the rank that wrote them"},
+    Words{"shared out", "read by all ranks, each a part, whoever wrote it"},
+    Words{"other ranks'", "read by other ranks of the same node"},
+    Words{"other ranks', some of other nodes", "read by other ranks, some of them of other nodes"},
+    Words{"other nodes'", "read by ranks of other nodes"},
+    Words{"written together", "read by ranks that wrote them together"},
+    Words{"an earlier run's", "written by an earlier run"}};
 
 std::size_t at(int rank) {
     return static_cast<std::size_t>(rank);
@@ -82,57 +98,16 @@ ReadPlan plan_for_others_than_rank_0(const WrittenBy& written, int readers, int 
     return plan;
 }
 
-std::string packed(const std::vector<Share>& shares) {
-    std::string text(shares.size() * sizeof(Share), '\0');
-    if (!shares.empty()) std::memcpy(text.data(), shares.data(), text.size());
-    return text;
-}
-
-std::vector<Share> unpacked(const std::string& text) {
-    std::vector<Share> shares(text.size() / sizeof(Share));
-    if (!shares.empty()) std::memcpy(shares.data(), text.data(), text.size());
-    return shares;
-}
-
 }  // namespace
 
 std::string order_of(WhoReads who) {
-    switch (who) {
-        case WhoReads::writers:
-            return "own";
-        case WhoReads::all:
-            return "shared out";
-        case WhoReads::others:
-            return "other ranks'";
-        case WhoReads::some_other_nodes:
-            return "other ranks', some of other nodes";
-        case WhoReads::other_nodes:
-            return "other nodes'";
-        case WhoReads::together:
-            return "written together";
-        default:
-            return "an earlier run's";
-    }
+    return kWords.at(base::number_of(who)).order;
 }
 
 std::string words_of(WhoReads who, bool worker_processes) {
-    switch (who) {
-        case WhoReads::writers:
-            return worker_processes ? "read back by the rank whose worker processes wrote them"
-                                    : "read back by the rank that wrote them";
-        case WhoReads::all:
-            return "read by all ranks, each a part, whoever wrote it";
-        case WhoReads::others:
-            return "read by other ranks of the same node";
-        case WhoReads::some_other_nodes:
-            return "read by other ranks, some of them of other nodes";
-        case WhoReads::other_nodes:
-            return "read by ranks of other nodes";
-        case WhoReads::together:
-            return "read by ranks that wrote them together";
-        default:
-            return "written by an earlier run";
-    }
+    if (who == WhoReads::writers && worker_processes)
+        return "read back by the rank whose worker processes wrote them";
+    return kWords.at(base::number_of(who)).words;
 }
 
 std::int64_t ReadPlan::count() const {
@@ -191,9 +166,9 @@ Readers::Readers(const StorageOptions& options, comm::Communicator& control)
 void Readers::note(const io::Strategy& strategy) {
     const auto mine = strategy.written();
     if (!mine) return;  // as it was: on all ranks alike, which have one strategy
-    auto all = comm::gather_texts(control_, packed(*mine));
-    for (std::size_t rank = 0; rank < written_.records.size(); ++rank)
-        written_.records[rank] = unpacked(all[rank]);
+    auto all = comm::gather_lists(control_, *mine);
+    all.resize(written_.records.size());
+    written_.records = std::move(all);
 }
 
 ReadPlan Readers::timed(bool others) const {

@@ -150,20 +150,11 @@ bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const R
 
 // Rank 0's clock for all.
 bool Repetitions::time_is_up() {
-    return options_.time_limit() > 0 && from_root(clock_.used() > options_.time_limit());
-}
-
-bool Repetitions::from_root(bool yes) {
-    auto word = static_cast<std::int64_t>(yes);
-    control_.broadcast(comm::view(std::span(&word, 1)), 0);
-    return word != 0;
+    return options_.time_limit() > 0 && comm::from_root(control_, clock_.used() > options_.time_limit());
 }
 
 bool Repetitions::on_any(bool yes) {
-    if (!(options_.time_limit() > 0)) return false;
-    auto word = static_cast<std::int64_t>(yes);
-    control_.allreduce(comm::view(std::span(&word, 1)), comm::ReduceOp::max);
-    return word != 0;
+    return options_.time_limit() > 0 && comm::reduced(control_, yes, comm::ReduceOp::max);
 }
 
 }  // namespace ranklab::experiments

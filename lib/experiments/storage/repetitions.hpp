@@ -59,7 +59,6 @@ class Repetitions {
     bool check(std::int64_t repetition);
     bool pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare);
     bool time_is_up();
-    bool from_root(bool yes);
     bool on_any(bool yes);
 
     const StorageOptions& options_;

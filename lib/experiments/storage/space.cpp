@@ -1,7 +1,6 @@
 // Whether what the options ask for can be: room, memory, processes.
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,11 +37,11 @@ struct Room {
 // Unlimited where the system does not say: what makes the folder says what is wrong with it.
 Room room_at(const fs::path& directory) {
     Room room{.folder = existing_parent(directory)};
-    struct statvfs status {};
-    if (::statvfs(room.folder.c_str(), &status) != 0) return room;
-    const auto block = static_cast<long double>(status.f_frsize);
-    room.whole = block * static_cast<long double>(status.f_blocks);
-    room.free = block * static_cast<long double>(status.f_bavail);
+    std::error_code unknown;
+    const auto space = fs::space(room.folder, unknown);
+    if (unknown) return room;
+    room.whole = static_cast<long double>(space.capacity);
+    room.free = static_cast<long double>(space.available);
     return room;
 }
 

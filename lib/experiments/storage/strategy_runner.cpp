@@ -24,10 +24,6 @@ namespace fs = std::filesystem;
 using base::IoTimes;
 using Clock = IoTimes::Clock;
 
-double seconds(Clock::time_point begin, Clock::time_point end) {
-    return std::chrono::duration<double>(end - begin).count();
-}
-
 int participants_of(const StorageOptions& options) {
     return options.strategy.parallel ? options.ranks : 1;
 }
@@ -84,9 +80,8 @@ void StrategyRunner::record_done(std::int64_t more) {
     const std::int64_t total = options_.strategy.parallel && !options_.job.dynamic
                                    ? base::share_of(options_.job.files, ranks_->rank(), participants_).count
                                    : options_.job.files;
-    progress_.update(done_, std::max(done_, total),
-                     static_cast<double>(done_) / seconds(begin_, Clock::now()), "files/s",
-                     options_.strategy.name);
+    progress_.update(done_, std::max(done_, total), static_cast<double>(done_) / base::seconds_since(begin_),
+                     "files/s", options_.strategy.name);
     stop_if_asked();
     if (participants_ == 1 && late_ && late_()) throw TimeIsUp();
 }
@@ -135,8 +130,8 @@ WriteTrial StrategyRunner::write_timed() {
     strategy_->close();
     const auto closed = Clock::now();
     verb_ = Verb::none;
-    WriteTrial trial{.job_s = seconds(begin_, closed),
-                     .open_s = seconds(begin_, opened),
+    WriteTrial trial{.job_s = base::seconds_between(begin_, closed),
+                     .open_s = base::seconds_between(begin_, opened),
                      .times = times_,
                      .begin_s = IoTimes::since_epoch(begin_)};
     auto writers = strategy_->writers();

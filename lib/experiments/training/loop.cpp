@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/share.hpp"
 #include "comm/exchange.hpp"
 #include "host/process.hpp"
 
@@ -306,10 +307,10 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
     const auto& test = *setup_.data.test;
     const auto ranks = setup_.control.world_size();
     const std::int64_t batch = setup_.options.integer("eval-batch-size");
-    const std::int64_t largest_part = (test.size() + ranks - 1) / ranks;
+    const std::int64_t largest_part = base::share_of(test.size(), 0, ranks).count;
     stop_.restart();
     const auto mine = train::evaluate(
-        model_, test, data::part_of(test.size(), setup_.control.rank(), ranks),
+        model_, test, base::share_of(test.size(), setup_.control.rank(), ranks),
         {.workers = setup_.options.input.workers,
          .prefetch = setup_.options.input.prefetch,
          .batch = batch,

@@ -77,9 +77,7 @@ StrategyEntry hdf5_parallel_collective_entry() {
             .by_rows = Hdf5ParallelCollective::goes_by_rows,
             .extension = ".h5",
             .bytes_per_record = hdf5_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<Hdf5ParallelCollective>(job, place);
-            }};
+            .make = make_strategy<Hdf5ParallelCollective>};
 }
 
 }  // namespace ranklab::io

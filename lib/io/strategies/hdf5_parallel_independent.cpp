@@ -28,9 +28,7 @@ StrategyEntry hdf5_parallel_independent_entry() {
             .shared_file = true,
             .extension = ".h5",
             .bytes_per_record = hdf5_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<Hdf5ParallelIndependent>(job, place);
-            }};
+            .make = make_strategy<Hdf5ParallelIndependent>};
 }
 
 }  // namespace ranklab::io

@@ -22,9 +22,7 @@ StrategyEntry hdf5_serial_entry() {
             .shared_file = true,
             .extension = ".h5",
             .bytes_per_record = hdf5_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<Hdf5Serial>(job, place);
-            }};
+            .make = make_strategy<Hdf5Serial>};
 }
 
 }  // namespace ranklab::io

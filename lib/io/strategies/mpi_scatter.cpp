@@ -52,9 +52,7 @@ StrategyEntry mpi_scatter_entry() {
             .needs_mpi = true,
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<MpiScatter>(job, place);
-            }};
+            .make = make_strategy<MpiScatter>};
 }
 
 }  // namespace ranklab::io

@@ -115,9 +115,7 @@ StrategyEntry mpi_send_entry() {
             .needs_mpi = true,
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<MpiSend>(job, place);
-            }};
+            .make = make_strategy<MpiSend>};
 }
 
 }  // namespace ranklab::io

@@ -69,9 +69,7 @@ StrategyEntry process_pool_entry() {
             .writers_at_once = [](const Job& job) { return job.async ? job.workers : 1; },
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<ProcessPool>(job, place);
-            }};
+            .make = make_strategy<ProcessPool>};
 }
 
 }  // namespace ranklab::io

@@ -57,9 +57,7 @@ StrategyEntry process_queue_entry() {
             .writers_at_once = [](const Job& job) { return job.workers; },
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<ProcessQueue>(job, place);
-            }};
+            .make = make_strategy<ProcessQueue>};
 }
 
 }  // namespace ranklab::io

@@ -42,9 +42,7 @@ StrategyEntry text_loop_entry() {
             .order = Order::by_x,
             .extension = ".txt",
             .bytes_per_record = text_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<TextLoop>(job, place);
-            }};
+            .make = make_strategy<TextLoop>};
 }
 
 }  // namespace ranklab::io

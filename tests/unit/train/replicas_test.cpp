@@ -30,7 +30,7 @@ using ranklab::tests::thrown_sentence;
 
 std::vector<std::int64_t> sizes(std::int64_t count, std::size_t replicas) {
     std::vector<std::int64_t> sizes;
-    for (const auto& part : chunks_of(count, replicas)) sizes.push_back(part.end - part.begin);
+    for (const auto& part : chunks_of(count, replicas)) sizes.push_back(part.count);
     return sizes;
 }
 
@@ -42,9 +42,8 @@ TEST(Chunks, AreThoseOfTorchChunk) {
             ASSERT_EQ(parts.size(), replicas);
             for (std::size_t r = 0; r < replicas; ++r) {
                 const std::int64_t size = r < expected.size() ? expected[r].numel() : 0;
-                EXPECT_EQ(parts[r].end - parts[r].begin, size)
-                    << count << " in " << replicas << ", part " << r;
-                EXPECT_EQ(parts[r].begin, r == 0 ? 0 : parts[r - 1].end);
+                EXPECT_EQ(parts[r].count, size) << count << " in " << replicas << ", part " << r;
+                EXPECT_EQ(parts[r].first, r == 0 ? 0 : parts[r - 1].end());
             }
         }
     }

@@ -77,7 +77,7 @@ TEST(Sum64, DoesNotDependOnTheOrderAndSeesEachBit) {
 }
 
 TEST(Share, CoversAllOnce) {
-    for (const std::int64_t total : {0, 1, 5, 22, 64})
+    for (const std::int64_t total : {0, 1, 5, 22, 64, 10000, 60001})
         for (const int ranks : {1, 2, 3, 4, 7}) {
             std::int64_t next = 0;
             for (int r = 0; r < ranks; ++r) {
