@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 
 #include "app/manual.hpp"
@@ -18,6 +18,33 @@
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words verbs_of(const ProgramManual& program) {
+    Words verbs;
+    for (const auto& part : program.parts)
+        verbs.push_back(part.text.command.substr(program.command.size() + 1));
+    return verbs;
+}
+
+void print_verbs(const ProgramManual& program) {
+    const Words verbs = verbs_of(program);
+    const std::size_t width = std::ranges::max(verbs, {}, &std::string::size).size() + 2;
+    for (std::size_t i = 0; i < verbs.size(); ++i)
+        fmt::print("  {:<{}} {}\n", verbs[i], width, program.parts[i].text.summary);
+}
+
+void print_help(const ProgramManual& program) {
+    fmt::print("Usage: ranklab {} COMMAND {}\n\n{}\n\nCommands:\n", program.command, program.usage,
+               program.summary);
+    print_verbs(program);
+    fmt::print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
+    for (const auto& part : program.parts) fmt::print("{}", part.text.examples);
+}
+
+}  // namespace
 
 void describe_help(options::Schema& schema) {
     schema.section("Help")
@@ -109,6 +136,40 @@ void require_address_space_once(std::uint64_t more_bytes) {
         leave_speaking_to_rank_0(error.code());
         throw;
     }
+}
+
+std::optional<int> answer_early(const ProgramManual& program, const Words& words) {
+    if (answer_manual(words, [&] { return program; })) return 0;
+    const std::string first = words.empty() ? "" : words.front();
+    const bool help = words.empty() || first == "--help" || first == "-h" || first == "help";
+    if (!help && first != "--version" && first != "--list") return std::nullopt;
+    if (speaks_for_job()) {
+        if (help)
+            print_help(program);
+        else if (first == "--list")
+            print_verbs(program);
+        else
+            fmt::print("{}\n{}\n", version_line(), build_features());
+    }
+    return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
+}
+
+std::string unknown_verb(const ProgramManual& program, const Words& words) {
+    const Words known = verbs_of(program);
+    const bool of_two_words =
+        std::ranges::any_of(known, [](const auto& verb) { return verb.find(' ') != std::string::npos; });
+    Words given;
+    for (const auto& word : words) {
+        if (word.starts_with('-') || given.size() == (of_two_words ? 2 : 1)) break;
+        given.push_back(word);
+    }
+    const std::string text = base::printable(base::join(given, " "), 60);
+    if (given.empty())
+        return fmt::format("'{}' stands before the command; it is one of {}", words.front(),
+                           base::join(known, ", "));
+    const auto near = base::nearest(text, known);
+    return fmt::format("there is no 'ranklab {} {}'{}; it is one of {}", program.command, text,
+                       near ? fmt::format(" (did you mean {}?)", *near) : "", base::join(known, ", "));
 }
 
 }  // namespace ranklab::app

@@ -14,16 +14,10 @@ namespace {
 using options::Option;
 using options::Type;
 
-std::string template_named(std::string_view name) {
-    for (const auto& one : templates())
-        if (one.name == name) return std::string(one.text);
-    throw base::Error(fmt::format("internal: no template {}", name));
-}
-
 // "_ranklab__data_make_mnist": how both shells call what knows of a command.
 std::string node_of(const std::string& command) {
     std::string node = "_ranklab__" + command;
-    std::replace(node.begin(), node.end(), ' ', '_');
+    std::ranges::replace(node, ' ', '_');
     return node;
 }
 
@@ -42,7 +36,7 @@ Verbs verbs_after(const ProgramManual& program, const std::string& words) {
         if (!part.text.command.starts_with(words + ' ')) continue;
         const auto rest = part.text.command.substr(words.size() + 1);
         const auto verb = rest.substr(0, rest.find(' '));
-        if (std::none_of(verbs.begin(), verbs.end(), [&](const auto& one) { return one.first == verb; }))
+        if (std::ranges::none_of(verbs, [&](const auto& one) { return one.first == verb; }))
             verbs.emplace_back(verb, verb == rest ? part.text.summary : "");
     }
     return verbs;
@@ -54,8 +48,7 @@ std::vector<std::string> forks_of(const ProgramManual& program) {
     for (const auto& part : program.parts) {
         const auto& command = part.text.command;
         for (auto space = command.find(' '); space != std::string::npos; space = command.find(' ', space + 1))
-            if (const auto fork = command.substr(0, space);
-                std::find(forks.begin(), forks.end(), fork) == forks.end())
+            if (const auto fork = command.substr(0, space); std::ranges::find(forks, fork) == forks.end())
                 forks.push_back(fork);
     }
     return forks;
@@ -104,12 +97,19 @@ std::string zsh_text(const std::string& text) {
     return out;
 }
 
+// Of which several can be given, with commas between them.
+bool takes_list(const Option& option) {
+    return option.type == Type::text && !option.choices.empty();
+}
+
 std::string zsh_value(const Option& option) {
     if (option.type == Type::flag) return "";
+    const std::string words = base::join(option.choices, " ");
     const std::string action = takes_file(option)       ? "_files"
                                : takes_folder(option)   ? "_files -/"
+                               : takes_list(option)     ? "_sequence compadd - " + words
                                : option.choices.empty() ? " "
-                                                        : '(' + base::join(option.choices, " ") + ')';
+                                                        : '(' + words + ')';
     return fmt::format(":{}:{}", option.choices.empty() ? zsh_text(option.placeholder) : option.name, action);
 }
 
@@ -167,7 +167,7 @@ std::string completion_script(const std::string& shell, const Commands& commands
                                        "\nif [[ $funcstack[1] == _ranklab ]]; then _ranklab \"$@\"; else "
                                        "compdef _ranklab {}; fi\n",
                                        programs);
-    return template_named("driver." + shell) + '\n' + forks + parts + end;
+    return std::string(template_text("driver." + shell)) + '\n' + forks + parts + end;
 }
 
 bool answer_manual(const std::vector<std::string>& words, const std::function<ProgramManual()>& program) {

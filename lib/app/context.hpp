@@ -1,7 +1,6 @@
 // Completes a Run with what only the program knows: how it was called, on what, where.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

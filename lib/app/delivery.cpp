@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <memory>
 #include <new>
 #include <utility>

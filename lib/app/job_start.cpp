@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "base/error.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -39,7 +37,7 @@ void settle_options(Session& session, options::Options& options, const std::stri
 std::vector<std::string> guard_launch(Session& session, const options::Options& options,
                                       const std::vector<host::Placement>& placements) {
     std::vector<std::string> warnings;
-    const int expected = options.has("expect-ranks") ? static_cast<int>(options.integer("expect-ranks")) : 0;
+    const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
     const auto findings = session.check_launch(placements, expected);
     comm::together(session.control(), [&] {
         for (const auto& finding : findings) {

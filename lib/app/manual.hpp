@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ struct ProgramManual {
     std::string command;  ///< "data"
     std::string summary;
     std::vector<Manual> parts;
+    std::string usage = "[options]";  ///< of several verbs: what follows "ranklab data COMMAND"
 };
 
 /// Of a program that is one command.
@@ -36,6 +38,12 @@ std::string zsh_completion(const ProgramManual& program);
 
 /// Prints it where the words ask for it, and says whether they did.
 bool answer_manual(const std::vector<std::string>& words, const std::function<ProgramManual()>& program);
+
+/// Of a program of several verbs ("make mnist"): answers --help, --version, --list and --help-as before any
+/// verb, and says with which exit code. Nothing: none of them is asked.
+std::optional<int> answer_early(const ProgramManual& program, const std::vector<std::string>& words);
+/// Of words that begin with none of its verbs: the sentence for whoever typed them.
+std::string unknown_verb(const ProgramManual& program, const std::vector<std::string>& words);
 
 /// Of all commands, with what each does: what a shell reads, where `parts` are what the programs print of
 /// themselves, and ranklab(1).

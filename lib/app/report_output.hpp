@@ -1,8 +1,6 @@
 // Where a report goes: stdout or a file, whole or not at all.
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -12,8 +12,6 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/compare/compare.hpp"
-#include "report/compare/compare_output.hpp"
-#include "report/compare/compare_sides.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -85,7 +83,7 @@ int show(const Options& options) {
                                      " (--inconclusive fail makes this a failure)"};
     const auto [a, b] = report::compare::read_sides(sides_of(options));
     const auto comparison = report::compare::compare(a, b, how);
-    ReportOutput output(options.has("output") ? options.text("output") : "");
+    ReportOutput output(options.text_or("output", ""));
     output.write(written(comparison, gate, options.text("format")));
     output.commit();
     // A gate that cannot tell says so where nobody looks at the report, too.

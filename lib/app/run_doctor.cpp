@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "app/context.hpp"
 #include "app/mpi_program.hpp"
 #include "app/programs.hpp"
@@ -49,7 +47,7 @@ int print_findings(const std::vector<host::Finding>& findings) {
 
 int examine(Session& session, const options::Options& options) {
     const int threads = threads_of(options);
-    const int expected = options.has("expect-ranks") ? static_cast<int>(options.integer("expect-ranks")) : 0;
+    const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
     const auto placements = session.gather_placements(threads);
     const auto findings = session.check_launch(placements, expected);
     int code = 0;

@@ -6,7 +6,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "app/context.hpp"
@@ -88,9 +87,8 @@ bool speaks(const Job& job) {
 std::vector<results::Setting> others_than(const std::vector<results::Setting>& shown,
                                           std::vector<results::Setting> settings) {
     std::erase_if(settings, [&](const auto& setting) {
-        return std::any_of(shown.begin(), shown.end(), [&](const auto& one) {
-            return one.key == setting.key && one.value == setting.value;
-        });
+        return std::ranges::any_of(
+            shown, [&](const auto& one) { return one.key == setting.key && one.value == setting.value; });
     });
     return settings;
 }
@@ -235,8 +233,7 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
         save_summary(job, runs, variants.size(), under_way);
         throw;
     }
-    const auto bad =
-        std::find_if(runs.begin(), runs.end(), [](const auto& run) { return run.exit_code != 0; });
+    const auto bad = std::ranges::find_if(runs, [](const auto& run) { return run.exit_code != 0; });
     auto summary = summary_of(job, runs);
     TerminalProgress progress(false);
     RunUnderWay(job, launch, started, start).deliver(summary, progress, no_line);

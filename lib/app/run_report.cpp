@@ -15,9 +15,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "report/figures/plots.hpp"
-#include "report/formats/exports.hpp"
-#include "report/formats/group_table.hpp"
-#include "report/formats/text.hpp"
+#include "report/formats/formats.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/reference.hpp"
 #include "report/page/html.hpp"
@@ -48,7 +46,7 @@ constexpr std::size_t kListed = 20;  // in a list; more would hide the run below
 
 report::formats::Grouping grouping_of(const Options& options, const std::string& otherwise) {
     const auto listed = [&](const std::string& name, const std::string& fallback) {
-        const std::string text = options.has(name) ? options.text(name) : fallback;
+        const std::string text = options.text_or(name, fallback);
         return text.empty() ? std::vector<std::string>() : base::split(text, ',');
     };
     return {listed("group-by", otherwise), listed("measure", ""), listed("allow", "")};
@@ -150,7 +148,7 @@ ChosenRuns chosen_runs(const Options& options) {
     if (options.positional().empty())
         throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
     report::model::Choice choice;
-    if (options.has("run")) choice.id = options.text("run");
+    choice.id = options.text_or("run", "");
     if (options.has("label")) choice.label = options.text("label");
     if (options.has("last")) choice.last = static_cast<std::size_t>(options.integer("last"));
     choice.conditions = options.texts("where");
@@ -184,7 +182,7 @@ void warn_of_nothing(const ChosenRuns& runs) {
 int show(const Options& options) {
     refuse_what_has_no_effect(options);
     const ChosenRuns runs = chosen_runs(options);
-    ReportOutput output(options.has("output") ? options.text("output") : "");
+    ReportOutput output(options.text_or("output", ""));
     const Sink sink = [&](std::string_view text) { output.write(text); };
     if (options.has("plots")) {
         write_plots(runs, options, sink);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <functional>
 #include <set>
 
 #include "app/command_line.hpp"
@@ -11,12 +10,11 @@
 #include "app/guarded.hpp"
 #include "app/manual.hpp"
 #include "app/programs.hpp"
-#include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
-#include "report/formats/text.hpp"
-#include "report/model/selection.hpp"
+#include "report/formats/formats.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "results/archive.hpp"
 #include "results/keeper.hpp"
 #include "results/result_file.hpp"
@@ -28,7 +26,6 @@ using Words = std::vector<std::string>;
 using options::Options;
 using options::Schema;
 using results::ResultFile;
-using results::Run;
 using results::RunHeader;
 
 struct Verb {
@@ -55,17 +52,10 @@ std::string file_of(const Options& options, const char* verb) {
     return options.positional().front();
 }
 
-RunHeader header_of(const Run& run) {
-    return {run.id, run.command, run.label, run.started_utc, run.valid, run.exit_code};
-}
-
-std::vector<RunHeader> selected(const std::string& file, const report::model::Selection& selection) {
-    if (selection.everything()) return ResultFile(file).runs();
-    std::vector<RunHeader> headers;
-    ResultFile(file).visit(
-        results::Detail::settings, [&](const Run& run) { return selection.matches(run); },
-        [&](Run&& run) { headers.push_back(header_of(run)); });
-    return headers;
+report::model::ChosenRuns chosen(const std::string& file, const Options& options) {
+    report::model::Choice choice;
+    choice.conditions = options.texts("where");
+    return {ResultFile(file), std::move(choice)};
 }
 
 std::set<std::string> ids_of(const std::vector<RunHeader>& headers) {
@@ -80,8 +70,8 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string list(const Options& options) {
     const std::string file = file_of(options, "list");
-    return report::formats::runs_text(selected(file, report::model::Selection(options.texts("where"))), file,
-                                      SIZE_MAX, "", {.one_run = "ranklab report " + file + " --run"});
+    return report::formats::runs_text(chosen(file, options).headers(), file, SIZE_MAX, "",
+                                      {.one_run = "ranklab report " + file + " --run"});
 }
 
 // Nothing is left that a command could save.
@@ -174,8 +164,8 @@ std::set<std::string> whole_runs(const std::string& file) {
     return std::move(found.whole);
 }
 
-[[noreturn]] void refuse_nothing(const std::string& file, const report::model::Selection& selection) {
-    if (selection.everything()) throw base::OptionError(fmt::format("{} holds no runs", file));
+[[noreturn]] void refuse_nothing(const std::string& file, bool everything) {
+    if (everything) throw base::OptionError(fmt::format("{} holds no runs", file));
     throw base::OptionError(fmt::format(
         "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file, file));
 }
@@ -184,12 +174,12 @@ std::string export_some(const Options& options) {
     const std::string file = file_of(options, "export");
     if (!options.has("output"))
         throw base::OptionError("results export needs --output NEW.h5, the file to write");
-    const auto selection = report::model::Selection(options.texts("where"));
+    const auto runs = chosen(file, options);
     const bool skip = options.flag("skip-damaged");
-    if (skip && !selection.everything())
+    if (skip && !runs.everything())
         throw base::OptionError("--skip-damaged takes all whole runs; use --where on the file it makes");
-    const auto ids = skip ? whole_runs(file) : ids_of(selected(file, selection));
-    if (ids.empty()) refuse_nothing(file, selection);
+    const auto ids = skip ? whole_runs(file) : ids_of(runs.headers());
+    if (ids.empty()) refuse_nothing(file, runs.everything());
     const std::string output = options.text("output");
     results::export_runs(file, ids, output, wait_of(options));
     return fmt::format("{}: {} runs\n", output, ids.size());
@@ -197,14 +187,14 @@ std::string export_some(const Options& options) {
 
 // Those that meet the conditions, but for the last ones.
 std::vector<RunHeader> doomed_runs(const std::string& file, const Options& options) {
-    const auto selection = report::model::Selection(options.texts("where"));
-    if (selection.everything() && !options.has("keep-last"))
+    const auto runs = chosen(file, options);
+    if (runs.everything() && !options.has("keep-last"))
         throw base::OptionError(
             "results prune needs --where CONDITION or --keep-last N, which say what to remove");
-    auto doomed = selected(file, selection);
+    auto doomed = runs.headers();
     if (!options.has("keep-last")) return doomed;
-    std::stable_sort(doomed.begin(), doomed.end(),
-                     [](const auto& a, const auto& b) { return a.started_utc < b.started_utc; });
+    std::ranges::stable_sort(doomed,
+                             [](const auto& a, const auto& b) { return a.started_utc < b.started_utc; });
     const auto kept = std::min(doomed.size(), static_cast<std::size_t>(options.integer("keep-last")));
     doomed.resize(doomed.size() - kept);
     return doomed;
@@ -285,13 +275,6 @@ constexpr std::array kVerbs{
 constexpr const char* kSummary =
     "Looks after results files: lists, checks, merges, exports and prunes their runs.";
 
-void print_help() {
-    fmt::print("Usage: ranklab results COMMAND FILE...\n\n{}\n\nCommands:\n", kSummary);
-    for (const auto& verb : kVerbs) fmt::print("  {:<8} {}\n", verb.name, verb.summary);
-    fmt::print("\nranklab results COMMAND --help says more. To begin with:\n");
-    for (const auto& verb : kVerbs) fmt::print("{}", verb.examples);
-}
-
 Manual manual_of(const Verb& verb) {
     Manual manual{{fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples}, {}};
     verb.describe(manual.schema);
@@ -299,7 +282,7 @@ Manual manual_of(const Verb& verb) {
 }
 
 ProgramManual manual_of_all() {
-    ProgramManual all{"results", kSummary, {}};
+    ProgramManual all{"results", kSummary, {}, "FILE..."};
     for (const auto& verb : kVerbs) describe_help(all.parts.emplace_back(manual_of(verb)).schema);
     return all;
 }
@@ -313,25 +296,11 @@ int run_verb(const Verb& verb, const Words& words) {
 }
 
 int run(const Words& words) {
-    if (answer_manual(words, manual_of_all)) return 0;
-    const std::string first = words.empty() ? "--help" : words.front();
-    if (first == "--version") {
-        fmt::print("{}\n{}\n", version_line(), build_features());
-        return 0;
-    }
-    if (first == "--help" || first == "-h" || first == "help") {
-        print_help();
-        return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
-    }
-    Words names;
-    for (const auto& verb : kVerbs) {
-        if (first == verb.name) return run_verb(verb, {words.begin() + 1, words.end()});
-        names.emplace_back(verb.name);
-    }
-    const auto near = base::nearest(first, names);
-    throw base::OptionError(
-        fmt::format("there is no 'ranklab results {}'{}; it is one of {}", base::printable(first, 60),
-                    near ? fmt::format(" (did you mean {}?)", *near) : "", base::join(names, ", ")));
+    const auto program = manual_of_all();
+    if (const auto early = answer_early(program, words)) return *early;
+    for (const auto& verb : kVerbs)
+        if (words.front() == verb.name) return run_verb(verb, {words.begin() + 1, words.end()});
+    throw base::OptionError(unknown_verb(program, words));
 }
 
 }  // namespace

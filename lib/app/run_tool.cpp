@@ -30,53 +30,22 @@ void describe_tool(options::Schema& schema) {
                                   {"config", "expect-ranks", "stall-timeout", "dry-run", "quiet"});
 }
 
-void print_verbs(const Tool& tool) {
-    for (const auto& verb : tool.verbs()) fmt::print("  {:<16} {}\n", verb->words(), verb->summary());
+Manual manual_of(const Tool& tool, const Verb& verb) {
+    Manual manual{{tool.command() + " " + verb.words(), verb.usage(), verb.summary(), verb.examples()}, {}};
+    verb.describe(manual.schema);
+    describe_tool(manual.schema);
+    describe_help(manual.schema);
+    return manual;
 }
 
-void print_help(const Tool& tool) {
-    fmt::print("Usage: ranklab {} COMMAND [options]\n\n{}\n\nCommands:\n", tool.command(), tool.summary());
-    print_verbs(tool);
-    fmt::print("\nranklab {} COMMAND --help says more. To begin with:\n", tool.command());
-    for (const auto& verb : tool.verbs()) fmt::print("{}", verb->examples());
-}
-
-// What is asked of the tool as a whole, before any verb. Nothing: not asked.
-std::optional<int> answer_early(const Tool& tool, const Words& words) {
-    const std::string first = words.empty() ? "" : words.front();
-    const bool help = first == "--help" || first == "-h" || first == "help";
-    if (!words.empty() && !help && first != "--version" && first != "--list") return std::nullopt;
-    if (speaks_for_job()) {
-        if (first == "--version") {
-            fmt::print("{}\n{}\n", version_line(), build_features());
-        } else if (first == "--list") {
-            print_verbs(tool);
-        } else {
-            print_help(tool);
-        }
-    }
-    return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
+ProgramManual manual_of(const Tool& tool) {
+    ProgramManual manual{tool.command(), tool.summary(), {}};
+    for (const auto& verb : tool.verbs()) manual.parts.push_back(manual_of(tool, *verb));
+    return manual;
 }
 
 bool begins_with(const Words& words, const Words& verb) {
     return words.size() >= verb.size() && std::equal(verb.begin(), verb.end(), words.begin());
-}
-
-std::string unknown_verb(const Tool& tool, const Words& words) {
-    std::vector<std::string> known;
-    for (const auto& verb : tool.verbs()) known.push_back(verb->words());
-    Words given;
-    for (const auto& word : words) {
-        if (word.starts_with('-') || given.size() == 2) break;
-        given.push_back(word);
-    }
-    const std::string text = base::printable(base::join(given, " "), 60);
-    if (given.empty())
-        return fmt::format("'{}' stands before the command; it is one of {}", words.front(),
-                           base::join(known, ", "));
-    const auto near = base::nearest(text, known);
-    return fmt::format("there is no 'ranklab {} {}'{}; it is one of {}", tool.command(), text,
-                       near ? fmt::format(" (did you mean {}?)", *near) : "", base::join(known, ", "));
 }
 
 // Said once: the ranks of a job agree first, as in run_mpi_program.
@@ -127,20 +96,6 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
     return 0;
 }
 
-Manual manual_of(const Tool& tool, const Verb& verb) {
-    Manual manual{{tool.command() + " " + verb.words(), verb.usage(), verb.summary(), verb.examples()}, {}};
-    verb.describe(manual.schema);
-    describe_tool(manual.schema);
-    describe_help(manual.schema);
-    return manual;
-}
-
-ProgramManual manual_of(const Tool& tool) {
-    ProgramManual manual{tool.command(), tool.summary(), {}};
-    for (const auto& verb : tool.verbs()) manual.parts.push_back(manual_of(tool, *verb));
-    return manual;
-}
-
 int run_verb(Words words, const Tool& tool, Verb& verb, std::size_t verb_words) {
     const auto [text, schema] = manual_of(tool, verb);
     const std::string command_line = "ranklab " + tool.command() + " " + base::shell_quote(words);
@@ -161,16 +116,17 @@ int run_verb(Words words, const Tool& tool, Verb& verb, std::size_t verb_words) 
 
 int run_tool(int argc, char** argv, const Tool& tool) {
     const Words words = arguments_of(argc, argv);
-    bool answered = false;
-    const int code =
-        guarded([&] { return answered = answer_manual(words, [&] { return manual_of(tool); }), 0; });
-    if (answered || code != 0) return code;
-    if (const auto early = answer_early(tool, words)) return *early;
+    std::optional<int> early;
+    const int code = guarded([&] {
+        early = answer_early(manual_of(tool), words);
+        return early.value_or(0);
+    });
+    if (early || code != 0) return code;
     for (const auto& verb : tool.verbs()) {
         const Words own = base::split(verb->words(), ' ');
         if (begins_with(words, own)) return run_verb(words, tool, *verb, own.size());
     }
-    return refuse(unknown_verb(tool, words));
+    return refuse(unknown_verb(manual_of(tool), words));
 }
 
 }  // namespace ranklab::app

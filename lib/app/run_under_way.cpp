@@ -13,7 +13,7 @@
 #include "base/motion.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "report/formats/text.hpp"
+#include "report/formats/formats.hpp"
 
 namespace ranklab::app {
 namespace {

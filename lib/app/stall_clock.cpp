@@ -24,7 +24,7 @@ std::string activities(int rank, const std::string& own, const std::vector<comm:
         if (peer.answers && !peer.activity.empty()) ranks[peer.activity].push_back(peer.rank);
     std::vector<std::string> parts;
     for (auto& [activity, who] : ranks) {
-        std::sort(who.begin(), who.end());
+        std::ranges::sort(who);
         parts.push_back(
             fmt::format("rank{} {}: {}", who.size() > 1 ? "s" : "", base::compact_ranges(who), activity));
     }

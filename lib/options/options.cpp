@@ -112,7 +112,7 @@ bool within(const Option& option, double number) {
 }
 
 void check_choice(const Option& option, const std::string& value, const std::string& source) {
-    if (std::find(option.choices.begin(), option.choices.end(), value) != option.choices.end()) return;
+    if (std::ranges::find(option.choices, value) != option.choices.end()) return;
     const auto near = base::nearest(value, option.choices);
     throw base::OptionError(fmt::format("{} cannot be '{}'; it is one of {}{}", source,
                                         base::printable(value, 60), base::join(option.choices, ", "),

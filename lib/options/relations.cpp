@@ -13,7 +13,7 @@ namespace {
 using Values = std::vector<std::string>;
 
 bool is_among(const Values& values, const std::string& value) {
-    return std::find(values.begin(), values.end(), value) != values.end();
+    return std::ranges::find(values, value) != values.end();
 }
 
 bool is_given(const Options& options, const Option& option) {

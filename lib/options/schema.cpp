@@ -23,67 +23,43 @@ Schema& Schema::section(std::string title) {
     return *this;
 }
 
-Schema& Schema::text(std::string name, std::string placeholder, std::optional<std::string> fallback,
-                     std::string help) {
-    return add({.name = std::move(name),
-                .placeholder = std::move(placeholder),
-                .help = std::move(help),
-                .type = Type::text,
-                .fallback = std::move(fallback)});
+Schema& Schema::text(std::string name, std::string placeholder, Fallback fallback, std::string help) {
+    return add({std::move(name), std::move(placeholder), std::move(help), Type::text, std::move(fallback)});
 }
 
 Schema& Schema::texts(std::string name, std::string placeholder, std::string help) {
-    return add({.name = std::move(name),
-                .placeholder = std::move(placeholder),
-                .help = std::move(help),
-                .type = Type::texts});
+    return add({std::move(name), std::move(placeholder), std::move(help), Type::texts});
 }
 
-Schema& Schema::choice(std::string name, std::vector<std::string> choices,
-                       std::optional<std::string> fallback, std::string help) {
-    std::string placeholder = base::join(choices, "|");
-    return add({.name = std::move(name),
-                .placeholder = std::move(placeholder),
-                .help = std::move(help),
-                .type = Type::choice,
-                .fallback = std::move(fallback),
-                .choices = std::move(choices)});
+Schema& Schema::choice(std::string name, std::vector<std::string> choices, Fallback fallback,
+                       std::string help) {
+    return add({std::move(name), base::join(choices, "|"), std::move(help), Type::choice, std::move(fallback),
+                choices});
 }
 
-Schema& Schema::integer(std::string name, WholeRange range, std::optional<std::string> fallback,
-                        std::string help) {
-    return add({.name = std::move(name),
-                .placeholder = "N",
-                .help = std::move(help),
-                .type = Type::integer,
-                .fallback = std::move(fallback),
-                .minimum = static_cast<double>(range.least),
-                .maximum = static_cast<double>(range.most)});
+Schema& Schema::number(Option option, double least, double most) {
+    option.minimum = least;
+    option.maximum = most;
+    return add(std::move(option));
 }
 
-Schema& Schema::real(std::string name, RealRange range, std::optional<std::string> fallback,
-                     std::string help) {
-    return add({.name = std::move(name),
-                .placeholder = "X",
-                .help = std::move(help),
-                .type = Type::real,
-                .fallback = std::move(fallback),
-                .minimum = range.least,
-                .maximum = range.most});
+Schema& Schema::integer(std::string name, WholeRange range, Fallback fallback, std::string help) {
+    return number({std::move(name), "N", std::move(help), Type::integer, std::move(fallback)},
+                  static_cast<double>(range.least), static_cast<double>(range.most));
 }
 
-Schema& Schema::bytes(std::string name, std::uint64_t minimum, std::optional<std::string> fallback,
-                      std::string help) {
-    return add({.name = std::move(name),
-                .placeholder = "SIZE",
-                .help = std::move(help),
-                .type = Type::bytes,
-                .fallback = std::move(fallback),
-                .minimum = static_cast<double>(minimum)});
+Schema& Schema::real(std::string name, RealRange range, Fallback fallback, std::string help) {
+    return number({std::move(name), "X", std::move(help), Type::real, std::move(fallback)}, range.least,
+                  range.most);
+}
+
+Schema& Schema::bytes(std::string name, std::uint64_t minimum, Fallback fallback, std::string help) {
+    return number({std::move(name), "SIZE", std::move(help), Type::bytes, std::move(fallback)},
+                  static_cast<double>(minimum), std::numeric_limits<double>::infinity());
 }
 
 Schema& Schema::flag(std::string name, std::string help) {
-    return add({.name = std::move(name), .help = std::move(help), .type = Type::flag, .fallback = "false"});
+    return add({std::move(name), {}, std::move(help), Type::flag, "false"});
 }
 
 Schema& Schema::shorthand(char letter) {
@@ -102,24 +78,8 @@ Option& Schema::last() {
 }
 
 Schema& Schema::role(Role role) {
-    last().role = role;
     last().between_ranks = role == Role::together;
-    return *this;
-}
-
-Schema& Schema::between_ranks() {
-    last().between_ranks = true;
-    return *this;
-}
-
-Schema& Schema::follows_ranks() {
-    last().follows_ranks = true;
-    return *this;
-}
-
-Schema& Schema::decides_numbers() {
-    last().decides_numbers = true;
-    return *this;
+    return change(&Option::role, role);
 }
 
 Schema& Schema::needs(Relation relation) {
@@ -129,16 +89,6 @@ Schema& Schema::needs(Relation relation) {
 
 Schema& Schema::excludes(Relation relation) {
     last().excludes.push_back(std::move(relation));
-    return *this;
-}
-
-Schema& Schema::instead_of(std::string other) {
-    last().instead_of = std::move(other);
-    return *this;
-}
-
-Schema& Schema::when_absent(std::string value) {
-    last().when_absent = std::move(value);
     return *this;
 }
 
@@ -183,8 +133,7 @@ Schema& Schema::positional(std::size_t most) {
 }
 
 const Option* Schema::find(const std::string& name) const {
-    const auto found =
-        std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+    const auto found = std::ranges::find(options_, name, &Option::name);
     return found == options_.end() ? nullptr : &*found;
 }
 

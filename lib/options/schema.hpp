@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -76,32 +77,32 @@ struct RealRange {
 /// What a program accepts. The verbs add one option each to the section last named.
 class Schema {
   public:
+    using Fallback = std::optional<std::string>;
+
     Schema& section(std::string title);
-    Schema& text(std::string name, std::string placeholder, std::optional<std::string> fallback,
-                 std::string help);
+    Schema& text(std::string name, std::string placeholder, Fallback fallback, std::string help);
     /// May be given several times; unset where it never is. Read by Options::texts().
     Schema& texts(std::string name, std::string placeholder, std::string help);
-    Schema& choice(std::string name, std::vector<std::string> choices, std::optional<std::string> fallback,
-                   std::string help);
-    Schema& integer(std::string name, WholeRange range, std::optional<std::string> fallback,
-                    std::string help);
-    Schema& real(std::string name, RealRange range, std::optional<std::string> fallback, std::string help);
+    Schema& choice(std::string name, std::vector<std::string> choices, Fallback fallback, std::string help);
+    Schema& integer(std::string name, WholeRange range, Fallback fallback, std::string help);
+    Schema& real(std::string name, RealRange range, Fallback fallback, std::string help);
     /// A number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB MB GB TB are
     /// 10^3, 10^6, ...
-    Schema& bytes(std::string name, std::uint64_t minimum, std::optional<std::string> fallback,
-                  std::string help);
+    Schema& bytes(std::string name, std::uint64_t minimum, Fallback fallback, std::string help);
     Schema& flag(std::string name, std::string help);
+
     /// The option last added has this short name too ("-n 5", "-n5"). Config files use long names.
     Schema& shorthand(char letter);
     /// What the option last added is.
     Schema& role(Role role);
-    Schema& between_ranks();
-    Schema& follows_ranks();
-    Schema& decides_numbers();
+    Schema& decides_numbers() { return change(&Option::decides_numbers, true); }
+    Schema& between_ranks() { return change(&Option::between_ranks, true); }
+    Schema& follows_ranks() { return change(&Option::follows_ranks, true); }
     Schema& needs(Relation relation);
     Schema& excludes(Relation relation);
-    Schema& instead_of(std::string other);
-    Schema& when_absent(std::string value);
+    Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
+    Schema& when_absent(std::string value) { return change(&Option::when_absent, std::move(value)); }
+
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
     Schema& positional(std::size_t most);
 
@@ -122,6 +123,11 @@ class Schema {
 
   private:
     Schema& add(Option option);
+    Schema& number(Option option, double least, double most);
+    Schema& change(auto Option::*field, auto value) {
+        last().*field = std::move(value);
+        return *this;
+    }
     Option& last();
     Option& named(const std::string& name);
 

@@ -12,7 +12,6 @@
 #include "results/opened.hpp"
 #include "results/replace.hpp"
 #include "results/staged_file.hpp"
-#include "results/taken.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -141,8 +140,8 @@ class Collection {
 
     std::vector<Entry> by_start() const {
         std::vector<Entry> sorted = entries_;
-        std::stable_sort(sorted.begin(), sorted.end(),
-                         [](const Entry& a, const Entry& b) { return a.started_utc < b.started_utc; });
+        std::ranges::stable_sort(
+            sorted, [](const Entry& a, const Entry& b) { return a.started_utc < b.started_utc; });
         return sorted;
     }
 

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "results/archive.hpp"
 #include "results/opened.hpp"
-#include "results/taken.hpp"
 
 namespace ranklab::results {
 namespace {

@@ -1,19 +1,22 @@
 #include "results/keeper.hpp"
 
+#include <fmt/format.h>
+#include <stdlib.h>
 #include <sys/file.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "results/alone.hpp"
 #include "results/places.hpp"
-#include "results/rescue.hpp"
 #include "results/result_file.hpp"
+#include "results/store.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -48,6 +51,30 @@ Use use_of(const fs::path& pending) {
     if (!opened.file) return Use::unknown;
     if (::flock(opened.file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Use::living;
     return is_named(opened.file, pending) ? Use::left : Use::unknown;
+}
+
+std::vector<fs::path> places() {
+    std::error_code ignored;
+    std::vector<fs::path> all{fs::temp_directory_path(ignored), fs::current_path(ignored)};
+    if (const char* home = std::getenv("HOME")) all.emplace_back(home);
+    all.emplace_back("/dev/shm");
+    std::erase(all, fs::path());
+    return all;
+}
+
+// A folder of our own, so that nobody can have put a link where we write.
+std::optional<fs::path> write_below(const fs::path& place, const Run& run) {
+    std::string folder = (place / "ranklab-rescue-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr) return std::nullopt;
+    fs::path file = fs::path(folder) / (run.id + ".h5");
+    std::error_code ignored;
+    try {
+        write_alone(file, run);
+    } catch (const base::Error&) {
+        fs::remove_all(folder, ignored);
+        return std::nullopt;
+    }
+    return file;
 }
 
 }  // namespace
@@ -124,6 +151,16 @@ std::string pending_pattern(const fs::path& output) {
 void forget(const fs::path& pending) {
     std::error_code ignored;
     fs::remove(pending, ignored);
+}
+
+fs::path write_rescue(const Run& run) {
+    std::vector<std::string> tried;
+    for (const auto& place : places()) {
+        if (auto file = write_below(place, run)) return *file;
+        tried.push_back(place.string());
+    }
+    throw base::EnvironmentError(fmt::format(
+        "run {} could not be saved anywhere: {} are full or not writable", run.id, base::join(tried, ", ")));
 }
 
 }  // namespace ranklab::results

@@ -12,6 +12,11 @@
 
 namespace ranklab::results {
 
+/// The last resort: stores the run alone in a fresh results file in the system's temporary folder (else the
+/// working folder, the home folder or /dev/shm) and returns its path. EnvironmentError naming all places
+/// tried if none takes it.
+std::filesystem::path write_rescue(const Run& run);
+
 class Keeper {
   public:
     /// `output`: the shared file, into which the run is to come.

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
+#include "hdf5/contents.hpp"
 #include "hdf5/table.hpp"
 #include "results/json.hpp"
 #include "results/store.hpp"
@@ -193,6 +194,21 @@ RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
             group.text_attribute("started_utc"),
             group.int_attribute("valid") != 0,
             static_cast<int>(group.int_attribute("exit_code"))};
+}
+
+std::size_t take_run(const hdf5::Group& from, const std::string& id, const hdf5::Group& to,
+                     const std::string& new_id) {
+    static_cast<void>(load(from, id, Detail::all));
+    return hdf5::copy_group(from, id, to, new_id);
+}
+
+void take_rest(const hdf5::Group& from, const hdf5::Group& to) {
+    hdf5::copy_missing(from, to, "runs");
+    hdf5::copy_attributes(from.open_group("runs"), to.open_group("runs"));
+}
+
+std::string created_utc(const hdf5::Group& root) {
+    return root.text_attribute("created_utc");
 }
 
 }  // namespace ranklab::results

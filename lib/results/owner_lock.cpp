@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <optional>
 #include <system_error>
 
 #include "base/error.hpp"

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <string_view>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
@@ -17,26 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Which of its versions a file is: each rename brings a new inode. Opened, since NFS asks its server then.
-struct Version {
-    dev_t device = 0;
-    ino_t inode = 0;
-    off_t size = 0;
-    timespec time{};
-
-    explicit Version(const fs::path& path) {
-        const Descriptor file = base::try_open_regular(path, O_RDONLY).file;
-        struct stat status {};
-        if (!file || ::fstat(file.get(), &status) != 0) return;
-        device = status.st_dev;
-        inode = status.st_ino;
-        size = status.st_size;
-        time = status.st_mtim;
-    }
-    bool operator==(const Version& other) const {
-        return device == other.device && inode == other.inode && size == other.size &&
-               time.tv_sec == other.time.tv_sec && time.tv_nsec == other.time.tv_nsec;
-    }
-};
+using Version = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+Version version_of(const fs::path& path) {
+    const Descriptor file = base::try_open_regular(path, O_RDONLY).file;
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0) return {};
+    return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
 
 // HDF5 quotes the system's error as "errno = 28"; 0 where the failure was not the system's.
 int system_error_in(std::string_view text) {
@@ -54,7 +42,7 @@ bool replace_once(const fs::path& target, const std::function<void(const Staging
     remove_leftovers(target);
     const bool fresh = !regular_file_exists(target);
     if (!fresh) check_not_write_protected(target);
-    const Version before(target);
+    const Version before = version_of(target);
     StagedFile staged(target);
     try {
         fill({target, staged, fresh});
@@ -67,7 +55,7 @@ bool replace_once(const fs::path& target, const std::function<void(const Staging
             target.string(), error.what()));
     }
     staged.flush();  // takes its time, and what is asked now shall hold until the rename
-    if (!lock.still_ours() || !(Version(target) == before)) return false;
+    if (!lock.still_ours() || version_of(target) != before) return false;
     staged.commit();
     return true;
 }

@@ -9,7 +9,6 @@
 #include "base/regular_file.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_use.hpp"
-#include "results/alone.hpp"
 #include "results/file_lock.hpp"
 #include "results/opened.hpp"
 #include "results/places.hpp"

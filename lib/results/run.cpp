@@ -32,29 +32,25 @@ std::vector<double> Measurement::largest_of_rows() const {
     visit([&](std::span<const double> piece) {
         for (std::size_t i = 0; i < piece.size(); i += columns) {
             const auto row = piece.subspan(i, columns);
-            largest.push_back(*std::max_element(row.begin(), row.end()));
+            largest.push_back(*std::ranges::max_element(row));
         }
     });
     return largest;
 }
 
 const Measurement* Run::find(std::string_view name) const {
-    const auto found = std::find_if(measurements.begin(), measurements.end(),
-                                    [&](const Measurement& measurement) { return measurement.name == name; });
+    const auto found = std::ranges::find(measurements, name, &Measurement::name);
     return found == measurements.end() ? nullptr : &*found;
 }
 
 const Table* Run::find_table(std::string_view name) const {
-    const auto found =
-        std::find_if(tables.begin(), tables.end(), [&](const Table& table) { return table.name == name; });
+    const auto found = std::ranges::find(tables, name, &Table::name);
     return found == tables.end() ? nullptr : &*found;
 }
 
 std::string Run::setting(const std::string& key) const {
-    for (const auto& one : config) {
-        if (one.key == key) return one.value;
-    }
-    return "";
+    const auto found = std::ranges::find(config, key, &Setting::key);
+    return found == config.end() ? "" : found->value;
 }
 
 double Run::median(std::string_view name) const {

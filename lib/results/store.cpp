@@ -94,9 +94,7 @@ hdf5::Object store_rows(const hdf5::Group& samples, const Measurement& measureme
 
 void store_samples(const hdf5::Group& group, const std::vector<Measurement>& measurements) {
     const auto warm = [](const Measurement& m) { return !m.warmup.empty(); };
-    const auto count = [&](auto wanted) {
-        return std::count_if(measurements.begin(), measurements.end(), wanted);
-    };
+    const auto count = [&](auto wanted) { return std::ranges::count_if(measurements, wanted); };
     const hdf5::Group samples = group.create_group("samples", count(has_samples));
     const hdf5::Group warmup = group.create_group("warmup", count(warm));
     for (const auto& measurement : measurements) {

@@ -108,7 +108,9 @@ class ZshTest(Case):
             zpty -w -n shell $'ranklab io --layout sing\t'
             zpty -r shell said '*--layout single*'
             zpty -w -n shell $'\x15ranklab data make cosm\t'
-            zpty -r shell said '*make cosmology*' && print completed
+            zpty -r shell said '*make cosmology*'
+            zpty -w -n shell $'\x15ranklab io --strategy binary,text-l\t'
+            zpty -r shell said '*binary,text-loop*' && print completed
         """  # what does not come is waited for, until the time is over
         said = subprocess.run(["zsh", "-fc", talk], capture_output=True, text=True, timeout=120)
         self.assertEqual(said.stdout, "completed\n", said.stderr)

@@ -6,7 +6,6 @@ benchmark, not a test: read README.md before comparing machines.
 Run it with the Python of ./bootstrap (torch, numpy, h5py). It says how the two compare and judges nothing.
 """
 
-import argparse
 import gzip
 import os
 import pathlib
@@ -66,11 +65,9 @@ def run_peer(args, folder, allocator):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7, help="below 6 there is no interval")
+    parser = paired.parser(__doc__)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--batch-size", type=int, default=32, help="per rank")
     parser.add_argument("--sync", default="bucketed")
     parser.add_argument("--ranklab-options", default="", metavar="WORDS", help="more words for ranklab train, as one argument")
@@ -78,8 +75,6 @@ def parse():
     parser.add_argument("--peer", type=pathlib.Path, default=paired.HERE / "pytorch_ddp_mnist.py",
                         help="another PyTorch script that takes --data --steps --batch --threads and prints `... ranks N samples/s X`")
     parser.add_argument("--data-dir", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist", help="folder of the four idx files, packed or not")
-    parser.add_argument("--ranklab", type=pathlib.Path, default=paired.RANKLAB)
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the answer here too")
     args = parser.parse_args()
     args.launcher = args.launcher or ["mpirun", "-n", args.ranks]
     return args

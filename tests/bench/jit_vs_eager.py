@@ -7,39 +7,22 @@ Run it with the Python of ./bootstrap (numpy, h5py). The time is the median step
 optimised; the ratio is eager / traced of the same round: above 1 tracing gains.
 """
 
-import argparse
-import pathlib
-import tempfile
-
-import h5py
-import numpy as np
-
 import paired
 
 SIDES = {"eager": [], "jit": ["--jit"]}
 
 
 def measure(args, model, side):
-    words = ["--model", model, "--data", "synthetic", "--batch-size", args.batch_size, "--threads", args.threads, "--steps", args.steps, "--warmup", 10, *SIDES[side]]
-    output = paired.ranklab_train([], args.ranklab, words, paired.environment(args.threads), args.scratch)
-    with h5py.File(output) as file:
-        seconds = float(np.median(paired.last_run(file)["samples/step_time_s"][()]))
-    output.unlink()
-    return seconds
+    words = ["--model", model, "--data", "synthetic", "--batch-size", args.batch_size, "--steps", args.steps, "--warmup", 10, *SIDES[side]]
+    return paired.median_step_s(args, words)
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7, help="below 6 there is no interval")
+    parser = paired.parser(__doc__)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--model", default="mnist-cnn,bn-cnn", help="names, separated by commas")
     parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--ranklab", type=pathlib.Path, default=paired.RANKLAB)
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the answer here too")
-    args = parser.parse_args()
-    args.scratch = pathlib.Path(tempfile.gettempdir())
-    return args
+    return parser.parse_args()
 
 
 def main():

@@ -2,6 +2,7 @@
 within a round; and the distribution-free interval of their median. docs/measurement.md has the formulae.
 """
 
+import argparse
 import json
 import math
 import os
@@ -39,6 +40,18 @@ def ranklab_train(launcher, ranklab, words, env, folder):
     output = pathlib.Path(tempfile.mktemp(prefix="bench-", suffix=".h5", dir=folder))
     run([*launcher, ranklab, "train", *words, "--evaluate", "off", "--quiet", "--output", output], env)
     return output
+
+
+def median_step_s(args, words):
+    """`ranklab train` of these words alone: the median step after the warm-up. What it stores lies in the temporary folder meanwhile."""
+    import h5py  # not every user of this file has it
+    import numpy as np
+
+    output = ranklab_train([], args.ranklab, [*words, "--threads", args.threads], environment(args.threads), tempfile.gettempdir())
+    with h5py.File(output) as file:
+        seconds = float(np.median(last_run(file)["samples/step_time_s"][()]))
+    output.unlink()
+    return seconds
 
 
 def last_run(file):
@@ -92,6 +105,16 @@ def in_turn(sides, rounds, measure, after_round=lambda number, found: None):
             found[side].append(measure(side))
         after_round(number, found)
     return found
+
+
+def parser(description, rounds=7, threads=1):
+    """What the command lines of these benchmarks share."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--rounds", type=int, default=rounds, help="below 6 there is no interval")
+    made.add_argument("--threads", type=int, default=threads)
+    made.add_argument("--ranklab", type=pathlib.Path, default=RANKLAB)
+    made.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the answer here too")
+    return made
 
 
 def write_json(path, content):

@@ -7,7 +7,6 @@ gradients are a large share of the step. A benchmark, not a test: read README.md
 Run it with the Python of ./bootstrap (numpy, h5py). Exposed communication is the step's time less that of `none`, in the same round.
 """
 
-import argparse
 import os
 import pathlib
 import re
@@ -51,22 +50,18 @@ def measure(args, sync, stored):
 
 
 def add_options(parser):
-    parser.add_argument("--rounds", type=int, default=7, help="below 6 there is no interval")
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--warmup", type=int, default=5)
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--model", default="wide-mlp")
     parser.add_argument("--batch-size", type=int, default=32, help="per rank")
     parser.add_argument("--sync", default="flat,bucketed,c10d,none", help="names, separated by commas; ratios are to the first")
     parser.add_argument("--progress", choices=("none", "poll", "thread"), help="passed on to ranklab train where it is given")
     parser.add_argument("--ranklab-options", default="", metavar="WORDS", help="more words for ranklab train, as one argument")
-    parser.add_argument("--ranklab", type=pathlib.Path, default=paired.RANKLAB)
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the answer here too")
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = paired.parser(__doc__)
     add_options(parser)
     parser.add_argument("--launcher", type=shlex.split, metavar="WORDS", help="how the ranks are started (default: mpirun -n RANKS)")
     parser.add_argument("--scratch", type=pathlib.Path, help="folder that rank 0 can write and this script read (default: the current one with --launcher, else a temporary one)")

@@ -7,15 +7,9 @@ Run it with the Python of ./bootstrap (torch, numpy, h5py; resnet50 needs torchv
 warm-up: forward, backward and optimizer, without input. Exit code 4 where a goal is missed.
 """
 
-import argparse
 import json
 import os
-import pathlib
 import sys
-import tempfile
-
-import h5py
-import numpy as np
 
 import paired
 
@@ -33,18 +27,14 @@ AS_IS = "pytorch as-is"
 
 def measure(args, model, side):
     words, steps, _ = MODELS[model]
-    words = ["--model", model, *words, "--threads", args.threads, "--steps", steps, "--warmup", 2]
+    words = ["--model", model, *words, "--steps", steps, "--warmup", 2]
     if side in PYTORCH:
         channels_last, allocator = PYTORCH[side]
-        command = [sys.executable, paired.HERE / "pytorch_eager.py", *words, *(["--channels-last"] if channels_last else [])]
+        command = [sys.executable, paired.HERE / "pytorch_eager.py", *words, "--threads", args.threads, *(["--channels-last"] if channels_last else [])]
         return json.loads(paired.run(command, paired.environment(args.threads, allocator)))["step_s"]
     ops, layout = OURS[side]
     words += ["--data", "synthetic", "--input", "synthetic", "--mode", "single", "--ops", ops, "--memory-format", layout]
-    output = paired.ranklab_train([], args.ranklab, words, paired.environment(args.threads), args.scratch)
-    with h5py.File(output) as file:
-        seconds = float(np.median(paired.last_run(file)["samples/step_time_s"][()]))
-    output.unlink()
-    return seconds
+    return paired.median_step_s(args, words)
 
 
 def best(found, sides):
@@ -75,15 +65,9 @@ def judge(model, found, answer):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7, help="below 6 there is no interval")
+    parser = paired.parser(__doc__, threads=2)
     parser.add_argument("--model", default=",".join(MODELS), help="names, separated by commas")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--ranklab", type=pathlib.Path, default=paired.RANKLAB)
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the answer here too")
-    args = parser.parse_args()
-    args.scratch = pathlib.Path(tempfile.gettempdir())
-    return args
+    return parser.parse_args()
 
 
 def main():

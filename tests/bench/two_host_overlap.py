@@ -6,7 +6,6 @@
 Both hosts' ranks run on this machine's cores: with fewer than two that are free, what is measured is the scheduler.
 """
 
-import argparse
 import os
 import pathlib
 import subprocess
@@ -20,7 +19,7 @@ TWO_HOSTS = paired.HERE.parent / "cluster" / "two_hosts.sh"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = paired.parser(__doc__)
     sync_strategies.add_options(parser)
     parser.set_defaults(model="mnist-cnn", batch_size=64, sync="flat,bucketed,none", steps=40)
     parser.add_argument("--rate", default="1gbit", help="of each host's link, as tc writes it; none for no limit")

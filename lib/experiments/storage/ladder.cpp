@@ -47,14 +47,14 @@ std::string mark_of(const results::Run& run, const Nearest& nearest) {
 }
 
 std::size_t ranks_of(const results::Run& run) {
-    const auto* job = run.find("job_time_s");
+    const auto* job = run.find(vocabulary::kJobTime);
     return job == nullptr ? 0 : job->columns;
 }
 
 double base_time(const std::vector<results::Run>& runs) {
     for (const auto& run : runs)
-        if (run.setting("strategy") == kBase) return run.median("job_time_s");
-    return runs.empty() ? stats::kNone : runs.front().median("job_time_s");
+        if (run.setting("strategy") == kBase) return run.median(vocabulary::kJobTime);
+    return runs.empty() ? stats::kNone : runs.front().median(vocabulary::kJobTime);
 }
 
 bool has(const std::vector<io::StrategyEntry>& chosen, std::string_view name) {
@@ -112,12 +112,12 @@ std::vector<Variant> ladder_variants(const options::Options& options) {
 }
 
 std::string ladder_line(const results::Run& run) {
-    const auto* job = run.find("job_time_s");
+    const auto* job = run.find(vocabulary::kJobTime);
     if (job == nullptr) return "";
     std::string who = run.setting("strategy");
     if (who.starts_with("process")) who += fmt::format(" with {} workers", run.setting("workers"));
     return fmt::format("{}: {:.4g} s at {} rank(s), {:.4g} MiB/s, {}", who, job->summary.median,
-                       ranks_of(run), run.median("write_MiBps"),
+                       ranks_of(run), run.median(vocabulary::kWriteRate),
                        run.verified() == "yes" ? "verified" : run.verified());
 }
 
@@ -126,15 +126,15 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
     const double base = base_time(runs);
     double before = stats::kNone;
     for (const auto& run : runs) {
-        const auto* job = run.find("job_time_s");
+        const auto* job = run.find(vocabulary::kJobTime);
         const auto summary = job == nullptr ? stats::Summary{} : job->summary;
         const bool processes = run.setting("strategy").starts_with("process");
         const Nearest nearest = nearest_ceiling(run);
         table.add({run.setting("strategy"), static_cast<std::int64_t>(ranks_of(run)),
                    std::int64_t{processes ? std::atoll(run.setting("workers").c_str()) : 0},
                    static_cast<std::int64_t>(summary.n), summary.median, summary.ci95.low, summary.ci95.high,
-                   base / summary.median, before / summary.median, run.median("write_MiBps"),
-                   run.median("files_per_s"), nearest.ceiling, nearest.percent, run.verified(),
+                   base / summary.median, before / summary.median, run.median(vocabulary::kWriteRate),
+                   run.median(vocabulary::kFileRate), nearest.ceiling, nearest.percent, run.verified(),
                    mark_of(run, nearest)});
         before = summary.median;
     }

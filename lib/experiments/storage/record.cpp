@@ -100,7 +100,7 @@ void add_writing(results::Run& run, const StorageRecord& record, const Gathered&
     const auto files = gathered.of(writes, [](const WriteTrial& w) { return w.times.records().calls; });
     add_rates(run, spans_of(gathered, writes), bytes.sum_over_ranks(), files.sum_over_ranks(), warmup);
     run.measurements.push_back(
-        one_column("load_imbalance", "run", "max/mean-1",
+        one_column(vocabulary::kLoadImbalance, "run", "max/mean-1",
                    {stats::load_imbalance(job.rows_from(warmup, job.rows()).mean_over_rows())}));
 }
 

@@ -18,7 +18,7 @@ using results::Run;
 using Names = std::vector<std::string>;
 
 void add_new(Names& names, const std::string& name) {
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
 void count_left_out(SideSummary& side, const std::string& reason) {
@@ -52,8 +52,8 @@ void need_runs(const char* which, const SideSummary& side) {
     std::vector<std::string> reasons;
     for (const auto& [reason, runs] : side.left_out)
         reasons.push_back(fmt::format("{} {}", runs, base::printable(reason, 60)));
-    const bool unverified = std::any_of(side.left_out.begin(), side.left_out.end(),
-                                        [](const LeftOut& one) { return one.reason == "not verified"; });
+    const bool unverified =
+        std::ranges::any_of(side.left_out, [](const LeftOut& one) { return one.reason == "not verified"; });
     throw base::Error(fmt::format("{} ({}) has no run that could be compared: {}; measure again{}", which,
                                   base::printable(side.name, 100),
                                   reasons.empty() ? "it is empty" : base::join(reasons, ", "),
@@ -62,13 +62,13 @@ void need_runs(const char* which, const SideSummary& side) {
                       unverified ? base::Settings{"with-unverified"} : base::Settings{});
 }
 
-Names measures_of(const std::string& command, const Runs& runs, const Names& asked) {
+Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
     if (asked.empty()) return headline_measurements(command, runs);
     const Names all = all_measurements(runs);
     if (asked == Names{"all"}) return all;
     Names chosen;
     for (const auto& name : asked) {
-        if (std::find(all.begin(), all.end(), name) != all.end()) add_new(chosen, name);
+        if (std::ranges::find(all, name) != all.end()) add_new(chosen, name);
     }
     return chosen;
 }
@@ -77,7 +77,7 @@ void check_asked(const Names& asked, const Runs& runs) {
     if (asked == Names{"all"}) return;
     const Names all = all_measurements(runs);
     for (const auto& name : asked) {
-        if (std::find(all.begin(), all.end(), name) != all.end()) continue;
+        if (std::ranges::find(all, name) != all.end()) continue;
         const auto near = base::nearest(name, all);
         throw base::OptionError(fmt::format("no run has the measurement '{}'; {}", base::printable(name, 60),
                                             near ? fmt::format("did you mean {}?", *near)
@@ -97,8 +97,7 @@ std::string order_note(const LikeRuns& a, const LikeRuns& b) {
 
 std::string shared_note(const LikeRuns& a, const LikeRuns& b) {
     const std::set<std::string> ids(a.runs.begin(), a.runs.end());
-    const auto shared =
-        std::count_if(b.runs.begin(), b.runs.end(), [&](const auto& id) { return ids.contains(id); });
+    const auto shared = std::ranges::count_if(b.runs, [&](const auto& id) { return ids.contains(id); });
     return shared == 0
                ? ""
                : fmt::format("{} of the runs are on both sides: they say nothing of a difference", shared);
@@ -136,7 +135,7 @@ void add_rows(Comparison& comparison, const MatchedGroups& matched, const Compar
     for (const auto& [a, b] : matched.pairs) {
         rows.emplace_back();
         for (const auto& name :
-             measures_of(a.conditions.at("command"), both(a.members, b.members), options.measures))
+             measurements_of(a.conditions.at("command"), both(a.members, b.members), options.measurements))
             rows.back().push_back(open_row(name, a.members, b.members));
     }
     for (auto& group : rows)
@@ -147,8 +146,8 @@ void add_rows(Comparison& comparison, const MatchedGroups& matched, const Compar
 }
 
 void need_rows(const Comparison& comparison) {
-    const bool none = std::all_of(comparison.groups.begin(), comparison.groups.end(),
-                                  [](const CompareGroup& group) { return group.rows.empty(); });
+    const bool none =
+        std::ranges::all_of(comparison.groups, [](const CompareGroup& group) { return group.rows.empty(); });
     if (none)
         throw base::Error("the runs of A and B hold no measurement that could be compared; measure again",
                           base::ExitCode::invalid_measurement);
@@ -186,8 +185,7 @@ std::size_t Comparison::count(Outcome outcome) const {
     std::size_t rows = 0;
     for (const auto& group : groups)
         rows += static_cast<std::size_t>(
-            std::count_if(group.rows.begin(), group.rows.end(),
-                          [&](const CompareRow& row) { return row.outcome == outcome; }));
+            std::ranges::count_if(group.rows, [&](const CompareRow& row) { return row.outcome == outcome; }));
     return rows;
 }
 
@@ -217,7 +215,7 @@ Comparison compare(const Side& a, const Side& b, const CompareOptions& options) 
         comparison.groups.push_back(group_of(pair.first, pair.second, options));
         compared = both(compared, both(pair.first.members, pair.second.members));
     }
-    check_asked(options.measures, compared);
+    check_asked(options.measurements, compared);
     add_rows(comparison, matched, options);
     need_rows(comparison);
     name_groups(comparison, matched);

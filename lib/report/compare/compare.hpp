@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,16 +15,29 @@
 namespace ranklab::report::compare {
 
 struct CompareOptions {
-    double smallest = 0.03;                  ///< smallest relative change of interest: 0.03 = 3 %
-    std::vector<std::string> measures = {};  ///< empty: the headline ones of the command; {"all"}: all
-    std::vector<std::string> allow = {};     ///< what may differ: KEY, or KEY* for all that begin so
-    bool with_unverified = false;            ///< also count runs of which nothing was verified
+    double smallest = 0.03;                      ///< smallest relative change of interest: 0.03 = 3 %
+    std::vector<std::string> measurements = {};  ///< empty: the headline ones of the command; {"all"}: all
+    std::vector<std::string> allow = {};         ///< what may differ: KEY, or KEY* for all that begin so
+    bool with_unverified = false;                ///< also count runs of which nothing was verified
 };
 
 struct Side {
     std::string name;  ///< as asked for: "old.h5", "label:base"
     std::vector<results::Run> runs;
 };
+
+/// Which runs are A, and which are B: two results files, or two labels or revisions of one file.
+struct SidesAsked {
+    std::string a, b;                                   ///< FILE, label:TEXT, rev:HEX, id:RUN, or a bare word
+    std::filesystem::path file = "results/ranklab.h5";  ///< in which labels, revisions and ids are looked up
+    bool file_given = false;
+    std::vector<std::string> where;  ///< conditions as in Selection, on both sides
+};
+
+/// Reads the runs of both sides, without their samples. A bare word is the file of that name, else the label,
+/// else the revision that begins so. OptionError where it is several of these (with a file given, a file
+/// too), or matches nothing; what results::ResultFile says of a file that is none.
+std::pair<Side, Side> read_sides(const SidesAsked& asked);
 
 enum class Outcome { better, worse, same, changed, too_noisy, too_few_runs };
 std::string better_name(vocabulary::Better better);  ///< "lower", "higher", "-"
@@ -101,5 +115,25 @@ struct Gate {
 /// below_threshold where a row is worse, invalid_measurement where one has no verdict, as far as the gate
 /// cares; 0 otherwise.
 int exit_code_of(const Comparison& comparison, const Gate& gate);
+
+// For a person, for a program, and for a pull request's page.
+
+/// `#` lines on what is compared and how, a table a configuration, a row a measurement; at the end the lines
+/// `Verdict: ...` and, with a gate, `Gate: ...`.
+std::string comparison_text(const Comparison& comparison, const Gate& gate);
+
+/// One object by docs/schema/compare.schema.json, ending in a newline; numbers that are none are null.
+std::string comparison_json(const Comparison& comparison, const Gate& gate);
+
+/// For a comment: the verdict first, then the tables.
+std::string comparison_markdown(const Comparison& comparison, const Gate& gate);
+
+/// "worse: 1 worse, 2 same": the overall verdict and the rows by outcome.
+std::string verdict_line(const Comparison& comparison);
+/// "" without a gate; otherwise whether it passes, and why: rows that are worse, rows without a verdict.
+std::string gate_line(const Comparison& comparison, const Gate& gate);
+/// All that a reader must know beside the rows: runs left out, what differs, the order of measuring, what has
+/// no counterpart, runs needed.
+std::vector<std::string> comparison_notes(const Comparison& comparison);
 
 }  // namespace ranklab::report::compare

@@ -222,10 +222,9 @@ std::vector<std::string> titles_of(const std::vector<LikeRuns>& groups) {
     model::MetConditions met;
     for (const auto& group : groups) met.add(group.conditions);
     std::vector<std::string> order(kAlways.begin(), kAlways.end()), differing = met.differing();
-    std::sort(differing.begin(), differing.end());
+    std::ranges::sort(differing);
     for (const auto& key : differing)
-        if (key != "command" && std::find(order.begin(), order.end(), key) == order.end())
-            order.push_back(key);
+        if (key != "command" && std::ranges::find(order, key) == order.end()) order.push_back(key);
     std::vector<std::string> titles;
     for (const auto& group : groups) {
         titles.push_back(group.conditions.at("command"));

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "report/compare/compare_output.hpp"
+#include "report/compare/compare.hpp"
 
 namespace ranklab::report::compare {
 namespace {

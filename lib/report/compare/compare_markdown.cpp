@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "report/compare/compare_output.hpp"
-#include "report/model/text_table.hpp"
+#include "base/one_line.hpp"
+#include "report/compare/compare.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::compare {
@@ -14,7 +14,7 @@ namespace {
 std::string plain(const std::string& text) {
     constexpr std::string_view kSpecial = "\\`*_{}[]<>()#!|~@";
     std::string safe;
-    for (const char c : model::printable(text)) {
+    for (const char c : base::one_line(text)) {
         if (kSpecial.find(c) != std::string_view::npos) safe += '\\';
         safe += c;
     }
@@ -22,7 +22,7 @@ std::string plain(const std::string& text) {
 }
 
 std::string code(const std::string& text) {
-    std::string safe = model::printable(text);
+    std::string safe = base::one_line(text);
     for (char& c : safe)
         if (c == '`' || c == '|') c = '\'';
     return '`' + safe + '`';

@@ -54,8 +54,7 @@ bool enough(const CompareRow& row) {
 // Counts that are zero on both sides have no ratio, and are as equal as can be.
 bool all_equal(const OpenRow& open) {
     const auto is_first = [&](double value) { return value == open.a.front(); };
-    return !open.a.empty() && std::all_of(open.a.begin(), open.a.end(), is_first) &&
-           std::all_of(open.b.begin(), open.b.end(), is_first);
+    return !open.a.empty() && std::ranges::all_of(open.a, is_first) && std::ranges::all_of(open.b, is_first);
 }
 
 Outcome outcome_of(const OpenRow& open, double smallest) {

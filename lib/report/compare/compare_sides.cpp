@@ -1,8 +1,7 @@
-#include "report/compare/compare_sides.hpp"
+#include "report/compare/compare.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>

@@ -2,8 +2,9 @@
 
 #include <cmath>
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
-#include "report/compare/compare_output.hpp"
+#include "report/compare/compare.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
 
@@ -14,10 +15,10 @@ std::string side_line(const char* which, const SideSummary& side) {
     const auto listed = [](const char* name, const std::vector<std::string>& values) {
         return values.empty() ? "" : fmt::format(", {} {}", name, base::join(values, " | "));
     };
-    return model::printable(fmt::format("# {}: {}: {}, {} .. {}{}{}{}", which, side.name,
-                                        model::counted(side.runs, "run"), side.first_utc, side.last_utc,
-                                        listed("label", side.labels), listed("version", side.versions),
-                                        listed("revision", side.revisions))) +
+    return base::one_line(fmt::format("# {}: {}: {}, {} .. {}{}{}{}", which, side.name,
+                                      model::counted(side.runs, "run"), side.first_utc, side.last_utc,
+                                      listed("label", side.labels), listed("version", side.versions),
+                                      listed("revision", side.revisions))) +
            '\n';
 }
 
@@ -37,8 +38,8 @@ std::string needed(const CompareRow& row) {
 
 std::vector<std::string> cells(const CompareRow& row) {
     const auto& [n_a, n_b, estimate, test] = row.difference;
-    return {model::printable(row.measurement),
-            model::printable(row.unit),
+    return {base::one_line(row.measurement),
+            base::one_line(row.unit),
             better_name(row.better),
             fmt::format("{}", n_a),
             fmt::format("{}", n_b),
@@ -58,7 +59,7 @@ std::string table(const CompareGroup& group) {
     model::TextTable table({"measurement", "<unit", "<better", "n_A", "n_B", "median_A", "median_B", "B/A",
                             "ci95_low", "ci95_high", "p", "p_Holm", "effect", "runs_needed", "<verdict"});
     for (const auto& row : group.rows) table.add(cells(row));
-    return fmt::format("{}\n{}\n", model::printable(group.title), table.text());
+    return fmt::format("{}\n{}\n", base::one_line(group.title), table.text());
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ std::string comparison_text(const Comparison& comparison, const Gate& gate) {
     for (const auto& group : comparison.groups) text += table(group);
     text += fmt::format("Verdict: {}\n", verdict_line(comparison));
     const std::string gate_says = gate_line(comparison, gate);
-    if (!gate_says.empty()) text += fmt::format("Gate: {}\n", model::printable(gate_says));
+    if (!gate_says.empty()) text += fmt::format("Gate: {}\n", base::one_line(gate_says));
     return text;
 }
 

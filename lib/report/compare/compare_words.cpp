@@ -1,14 +1,13 @@
 // What all forms of a comparison say in the same words.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
-#include "report/compare/compare_output.hpp"
-#include "report/model/text_table.hpp"
+#include "report/compare/compare.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::compare {
@@ -93,7 +92,7 @@ Lines comparison_notes(const Comparison& comparison) {
     for (const auto& title : comparison.only_a) lines.push_back("only A has, so not compared: " + title);
     for (const auto& title : comparison.only_b) lines.push_back("only B has, so not compared: " + title);
     add_needs(lines, comparison);
-    for (auto& line : lines) line = model::printable(line);
+    for (auto& line : lines) line = base::one_line(line);
     return lines;
 }
 

@@ -28,8 +28,7 @@ bool nothing_verified(const Run& run) {
     const results::Table* table = run.find_table("verification");
     const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
     if (checks == nullptr || checks->empty()) return false;
-    return std::all_of(checks->begin(), checks->end(),
-                       [](const std::string& result) { return result == "not verified"; });
+    return std::ranges::all_of(*checks, [](const std::string& result) { return result == "not verified"; });
 }
 
 bool has_value(const Run& run, const std::string& measurement) {
@@ -108,7 +107,7 @@ Names all_measurements(const Runs& runs) {
     Names names;
     for (const Run* run : runs) {
         for (const auto& m : run->measurements) {
-            const bool known = std::find(names.begin(), names.end(), m.name) != names.end();
+            const bool known = std::ranges::find(names, m.name) != names.end();
             if (!known && has_value(*run, m.name)) names.push_back(m.name);
         }
     }
@@ -118,12 +117,11 @@ Names all_measurements(const Runs& runs) {
 Names headline_measurements(const std::string& command, const Runs& runs) {
     Names names = all_measurements(runs);
     Names chosen = vocabulary::shown_at(vocabulary::Shown::compare, command);
-    std::erase_if(chosen, [&](const std::string& name) {
-        return std::find(names.begin(), names.end(), name) == names.end();
-    });
+    std::erase_if(chosen,
+                  [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
     if (!chosen.empty()) return chosen;
     std::erase_if(names, [&](const std::string& name) {
-        return std::none_of(runs.begin(), runs.end(), [&](const Run* run) {
+        return std::ranges::none_of(runs, [&](const Run* run) {
             const Measurement* m = run->find(name);
             return m != nullptr && (m->kind == Kind::cost || m->kind == Kind::rate);
         });

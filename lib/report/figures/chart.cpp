@@ -111,8 +111,8 @@ std::string look_of(const ChartSeries& series) {
 }
 
 bool has_intervals(const ChartSeries& series) {
-    return std::any_of(series.points.begin(), series.points.end(),
-                       [](const ChartPoint& point) { return !std::isnan(point.interval.low); });
+    return std::ranges::any_of(series.points,
+                               [](const ChartPoint& point) { return !std::isnan(point.interval.low); });
 }
 
 std::string title_of(const ChartSeries& series, Medium medium) {
@@ -221,8 +221,8 @@ int height_of(const Chart& chart) {
 
 // As narrow as can be: on a narrow page letters shrink with the picture.
 int width_of(const Chart& chart) {
-    const bool long_names = std::any_of(chart.categories.begin(), chart.categories.end(),
-                                        [](const std::string& name) { return name.size() > kLetters; });
+    const bool long_names =
+        std::ranges::any_of(chart.categories, [](const std::string& name) { return name.size() > kLetters; });
     if (chart.wide || long_names) return kWideWidth;
     return chart.bars() ? kBarWidth : kWidth;
 }

@@ -59,7 +59,7 @@ std::string gnuplot_quoted(std::string_view text, std::size_t most) {
 
 std::string data_quoted(std::string_view text, std::size_t most) {
     std::string clean = one_line(text, most);
-    std::replace(clean.begin(), clean.end(), '"', '\'');
+    std::ranges::replace(clean, '"', '\'');
     return '"' + clean + '"';
 }
 

@@ -49,8 +49,8 @@ std::vector<const model::Group*> newest_trained(const Source& source, std::size_
     std::vector<const model::Group*> groups;
     for (const model::Group* group : model::recent_groups(source.grouped, "train", 2 * most))
         if (group->valid() && group->newest.find(measurement) != nullptr) groups.push_back(group);
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const model::Group* a, const model::Group* b) { return a->last_utc > b->last_utc; });
+    std::ranges::stable_sort(
+        groups, [](const model::Group* a, const model::Group* b) { return a->last_utc > b->last_utc; });
     if (groups.size() > most) groups.resize(most);
     return groups;
 }

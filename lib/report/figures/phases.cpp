@@ -19,7 +19,7 @@ using Phase = const vocabulary::Quantity*;
 // "sync exposed" of sync_exposed_time_s.
 std::string name_of(Phase phase) {
     std::string name(phase->name.substr(0, phase->name.rfind("_time")));
-    std::replace(name.begin(), name.end(), '_', ' ');
+    std::ranges::replace(name, '_', ' ');
     return name;
 }
 
@@ -47,8 +47,7 @@ ChartSeries phase_series(Phase phase, const Groups& groups) {
 std::vector<Figure> phase_figures(const Source& source) {
     const auto phases = vocabulary::parts_of(vocabulary::quantity(vocabulary::kStepTime));
     const auto groups = trained(source, [&](const results::Run& run) {
-        return std::any_of(phases.begin(), phases.end(),
-                           [&](Phase phase) { return run.find(phase->name) != nullptr; });
+        return std::ranges::any_of(phases, [&](Phase phase) { return run.find(phase->name) != nullptr; });
     });
     if (groups.empty()) return {};
     Chart chart{

@@ -56,9 +56,8 @@ struct Base {
 std::vector<Base> bases_of(const AllSeries& all) {
     std::vector<Base> bases;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto known = std::find_if(bases.begin(), bases.end(), [&](const Base& base) {
-            return &base.series->base() == &all[i].base();
-        });
+        const auto known = std::ranges::find_if(
+            bases, [&](const Base& base) { return &base.series->base() == &all[i].base(); });
         const bool is_single = model::is_single_device(all[i].base().newest);
         if (known != bases.end()) {
             known->of += " and of " + all[i].title;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/figures/figure.hpp"
 #include "report/figures/lines.hpp"

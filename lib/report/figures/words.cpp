@@ -41,8 +41,7 @@ Word soft(std::string text) {
 
 Number number_of(const results::Run& run, const results::Measurement& m, const std::string& field) {
     const auto fields = model::fields_of(m.summary);
-    const auto found =
-        std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.first == field; });
+    const auto found = std::ranges::find_if(fields, [&](const auto& one) { return one.first == field; });
     return {found == fields.end() ? stats::kNone : found->second,
             {{"run", run.id}, {"name", m.name}, {"field", field}},
             fmt::format(" {}: {} of {} over n = {}, run {}", m.unit, field, m.name, m.summary.n, run.id)};
@@ -130,8 +129,8 @@ std::string cut(std::string_view text, std::size_t most) {
 
 std::string plain_name(std::string_view text) {
     std::string out(text.substr(0, 80));
-    std::replace_if(
-        out.begin(), out.end(),
+    std::ranges::replace_if(
+        out,
         [](char c) {
             return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
         },

@@ -1,12 +1,10 @@
-#include "report/formats/exports.hpp"
+#include "report/formats/formats.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "report/formats/json_dump.hpp"
@@ -60,9 +58,8 @@ class Trace {
         std::map<std::string, std::size_t> of_host;
         std::vector<std::size_t> pids(ranks, 0);
         for (std::size_t rank = 0; rank < ranks; ++rank) {
-            const auto row = std::find_if(run.hosts.begin(), run.hosts.end(), [&](const auto& one) {
-                return one.rank == static_cast<int>(rank);
-            });
+            const auto row = std::ranges::find_if(
+                run.hosts, [&](const auto& one) { return one.rank == static_cast<int>(rank); });
             const bool known = row != run.hosts.end();
             const std::string host = known ? row->host : "unknown host";
             const auto [place, fresh] = of_host.try_emplace(host, processes_);

@@ -1,8 +1,7 @@
-#include "report/formats/exports.hpp"
+#include "report/formats/formats.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>

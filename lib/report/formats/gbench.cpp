@@ -1,4 +1,4 @@
-#include "report/formats/exports.hpp"
+#include "report/formats/formats.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
 #include "report/formats/json_dump.hpp"
 #include "report/formats/parts.hpp"
 #include "report/model/selection.hpp"

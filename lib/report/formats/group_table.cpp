@@ -1,14 +1,13 @@
-#include "report/formats/group_table.hpp"
+#include "report/formats/formats.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
-#include "report/formats/text.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/text_table.hpp"
@@ -21,30 +20,10 @@ constexpr std::size_t kMostRows = 200;    // of groups: more is a list, not a ta
 constexpr std::size_t kLongestCell = 40;  // of surroundings: a processor's name tells itself by then
 
 // What a reader asks first of the conditions; where all runs share them they stand below the table.
-constexpr std::array kConditions{"command",
-                                 "model",
-                                 "data",
-                                 "mode",
-                                 "sync",
-                                 "backend",
-                                 "device",
-                                 "precision",
-                                 "batch-size",
-                                 "global-batch-size",
-                                 "steps",
-                                 "epochs",
-                                 "strategy",
-                                 "layout",
-                                 "files",
-                                 "size",
-                                 "workers",
-                                 "ranks",
-                                 "threads",
-                                 "host.cpu",
-                                 "host.logical_cpus",
-                                 "libraries.mpi",
-                                 "libraries.libtorch",
-                                 "version"};
+constexpr const char* kConditions =
+    "command,model,data,mode,sync,backend,device,precision,batch-size,global-batch-size,steps,epochs,"
+    "strategy,layout,files,size,workers,ranks,threads,host.cpu,host.logical_cpus,libraries.mpi,"
+    "libraries.libtorch,version";
 
 struct View {
     std::vector<std::string> heads;  // '<': flush left
@@ -74,8 +53,8 @@ void add_ratio(std::vector<std::string>& row, const stats::RatioEstimate& estima
 std::string differing(const model::KeyedGroup& group, const std::vector<std::string>& keys) {
     std::vector<std::string> names;
     for (const auto& name : group.factors.differing())
-        if (std::find(keys.begin(), keys.end(), name) == keys.end()) names.push_back(name);
-    std::sort(names.begin(), names.end());
+        if (std::ranges::find(keys, name) == keys.end()) names.push_back(name);
+    std::ranges::sort(names);
     return names.empty() ? "" : "differ: " + model::some_of(names, 4);
 }
 
@@ -104,8 +83,8 @@ std::vector<std::string> heads_of(const model::RunGroups& groups,
 std::string conditions_of(const model::RunGroups& groups) {
     std::vector<std::string> parts;
     const auto keys = groups.keys();
-    for (const std::string key : kConditions) {
-        const bool is_key = std::find(keys.begin(), keys.end(), key) != keys.end();
+    for (const auto& key : base::split(kConditions, ',')) {
+        const bool is_key = std::ranges::find(keys, key) != keys.end();
         const std::string all = groups.factors().common(key);
         const std::string value = all.substr(0, all.find(','));  // a library tells more than a condition
         if (!is_key && !value.empty()) parts.push_back(fmt::format("{} = {}", key, value));
@@ -115,10 +94,8 @@ std::string conditions_of(const model::RunGroups& groups) {
 
 void add_notes(View& view, const model::RunGroups& groups, const std::vector<model::KeyedGroup>& sorted,
                const model::GroupScaling& scaling, const model::HowTo& how_to) {
-    const bool single =
-        std::any_of(sorted.begin(), sorted.end(), [](const auto& g) { return g.runs.size() == 1; });
-    const bool several =
-        std::any_of(sorted.begin(), sorted.end(), [](const auto& g) { return g.runs.size() > 1; });
+    const bool single = std::ranges::any_of(sorted, [](const auto& g) { return g.runs.size() == 1; });
+    const bool several = std::ranges::any_of(sorted, [](const auto& g) { return g.runs.size() > 1; });
     if (several)
         view.notes.emplace_back(
             "median over runs of the runs' medians, with its 95 % order-statistic interval over runs");
@@ -148,9 +125,9 @@ View view_of(const model::RunGroups& groups, const model::ChosenRuns& runs) {
     const std::size_t asked = keys.size() - groups.apart().size();
     const model::GroupScaling scaling =
         all > kMostRows ? model::GroupScaling() : model::scaling_of(sorted, keys, runs.file());
-    const bool scales = std::any_of(
-        scaling.rows.begin(), scaling.rows.end(),
-        [](const model::ScalingRow& row) { return !std::isnan(row.speedup.ratio) && !row.is_base; });
+    const bool scales = std::ranges::any_of(scaling.rows, [](const model::ScalingRow& row) {
+        return !std::isnan(row.speedup.ratio) && !row.is_base;
+    });
     view.heads = heads_of(groups, measurements, scales);
     for (std::size_t i = 0; i < std::min(all, kMostRows); ++i) {
         const model::KeyedGroup& group = sorted[i];
@@ -190,7 +167,7 @@ std::string nothing(const model::ChosenRuns& runs, const model::RunGroups& group
 
 std::string escaped(const std::string& cell) {
     std::string text;
-    for (const char c : base::valid_utf8(model::printable(cell))) {
+    for (const char c : base::valid_utf8(base::one_line(cell))) {
         if (std::string_view("|\\`*_<>[]").find(c) != std::string_view::npos) text += '\\';
         text += c;
     }
@@ -212,8 +189,8 @@ void write_group_text(const model::ChosenRuns& runs, const Grouping& grouping, c
     model::TextTable table(view.heads);
     for (const auto& row : view.rows) table.add(row);
     sink(table.text() + '\n');
-    for (const auto& note : view.notes) sink(model::printable(note) + '\n');
-    if (!view.conditions.empty()) sink("the same in all: " + model::printable(view.conditions) + '\n');
+    for (const auto& note : view.notes) sink(base::one_line(note) + '\n');
+    if (!view.conditions.empty()) sink("the same in all: " + base::one_line(view.conditions) + '\n');
 }
 
 void write_group_markdown(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/text_table.hpp"
@@ -49,23 +50,14 @@ std::string spread(const stats::Summary& s, const char* unit) {
 }
 
 // "write        812.3 MiB/s (851.8 MB/s), 95 % 800.1 .. 820.2 MiB/s, n = 7"
-std::string storage_rate(const Run& run, std::string_view measurement, const char* name) {
+std::string rate_line(const Run& run, std::string_view measurement, const char* name, const char* unit) {
     const Measurement* m = run.find(measurement);
     if (m == nullptr || m->summary.n == 0) return "";
     const double median = m->summary.median;
-    return fmt::format("  {:<14}{} MiB/s ({} MB/s){}\n", name, plain(median), plain(median * kMiB / 1e6),
-                       spread(m->summary, "MiB/s"));
-}
-
-std::string file_rate(const Run& run) {
-    const Measurement* m = run.find(vocabulary::kFileRate);
-    if (m == nullptr || m->summary.n == 0) return "";
-    return fmt::format("  {:<14}{} files/s{}\n", "files", plain(m->summary.median),
-                       spread(m->summary, "files/s"));
-}
-
-std::string titled(const std::string& title, const model::TextTable& table) {
-    return table.empty() ? "" : fmt::format("{}\n{}\n", title, table.text());
+    const bool bytes = std::string_view(unit) == "MiB/s";
+    return fmt::format("  {:<14}{} {}{}{}\n", name, plain(median), unit,
+                       bytes ? fmt::format(" ({} MB/s)", plain(median * kMiB / 1e6)) : "",
+                       spread(m->summary, unit));
 }
 
 // Marks told once each, in the order met; gives a row's number in brackets.
@@ -73,7 +65,7 @@ class Footnotes {
   public:
     std::string reference(const std::string& mark) {
         if (mark.empty()) return "";
-        const auto known = std::find(marks_.begin(), marks_.end(), mark);
+        const auto known = std::ranges::find(marks_, mark);
         const auto number = known - marks_.begin() + 1;
         if (known == marks_.end()) marks_.push_back(mark);
         return fmt::format(" [{}]", number);
@@ -81,7 +73,7 @@ class Footnotes {
     std::string text() const {
         std::string text;
         for (std::size_t i = 0; i < marks_.size(); ++i)
-            text += fmt::format("  [{}] {}\n", i + 1, model::printable(marks_[i]));
+            text += fmt::format("  [{}] {}\n", i + 1, base::one_line(marks_[i]));
         return text.empty() ? "" : text + '\n';
     }
 
@@ -126,10 +118,7 @@ std::string ladder(const Table& stored, bool valid) {
 // What a column is called in a head, where its name says a unit in code.
 std::string head_of(const std::string& column) {
     static const std::vector<std::pair<std::string, std::string>> kHeads{
-        {"total_s", "total s"},
         {"per_call_s", "per call s"},
-        {"cumulative_s", "cumulative s"},
-        {"longest_s", "longest s"},
         {"percent", "%"},
         {"resident_percent", "resident %"},
         {"block_layer_MiB", "block layer MiB"}};
@@ -148,15 +137,6 @@ std::string io_cell(const results::Column& column, std::size_t row) {
     return column.name.ends_with("percent") ? percent((*doubles)[row]) : model::number((*doubles)[row]);
 }
 
-model::TextTable with_heads_of(const Table& stored) {
-    std::vector<std::string> heads;
-    for (const auto& column : stored.columns) {
-        const bool text = std::holds_alternative<std::vector<std::string>>(column.values);
-        heads.push_back(std::string(text && !heads.empty() ? "<" : "") + head_of(column.name));
-    }
-    return model::TextTable(std::move(heads));
-}
-
 Table without(const Table& stored, std::string_view column) {
     Table rest = stored;
     std::erase_if(rest.columns, [&](const auto& one) { return one.name == column; });
@@ -164,24 +144,20 @@ Table without(const Table& stored, std::string_view column) {
 }
 
 // A ceiling is a rate of bytes or of files; only that of bytes has two units. Marks stand below.
-std::string ceilings(const Table& whole) {
-    const Table stored = without(whole, "mark");
-    model::TextTable table = with_heads_of(stored);
+std::string ceilings(const Table& stored) {
+    if (model::row_count(stored) == 0) return "";
     Footnotes notes;
-    for (std::size_t row = 0; row < model::row_count(stored); ++row) {
-        std::vector<std::string> cells;
+    const auto cell_of = [&](const results::Column& column, std::size_t row) {
         const bool bytes = model::text_at(stored, "unit", row) == "MiB/s";
-        for (const auto& column : stored.columns) {
-            const bool value = column.name == "value" && bytes;
-            const bool unit = column.name == "unit" && bytes;
-            cells.push_back(value  ? mib_and_mb(model::number_at(stored, "value", row))
-                            : unit ? "MiB/s (MB/s)"
-                                   : io_cell(column, row));
-            if (column.name == "binds") cells.back() += notes.reference(model::text_at(whole, "mark", row));
-        }
-        table.add(std::move(cells));
-    }
-    return titled(stored.name, table) + notes.text();
+        std::string cell = column.name == "value" && bytes
+                               ? mib_and_mb(model::number_at(stored, "value", row))
+                           : column.name == "unit" && bytes ? "MiB/s (MB/s)"
+                                                            : io_cell(column, row);
+        if (column.name == "binds") cell += notes.reference(model::text_at(stored, "mark", row));
+        return cell;
+    };
+    const auto table = stored_table(without(stored, "mark"), stored.name, SIZE_MAX, {}, head_of, cell_of);
+    return table + notes.text();
 }
 
 }  // namespace
@@ -201,13 +177,14 @@ std::string io_records(const Run& run) {
     const auto workers = model::is_rung(run) ? model::workers_of(run) : 0;
     const std::string by = workers > 0 ? fmt::format(", {} worker(s)", workers) : "";
     return fmt::format("  {:<14}{} of {} x {} float64, {} as numbers, by {}; {} rank(s){}\n\n", "records",
-                       model::printable(files), model::printable(size), model::printable(size),
-                       base::human_bytes(bytes), model::printable(run.setting("strategy")), ranks, by);
+                       base::one_line(files), base::one_line(size), base::one_line(size),
+                       base::human_bytes(bytes), base::one_line(run.setting("strategy")), ranks, by);
 }
 
 std::string io_rates(const Run& run) {
-    const std::string text = storage_rate(run, vocabulary::kWriteRate, "write") +
-                             storage_rate(run, vocabulary::kReadRate, "read back") + file_rate(run);
+    const std::string text = rate_line(run, vocabulary::kWriteRate, "write", "MiB/s") +
+                             rate_line(run, vocabulary::kReadRate, "read back", "MiB/s") +
+                             rate_line(run, vocabulary::kFileRate, "files", "files/s");
     return text.empty() ? "" : text + '\n';
 }
 

@@ -1,4 +1,4 @@
-#include "report/formats/exports.hpp"
+#include "report/formats/formats.hpp"
 
 #include <utility>
 

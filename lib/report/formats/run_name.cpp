@@ -28,9 +28,8 @@ class Name {
     // One word of well-formed UTF-8.
     std::string text() const {
         std::string name = base::valid_utf8(text_);
-        std::replace_if(
-            name.begin(), name.end(),
-            [](char c) { return static_cast<unsigned char>(c) <= 0x20U || c == 0x7f; }, '_');
+        std::ranges::replace_if(
+            name, [](char c) { return static_cast<unsigned char>(c) <= 0x20U || c == 0x7f; }, '_');
         return name;
     }
 

@@ -4,7 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "report/formats/text.hpp"
+#include "base/one_line.hpp"
+#include "report/formats/formats.hpp"
 #include "report/model/text_table.hpp"
 
 namespace ranklab::report::formats {
@@ -22,8 +23,7 @@ std::string counts(const std::vector<results::RunHeader>& runs, std::size_t left
     }
     std::vector<std::pair<std::size_t, std::pair<std::string, std::string>>> sorted;
     for (const auto& [what, n] : counted) sorted.emplace_back(n, what);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.first > b.first; });
     model::TextTable table({"of all", "<command", "<label"});
     for (std::size_t i = 0; i < std::min(sorted.size(), kMostCounts); ++i)
         table.add({fmt::format("{}", sorted[i].first), sorted[i].second.first, sorted[i].second.second});
@@ -37,7 +37,7 @@ std::string counts(const std::vector<results::RunHeader>& runs, std::size_t left
 
 std::string no_runs_text(const std::string& file, const std::string& chosen, const model::HowTo& how_to) {
     return chosen.empty() ? fmt::format("{} holds no runs yet{}\n", file, model::and_how(how_to.store))
-                          : fmt::format("{} holds no run of {}\n", file, model::printable(chosen));
+                          : fmt::format("{} holds no run of {}\n", file, base::one_line(chosen));
 }
 
 std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file, std::size_t shown,
@@ -49,10 +49,10 @@ std::string runs_text(const std::vector<results::RunHeader>& runs, const std::st
         table.add({runs[i].id, runs[i].command, runs[i].started_utc,
                    runs[i].valid ? "yes" : fmt::format("INVALID ({})", runs[i].exit_code), runs[i].label});
     return table.text() + '\n' + (left_out > 0 ? counts(runs, left_out, how_to) : "") +
-           fmt::format("{} run(s){}.", runs.size(), chosen.empty() ? "" : " of " + model::printable(chosen)) +
+           fmt::format("{} run(s){}.", runs.size(), chosen.empty() ? "" : " of " + base::one_line(chosen)) +
            (how_to.one_run.empty()
                 ? ""
-                : fmt::format(" To see one: {} {}", how_to.one_run, model::printable(runs.back().id))) +
+                : fmt::format(" To see one: {} {}", how_to.one_run, base::one_line(runs.back().id))) +
            '\n';
 }
 

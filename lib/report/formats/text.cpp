@@ -1,4 +1,4 @@
-#include "report/formats/text.hpp"
+#include "report/formats/formats.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/formats/parts.hpp"
 #include "report/model/selection.hpp"
@@ -36,7 +37,7 @@ bool has_own_line(const Measurement& m) {
     static constexpr std::array kNames{vocabulary::kAccuracy,     vocabulary::kTestLoss,
                                        vocabulary::kPeakMemory,   vocabulary::kThreadCount,
                                        vocabulary::kLearningRate, vocabulary::kLoadImbalance};
-    return std::find(kNames.begin(), kNames.end(), m.name) != kNames.end();
+    return std::ranges::find(kNames, m.name) != kNames.end();
 }
 
 // Below 100 samples the 99th percentile is made of the largest sample: the max column says it.
@@ -76,7 +77,7 @@ std::string where(const Run& run) {
     }
     std::vector<std::string> parts;
     for (auto& [host, ids] : ranks) {
-        std::sort(ids.begin(), ids.end());
+        std::ranges::sort(ids);
         parts.push_back(fmt::format("{} (ranks {})", host, base::compact_ranges(ids)));
     }
     if (parts.empty()) return "unknown";
@@ -85,7 +86,7 @@ std::string where(const Run& run) {
 }
 
 std::string line(const char* name, const std::string& value) {
-    return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, model::printable(value));
+    return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, base::one_line(value));
 }
 
 // What the program chose by itself.
@@ -96,7 +97,7 @@ std::string memory_format(const Run& run) {
 }
 
 std::string header(const Run& run) {
-    return fmt::format("run {}\n", model::printable(run.id)) + line("command", run.command) +
+    return fmt::format("run {}\n", base::one_line(run.id)) + line("command", run.command) +
            line("label", run.label) + line("command line", run.argv) +
            line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
            line("where", where(run)) +
@@ -108,7 +109,7 @@ std::string header(const Run& run) {
 std::string invalid(const Run& run) {
     std::string text =
         fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code);
-    for (const auto& warning : run.warnings) text += fmt::format("  - {}\n", model::printable(warning));
+    for (const auto& warning : run.warnings) text += fmt::format("  - {}\n", base::one_line(warning));
     if (run.warnings.empty()) text += "  - no reason was stored\n";
     return text + '\n';
 }
@@ -241,18 +242,18 @@ std::string tables(const Run& run, const model::HowTo& how_to) {
         if (table.name == "statistics") continue;  // the line `outliers`
         if (table.name == "order") continue;       // for who looks into the file
         const auto own_form = is_io(run) ? io_table(table, run.valid, how_to) : std::nullopt;
-        text += own_form ? *own_form
-                         : stored_table(
-                               table, model::printable(table.name),
-                               table.name == "verification" ? 1000 : kMostRows, how_to,
-                               [](const std::string& column) { return column; }, model::cell);
+        text += own_form
+                    ? *own_form
+                    : stored_table(
+                          table, base::one_line(table.name), table.name == "verification" ? 1000 : kMostRows,
+                          how_to, [](const std::string& column) { return column; }, model::cell);
     }
     return text;
 }
 
 std::string warnings(const Run& run) {
     std::string text;
-    for (const auto& warning : run.warnings) text += fmt::format("warning: {}\n", model::printable(warning));
+    for (const auto& warning : run.warnings) text += fmt::format("warning: {}\n", base::one_line(warning));
     return text;
 }
 

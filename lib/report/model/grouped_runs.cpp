@@ -23,7 +23,7 @@ constexpr std::array kNotInTitlesOfRecords{"files", "size", "workers", "sweep-wo
 
 template <class Names>
 bool contains(const Names& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 std::size_t nodes_of(const Run& run) {
@@ -221,10 +221,10 @@ void GroupedRuns::add(Run&& run) {
 void GroupedRuns::complete(const std::function<Run(const std::string&)>& read, std::size_t most) {
     std::vector<Group*> groups;
     for (auto& group : groups_.all()) groups.push_back(&group);
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
+    std::ranges::stable_sort(groups,
+                             [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
     if (groups.size() > most) groups.resize(most);
-    std::sort(groups.begin(), groups.end());
+    std::ranges::sort(groups);
     for (Group* group : groups) {
         group->newest = read(group->newest.id);
         group->verified = group->newest.verified();
@@ -281,9 +281,8 @@ std::vector<const Group*> recent_groups(const GroupedRuns& grouped, const std::s
     std::nth_element(newest.begin(), newest.begin() + static_cast<std::ptrdiff_t>(most), newest.end(),
                      [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
     newest.resize(most);
-    std::erase_if(groups, [&](const Group* group) {
-        return std::find(newest.begin(), newest.end(), group) == newest.end();
-    });
+    std::erase_if(groups,
+                  [&](const Group* group) { return std::ranges::find(newest, group) == newest.end(); });
     return groups;
 }
 

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <set>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -24,18 +21,18 @@ bool before(const std::string& a, const std::string& b) {
 }
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
-    return std::find(all.begin(), all.end(), one) != all.end();
+    return std::ranges::find(all, one) != all.end();
 }
 
 bool is_not_converged(const results::Run& run) {
-    return std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
+    return std::ranges::any_of(run.warnings, [](const std::string& warning) {
         return warning.find("not converged") != std::string::npos;
     });
 }
 
 bool has_wanted(const results::Run& run, const std::vector<std::string>& wanted) {
-    return std::any_of(run.measurements.begin(), run.measurements.end(),
-                       [&](const auto& m) { return m.summary.n > 0 && contains(wanted, m.name); });
+    return std::ranges::any_of(run.measurements,
+                               [&](const auto& m) { return m.summary.n > 0 && contains(wanted, m.name); });
 }
 
 bool ended_with(const results::Run& run, base::ExitCode code) {
@@ -93,7 +90,7 @@ std::vector<std::string> RunGroups::apart() const {
     for (const auto& [key, group] : groups_)
         if (group.all() > 0) met.add(group.conditions);
     auto keys = met.differing();
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     return keys;
 }
 
@@ -140,7 +137,7 @@ std::vector<KeyedGroup> RunGroups::sorted() const {
             groups.back().key.push_back(found == group.conditions.end() ? "" : found->second);
         }
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const KeyedGroup& a, const KeyedGroup& b) {
+    std::ranges::stable_sort(groups, [](const KeyedGroup& a, const KeyedGroup& b) {
         return std::lexicographical_compare(a.key.begin(), a.key.end(), b.key.begin(), b.key.end(), before);
     });
     return groups;
@@ -155,9 +152,8 @@ std::size_t RunGroups::without_values() const {
 std::vector<std::string> RunGroups::measurements() const {
     std::vector<std::string> present;
     for (const auto& name : measurements_) {
-        const bool there = std::any_of(groups_.begin(), groups_.end(), [&](const auto& entry) {
-            return entry.second.values.count(name) != 0;
-        });
+        const bool there = std::ranges::any_of(
+            groups_, [&](const auto& entry) { return entry.second.values.count(name) != 0; });
         if (there) present.push_back(name);
     }
     return present;

@@ -62,7 +62,7 @@ std::vector<LadderRow> rows_of_runs(const std::vector<Run>& runs, const Run& new
     for (const auto& run : runs) {
         if (!is_rung(run) || !same_records(run, newest) || !same_surroundings(run, newest)) continue;
         const LadderRow row = row_of(run);
-        const auto old = std::find_if(rows.begin(), rows.end(), [&](const LadderRow& other) {
+        const auto old = std::ranges::find_if(rows, [&](const LadderRow& other) {
             return std::tie(other.rung, other.ranks, other.workers) ==
                    std::tie(row.rung, row.ranks, row.workers);
         });
@@ -136,7 +136,7 @@ std::vector<LadderRow> ladder_rows(const Table& table) {
 
 const LadderRow& base_of(const std::vector<LadderRow>& rows) {
     const auto base =
-        std::find_if(rows.begin(), rows.end(), [](const LadderRow& row) { return row.rung == "text-loop"; });
+        std::ranges::find_if(rows, [](const LadderRow& row) { return row.rung == "text-loop"; });
     return base == rows.end() ? rows.front() : *base;
 }
 
@@ -144,7 +144,7 @@ std::vector<std::string> ladder_labels(const std::vector<LadderRow>& rows) {
     std::vector<std::string> labels;
     for (const auto& row : rows) {
         const auto add = [&](std::int64_t LadderRow::*count, const char* what) {
-            const bool several = std::any_of(rows.begin(), rows.end(), [&](const LadderRow& other) {
+            const bool several = std::ranges::any_of(rows, [&](const LadderRow& other) {
                 return other.rung == row.rung && other.*count != row.*count;
             });
             if (row.*count > 1 || several)

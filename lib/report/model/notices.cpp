@@ -79,8 +79,7 @@ std::string Notices::text_of(const Kind& kind) {
 std::vector<Notice> Notices::sorted() const {
     std::vector<Notice> all;
     for (const auto& kind : kinds_) all.push_back({text_of(kind), kind.runs, kind.newest});
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Notice& a, const Notice& b) { return a.runs > b.runs; });
+    std::ranges::stable_sort(all, [](const Notice& a, const Notice& b) { return a.runs > b.runs; });
     return all;
 }
 

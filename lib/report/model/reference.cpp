@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <optional>
 
 #include "base/error.hpp"
@@ -127,7 +126,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
         if (at->path().extension() == ".csv") files.push_back(at->path());
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 

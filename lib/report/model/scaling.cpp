@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <map>
 #include <optional>
-#include <set>
 
 #include "base/text.hpp"
 #include "report/model/series.hpp"
@@ -106,8 +104,8 @@ class Bases {
     Bases(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys, std::size_t place,
           const AgainstBase& against)
         : keys_(keys), place_(place) {
-        const auto hosts = std::find(keys.begin(), keys.end(), "hosts") - keys.begin();
-        one_host_ = std::none_of(groups.begin(), groups.end(), [&](const KeyedGroup& group) {
+        const auto hosts = std::ranges::find(keys, "hosts") - keys.begin();
+        one_host_ = std::ranges::none_of(groups, [&](const KeyedGroup& group) {
             return static_cast<std::size_t>(hosts) < keys.size() &&
                    group.key[static_cast<std::size_t>(hosts)].find(' ') != std::string::npos;
         });
@@ -147,9 +145,7 @@ class Bases {
 };
 
 void add_notes(GroupScaling& scaling) {
-    const auto any = [&](const auto& is) {
-        return std::any_of(scaling.rows.begin(), scaling.rows.end(), is);
-    };
+    const auto any = [&](const auto& is) { return std::ranges::any_of(scaling.rows, is); };
     if (any([](const ScalingRow& row) { return row.scaling == "strong"; }))
         scaling.notes.emplace_back(
             "strong scaling (the same work for all ranks together): efficiency = speedup / (ranks / base "
@@ -198,7 +194,7 @@ const std::vector<double>& Ratios::repetitions(std::string_view measurement, con
 GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys,
                         const results::ResultFile& file) {
     GroupScaling scaling;
-    const auto found = std::find(keys.begin(), keys.end(), "ranks");
+    const auto found = std::ranges::find(keys, "ranks");
     if (found == keys.end()) return scaling;
     const auto place = static_cast<std::size_t>(found - keys.begin());
     AgainstBase against(file, place);
@@ -210,7 +206,7 @@ GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector
             scaling.rows.emplace_back();
             continue;
         }
-        if (std::find(used.begin(), used.end(), base) == used.end()) used.push_back(base);
+        if (std::ranges::find(used, base) == used.end()) used.push_back(base);
         scaling.rows.push_back(base == &group ? ScalingRow{true, {1, {}}, {1, {}}, "", false}
                                               : against.row(*base, group));
     }

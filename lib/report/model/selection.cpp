@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <optional>
 
 #include "base/error.hpp"
@@ -49,12 +48,11 @@ std::optional<std::string> field_of(const results::Run& run, const std::string& 
 }  // namespace
 
 std::string value_of(const results::Run& run, const std::string& key) {
-    const auto setting =
-        std::find_if(run.config.begin(), run.config.end(), [&](const auto& one) { return one.key == key; });
+    const auto setting = std::ranges::find_if(run.config, [&](const auto& one) { return one.key == key; });
     if (setting != run.config.end()) return setting->value;
     if (const auto field = field_of(run, key)) return *field;
-    const auto fact = std::find_if(run.context.begin(), run.context.end(),
-                                   [&](const auto& one) { return one.section + "." + one.key == key; });
+    const auto fact = std::ranges::find_if(
+        run.context, [&](const auto& one) { return one.section + "." + one.key == key; });
     return fact == run.context.end() ? "" : fact->value;
 }
 
@@ -83,12 +81,12 @@ bool Selection::holds(const Condition& condition, const std::string& actual) {
         return relation == "=" || relation == "!=" ? equal(actual, wanted)
                                                    : ordered(actual, relation, wanted);
     };
-    const bool any = std::any_of(values.begin(), values.end(), is);
+    const bool any = std::ranges::any_of(values, is);
     return relation == "!=" ? !any : any;
 }
 
 bool Selection::matches(const results::Run& run) const {
-    return std::all_of(conditions_.begin(), conditions_.end(), [&](const Condition& condition) {
+    return std::ranges::all_of(conditions_, [&](const Condition& condition) {
         return holds(condition, value_of(run, condition.key));
     });
 }

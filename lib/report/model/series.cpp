@@ -47,7 +47,7 @@ double width_of(const Group& group) {
 bool varied(const Groups& groups, const Free& free) {
     const Free whole{free.setting, false, free.hosts};
     std::map<std::tuple<SeriesKey, std::size_t, std::size_t, double>, SeriesKey> met;
-    return std::any_of(groups.begin(), groups.end(), [&](const Group* group) {
+    return std::ranges::any_of(groups, [&](const Group* group) {
         const SeriesKey key = key_of(*group, whole);
         const auto place = std::tuple(key_of(*group, free), group->ranks, group->nodes, width_of(*group));
         return met.try_emplace(place, key).first->second != key;
@@ -144,8 +144,8 @@ std::vector<Series> training_series(const GroupedRuns& grouped, Scaling scaling)
 std::vector<Series> writing_series(const GroupedRuns& grouped) {
     Groups groups = measured(grouped, "io", vocabulary::kJobTime);
     std::erase_if(groups, [](const Group* group) {
-        return !is_rung(group->newest) || std::count(kRankZeroAlone.begin(), kRankZeroAlone.end(),
-                                                     group->newest.setting("strategy")) > 0;
+        return !is_rung(group->newest) ||
+               std::ranges::count(kRankZeroAlone, group->newest.setting("strategy")) > 0;
     });
     return series_of(groups, {"workers"}, Named::records);
 }

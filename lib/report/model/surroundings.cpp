@@ -56,7 +56,7 @@ bool is_decisive_fact(const std::string& name, const std::string& value) {
 
 std::vector<std::string> facts_left_open(const Run& run) {
     const auto has = [&run](std::string_view name) {
-        return std::any_of(run.context.begin(), run.context.end(), [name](const results::Fact& fact) {
+        return std::ranges::any_of(run.context, [name](const results::Fact& fact) {
             return fact.section + "." + fact.key == name && !fact.value.empty();
         });
     };
@@ -143,15 +143,15 @@ std::string MetConditions::common(const std::string& key) const {
 }
 
 bool is_allowed(const std::string& key, const std::vector<std::string>& allow) {
-    return std::any_of(allow.begin(), allow.end(), [&](const std::string& word) {
+    return std::ranges::any_of(allow, [&](const std::string& word) {
         return vocabulary::fits(key, word) || short_name(key) == word || (word == "host" && key == "hosts");
     });
 }
 
 void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::set<std::string>& keys) {
     for (const auto& word : allow) {
-        const bool known = std::any_of(keys.begin(), keys.end(),
-                                       [&](const std::string& key) { return is_allowed(key, {word}); });
+        const bool known =
+            std::ranges::any_of(keys, [&](const std::string& key) { return is_allowed(key, {word}); });
         if (!known) refuse(word, keys);
     }
 }

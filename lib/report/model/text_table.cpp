@@ -10,8 +10,8 @@ namespace {
 
 // Characters, not bytes: continuation bytes of UTF-8 take no room.
 std::size_t width_of(const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows) {
@@ -27,10 +27,6 @@ void trim_right(std::string& line) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-    return base::one_line(text);
-}
-
 TextTable::TextTable(std::vector<std::string> heads) {
     for (auto& head : heads) {
         const bool marked = head.starts_with('<');
@@ -41,7 +37,7 @@ TextTable::TextTable(std::vector<std::string> heads) {
 }
 
 void TextTable::add(std::vector<std::string> cells) {
-    for (auto& cell : cells) cell = printable(cell);
+    for (auto& cell : cells) cell = base::one_line(cell);
     cells.resize(left_.size());
     rows_.push_back(std::move(cells));
 }

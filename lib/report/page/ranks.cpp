@@ -114,7 +114,7 @@ Data ranks_data(const PageInput& input) {
     std::vector<const model::Group*> groups = model::recent_groups(input.grouped(), "", 200);
     std::erase_if(groups, [](const model::Group* group) { return group->ranks < 2 || !group->valid(); });
     // The widest first; of equal ones training, then the newest.
-    std::stable_sort(groups.begin(), groups.end(), [](const model::Group* a, const model::Group* b) {
+    std::ranges::stable_sort(groups, [](const model::Group* a, const model::Group* b) {
         const auto order = [](const model::Group* g) {
             return std::make_pair(g->ranks, g->newest.command == "train");
         };

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -17,18 +17,9 @@ using figures::Word;
 
 constexpr std::size_t kLongestTitle = 600;
 
-std::string_view text_of(std::string_view name) {
-    const auto all = templates();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Template& one) { return one.name == name; });
-    if (found == all.end())
-        throw base::Error(fmt::format("the page has no template '{}'; it is a bug: please report it", name));
-    return found->text;
-}
-
 // Put in once and not, as the library would, parsed anew for each number of the page.
 std::string with_partials(std::string_view name) {
-    std::string text(text_of(name));
+    std::string text(template_text(name));
     if (text.ends_with('\n')) text.pop_back();
     for (std::size_t at = text.find("{{> "); at != std::string::npos; at = text.find("{{> ", at)) {
         const std::size_t end = text.find("}}", at);
@@ -38,20 +29,10 @@ std::string with_partials(std::string_view name) {
 }
 
 std::string escaped(char c) {
-    switch (c) {
-        case '&':
-            return "&amp;";
-        case '<':
-            return "&lt;";
-        case '>':
-            return "&gt;";
-        case '"':
-            return "&quot;";
-        case '\'':
-            return "&#39;";
-        default:
-            return {c};
-    }
+    static constexpr std::string_view kMarkup = "&<>\"'";
+    static constexpr std::array kEntities{"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    const auto place = kMarkup.find(c);
+    return place == std::string_view::npos ? std::string{c} : kEntities[place];
 }
 
 Data number_data(const Number& number) {
@@ -65,18 +46,11 @@ Data number_data(const Number& number) {
                   {"shown", number.every_digit ? exact : figures::shown(number.value)}};
 }
 
+// What words.html calls a word whose text is all.
+constexpr std::array kSections{"plain", "strong", "soft", "good_word", "bad_word", "none"};
+
 Data word_data(const Word& word) {
     switch (word.kind) {
-        case Word::Kind::strong:
-            return Object{{"strong", word.text}};
-        case Word::Kind::soft:
-            return Object{{"soft", word.text}};
-        case Word::Kind::bad:
-            return Object{{"bad_word", word.text}};
-        case Word::Kind::good:
-            return Object{{"good_word", word.text}};
-        case Word::Kind::none:
-            return Object{{"none", word.text}};
         case Word::Kind::definition:
             return Object{{"definition", Object{{"anchor", figures::plain_name(word.text)},
                                                 {"name", figures::cut(word.text, 80)}}}};
@@ -86,7 +60,7 @@ Data word_data(const Word& word) {
             return Object{{"interval", Object{{"low", number_data(word.numbers[0])},
                                               {"high", number_data(word.numbers[1])}}}};
         default:
-            return Object{{"plain", word.text}};
+            return Object{{kSections[static_cast<std::size_t>(word.kind)], word.text}};
     }
 }
 

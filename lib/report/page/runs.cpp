@@ -73,7 +73,7 @@ std::vector<const model::Group*> detailed_groups(const model::GroupedRuns& group
 
 Data run_anchor(const PageInput& input, const model::Group& group) {
     const auto shown = detailed_groups(input.grouped());
-    if (std::find(shown.begin(), shown.end(), &group) == shown.end()) return false;
+    if (std::ranges::find(shown, &group) == shown.end()) return false;
     return figures::plain_name(group.newest.id);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "report/page/sections.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -70,8 +69,8 @@ Data command_data(const PageInput& input, const std::string& heading,
                   const std::vector<const model::Group*>& groups, std::vector<std::string> names,
                   std::size_t more) {
     std::erase_if(names, [&](const std::string& name) {  // what none of them has
-        return std::none_of(groups.begin(), groups.end(),
-                            [&](const model::Group* group) { return group->newest.find(name) != nullptr; });
+        return std::ranges::none_of(
+            groups, [&](const model::Group* group) { return group->newest.find(name) != nullptr; });
     });
     const auto titles = model::group_titles(groups);
     List rows;
@@ -86,7 +85,7 @@ Data command_data(const PageInput& input, const std::string& heading,
 std::vector<std::string> commands_of(const model::GroupedRuns& grouped) {
     std::vector<std::string> commands;
     for (const auto& group : grouped.groups())
-        if (std::find(commands.begin(), commands.end(), group.newest.command) == commands.end())
+        if (std::ranges::find(commands, group.newest.command) == commands.end())
             commands.push_back(group.newest.command);
     return commands;
 }

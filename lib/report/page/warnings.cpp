@@ -58,9 +58,9 @@ std::vector<Item> items_of(const model::GroupedRuns& grouped) {
         items.push_back(
             notice("a verification failed", grouped.failed().size(), grouped.failed().back(), true));
     if (!grouped.unverified().empty()) items.push_back(unverified(grouped.unverified()));
-    const auto alone = std::count_if(
-        grouped.groups().begin(), grouped.groups().end(),
-        [](const model::Group& group) { return model::has_numbers(group) && group.runs.size() == 1; });
+    const auto alone = std::ranges::count_if(grouped.groups(), [](const model::Group& group) {
+        return model::has_numbers(group) && group.runs.size() == 1;
+    });
     if (alone > 0) items.push_back(single(alone));
     if (const auto apart = model::kept_apart(grouped); !apart.empty())
         items.push_back(

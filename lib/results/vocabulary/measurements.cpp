@@ -171,8 +171,7 @@ std::span<const Quantity> quantities() {
 }
 
 const Quantity* find_quantity(std::string_view name) {
-    const auto found = std::find_if(kQuantities.begin(), kQuantities.end(),
-                                    [&](const Quantity& one) { return one.name == name; });
+    const auto found = std::ranges::find(kQuantities, name, &Quantity::name);
     return found == kQuantities.end() ? nullptr : &*found;
 }
 

@@ -53,6 +53,13 @@ Schema made_common_settings() {
     return rows;
 }
 
+// An option like any other where there is none of that name.
+const options::Option& row_of(std::string_view name) {
+    static const options::Option other;
+    const auto* known = find_setting(name);
+    return known == nullptr ? other : *known;
+}
+
 }  // namespace
 
 const Schema& common_settings() {
@@ -90,9 +97,9 @@ const options::Option* find_setting(std::string_view name) {
 }
 
 bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
-    const auto* option = find_setting(setting);
-    if (option != nullptr && !value.empty() && value == option->when_absent) return false;
-    switch (option == nullptr ? Role::work : option->role) {
+    const auto& option = row_of(setting);
+    if (!value.empty() && value == option.when_absent) return false;
+    switch (option.role) {
         case Role::work:
         case Role::together:
             return true;
@@ -111,28 +118,23 @@ bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
 }
 
 std::string_view value_when_absent(std::string_view setting) {
-    const auto* option = find_setting(setting);
-    return option == nullptr ? std::string_view() : option->when_absent;
+    return row_of(setting).when_absent;
 }
 
 bool counts_by_being_set(std::string_view setting) {
-    const auto* option = find_setting(setting);
-    return option != nullptr && option->role == Role::kept;
+    return row_of(setting).role == Role::kept;
 }
 
 bool is_between_ranks(std::string_view setting) {
-    const auto* option = find_setting(setting);
-    return option != nullptr && option->between_ranks;
+    return row_of(setting).between_ranks;
 }
 
 bool follows_ranks(std::string_view setting) {
-    const auto* option = find_setting(setting);
-    return option != nullptr && option->follows_ranks;
+    return row_of(setting).follows_ranks;
 }
 
 bool decides_numbers(std::string_view setting) {
-    const auto* option = find_setting(setting);
-    return option != nullptr && option->decides_numbers;
+    return row_of(setting).decides_numbers;
 }
 
 }  // namespace ranklab::vocabulary

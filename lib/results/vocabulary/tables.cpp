@@ -257,8 +257,7 @@ std::span<const TableSchema> tables() {
 }
 
 const TableSchema* find_table(std::string_view name) {
-    const auto found = std::find_if(kTables.begin(), kTables.end(),
-                                    [&](const TableSchema& one) { return one.name == name; });
+    const auto found = std::ranges::find(kTables, name, &TableSchema::name);
     return found == kTables.end() ? nullptr : &*found;
 }
 

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "base/error.hpp"
-#include "results/rescue.hpp"
+#include "results/keeper.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::results {

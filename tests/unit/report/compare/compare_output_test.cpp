@@ -1,5 +1,5 @@
 // How a comparison is said: every form has the same numbers, none can be broken by what a results file holds.
-#include "report/compare/compare_output.hpp"
+#include "report/compare/compare.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST(CompareOutput, HostileTextDoesNotBreakOut) {
             run.measurements.front().name = "t|`\n<b>";
         }
     }
-    const auto comparison = compare(a, b, {.measures = {"all"}});
+    const auto comparison = compare(a, b, {.measurements = {"all"}});
     const std::string text = comparison_text(comparison, {});
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     EXPECT_THAT(text, Not(HasSubstr("\nVerdict: same\n")));

@@ -103,30 +103,31 @@ TEST(Compare, ARateIsBetterWhenHigherAndACountHasNoDirection) {
         add(*side, "validation_accuracy", "1", results::Kind::ratio, 1);
         add(*side, "train_loss", "1", results::Kind::ratio, 1);
     }
-    const auto all = compared(a, b, {.measures = {"all"}});
+    const auto all = compared(a, b, {.measurements = {"all"}});
     EXPECT_EQ(row(all, "throughput_samples_per_s").outcome, Outcome::better);
     EXPECT_EQ(row(all, "threads").outcome, Outcome::changed);
     EXPECT_EQ(row(all, "validation_accuracy").outcome, Outcome::better);
     EXPECT_EQ(row(all, "train_loss").outcome, Outcome::worse);
     EXPECT_EQ(all.overall(), "worse");
-    EXPECT_EQ(compared(a, b, {.measures = {"threads"}}).overall(), "changed");
+    EXPECT_EQ(compared(a, b, {.measurements = {"threads"}}).overall(), "changed");
 }
 
 TEST(Compare, CountsThatAreZeroOnBothSidesAreTheSame) {
     Side a = steady_side("A", 6, 0.1), b = steady_side("B", 6, 0.1);
     add(a, "wrong_elements", "1", results::Kind::count, 0);
     add(b, "wrong_elements", "1", results::Kind::count, 0);
-    EXPECT_EQ(row(compared(a, b, {.measures = {"wrong_elements"}}), "wrong_elements").outcome, Outcome::same);
+    EXPECT_EQ(row(compared(a, b, {.measurements = {"wrong_elements"}}), "wrong_elements").outcome,
+              Outcome::same);
 }
 
 TEST(Compare, TheHeadlineIsComparedUnlessOthersAreAskedFor) {
     Side a = steady_side("A", 6, 0.1), b = steady_side("B", 6, 0.1);
     for (Side* side : {&a, &b}) add(*side, "data_time_s", "s", results::Kind::cost, 0.1);
     EXPECT_EQ(compared(a, b).groups.front().rows.size(), 1U);
-    EXPECT_EQ(compared(a, b, {.measures = {"all"}}).groups.front().rows.size(), 2U);
-    EXPECT_EQ(compared(a, b, {.measures = {"data_time_s"}}).groups.front().rows.front().measurement,
+    EXPECT_EQ(compared(a, b, {.measurements = {"all"}}).groups.front().rows.size(), 2U);
+    EXPECT_EQ(compared(a, b, {.measurements = {"data_time_s"}}).groups.front().rows.front().measurement,
               "data_time_s");
-    EXPECT_THAT(refusal(a, b, {.measures = {"data_tim_s"}}),
+    EXPECT_THAT(refusal(a, b, {.measurements = {"data_tim_s"}}),
                 AllOf(HasSubstr("'data_tim_s'"), HasSubstr("did you mean data_time_s")));
 }
 
@@ -137,7 +138,8 @@ TEST(Compare, WhatIsLearnedCountsByItsLastEpoch) {
         for (auto& run : side->runs)
             run.tables.push_back({"epochs", {{"validation_accuracy", std::vector<double>{0.5, 0.875}}}});
     }
-    const auto accuracy = row(compared(a, b, {.measures = {"validation_accuracy"}}), "validation_accuracy");
+    const auto accuracy =
+        row(compared(a, b, {.measurements = {"validation_accuracy"}}), "validation_accuracy");
     EXPECT_DOUBLE_EQ(accuracy.median_a, 0.875);
     EXPECT_EQ(accuracy.outcome, Outcome::same);
 }
@@ -148,7 +150,7 @@ TEST(Compare, PValuesAreCorrectedOverAllRows) {
     const double alone = row(compared(a, b)).corrected_p;
     for (int i = 0; i < 4; ++i)
         for (Side* side : {&a, &b}) add(*side, fmt::format("other{}_time_s", i), "s", results::Kind::cost, 1);
-    const auto all = compared(a, b, {.measures = {"all"}});
+    const auto all = compared(a, b, {.measurements = {"all"}});
     EXPECT_NEAR(row(all).corrected_p, 5 * alone, 1e-12);
     EXPECT_DOUBLE_EQ(row(all).difference.test.p, alone);
 }

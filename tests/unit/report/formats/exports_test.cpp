@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "report/formats/exports.hpp"
+#include "report/formats/formats.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/report/runs_in_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "report/formats/group_table.hpp"
+#include "report/formats/formats.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/formats/text.hpp"
+#include "report/formats/formats.hpp"
 #include "unit/report/io_runs_sample.hpp"
 
 namespace ranklab::report::formats {

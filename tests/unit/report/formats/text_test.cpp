@@ -1,4 +1,4 @@
-#include "report/formats/text.hpp"
+#include "report/formats/formats.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,69 @@
+// A file's runs for a person's eye and for other programs, one run held at a time. docs/output_formats.md
+// describes each form.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "report/model/chosen_runs.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::report::formats {
+
+/// What ran, when and where; the table of phases; the rates with the lines
+///   Img/sec per rank: m +- h
+///   Total img/sec on N rank(s): M +- H
+/// of throughput_samples_per_s (M: median; H: the longer side of its 95 % interval; m, h: divided by
+/// N); accuracy, memory, tables, warnings. Units stand in the first column; numbers are not scaled.
+/// An invalid run says INVALID with the reasons and shows no rates.
+std::string run_text(const results::Run& run, const model::HowTo& how_to = {});
+
+/// That there is nothing to show: of the file, or of what was `chosen` of it.
+std::string no_runs_text(const std::string& file, const std::string& chosen, const model::HowTo& how_to = {});
+
+/// One line a run in the order given, of more than `shown` the last ones, how many there are of each command
+/// and label, and what to type to see one. `chosen` says which runs these are.
+std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file,
+                      std::size_t shown = static_cast<std::size_t>(-1), const std::string& chosen = "",
+                      const model::HowTo& how_to = {});
+
+struct Grouping {
+    std::vector<std::string> keys;          ///< as of value_of: "ranks", "sync", "host.cpu"
+    std::vector<std::string> measurements;  ///< empty: the headline ones of the commands there are
+    std::vector<std::string> allow = {};    ///< surroundings that may differ within a group (RunGroups)
+};
+
+/// A row a group: how many runs, the median over runs of the runs' medians with its 95 % interval (from 6
+/// runs on; of a single run the interval over its repetitions, marked), and where a key is `ranks` speedup
+/// and efficiency over the fewest ranks. Invalid runs are left out and counted; the base, what is the same in
+/// all runs and what differs inside a group stand below.
+void write_group_text(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink);
+/// The same as GitHub's Markdown, with a line that says under what conditions.
+void write_group_markdown(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink);
+
+/// CSV: `#` comment lines, one header, one row a measurement. Numbers read back to the same double; NaN is an
+/// empty field; a text that a spreadsheet would take for a formula has an apostrophe before it.
+std::string runs_csv(const std::vector<results::Run>& runs);
+void write_csv(const model::ChosenRuns& runs, const model::Sink& sink);
+
+/// {"schema":1,"runs":[...]} in the order given, one line a run, ending in a newline, as
+/// docs/schema/report.schema.json describes it. Numbers are written so that they read back to the same
+/// double; NaN and infinities become null. Samples are left out.
+std::string runs_json(const std::vector<results::Run>& runs);
+void write_json(const model::ChosenRuns& runs, const model::Sink& sink);
+
+/// Google Benchmark's JSON, for its tools/compare.py: a benchmark is a time of a configuration, a repetition
+/// a run, or a step of the only run.
+void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink);
+
+/// For Extra-P: JSON lines, one a median of a valid run. `keys`: the settings that are parameters, empty:
+/// ranks; `ranks` is written as p. OptionError where one is no number in some run.
+void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
+                  const model::Sink& sink);
+
+/// Chrome's Trace Event Format, for Perfetto: of each run that stored samples the first `most_steps` counted
+/// steps (repetitions of io). Of everything the newest run alone is drawn.
+void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, const model::Sink& sink);
+
+}  // namespace ranklab::report::formats
