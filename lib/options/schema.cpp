@@ -137,8 +137,8 @@ Schema& Schema::instead_of(std::string other) {
     return *this;
 }
 
-Schema& Schema::when_absent(std::string value) {
-    last().when_absent = std::move(value);
+Schema& Schema::when_absent(std::string value, Relation where) {
+    last().when_absent.emplace_back(std::move(value), std::move(where));
     return *this;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -91,7 +92,7 @@ const options::Option* find_setting(std::string_view name) {
 
 bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
     const auto* option = find_setting(setting);
-    if (option != nullptr && !value.empty() && value == option->when_absent) return false;
+    if (!value.empty() && value == value_when_absent(setting)) return false;
     switch (option == nullptr ? Role::work : option->role) {
         case Role::work:
         case Role::together:
@@ -110,9 +111,16 @@ bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
     return false;
 }
 
-std::string_view value_when_absent(std::string_view setting) {
+std::string_view value_when_absent(std::string_view setting, const OtherSettings& run) {
     const auto* option = find_setting(setting);
-    return option == nullptr ? std::string_view() : option->when_absent;
+    if (option == nullptr) return {};
+    for (const auto& [value, where] : option->when_absent) {
+        const auto& values = where.values;
+        if (where.other.empty() ||
+            (run && std::find(values.begin(), values.end(), run(where.other)) != values.end()))
+            return value;
+    }
+    return {};
 }
 
 bool counts_by_being_set(std::string_view setting) {
