@@ -1,5 +1,6 @@
 #include "host/process.hpp"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,12 @@ std::int64_t peak_rss_bytes() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+bool restart_peak_rss() {
+    malloc_trim(0);
+    std::ofstream marks("/proc/self/clear_refs");
+    return static_cast<bool>(marks << "5" << std::flush);
 }
 
 std::int64_t memory_bytes() {

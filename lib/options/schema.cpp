@@ -92,6 +92,11 @@ Schema& Schema::excludes(Relation relation) {
     return *this;
 }
 
+Schema& Schema::when_absent(std::string value, Relation where) {
+    last().when_absent.emplace_back(std::move(value), std::move(where));
+    return *this;
+}
+
 Schema& Schema::append(const Schema& other) {
     for (const auto& option : other.options_) {
         options_.push_back(option);

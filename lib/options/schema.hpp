@@ -52,8 +52,10 @@ struct Option {
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
     std::vector<Relation> needs = {}, excludes = {};
-    std::string instead_of = {};   ///< the other option that says the same in another way
-    std::string when_absent = {};  ///< what a run did that lacks it: it was made before there was the option
+    std::string instead_of = {};  ///< the other option that says the same in another way
+    /// What a run did that lacks it, since it was made before there was the option, and of which other
+    /// settings that is so (none named: of all others).
+    std::vector<std::pair<std::string, Relation>> when_absent = {};
 };
 
 /// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds, products of
@@ -101,7 +103,7 @@ class Schema {
     Schema& needs(Relation relation);
     Schema& excludes(Relation relation);
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
-    Schema& when_absent(std::string value) { return change(&Option::when_absent, std::move(value)); }
+    Schema& when_absent(std::string value, Relation where = {});
 
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
     Schema& positional(std::size_t most);

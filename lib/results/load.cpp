@@ -8,6 +8,7 @@
 #include "hdf5/table.hpp"
 #include "results/json.hpp"
 #include "results/store.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -139,6 +140,17 @@ std::vector<Table> load_tables(const hdf5::Group& group) {
     return tables;
 }
 
+// What a run did by itself that lacks a later setting, where its other settings made that not what most did.
+void add_later_settings(Run& run) {
+    const auto other = [&run](const std::string& name) { return run.setting(name); };
+    for (const auto& option : vocabulary::training_settings().all()) {
+        if (option.when_absent.size() < 2 || !run.setting(option.name).empty()) continue;
+        const std::string value(vocabulary::value_when_absent(option.name, other));
+        if (value != vocabulary::value_when_absent(option.name))
+            run.config.push_back({option.name, value, false});
+    }
+}
+
 void load_attributes(const hdf5::Group& group, Run& run) {
     run.command = group.text_attribute("command");
     run.argv = group.text_attribute("argv");
@@ -150,6 +162,7 @@ void load_attributes(const hdf5::Group& group, Run& run) {
     run.exit_code = static_cast<int>(group.int_attribute("exit_code"));
     run.valid = group.int_attribute("valid") != 0;
     run.config = config_from_json(group.text_attribute("config_json"));
+    add_later_settings(run);
     run.context = context_from_json(group.text_attribute("context_json"));
     run.warnings = warnings_from_json(group.text_attribute("warnings_json"));
 }

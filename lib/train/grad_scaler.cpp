@@ -3,26 +3,12 @@
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::train {
-namespace {
-
-template <class T>
-T number_in(const std::string& text) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size())
-        throw base::DataError("the checkpoint's state of the gradient scaler is invalid");
-    return value;
-}
-
-}  // namespace
-
 GradScaler::GradScaler(const GradScalerConfig& config)
     : config_(config), scale_(static_cast<float>(config.init_scale)) {}
 
@@ -74,12 +60,13 @@ std::string GradScaler::save() const {
 }
 
 void GradScaler::load(const std::string& state) {
-    const auto words = base::split(state, ' ');
-    if (words.size() != 3) throw base::DataError("the checkpoint's state of the gradient scaler is invalid");
-    const auto scale = number_in<float>(words[0]);
-    const auto tracker = number_in<std::int64_t>(words[1]);
-    const auto skipped = number_in<std::int64_t>(words[2]);
-    if (!(scale > 0) || !std::isfinite(scale) || tracker < 0 || skipped < 0)
+    auto words = base::split(state, ' ');
+    const bool three = words.size() == 3;
+    words.resize(3);
+    const auto scale = base::number_in<float>(words[0]).value_or(-1);
+    const auto tracker = base::number_in<std::int64_t>(words[1]).value_or(-1);
+    const auto skipped = base::number_in<std::int64_t>(words[2]).value_or(-1);
+    if (!three || !(scale > 0) || !std::isfinite(scale) || tracker < 0 || skipped < 0)
         throw base::DataError("the checkpoint's state of the gradient scaler is invalid");
     scale_ = scale;
     growth_tracker_ = tracker;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 
 namespace ranklab::train {
@@ -13,22 +14,11 @@ std::string described(const torch::Tensor& parameter) {
                        c10::toString(parameter.scalar_type()));
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::size_t begin = 0;
-    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-        lines.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return lines;
-}
-
 std::string difference(const std::string& first, const std::string& other, std::size_t rank) {
-    const auto a = lines_of(first);
-    const auto b = lines_of(other);
-    if (a.size() != b.size()) {
+    const auto a = base::split(first, '\n');
+    const auto b = base::split(other, '\n');
+    if (a.size() != b.size())
         return fmt::format("rank {} has {} trained parameters, rank 0 has {}", rank, b.size(), a.size());
-    }
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i] != b[i])
             return fmt::format("parameter {} is {} on rank {} and {} on rank 0", i, b[i], rank, a[i]);
@@ -49,9 +39,9 @@ void define_gradients(const std::vector<torch::Tensor>& parameters) {
 }
 
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control) {
-    std::string mine;
-    for (const auto& parameter : parameters) mine += described(parameter) + "\n";
-    const auto all = comm::gather_texts(control, mine);
+    std::vector<std::string> mine;
+    for (const auto& parameter : parameters) mine.push_back(described(parameter));
+    const auto all = comm::gather_texts(control, base::join(mine, "\n"));
     for (std::size_t rank = 1; rank < all.size(); ++rank) {
         if (all[rank] == all.front()) continue;
         throw base::VerificationError(

@@ -1,32 +1,14 @@
 #include "train/graph_trainer.hpp"
 
-#include <utility>
-
 namespace ranklab::train {
 
 using base::Phase;
 
-GraphTrainer::GraphTrainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
-                           base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler,
-                           std::function<std::unique_ptr<StepGraph>()> make_graph)
-    : trainer_(model, sync, optimizer, phases, nullptr, scaler),
-      model_(model),
-      sync_(sync),
-      phases_(phases),
-      buffers_(buffers),
-      scaler_(scaler),
-      make_graph_(std::move(make_graph)),
-      parameters_(trained_parameters(model)) {}
-
 torch::Tensor GraphTrainer::accumulate(const TensorBatch& batch, double weight, bool last) {
-    if (buffers_ != nullptr && first_of_step_) {
-        const auto mark = phases_.phase(Phase::sync);
-        buffers_->broadcast();
-    }
-    first_of_step_ = last;
     if (batch_size_ == 0) batch_size_ = batch.count();
     const bool replays = batch.count() == batch_size_ && batch_size_ > 0 && steps_ >= kStepsBeforeCapture;
-    if (!replays) return trainer_.accumulate(batch, weight, last);
+    if (!replays) return Trainer::accumulate(batch, weight, last);
+    broadcast_buffers(last);
     const auto mark = phases_.phase(Phase::backward);
     if (!graph_) capture(batch);
     // In a replay no hook fires: finish() sends what none of them has sent.
@@ -42,7 +24,7 @@ torch::Tensor GraphTrainer::accumulate(const TensorBatch& batch, double weight, 
 
 bool GraphTrainer::update() {
     ++steps_;
-    return trainer_.update();
+    return Trainer::update();
 }
 
 std::vector<Phase> GraphTrainer::phases() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "train/step_graph.hpp"
 #include "train/trainer.hpp"
@@ -18,12 +19,13 @@ inline constexpr std::int64_t kStepsBeforeCapture = 11;
 /// kStepsBeforeCapture steps and replayed from then on; batches of other sizes are computed by the
 /// Trainer. No sync stands inside the graph: gradients are summed after the replay, in finish(), so that
 /// nothing overlaps. Every sync will do whose gradients stay where they are, that is all but c10d.
-class GraphTrainer final : public Stepper {
+class GraphTrainer final : public Trainer {
   public:
-    /// As Trainer. `make_graph` is asked once.
+    /// `make_graph` is asked once.
     GraphTrainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
                  BufferSync* buffers, GradScaler* scaler,
-                 std::function<std::unique_ptr<StepGraph>()> make_graph);
+                 std::function<std::unique_ptr<StepGraph>()> make_graph)
+        : Trainer(model, sync, optimizer, phases, buffers, scaler), make_graph_(std::move(make_graph)) {}
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;
@@ -35,22 +37,14 @@ class GraphTrainer final : public Stepper {
     void compute();
     void restore_gradients();
 
-    Trainer trainer_;
-    nn::Model& model_;
-    GradientSync& sync_;
-    base::PhaseSink& phases_;
-    BufferSync* buffers_;
-    GradScaler* scaler_;
     std::function<std::unique_ptr<StepGraph>()> make_graph_;
     std::unique_ptr<StepGraph> graph_;
-    std::vector<torch::Tensor> parameters_;
     std::vector<torch::Tensor> gradients_;  // the graph's
     TensorBatch input_;                     // the graph's
     torch::Tensor factor_;                  // what the loss is multiplied by
     torch::Tensor loss_;
     std::int64_t batch_size_ = 0;
     std::int64_t steps_ = 0;
-    bool first_of_step_ = true;
 };
 
 }  // namespace ranklab::train

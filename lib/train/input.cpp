@@ -4,7 +4,7 @@
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
 #include "base/error.hpp"
-#include "train/placement.hpp"
+#include "train/channels_last.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -31,6 +31,16 @@ std::vector<std::int64_t> batch_sizes(std::int64_t count, const data::Field& fie
     return sizes;
 }
 
+// To a GPU from pinned memory, put on the current stream: the host does not wait, and the GPU's next
+// operations come after it. The pinned copy is LibTorch's, which does not give its memory to another before
+// the transfer has ended. A loader's own memory would not do: it is filled anew with the next batch, whatever
+// the GPU has read by then.
+torch::Tensor moved(const torch::Tensor& tensor, torch::Device device) {
+    if (device.is_cpu()) return tensor;
+    const torch::Tensor pinned = tensor.is_pinned() ? tensor : tensor.pin_memory();
+    return pinned.to(device, /*non_blocking=*/true);
+}
+
 torch::Tensor over(const std::shared_ptr<std::byte>& memory, const std::vector<std::int64_t>& sizes,
                    torch::Dtype dtype) {
     return torch::from_blob(memory.get(), sizes, dtype);
@@ -53,7 +63,9 @@ InputConverter::InputConverter(data::SampleLayout layout, const std::vector<doub
 }
 
 TensorBatch InputConverter::operator()(const data::Batch& batch) const {
-    return placed({input_of(batch), targets_of(batch)}, placement_);
+    const auto input = moved(input_of(batch), placement_.device);
+    return {placement_.channels_last ? channels_last(input) : input,
+            moved(targets_of(batch), placement_.device)};
 }
 
 torch::Tensor InputConverter::input_of(const data::Batch& batch) const {

@@ -26,8 +26,7 @@ struct Placement {
 /// bits, one pass. Values (f32) are taken as they are, without a copy where that type computes.
 class InputConverter {
   public:
-    /// `mean` and `std` of pixels in [0, 1]: one a channel, or one for all. The tensors are placed as
-    /// train/placement.hpp says.
+    /// `mean` and `std` of pixels in [0, 1]: one a channel, or one for all.
     InputConverter(data::SampleLayout layout, const std::vector<double>& mean, const std::vector<double>& std,
                    torch::Dtype dtype, Placement placement = {});
     /// Images: fresh tensors each time, since autograd may still hold the last ones. Values: tensors over the

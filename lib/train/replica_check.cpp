@@ -23,12 +23,12 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch) {
     nn::Model& model = replicas.model(0);
     const auto parts = chunks_of(batch.count(), replicas.count());
     for (std::size_t r = 0; r < parts.size(); ++r) {
-        const std::int64_t count = parts[r].end - parts[r].begin;
+        const auto [first, count] = parts[r];
         if (count == 0) continue;
         const nn::GeneratorScope draws_from(replicas.generator(r));
-        const auto output = model.forward(batch.input.narrow(0, parts[r].begin, count));
+        const auto output = model.forward(batch.input.narrow(0, first, count));
         const double share = static_cast<double>(count) / static_cast<double>(batch.count());
-        (model.loss(output, batch.targets.narrow(0, parts[r].begin, count)) * share).backward();
+        (model.loss(output, batch.targets.narrow(0, first, count)) * share).backward();
     }
 }
 

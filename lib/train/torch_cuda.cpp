@@ -63,6 +63,10 @@ device::StreamHandle compute_on_own_stream() {
     return function_named<device::StreamHandle (*)()>("ranklab_compute_on_own_stream")();
 }
 
+void empty_cuda_cache() {
+    function_named<void (*)()>("ranklab_empty_cuda_cache")();
+}
+
 std::unique_ptr<StepGraph> make_cuda_graph() {
     return std::unique_ptr<StepGraph>(function_named<StepGraph* (*)()>("ranklab_make_cuda_graph")());
 }

@@ -22,6 +22,9 @@ void load_torch_cuda();
 /// load_torch_cuda().
 device::StreamHandle compute_on_own_stream();
 
+/// Gives the driver back what LibTorch keeps of freed GPU memory. After load_torch_cuda().
+void empty_cuda_cache();
+
 /// A CUDA graph. After compute_on_own_stream().
 std::unique_ptr<StepGraph> make_cuda_graph();
 

@@ -36,21 +36,25 @@ Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, bas
                  BufferSync* buffers, GradScaler* scaler)
     : model_(model),
       sync_(sync),
-      optimizer_(optimizer),
       phases_(phases),
-      buffers_(buffers),
       scaler_(scaler),
-      parameters_(trained_parameters(model)) {
+      parameters_(trained_parameters(model)),
+      optimizer_(optimizer),
+      buffers_(buffers) {
     sync_.attach(parameters_);
 }
 
-torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool last) {
-    const bool has_samples = batch.count() > 0;
+void Trainer::broadcast_buffers(bool last_of_step) {
     if (buffers_ != nullptr && first_of_step_) {
         const auto mark = phases_.phase(Phase::sync);
         buffers_->broadcast();
     }
-    first_of_step_ = last;
+    first_of_step_ = last_of_step;
+}
+
+torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool last) {
+    const bool has_samples = batch.count() > 0;
+    broadcast_buffers(last);
     torch::Tensor loss;
     torch::Tensor weighted;
     if (has_samples) {

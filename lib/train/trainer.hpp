@@ -18,7 +18,7 @@
 
 namespace ranklab::train {
 
-class Trainer final : public Stepper {
+class Trainer : public Stepper {
   public:
     /// Keeps references: all must outlive it. Attaches `sync` to the model's trained parameters. `buffers` is
     /// null where none are broadcast, `scaler` where the loss is not scaled.
@@ -29,14 +29,19 @@ class Trainer final : public Stepper {
     bool update() override;
     std::vector<base::Phase> phases() const override;
 
-  private:
+  protected:
+    /// Rank 0's, before a step's first micro-batch.
+    void broadcast_buffers(bool last_of_step);
+
     nn::Model& model_;
     GradientSync& sync_;
-    Optimizer& optimizer_;
     base::PhaseSink& phases_;
-    BufferSync* buffers_;
     GradScaler* scaler_;
     std::vector<torch::Tensor> parameters_;
+
+  private:
+    Optimizer& optimizer_;
+    BufferSync* buffers_;
     bool first_of_step_ = true;
 };
 

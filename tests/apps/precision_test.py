@@ -121,12 +121,12 @@ class Ops(Case):
 class MemoryFormat(Case):
     """`auto` tries both formats beside the run, which goes on as if it had been told the one that was taken."""
 
-    def run_of(self, *words, ranks=1, model=("--model", "mnist-cnn", "--width", 4, "--batch-size", 6), steps=6):
+    def run_of(self, *words, ranks=1, model=("--model", "mnist-cnn", "--width", 4, "--batch-size", 6), steps=6, samples=200):
         output = self.folder / "r.h5"
         output.unlink(missing_ok=True)
         if not {"--memory-format", "--channels-last"} & set(words):
             words = ("--memory-format", "auto", *words)
-        result = train(*model, "--data", "synthetic", "--train-samples", 200, "--steps", steps, "--warmup", 0, "--evaluate", "off", "--overlap-steps", 0,
+        result = train(*model, "--data", "synthetic", "--train-samples", samples, "--steps", steps, "--warmup", 0, "--evaluate", "off", "--overlap-steps", 0,
                        "--output", output, *words, ranks=ranks, cwd=self.folder)
         self.assertCode(result, 0)
         return stored_runs(output), result
@@ -185,7 +185,20 @@ class MemoryFormat(Case):
         self.assertCode(result, 0)
         with h5py.File(self.folder / "r.h5") as file:
             facts = [json.loads(run.attrs["context_json"]).get("memory_format") for run in file["runs"].values() if "verification" in run["tables"]]
+            (variants,) = [run["tables/variants"] for run in file["runs"].values() if "variants" in run["tables"]]
+            shown = [name.decode() for name in variants["memory_format"]]
         self.assertEqual((len(facts), facts[1:]), (3, facts[:1] * 2))
+        self.assertEqual(shown, [facts[0]["taken"]] * 3)
+
+    def test_the_peak_of_memory_is_the_trainings_own(self):
+        """The trial of both needs a fifth more than the training; what is left of it is how the heap lies."""
+        large = ("--model", "mnist-cnn", "--width", 2, "--batch-size", 512)
+
+        def peak(name):
+            (run,), _ = self.run_of("--threads", 1, "--memory-format", name, model=large, steps=2, samples=1024)
+            return run.samples["peak_rss_bytes"].max()
+
+        self.assertLess(peak("auto"), 1.13 * peak("contiguous"))
 
     def test_a_resumed_run_keeps_the_format(self):
         for taken in ("contiguous", "channels-last"):

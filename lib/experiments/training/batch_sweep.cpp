@@ -3,25 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/numbers.hpp"
 #include "experiments/shared/target_ci.hpp"
 #include "results/rows.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "train/lr_schedule.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
 void check_number(const std::string& word) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size() || number < 1) {
+    if (base::number_in<std::int64_t>(word).value_or(0) < 1)
         throw base::OptionError(fmt::format(
             "--sweep-global-batch takes whole numbers separated by commas, such as 32,128,512; not '{}'",
             base::printable(word, 40)));
-    }
 }
 
 void check_scaling(const std::string& word) {
@@ -46,8 +43,7 @@ std::vector<T> column_of(const results::Run& run, const std::string& name) {
     const results::Table* epochs = run.find_table("epochs");
     if (epochs == nullptr) return {};
     const auto* values = epochs->find<T>(name);
-    if (values != nullptr) return *values;
-    return {};
+    return values == nullptr ? std::vector<T>() : *values;
 }
 
 template <class T>
@@ -126,16 +122,17 @@ std::vector<Variant> sweep_variants(const options::Options& options) {
 results::Table sweep_table(const std::vector<results::Run>& runs) {
     results::Rows table("variants");
     for (const auto& run : runs) {
-        const auto* step_time = run.find("step_time_s");
+        const auto* step_time = run.find(vocabulary::kStepTime);
         const auto step = step_time == nullptr ? stats::Summary{} : step_time->summary;
-        const auto* rates = run.find("learning_rate");
+        const auto* rates = run.find(vocabulary::kLearningRate);
         table.add({run.setting("global-batch-size"), run.setting("lr-scaling"),
                    rates == nullptr ? stats::kNone : rates->summary.max,
                    sum(column_of<std::int64_t>(run, "steps")), sum(column_of<std::int64_t>(run, "samples")),
                    sum(column_of<double>(run, "time_s")), last(column_of<double>(run, "train_loss")),
                    last(column_of<double>(run, "validation_loss")), run.valid ? "yes" : "NO", run.id,
                    run.setting("sync"), step.median, step.ci95.low, step.ci95.high,
-                   base::join(run.warnings, "; ")});
+                   base::join(run.warnings, "; "),
+                   run.setting("channels-last") == "true" ? "channels-last" : "contiguous"});
     }
     return std::move(table).table();
 }
@@ -152,8 +149,8 @@ results::Table repetitions_table(const std::vector<results::Run>& runs) {
                                   [&](const Repeated& one) { return one.name == name; });
         if (found == variants.end()) found = variants.insert(found, {name, {}, {}});
         if (!run.valid) continue;
-        found->steps.push_back(run.median("step_time_s"));
-        found->rates.push_back(run.median("throughput_samples_per_s"));
+        found->steps.push_back(run.median(vocabulary::kStepTime));
+        found->rates.push_back(run.median(vocabulary::kThroughput));
     }
     if (variants.size() == runs.size()) return {};
     results::Rows table("repetitions");
@@ -167,9 +164,9 @@ results::Table repetitions_table(const std::vector<results::Run>& runs) {
 
 std::string repetition_line(const results::Run& run) {
     const auto repetitions = run.setting("repetitions");
-    if (repetitions.empty() || repetitions == "1" || run.find("step_time_s") == nullptr) return "";
-    return fmt::format("{}: {:.4g} s a step, {:.4g} samples/s", name_of(run), run.median("step_time_s"),
-                       run.median("throughput_samples_per_s"));
+    if (repetitions.empty() || repetitions == "1" || run.find(vocabulary::kStepTime) == nullptr) return "";
+    return fmt::format("{}: {:.4g} s a step, {:.4g} samples/s", name_of(run),
+                       run.median(vocabulary::kStepTime), run.median(vocabulary::kThroughput));
 }
 
 }  // namespace ranklab::experiments

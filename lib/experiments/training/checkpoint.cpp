@@ -6,7 +6,6 @@
 #include "base/failure.hpp"
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/training/checkpoint_settings.hpp"
 #include "options/schema.hpp"
 
 namespace ranklab::experiments {
@@ -45,10 +44,21 @@ Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn
         if (control_.rank() == 0)
             file_.prepare(expected_bytes(model, control_.world_size(), plan.own_buffers));
     });
-    find(plan.resume, plan.settings);
+    find(plan.resume, plan.open);
 }
 
-void Checkpoints::find(bool resume, const CheckpointSettings& settings) {
+void Checkpoints::together_on_file(const std::function<void()>& work) {
+    comm::together(control_, [&] {
+        try {
+            work();
+        } catch (base::Error& error) {
+            error.add_context(file_.path().string());
+            throw;
+        }
+    });
+}
+
+void Checkpoints::find(bool resume, const std::string& open) {
     std::optional<Bytes> bytes;
     comm::together(control_, [&] {
         if (control_.rank() != 0) return;
@@ -67,28 +77,19 @@ void Checkpoints::find(bool resume, const CheckpointSettings& settings) {
     });
     bytes = broadcast_bytes(control_, std::move(bytes));
     if (!bytes) return;
-    comm::together(control_, [&] {
-        try {
-            stored_ = decode(*bytes);
-            check_same_settings(settings, stored_->settings);
-        } catch (base::Error& error) {
-            error.add_context(file_.path().string());
-            throw;
-        }
+    together_on_file([&] {
+        stored_ = decode(*bytes);
+        if (const auto* there = find_setting(stored_->settings, open)) setting(open) = *there;
+        check_same_settings(settings_, stored_->settings);
     });
     resumed_from_ = stored_->completed_steps;
 }
 
 void Checkpoints::restore(nn::Model& model, train::Optimizer& optimizer) {
     if (!stored_) return;
-    comm::together(control_, [&] {
-        try {
-            take_training(*stored_, model, optimizer);
-            take_rank(*stored_, control_.rank(), states_);
-        } catch (base::Error& error) {
-            error.add_context(file_.path().string());
-            throw;
-        }
+    together_on_file([&] {
+        take_training(*stored_, model, optimizer);
+        take_rank(*stored_, control_.rank(), states_);
     });
     stored_.reset();
     if (control_.rank() == 0)
@@ -112,8 +113,6 @@ bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model, tra
 
 // A checkpoint that cannot be written is no reason to lose the run.
 void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer) {
-    std::string reason;
-    failure_code_ = static_cast<int>(base::ExitCode::environment);
     try {
         put_training(checkpoint, model, optimizer);
         const Bytes bytes = encode(checkpoint);
@@ -122,18 +121,13 @@ void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model, train::O
         last_step_ = checkpoint.completed_steps;
         bytes_ = bytes.size();
         failure_code_ = 0;
-        return;
-    } catch (const base::Error& error) {
-        reason = options::told(error);
-        if (error.code() == base::ExitCode::internal) failure_code_ = static_cast<int>(error.code());
     } catch (const std::exception& error) {
-        const auto failure = base::describe_failure(error);
-        reason = failure.sentence;
-        failure_code_ = static_cast<int>(failure.code);
+        const bool internal = base::describe_failure(error).code == base::ExitCode::internal;
+        failure_code_ = static_cast<int>(internal ? base::ExitCode::internal : base::ExitCode::environment);
+        failures_.push_back(fmt::format("the checkpoint after step {} was not written: {}",
+                                        checkpoint.completed_steps, options::told(error)));
+        base::log::warn(failures_.back());
     }
-    failures_.push_back(
-        fmt::format("the checkpoint after step {} was not written: {}", checkpoint.completed_steps, reason));
-    base::log::warn(failures_.back());
 }
 
 void Checkpoints::describe(results::Run& run) const {

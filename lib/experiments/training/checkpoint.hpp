@@ -8,6 +8,7 @@
 
 #include "comm/communicator.hpp"
 #include "experiments/training/checkpoint_file.hpp"
+#include "experiments/training/checkpoint_settings.hpp"
 #include "experiments/training/checkpoint_state.hpp"
 #include "results/run.hpp"
 
@@ -21,6 +22,7 @@ class Checkpoints {
         std::int64_t every = 0;       ///< steps; 0: at each epoch's end
         bool own_buffers = false;     ///< each rank's are kept, not rank 0's alone
         CheckpointSettings settings;  ///< that have to agree; the same on all ranks
+        std::string open = {};        ///< one of them that is as it was in the run that this one goes on from
     };
 
     /// Collective. Looks at the folder, and with `resume` reads the checkpoint on rank 0 and hands it to all;
@@ -34,6 +36,9 @@ class Checkpoints {
 
     /// Of the run that this one goes on from; 0 for one from the beginning.
     std::int64_t completed_steps() const { return resumed_from_; }
+
+    /// What new checkpoints say: of the run that this one goes on from, where it was open.
+    std::string& setting(const std::string& name) { return *find_setting(settings_, name); }
 
     /// Collective. Puts model, optimizer and this rank's states where the stored run left them; without one
     /// to go on from, nothing. DataError where they do not fit.
@@ -52,7 +57,8 @@ class Checkpoints {
     void describe(results::Run& run) const;
 
   private:
-    void find(bool resume, const CheckpointSettings& settings);
+    void together_on_file(const std::function<void()>& work);
+    void find(bool resume, const std::string& open);
     void write(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer);
 
     comm::Communicator& control_;

@@ -14,16 +14,14 @@ std::string value_of(const options::Options& options, const options::Options::Ef
     return option.type == options::Type::real ? fmt::format("{}", options.real(option.name)) : option.value;
 }
 
-const std::string* find(const CheckpointSettings& settings, const std::string& name) {
-    for (const auto& setting : settings) {
-        if (setting.first == name) return &setting.second;
-    }
-    return nullptr;
-}
-
 // "--name" as a run that lacks it had it: it was made before there was the option.
-bool is_as_before(const std::string& name, const std::string& value) {
-    return !value.empty() && name.starts_with("--") && vocabulary::value_when_absent(name.substr(2)) == value;
+bool is_as_before(const std::string& name, const std::string& value, const CheckpointSettings& stored) {
+    const auto other = [&stored](const std::string& key) {
+        const auto* there = find_setting(stored, "--" + key);
+        return there == nullptr ? std::string() : *there;
+    };
+    return !value.empty() && name.starts_with("--") &&
+           vocabulary::value_when_absent(name.substr(2), other) == value;
 }
 
 std::string shown(const std::string* value) {
@@ -49,11 +47,12 @@ void check_same_settings(const CheckpointSettings& now, const CheckpointSettings
             fmt::format("{} {} (now {})", base::printable(name, 80), shown(there), shown(here)));
     };
     for (const auto& [name, value] : now) {
-        const std::string* there = find(stored, name);
-        if (there == nullptr ? !is_as_before(name, value) : *there != value) note(name, &value, there);
+        const std::string* there = find_setting(stored, name);
+        if (there == nullptr ? !is_as_before(name, value, stored) : *there != value)
+            note(name, &value, there);
     }
     for (const auto& [name, value] : stored) {
-        if (find(now, name) == nullptr) note(name, nullptr, &value);
+        if (find_setting(now, name) == nullptr) note(name, nullptr, &value);
     }
     if (differences.empty()) return;
     throw base::OptionError(fmt::format(

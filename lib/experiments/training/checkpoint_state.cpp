@@ -47,11 +47,20 @@ NamedArray array_of(const std::string& name, const torch::Tensor& tensor) {
     return array;
 }
 
-torch::Tensor tensor_of(const NamedArray& array) {
-    torch::Tensor tensor = torch::empty(array.values.shape, dtype_of(array.values.element));
-    if (tensor.nbytes() > 0)
-        std::memcpy(tensor.mutable_data_ptr(), array.values.bytes.data(), tensor.nbytes());
+std::string bytes_of(const torch::Tensor& tensor) {
+    const torch::Tensor dense = tensor.detach().cpu().contiguous();
+    return {static_cast<const char*>(dense.const_data_ptr()), dense.nbytes()};
+}
+
+// Of as many bytes as it takes.
+torch::Tensor tensor_of(const void* bytes, torch::IntArrayRef shape, torch::Dtype type) {
+    torch::Tensor tensor = torch::empty(shape, type);
+    if (tensor.nbytes() > 0) std::memcpy(tensor.mutable_data_ptr(), bytes, tensor.nbytes());
     return tensor;
+}
+
+torch::Tensor tensor_of(const NamedArray& array) {
+    return tensor_of(array.values.bytes.data(), array.values.shape, dtype_of(array.values.element));
 }
 
 template <class NamedTensors>
@@ -98,9 +107,7 @@ train::OptimizerState state_of(const ArraySet& set, const std::vector<std::strin
 }
 
 void load_generator(at::Generator generator, const std::string& bytes) {
-    const auto size = static_cast<std::int64_t>(bytes.size());
-    torch::Tensor state = torch::empty({size}, torch::kByte);
-    if (size > 0) std::memcpy(state.mutable_data_ptr(), bytes.data(), bytes.size());
+    const auto state = tensor_of(bytes.data(), static_cast<std::int64_t>(bytes.size()), torch::kByte);
     const std::lock_guard<std::mutex> lock(generator.mutex());
     try {
         generator.set_state(state);
@@ -111,8 +118,7 @@ void load_generator(at::Generator generator, const std::string& bytes) {
 
 std::string save_generator(at::Generator generator) {
     const std::lock_guard<std::mutex> lock(generator.mutex());
-    const torch::Tensor state = generator.get_state();
-    return {static_cast<const char*>(state.const_data_ptr()), state.nbytes()};
+    return bytes_of(generator.get_state());
 }
 
 std::string text_of(const hdf5::TypedArray& array) {
@@ -134,10 +140,7 @@ RankState own_buffers(const nn::Model& model) {
     const auto buffers = model.buffers();
     const auto save = [buffers] {
         std::string bytes;
-        for (const auto& buffer : buffers) {
-            const torch::Tensor dense = buffer.detach().cpu().contiguous();
-            bytes.append(static_cast<const char*>(dense.const_data_ptr()), dense.nbytes());
-        }
+        for (const auto& buffer : buffers) bytes += bytes_of(buffer);
         return bytes;
     };
     const auto load = [buffers](const std::string& bytes) {
@@ -151,10 +154,8 @@ RankState own_buffers(const nn::Model& model) {
         const torch::NoGradGuard no_gradients;
         const char* next = bytes.data();
         for (auto buffer : buffers) {
-            torch::Tensor values = torch::empty(buffer.sizes(), buffer.options().device(torch::kCPU));
-            if (values.nbytes() > 0) std::memcpy(values.mutable_data_ptr(), next, values.nbytes());
-            next += values.nbytes();
-            buffer.copy_(values);
+            buffer.copy_(tensor_of(next, buffer.sizes(), buffer.scalar_type()));
+            next += buffer.nbytes();
         }
     };
     return {"buffers", save, load};

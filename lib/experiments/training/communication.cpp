@@ -10,6 +10,7 @@
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/overlap.hpp"
 #include "results/rows.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "stats/distributions.hpp"
 #include "stats/summary.hpp"
 
@@ -101,7 +102,8 @@ OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
 }
 
 // One value of all pairs together: no mean, no extremes.
-results::Measurement of_pairs(const char* name, double value, std::size_t n, const stats::Interval& ci = {}) {
+results::Measurement of_pairs(std::string_view name, double value, std::size_t n,
+                              const stats::Interval& ci = {}) {
     auto m = one_column(name, "", "none", {});  // a summary and nothing else
     m.summary.n = n;
     m.summary.median = value;
@@ -124,7 +126,7 @@ void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicato
     add("backward_longer_s", found.backward_longer);
     const std::size_t n = found.exposed.size();
     if (!pairs.total.empty()) run.measurements.push_back(of_pairs("communication_hidden_s", found.hidden, n));
-    run.measurements.push_back(of_pairs("overlap", found.overlap, n, found.ci));
+    run.measurements.push_back(of_pairs(vocabulary::kOverlap, found.overlap, n, found.ci));
     run.measurements.push_back(of_pairs("overlap_balance", found.balance, n));
     if (!found.why_none.empty()) run.context.push_back({"communication", "no_overlap", found.why_none});
 }

@@ -3,24 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
 // A minute: a longer one is a slip of the keyboard, and nothing wakes a rank that sleeps.
 constexpr double kMostMs = 60000;
-
-template <class T>
-std::optional<T> number_in(const std::string& text) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 }  // namespace
 
@@ -33,8 +24,8 @@ std::optional<Delay> parse_delay(const std::string& text, int world_size) {
                         base::printable(text, 60), why, fmt::join(base::kPhaseNames, ", ")));
     };
     if (parts.size() != 3) refuse("it has not three parts");
-    const auto rank = number_in<int>(parts[0]);
-    const auto ms = number_in<double>(parts[2]);
+    const auto rank = base::number_in<int>(parts[0]);
+    const auto ms = base::number_in<double>(parts[2]);
     const auto phase = std::find(base::kPhaseNames.begin(), base::kPhaseNames.end(), parts[1]);
     if (!rank || *rank < 0 || *rank >= world_size)
         refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20), world_size));

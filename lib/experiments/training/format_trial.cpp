@@ -1,22 +1,16 @@
 #include "experiments/training/format_trial.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/clock.hpp"
-#include "base/error.hpp"
-#include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/training/checkpoint_file.hpp"
 #include "experiments/training/model_of.hpp"
+#include "host/process.hpp"
 #include "train/channels_last.hpp"
+#include "train/torch_cuda.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-constexpr std::size_t kFewestRounds = 2;
-constexpr std::size_t kMostRounds = 5;
-constexpr double kEnoughSeconds = 3;  // of timed steps
 
 std::vector<std::int64_t> batch_of(std::int64_t count, std::vector<std::int64_t> sizes) {
     sizes.insert(sizes.begin(), count);
@@ -55,70 +49,45 @@ class Trial {
     torch::Tensor targets_;
 };
 
-// In turns, so that a machine that slows down slows both; the first round warms up.
 FormatChoice try_both(const TrainingOptions& options, const Surroundings& around, std::int64_t batch,
                       torch::Device device) {
     Trial trial(options, batch, device);
-    std::vector<FormatRound> rounds;
-    double spent = 0;
-    const auto enough = [&] { return rounds.size() >= kFewestRounds && spent > kEnoughSeconds; };
-    for (std::size_t round = 0; round <= kMostRounds && !enough(); ++round) {
+    const auto step = [&](bool channels_last) {
         around.progress.activity("trying both memory formats");
         stop_if_asked(around.control, "before the first step; nothing was measured");
-        std::array<double, 2> times{};
-        for (const bool channels_last : {round % 2 != 0, round % 2 == 0})
-            times[channels_last ? 1 : 0] = trial.step_s(channels_last);
-        around.control.allreduce(comm::view(std::span(times)), comm::ReduceOp::max);
-        if (round == 0) continue;
-        rounds.push_back({times[0], times[1]});
-        spent += times[0] + times[1];
-    }
-    return chosen_by(std::move(rounds));
+        double seconds = trial.step_s(channels_last);
+        // Of the slowest rank: all decide alike.
+        around.control.allreduce(comm::view(std::span(&seconds, 1)), comm::ReduceOp::max);
+        return seconds;
+    };
+    if (!options.has("time-limit")) return try_formats(step);
+    return try_formats(step, std::min(kLongestTrial, options.real("time-limit") / 10));
 }
 
-// What the run took that this one goes on from: "true", "false", or "" where there is none.
-std::string of_checkpoint(const TrainingOptions& options, comm::Communicator& control) {
-    std::string value;
-    if (!options.flag("resume")) return value;
-    comm::together(control, [&] {
-        if (control.rank() != 0) return;
-        const CheckpointFile file(options.text("checkpoint"));
-        try {
-            const auto bytes = file.read();
-            if (!bytes) return;
-            for (const auto& [name, stored] : decode(*bytes).settings)
-                if (name == "--channels-last") value = stored;
-        } catch (base::Error& error) {
-            error.add_context(file.path().string());
-            throw;
-        }
-    });
-    return comm::broadcast_text(control, value, 0);
-}
-
-FormatChoice decide(const TrainingOptions& options, const Surroundings& around, std::int64_t samples,
-                    torch::Device device, FormatTrials& trials) {
-    const auto stored = of_checkpoint(options, around.control);
-    if (!stored.empty())
-        return {.asked = options.format.asked,
-                .channels_last = stored == "true",
-                .why = "the run of the checkpoint took it"};
-    // No step has more than a rank's share of the data.
-    const std::int64_t ranks = around.control.world_size();
-    const auto batch = std::min(options.integer("batch-size"), (samples + ranks - 1) / ranks);
-    const auto known = trials.find(batch);
-    if (known != trials.end()) return known->second;
-    return trials[batch] = try_both(options, around, batch, device);
+// Memory is then as if there had been no trial.
+FormatChoice tried(const TrainingOptions& options, const Surroundings& around, std::int64_t batch,
+                   torch::Device device) {
+    const auto start = base::Clock::now();
+    const auto before = host::peak_rss_bytes();
+    auto choice = try_both(options, around, batch, device);
+    if (!device.is_cpu()) train::empty_cuda_cache();
+    choice.memory = {before, host::restart_peak_rss() ? 0 : host::peak_rss_bytes()};
+    choice.trial_s = base::seconds_since(start);
+    return choice;
 }
 
 }  // namespace
 
-void take_format(TrainingOptions& options, const Surroundings& around, std::int64_t samples,
-                 torch::Device device, FormatTrials& trials) {
-    if (!options.format.open) return;
-    options.format = decide(options, around, samples, device, trials);
-    options.speed.channels_last = options.format.channels_last;
-    around.options.resolve("channels-last", options.format.channels_last ? "true" : "false");
+FormatChoice trial_choice(const TrainingOptions& options, const Surroundings& around, std::int64_t samples,
+                          torch::Device device, FormatTrials& trials) {
+    // No step has more than a rank's share of the data.
+    const std::int64_t ranks = around.control.world_size();
+    const auto batch = std::min(options.integer("batch-size"), (samples + ranks - 1) / ranks);
+    const auto known = trials.find(batch);
+    if (known == trials.end()) return trials[batch] = tried(options, around, batch, device);
+    auto choice = known->second;
+    choice.trial_s = 0;
+    return choice;
 }
 
 }  // namespace ranklab::experiments

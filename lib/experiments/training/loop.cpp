@@ -48,6 +48,7 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
     record_.convergence = setup.options.convergence;
     record_.least_steps = setup.options.integer_or("steps", 0);
     record_.computes = setup.options.input.kind != Input::io_only;
+    record_.trial = setup.options.format.memory;
 }
 
 bool TrainingLoop::begin() {
@@ -274,9 +275,9 @@ void TrainingLoop::keep_so_far(bool last, const std::string& before) {
 
 // A run that failed its checks has no accuracy.
 bool TrainingLoop::evaluation_due(std::int64_t step, bool last) const {
+    if (!last && !setup_.schedule.ends_epoch(step)) return false;
     if (!bad_loss_.empty() || !equality_.holds()) return false;
-    const auto& when = setup_.options.text("evaluate");
-    return when == "epoch" ? last || setup_.schedule.ends_epoch(step) : when == "end" && last;
+    return setup_.options.is("evaluate", "epoch") || (last && setup_.options.is("evaluate", "end"));
 }
 
 bool TrainingLoop::checkpoint_due(std::int64_t step) const {
@@ -337,7 +338,8 @@ bool TrainingLoop::evaluation_goes_on() {
 
 bool TrainingLoop::late_on_any() {
     if (!setup_.options.has("time-limit")) return false;
-    std::int64_t late = base::seconds_since(start_) > setup_.options.real("time-limit") ? 1 : 0;
+    const double spent = setup_.options.format.trial_s + base::seconds_since(start_);
+    std::int64_t late = spent > setup_.options.real("time-limit") ? 1 : 0;
     setup_.control.allreduce(comm::view(std::span(&late, 1)), comm::ReduceOp::max);
     return late == 1;
 }

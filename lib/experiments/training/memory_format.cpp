@@ -63,8 +63,9 @@ FormatChoice chosen_by(std::vector<FormatRound> rounds) {
     const double gain = contiguous / channels_last;
     const bool always = std::all_of(rounds.begin(), rounds.end(),
                                     [](const auto& round) { return round.channels_last < round.contiguous; });
-    const auto times = fmt::format("{:.3g} against {:.3g} ms a step of forward and backward, {} rounds",
-                                   1e3 * channels_last, 1e3 * contiguous, rounds.size());
+    const auto times =
+        fmt::format("{:.3g} against {:.3g} ms a step of forward and backward, {} round{}",
+                    1e3 * channels_last, 1e3 * contiguous, rounds.size(), rounds.size() == 1 ? "" : "s");
     FormatChoice choice;
     choice.asked = kAuto;
     choice.channels_last = always && gain > kMargin;
@@ -73,6 +74,26 @@ FormatChoice chosen_by(std::vector<FormatRound> rounds) {
                      : fmt::format("channels-last is not surely faster ({})", times);
     choice.rounds = std::move(rounds);
     return choice;
+}
+
+FormatChoice try_formats(const std::function<double(bool)>& step, double longest) {
+    constexpr std::size_t kRounds = 5;
+    std::vector<FormatRound> rounds;
+    double spent = 0;
+    for (std::size_t round = 0; round <= kRounds && spent <= longest / 6; ++round) {
+        FormatRound times;
+        for (const bool channels_last : {round % 2 != 0, round % 2 == 0}) {
+            const double seconds = step(channels_last);
+            (channels_last ? times.channels_last : times.contiguous) = seconds;
+            spent += seconds;
+            if (rounds.empty() && !channels_last && seconds > longest)
+                return {.asked = kAuto,
+                        .why = fmt::format("a step takes {:.3g} s, too long to try another", seconds)};
+        }
+        if (round == 1) rounds.clear();  // what warmed up
+        rounds.push_back(times);
+    }
+    return chosen_by(std::move(rounds));
 }
 
 void add_format(results::Run& run, const FormatChoice& choice) {

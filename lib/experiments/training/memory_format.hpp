@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,12 +19,20 @@ struct FormatRound {
     double channels_last = 0;
 };
 
+/// Peaks of resident memory, in bytes.
+struct TrialMemory {
+    std::int64_t before = 0;  ///< the trial, whose own is forgotten
+    std::int64_t with = 0;    ///< it, where the kernel does not forget; else 0
+};
+
 struct FormatChoice {
     std::string asked;                     ///< as the option's values
     bool open = false;                     ///< to be decided before the warm-up
     bool channels_last = false;            ///< what is taken
     std::string why;                       ///< a clause
     std::vector<FormatRound> rounds = {};  ///< of the trial; none: there was none
+    double trial_s = 0;                    ///< that the trial took in this run
+    TrialMemory memory = {};
 };
 
 /// What decides whether there is anything to try.
@@ -41,6 +50,15 @@ FormatChoice settle_format(options::Options& options, const FormatFacts& facts);
 /// Channels-last where it was faster in every round, and in the median by more than a margin; contiguous
 /// where the two are alike, so that runs of noisy machines take one format.
 FormatChoice chosen_by(std::vector<FormatRound> rounds);
+
+/// Seconds after which the trial leaves a slow model as it is; a tenth of a --time-limit, if that is less.
+inline constexpr double kLongestTrial = 30;
+
+/// Tries both in turns, so that a machine that slows down slows both. `step`: the seconds of a step in
+/// channels-last (true) or contiguous, the same on all ranks. Up to five rounds and one that warms up; no
+/// further one after a sixth of `longest` seconds, and then the warm-up counts where there is nothing else. A
+/// first step that takes longer than `longest` is the only one.
+FormatChoice try_formats(const std::function<double(bool)>& step, double longest = kLongestTrial);
 
 /// What was asked, what was taken and why, as facts of the run.
 void add_format(results::Run& run, const FormatChoice& choice);

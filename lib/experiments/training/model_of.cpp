@@ -44,7 +44,7 @@ RankMemory memory_of(const TrainingOptions& options) {
     };
     constexpr std::int64_t kBytes = sizeof(float);
     return {.sample_bytes = kBytes * (elements(input.input_sizes()) + elements(input.target_sizes())),
-            .model_bytes = 2 * kBytes * outline_of(options).parameters};
+            .model_bytes = 2 * kBytes * options.outline.parameters};
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {

@@ -197,12 +197,12 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     settled.ablation = ablation;
     settled.speed = speed;
     settled.rate = rate;
-    const auto outline = outline_of(settled);
+    settled.outline = outline_of(settled);
     const bool by_onednn = !speed.cuda && speed.precision != train::Precision::fp64;
-    settled.format = settle_format(options, {.convolves = outline.convolves,
+    settled.format = settle_format(options, {.convolves = settled.outline.convolves,
                                              .computes = settled.input.kind != Input::io_only,
                                              .cuda_graph = speed.cuda_graph,
-                                             .breaks = outline.breaks_channels_last && by_onednn});
+                                             .breaks = settled.outline.breaks_channels_last && by_onednn});
     settled.speed.channels_last = settled.format.channels_last;
     return settled;
 }

@@ -12,6 +12,7 @@
 #include "experiments/training/speed_options.hpp"
 #include "measure/convergence.hpp"
 #include "nn/model.hpp"
+#include "nn/outline.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/optimizer.hpp"
@@ -30,6 +31,7 @@ struct OverlapWay {
 struct TrainingOptions : options::Options {
     explicit TrainingOptions(options::Options settled) : Options(std::move(settled)) {}
 
+    nn::Outline outline;  ///< of the model
     SpeedOptions speed;
     FormatChoice format;
     train::Compression compression = train::Compression::none;

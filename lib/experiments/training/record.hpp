@@ -9,6 +9,7 @@
 #include "comm/communicator.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "experiments/training/communication.hpp"
+#include "experiments/training/memory_format.hpp"
 #include "measure/convergence.hpp"
 #include "measure/phase_recorder.hpp"
 #include "measure/schedule.hpp"
@@ -44,7 +45,7 @@ enum Note : std::size_t {
     kReadTime,  ///< by the loader's threads
     kDecodeTime,
     kAugmentTime,
-    kLearningRate,
+    kRate,         ///< of learning
     kLossSum,      ///< this rank's mean loss x its samples
     kGlobalCount,  ///< the divisor of the mean
     kTrueCount,    ///< without repeats
@@ -70,6 +71,7 @@ struct TrainingRecord {
     measure::Convergence convergence;            ///< of --target-ci
     std::int64_t least_steps = 0;                ///< that it was to count
     bool computes = true;                        ///< false: batches were made, and nothing else
+    TrialMemory trial;
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <torch/utils.h>
 
+#include <functional>
 #include <memory>
 
 #include "comm/backend.hpp"
@@ -17,9 +18,13 @@
 #include "experiments/training/outcome.hpp"
 #include "experiments/training/parameter_file.hpp"
 #include "experiments/training/resources.hpp"
+#include "train/channels_last.hpp"
+#include "train/rewind.hpp"
 
 namespace ranklab::experiments {
 namespace {
+
+constexpr const char* kFormatSetting = "--channels-last";
 
 data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& data,
                          const comm::Communicator& control) {
@@ -78,7 +83,8 @@ std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, co
                           .resume = options.flag("resume"),
                           .every = options.integer_or("checkpoint-every", 0),
                           .own_buffers = own_buffers,
-                          .settings = settings_of_numbers(around.options, facts)},
+                          .settings = settings_of_numbers(around.options, facts),
+                          .open = options.format.open ? kFormatSetting : ""},
         around.control, model);
 }
 
@@ -89,6 +95,25 @@ measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* 
         if (checkpoints != nullptr) rest = measure::resume_after(schedule, checkpoints->completed_steps());
     });
     return rest;
+}
+
+FormatChoice format_of_checkpoint(const TrainingOptions& options, Checkpoints& checkpoints) {
+    return {.asked = options.format.asked,
+            .channels_last = checkpoints.setting(kFormatSetting) == "true",
+            .why = "the run of the checkpoint took it"};
+}
+
+// What was open until now: the model, and all that says which format it is in.
+void take_format(TrainingOptions& options, const Surroundings& around, nn::Model& model,
+                 Checkpoints* checkpoints, const std::function<FormatChoice()>& trial) {
+    if (!options.format.open) return;
+    const bool resumes = checkpoints != nullptr && checkpoints->completed_steps() > 0;
+    options.format = resumes ? format_of_checkpoint(options, *checkpoints) : trial();
+    options.speed.channels_last = options.format.channels_last;
+    train::use_channels_last(model, options.format.channels_last);
+    const std::string value = options.format.channels_last ? "true" : "false";
+    around.options.resolve("channels-last", value);
+    if (checkpoints != nullptr) checkpoints->setting(kFormatSetting) = value;
 }
 
 bool saves_parameters(const TrainingOptions& options, const comm::Communicator& control) {
@@ -129,7 +154,6 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     at::set_num_threads(compute_threads(options));
     const auto source = entry_of(data::sources(), options.text("data"));
     const auto data = opened(source, options, around);
-    take_format(options, around, data.train->size(), device.get(), trials);
 
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.text("backend")).make(control);
@@ -138,12 +162,21 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     };
     const auto model = make_prepared();
     check_files_beside(options, *model, control);
-    draw_own_numbers(options.seed(), control.rank());
 
     const auto samples = data.train->size();
     const data::Sampler sampler = sampler_of(options, data, control);
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
     const auto checkpoints = make_checkpoints(options, around, *model, samples);
+    const auto schedule = resumed(planned, checkpoints.get(), control);
+    // After all that may refuse the run, since it takes seconds; the training finds no trace of it.
+    take_format(options, around, *model, checkpoints.get(), [&] {
+        train::Rewind rewind(*model, train::default_generators(device.get()));
+        auto choice = trial_choice(options, around, samples, device.get(), trials);
+        rewind();
+        return choice;
+    });
+    draw_own_numbers(options.seed(), control.rank());
+
     TrainingOutcome outcome(around, {.options = options,
                                      .data = data,
                                      .model = *model,
@@ -152,7 +185,7 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     TrainingLoop loop({.options = options,
                        .data = data,
                        .source = source,
-                       .schedule = resumed(planned, checkpoints.get(), control),
+                       .schedule = schedule,
                        .control = control,
                        .data_plane = *data_plane,
                        .progress = around.progress,

@@ -111,7 +111,7 @@ std::vector<data::Draw> TrainingSteps::draws_of(data::Sampler& sampler, std::int
     const std::int64_t per_epoch = sampler.steps_per_epoch();
     if (sampler.epoch() != batch / per_epoch) sampler.set_epoch(batch / per_epoch);
     auto draws = sampler.draws(batch % per_epoch);
-    return replicas_ == nullptr ? draws : data::dealt(draws, setup_.options.integer("replicas"));
+    return replicas_ == nullptr ? draws : data::dealt(draws, static_cast<std::int64_t>(replicas_->count()));
 }
 
 // Batches are counted over epochs too. An epoch's last step may have fewer micro-batches than the others.

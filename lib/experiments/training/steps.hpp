@@ -71,7 +71,6 @@ class TrainingSteps {
     /// nullptr but with fp16; its skipped() steps do not count for a schedule by steps.
     train::GradScaler* scaler() const { return scaler_.get(); }
     const train::InputConverter& converter() const { return convert_; }
-    std::int64_t steps_per_epoch() const { return setup_.schedule.steps_per_epoch; }
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
     std::vector<base::Phase> phases() const;
     const measure::PhaseRecorder& recorder() const { return recorder_; }

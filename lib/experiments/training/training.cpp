@@ -34,7 +34,7 @@ std::vector<std::string> open_until_the_data(const options::Options& options,
 
 std::vector<Setting> facts_of(const options::Options& options, const TrainingOptions& settled,
                               int world_size) {
-    const auto outline = outline_of(settled);
+    const auto& outline = settled.outline;
     std::vector<Setting> facts{
         {"parameters", fmt::format("{}", outline.parameters), true},
         {"forward-flops-per-sample",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -98,7 +99,7 @@ const options::Option* find_setting(std::string_view name) {
 
 bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
     const auto& option = row_of(setting);
-    if (!value.empty() && value == option.when_absent) return false;
+    if (!value.empty() && value == value_when_absent(setting)) return false;
     switch (option.role) {
         case Role::work:
         case Role::together:
@@ -117,8 +118,13 @@ bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
     return false;
 }
 
-std::string_view value_when_absent(std::string_view setting) {
-    return row_of(setting).when_absent;
+std::string_view value_when_absent(std::string_view setting, const OtherSettings& run) {
+    for (const auto& [value, where] : row_of(setting).when_absent) {
+        if (where.other.empty() ||
+            (run && std::ranges::find(where.values, run(where.other)) != where.values.end()))
+            return value;
+    }
+    return {};
 }
 
 bool counts_by_being_set(std::string_view setting) {

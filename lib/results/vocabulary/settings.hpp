@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,9 @@ inline constexpr std::int64_t kMostThreads = 4096;
 /// The row of that name; nullptr where there is none: a later program stored it, or another one.
 const options::Option* find_setting(std::string_view name);
 
+/// Of one run: the value of a setting; "" where it has none.
+using OtherSettings = std::function<std::string(const std::string&)>;
+
 /// Who asks whether a setting matters. One that has no row matters to all; a value that runs without the
 /// setting had as well tells none apart.
 enum class Asker {
@@ -37,8 +41,9 @@ enum class Asker {
 };
 bool matters_to(Asker asker, std::string_view setting, std::string_view value = {});
 
-/// What a run did that lacks the setting; "" where no run of another version does.
-std::string_view value_when_absent(std::string_view setting);
+/// What a run did that lacks the setting, if its others are those of `run`; "" where no run of another
+/// version lacks it.
+std::string_view value_when_absent(std::string_view setting, const OtherSettings& run = {});
 
 /// That it is set changes the work, to what it is set does not: the name of a file.
 bool counts_by_being_set(std::string_view setting);

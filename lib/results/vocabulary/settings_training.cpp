@@ -67,6 +67,7 @@ void add_optimizer(Schema& rows) {
                 "ranklab: our own dropout, pooling, Adam and Adadelta for the CPU; libtorch: LibTorch's "
                 "(docs/precision.md; default: ranklab, on a GPU libtorch)")
         .decides_numbers()
+        .when_absent("libtorch", {.other = "device", .values = {"cuda"}})
         .when_absent("ranklab")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
         .decides_numbers()

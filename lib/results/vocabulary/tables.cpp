@@ -97,6 +97,7 @@ constexpr Column kVariants[] = {
     {"low_s", number, "of its interval"},
     {"high_s", number, "of its interval"},
     {"mark", text, "its warnings"},
+    {"memory_format", text, "that it took"},
 };
 
 constexpr Column kRepetitions[] = {

@@ -139,7 +139,6 @@ class BucketedSync final : public GradientSync {
 SyncEntry bucketed_entry() {
     return {.name = "bucketed",
             .summary = "buckets of gradients, each summed while backward computes the next",
-            .keeps_ranks_equal = true,
             .overlaps = true,
             .compresses = true,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {

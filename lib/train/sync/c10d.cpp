@@ -115,9 +115,7 @@ class C10dSync final : public GradientSync {
 SyncEntry c10d_entry() {
     return {.name = "c10d",
             .summary = "PyTorch's own c10d::Reducer over our communicator (the peer in the same program)",
-            .keeps_ranks_equal = true,
             .overlaps = true,
-            .compresses = false,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<C10dSync>(setup);
             }};

@@ -62,9 +62,6 @@ class FlatSync final : public GradientSync {
 SyncEntry flat_entry() {
     return {.name = "flat",
             .summary = "one blocking allreduce of all gradients after backward (the reference)",
-            .keeps_ranks_equal = true,
-            .overlaps = false,
-            .compresses = false,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<FlatSync>(setup.data);
             }};

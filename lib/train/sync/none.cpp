@@ -28,8 +28,6 @@ SyncEntry none_entry() {
         .name = "none",
         .summary = "no communication: each rank trains alone (the compute part of a step)",
         .keeps_ranks_equal = false,
-        .overlaps = false,
-        .compresses = false,
         .make = [](const SyncSetup&) -> std::unique_ptr<GradientSync> { return std::make_unique<NoSync>(); }};
 }
 

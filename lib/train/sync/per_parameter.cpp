@@ -45,9 +45,6 @@ class PerParameterSync final : public GradientSync {
 SyncEntry per_parameter_entry() {
     return {.name = "per-parameter",
             .summary = "one blocking allreduce per parameter after backward (the naive baseline)",
-            .keeps_ranks_equal = true,
-            .overlaps = false,
-            .compresses = false,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<PerParameterSync>(setup.data);
             }};

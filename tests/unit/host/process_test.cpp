@@ -1,12 +1,14 @@
 #include "host/process.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstring>
 #include <future>
 #include <memory>
 #include <thread>
+#include <vector>
 
 namespace ranklab::host {
 namespace {
@@ -33,6 +35,27 @@ TEST(Process, ThePeakGrowsWithTouchedMemory) {
     const auto peak = peak_rss_bytes();
     memory.reset();
     EXPECT_GE(peak_rss_bytes(), peak) << "a peak stays";
+}
+
+TEST(Process, ThePeakBeginsAnewWithoutWhatWasFreed) {
+    constexpr std::size_t kBytes = 64U << 20U;
+    {
+        const std::vector<char> memory(kBytes, 1);
+        EXPECT_GT(memory[kBytes / 2], 0);
+    }
+    const auto peak = peak_rss_bytes();
+    if (!restart_peak_rss()) GTEST_SKIP() << "this kernel resets no peak";
+    EXPECT_LE(peak_rss_bytes(), peak - static_cast<std::int64_t>(kBytes) * 9 / 10);
+}
+
+TEST(Process, SaysWhereThePeakCannotBeginAnew) {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit none{0, limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    const bool anew = restart_peak_rss();
+    setrlimit(RLIMIT_NOFILE, &limit);
+    EXPECT_FALSE(anew);
 }
 
 TEST(Process, KnowsHowLongItRuns) {

@@ -34,6 +34,20 @@ TEST(ResultFile, GivesBackTheEmptyRun) {
     expect_same(file.read("only-an-id"), run);
 }
 
+// On a GPU our own operations were never used, whatever the program called them.
+TEST(ResultFile, SaysWhoseOperationsARunHadBeforeThatWasASetting) {
+    const TempFolder folder;
+    const ResultFile file(folder / "r.h5");
+    for (const char* device : {"cpu", "cuda"}) {
+        StoredRun run;
+        run.id = device;
+        run.config = {{"device", device, false}};
+        file.append(run);
+    }
+    EXPECT_EQ(file.read("cuda").setting("ops"), "libtorch");
+    EXPECT_EQ(file.read("cpu").setting("ops"), "") << "ranklab, as of all that lack it";
+}
+
 TEST(ResultFile, GivesBackWhateverNameItTook) {
     const TempFolder folder;
     const ResultFile file(folder / "r.h5");

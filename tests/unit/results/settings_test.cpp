@@ -114,8 +114,11 @@ TEST(Settings, SomeDecideTheParametersValues) {
 
 // A run of before there was --ops had ours: it is like one that says so, and unlike the other.
 TEST(Settings, AreAbsentInRunsOfBeforeTheirTime) {
-    EXPECT_EQ(value_when_absent("ops"), "ranklab");
-    EXPECT_EQ(value_when_absent("model"), "");
+    const OtherSettings on_gpu = [](const std::string& name) { return name == "device" ? "cuda" : ""; };
+    const OtherSettings on_cpu = [](const std::string& name) { return name == "device" ? "cpu" : ""; };
+    EXPECT_EQ(value_when_absent("ops", on_cpu), "ranklab");
+    EXPECT_EQ(value_when_absent("ops", on_gpu), "libtorch") << "ours are for the CPU";
+    EXPECT_EQ(value_when_absent("model", on_cpu), "");
     for (const auto asker : {Asker::comparison, Asker::group, Asker::factor}) {
         EXPECT_FALSE(matters_to(asker, "ops", "ranklab"));
         EXPECT_TRUE(matters_to(asker, "ops", "libtorch"));

@@ -64,6 +64,54 @@ TEST(MemoryFormat, ChannelsLastHasToBeFasterInEveryRoundAndByAMargin) {
     EXPECT_FALSE(chosen_by({{1.04, 1.0}, {1.03, 1.0}, {1.02, 1.0}}).channels_last) << "within noise";
 }
 
+// A trial of steps that take so long in either format, and how often each was made.
+struct Tried {
+    FormatChoice choice;
+    std::size_t contiguous = 0, channels_last = 0;
+};
+
+Tried tried(double contiguous, double channels_last, double longest = kLongestTrial) {
+    Tried all;
+    all.choice = try_formats(
+        [&](bool last) {
+            ++(last ? all.channels_last : all.contiguous);
+            return last ? channels_last : contiguous;
+        },
+        longest);
+    return all;
+}
+
+TEST(MemoryFormat, IsTriedInFiveRoundsAfterOneThatWarmsUp) {
+    const auto all = tried(0.15, 0.1);
+    EXPECT_EQ(all.choice.rounds.size(), 5U);
+    EXPECT_EQ(all.contiguous, 6U);
+    EXPECT_EQ(all.channels_last, 6U);
+    EXPECT_TRUE(all.choice.channels_last);
+}
+
+TEST(MemoryFormat, OfSlowStepsIsDecidedByFewerRounds) {
+    const auto some = tried(1.5, 1.0);
+    EXPECT_EQ(some.choice.rounds.size(), 2U);
+    EXPECT_EQ(some.contiguous, 3U);
+    const auto one = tried(15, 10);
+    EXPECT_EQ(one.choice.rounds.size(), 1U) << "the warm-up alone";
+    EXPECT_EQ(one.contiguous + one.channels_last, 2U);
+    EXPECT_TRUE(one.choice.channels_last);
+    EXPECT_THAT(one.choice.why, HasSubstr("1 round)"));
+}
+
+TEST(MemoryFormat, OfTheSlowestStepsStaysAsItIs) {
+    for (const auto& [step, longest] : {std::pair{40.0, kLongestTrial}, {1.5, 1.0}}) {
+        const auto all = tried(step, step / 2, longest);
+        EXPECT_EQ(all.contiguous, 1U);
+        EXPECT_EQ(all.channels_last, 0U);
+        EXPECT_FALSE(all.choice.channels_last);
+        EXPECT_TRUE(all.choice.rounds.empty());
+        EXPECT_EQ(all.choice.asked, "auto");
+        EXPECT_THAT(all.choice.why, HasSubstr("too long"));
+    }
+}
+
 TEST(MemoryFormat, SaysWhatTheTrialFound) {
     EXPECT_EQ(
         chosen_by({{0.15, 0.1}, {0.15, 0.1}}).why,
