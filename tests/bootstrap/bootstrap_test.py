@@ -8,8 +8,10 @@ import hashlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
@@ -68,6 +70,13 @@ class BootstrapTest(unittest.TestCase):
         return subprocess.run(
             [str(self.repo / "bootstrap"), *words], cwd=cwd or self.scratch, env=self.environment | environment,
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+
+    def own_torch(self):
+        """What names a LibTorch of the user's own: nothing is downloaded then."""
+        library = self.scratch / "torch/lib/libtorch_cpu.so"
+        library.parent.mkdir(parents=True, exist_ok=True)
+        library.touch()
+        return {"RANKLAB_TORCH_ROOT": str(library.parents[1])}
 
     def called(self, start):
         return [line for line in self.calls.read_text().splitlines() if line.startswith(start)]
@@ -167,7 +176,7 @@ class BootstrapTest(unittest.TestCase):
         for word, target, installs in (("run", "programs", False), ("build", "programs", False), ("test", "all", True)):
             with self.subTest(word):
                 self.calls.write_text("")
-                result = self.bootstrap(word, RANKLAB_WITH_TORCH="OFF")
+                result = self.bootstrap(word, **self.own_torch())
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual("chromium" in self.called("apt-get")[-1].split(), installs)
                 self.assertTrue(self.called("cmake --build")[-1].endswith(f"--target {target}"))
@@ -255,17 +264,45 @@ esac
     # -- configure and build
 
     def test_a_second_run_configures_only_what_has_changed(self):
-        torch = self.scratch / "torch"
-        (torch / "lib").mkdir(parents=True)
-        (torch / "lib/libtorch_cpu.so").touch()
+        own_torch = self.own_torch()
         for environment, configured in (
                 ({"RANKLAB_WITH_TORCH": "OFF"}, True), ({"RANKLAB_WITH_TORCH": "OFF"}, False),
-                ({"RANKLAB_TORCH_ROOT": str(torch)}, True), ({"RANKLAB_TORCH_ROOT": str(torch)}, False)):
+                (own_torch, True), (own_torch, False)):
             self.calls.write_text("")
             result = self.bootstrap("build", **environment)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(any("--preset release" in call for call in self.called("cmake")), configured, environment)
             self.assertEqual(len(self.called("cmake --build")), 1)
+
+    def test_a_step_ends_with_the_bootstrap_that_is_told_to(self):
+        self.program("cmake", FAKE_CMAKE.replace("--build)", '--build) echo $$ >"$BUILD_ID"; sleep 100;'))
+        build = self.scratch / "build id"
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)):
+            build.unlink(missing_ok=True)
+            job = subprocess.Popen([str(self.repo / "bootstrap"), "build"], stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                                   env=self.environment | {"RANKLAB_WITH_TORCH": "off", "BUILD_ID": str(build)})
+            while not build.exists() or not build.read_text():
+                self.assertIsNone(job.poll())
+                time.sleep(0.02)
+            job.send_signal(number)
+            self.assertEqual(job.wait(30), code)
+            self.assertFalse(self.is_alive(int(build.read_text())), number)
+            self.assertEqual(self.called("python"), [])
+
+    def is_alive(self, process):
+        """Soon; a signal takes a moment."""
+        for _ in range(200):
+            if not pathlib.Path(f"/proc/{process}").exists():
+                return False
+            time.sleep(0.05)
+        return True
+
+    def test_the_main_job_needs_libtorch(self):
+        for off in ("OFF", "off", "0", "no"):
+            result = self.bootstrap("run", RANKLAB_WITH_TORCH=off)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("LibTorch", result.stderr)
+        self.assertEqual(self.calls.read_text(), "")
 
     def test_a_failed_build_shows_its_end_and_names_the_log(self):
         result = self.bootstrap("build", RANKLAB_WITH_TORCH="OFF", BUILD_FAILS="1")
@@ -278,16 +315,16 @@ esac
 
     def test_run_passes_words_on_and_returns_the_exit_code_of_the_job(self):
         self.program("mpirun", 'echo "mpirun $*"; exit 7')
-        result = self.bootstrap("run", "--epochs", "3", RANKLAB_WITH_TORCH="OFF")
+        result = self.bootstrap("run", "--epochs", "3", **self.own_torch())
         self.assertEqual(result.returncode, 7, result.stderr)
         self.assertEqual(len(result.stdout.splitlines()), 1, "stdout belongs to the job")
         main_job = "mpirun -n 2 .*build/release/bin/ranklab train --config .*configs/mnist/ddp2.ini "
         self.assertRegex(result.stdout, f"{main_job}--output .*results/ranklab.h5 --epochs 3$")
-        result = self.bootstrap("run", RANKLAB_WITH_TORCH="OFF")
+        result = self.bootstrap("run", **self.own_torch())
         self.assertRegex(result.stdout, f"{main_job}--epochs 1 --output .*results/ranklab.h5$")
-        result = self.bootstrap("run", "--steps=9", RANKLAB_WITH_TORCH="OFF")
+        result = self.bootstrap("run", "--steps=9", **self.own_torch())
         self.assertRegex(result.stdout, f"{main_job}--output .*results/ranklab.h5 --steps=9$")
-        result = self.bootstrap("run", "--output", "mine.h5", "--config=my.ini", RANKLAB_WITH_TORCH="OFF")
+        result = self.bootstrap("run", "--output", "mine.h5", "--config=my.ini", **self.own_torch())
         self.assertTrue(result.stdout.endswith("ranklab train --output mine.h5 --config=my.ini\n"), result.stdout)
 
     def test_test_passes_words_on_and_returns_the_exit_code_of_ctest(self):
@@ -298,7 +335,7 @@ esac
 
     def test_open_mpi_is_allowed_to_run_as_root_only_for_root(self):
         self.program("mpirun", 'echo "root ${OMPI_ALLOW_RUN_AS_ROOT:-no} ${OMPI_ALLOW_RUN_AS_ROOT_CONFIRM:-no}"')
-        environment = {"RANKLAB_WITH_TORCH": "OFF", "RANKLAB_APT": "OFF"}
+        environment = {**self.own_torch(), "RANKLAB_APT": "OFF"}
         self.assertEqual(self.bootstrap("run", **environment).stdout, "root no no\n")
         self.program("id", "echo 0")
         self.assertEqual(self.bootstrap("run", **environment).stdout, "root 1 1\n")
