@@ -1,4 +1,4 @@
-// What a process rung and its worker processes say to each other over a stream socket each: messages of a
+// What a process strategy and its worker processes say to each other over a stream socket each: messages of a
 // header and a body, plain bytes of this machine, since both ends are of one build on one node. The queue
 // itself carries bare ids (8 bytes, a packet each).
 #pragma once

@@ -239,7 +239,7 @@ int worker_main() {
     if (::fstat(kChannelDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) {
         fmt::print(
             stderr,
-            "ranklab-io-worker: this is a worker process that ranklab io starts by itself for the rungs "
+            "ranklab-io-worker: this is a worker process that ranklab io starts by itself for the strategies "
             "process-pool and process-queue; start ranklab io with one of them instead\n");
         return base::number_of(base::ExitCode::usage);
     }

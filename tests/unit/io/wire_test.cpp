@@ -1,4 +1,4 @@
-// Messages between a process rung and its workers, whole and in pieces.
+// Messages between a process strategy and its workers, whole and in pieces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
