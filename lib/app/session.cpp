@@ -63,13 +63,9 @@ Session::Session(comm::Start start)
 std::vector<host::Placement> Session::gather_placements(int threads) {
     const auto list = device::list_gpus();
     const int local_rank = control().local_rank();
-    const auto mine = host::own_placement(control().rank(), local_rank, threads, version_line(),
-                                          gpu_text(list), own_gpu(list, local_rank));
-    std::vector<host::Placement> placements;
-    for (const auto& text : comm::gather_texts(control(), mine.serialise())) {
-        placements.push_back(host::Placement::deserialise(text));
-    }
-    return placements;
+    return comm::gather_values(
+        control(), host::own_placement(control().rank(), local_rank, threads, version_line(), gpu_text(list),
+                                       own_gpu(list, local_rank)));
 }
 
 std::vector<host::Finding> Session::check_launch(const std::vector<host::Placement>& placements,

@@ -16,6 +16,7 @@
 
 #include "base/cast.hpp"
 #include "base/clock.hpp"
+#include "base/proc_stat.hpp"
 
 namespace ranklab::base {
 namespace {
@@ -81,29 +82,16 @@ bool waits_for_file(const std::string& process, const std::string& task) {
     return is_on_disk(process + "/fd/" + std::to_string(descriptor));
 }
 
-// Of "12 (a name) D 1 ..." what follows the name: the state first, where D sleeps for a disk and T was
-// stopped.
-std::string stat_after_name(const std::string& task) {
-    const std::string text = contents_of(task + "/stat");
-    const auto name_ends = text.rfind(") ");
-    return name_ends == std::string::npos ? "" : text.substr(name_ends + 2);
-}
-
+// In `stat` D sleeps for a disk and T was stopped.
 bool in_file_call(const std::string& stat, const std::string& process, const std::string& task) {
     const char state = stat.empty() ? '?' : stat.front();
     return state == 'D' || (state != 'T' && state != 't' && waits_for_file(process, task));
 }
 
-// Fields 14 and 15 of proc(5)'s stat, the state being the third.
 std::uint64_t ticks_ns(const std::string& stat) {
-    constexpr int kBefore = 11;
-    std::istringstream fields(stat);
-    std::string skipped;
-    for (int i = 0; i < kBefore; ++i) fields >> skipped;
-    std::uint64_t user = 0;
-    std::uint64_t system = 0;
-    fields >> user >> system;
-    return (user + system) * (1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
+    const std::uint64_t ticks =
+        number_after(stat_field(stat, 14), "") + number_after(stat_field(stat, 15), "");
+    return ticks * (1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
 }
 
 std::vector<std::string> names_in(const std::string& folder) {

@@ -1,7 +1,6 @@
 // What ranks tell each other over the control plane: texts, verdicts, exit codes.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/pack.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::comm {
@@ -18,32 +18,29 @@ namespace ranklab::comm {
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine);
 /// Root's text, on every rank.
 std::string broadcast_text(Communicator& control, const std::string& text, int root);
-/// Every rank's value, by rank, on every rank: a number, or a struct of numbers, as its bytes.
+/// Every rank's value, by rank, on every rank: all that base::pack takes.
 template <class Value>
 std::vector<Value> gather_values(Communicator& control, const Value& mine) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    std::vector<Value> all(control.world_size());
-    control.allgather(view(std::as_bytes(std::span(&mine, 1))), view(std::as_writable_bytes(std::span(all))));
+    std::vector<Value> all;
+    if constexpr (std::is_trivially_copyable_v<Value>) {
+        all.resize(control.world_size());
+        control.allgather(view(std::as_bytes(std::span(&mine, 1))),
+                          view(std::as_writable_bytes(std::span(all))));
+    } else {
+        for (const auto& bytes : gather_texts(control, base::packed(mine)))
+            all.push_back(base::unpacked<Value>(bytes).value());
+    }
     return all;
 }
-/// The same of lists that differ in length.
-template <class Value>
-std::vector<std::vector<Value>> gather_lists(Communicator& control, const std::vector<Value>& mine) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    const auto* const bytes = reinterpret_cast<const char*>(mine.data());
-    std::vector<std::vector<Value>> lists;
-    for (const auto& text : gather_texts(control, {bytes, mine.size() * sizeof(Value)})) {
-        auto& list = lists.emplace_back(text.size() / sizeof(Value));
-        std::copy(text.begin(), text.end(), reinterpret_cast<char*>(list.data()));
-    }
-    return lists;
-}
-/// Root's value, on every rank: a number, or a struct of numbers.
+/// Root's value, on every rank: the same.
 template <class Value>
 Value from_root(Communicator& control, Value mine, int root = 0) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    control.broadcast(view(std::as_writable_bytes(std::span(&mine, 1))), root);
-    return mine;
+    if constexpr (std::is_trivially_copyable_v<Value>) {
+        control.broadcast(view(std::as_writable_bytes(std::span(&mine, 1))), root);
+        return mine;
+    } else {
+        return base::unpacked<Value>(broadcast_text(control, base::packed(mine), root)).value();
+    }
 }
 /// The ranks' values as one, on every rank.
 template <class Value>

@@ -26,16 +26,6 @@ std::string hosts_of(const std::vector<GpuClaim>& by_rank, const std::vector<int
 
 }  // namespace
 
-std::string GpuClaim::serialise() const {
-    return base::join({host, name, pci_id, uuid}, "\n");
-}
-
-GpuClaim GpuClaim::deserialise(const std::string& text) {
-    const auto fields = base::split(text, '\n');
-    if (fields.size() != 4) throw base::Error("internal: a GPU claim that is not of four lines");
-    return {fields[0], fields[1], fields[2], fields[3]};
-}
-
 std::string shared_gpu_sentence(const std::vector<GpuClaim>& by_rank) {
     std::map<std::string, std::vector<int>> users;
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace ranklab::comm {
@@ -13,8 +14,7 @@ struct GpuClaim {
     std::string pci_id;  ///< "0000:17:00.0"
     std::string uuid;    ///< "GPU-..."; empty where the driver tells none
 
-    std::string serialise() const;
-    static GpuClaim deserialise(const std::string& text);
+    static auto fields(auto& self) { return std::tie(self.host, self.name, self.pci_id, self.uuid); }
 };
 
 /// "" if every rank has a GPU of its own, else a sentence that names the ranks, the host and the GPU, and

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -17,21 +15,16 @@ void Lifeline::meet(Communicator& control, const std::string& host) {
     const auto hosts = gather_texts(control, host);
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
         names_.push_back(fmt::format("rank {} on {}", rank, hosts[rank]));
-    const auto texts = gather_texts(control, serialise({network_id(host), own_addresses()}));
+    const auto ranks = gather_values(control, RankPlace{network_id(host), own_addresses()});
     if (rank_ == 0) {
-        std::vector<RankPlace> ranks;
-        std::transform(texts.begin(), texts.end(), std::back_inserter(ranks), deserialise_place);
         keys_ = random_keys();
         door_ = std::make_unique<LineDoor>(addresses_to_listen_on(ranks), keys_, control.world_size());
         places_ = door_->places();
     }
-    std::istringstream words(broadcast_text(
-        control, fmt::format("{} {} {}", keys_.password, keys_.answer, fmt::join(places_, " ")), 0));
-    words >> keys_.password >> keys_.answer;
-    places_.clear();
-    for (std::string place; words >> place;) places_.push_back(place);
+    keys_ = from_root(control, keys_);
+    places_ = from_root(control, places_);
     // Loopback is another machine's own, elsewhere.
-    const bool near = deserialise_place(texts[rank_]).network == deserialise_place(texts.front()).network;
+    const bool near = ranks[rank_].network == ranks.front().network;
     if (!near && places_.size() > 1)
         std::erase_if(places_, [](const std::string& place) { return place.starts_with("127."); });
 }

@@ -11,9 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <set>
-#include <sstream>
 
-#include "base/text.hpp"
 #include "comm/line_socket.hpp"
 
 namespace ranklab::comm {
@@ -65,18 +63,6 @@ std::string network_id(const std::string& host) {
     std::array<char, 64> text{};
     const auto length = readlink("/proc/self/ns/net", text.data(), text.size());
     return host + "/" + std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(0, length)));
-}
-
-std::string serialise(const RankPlace& place) {
-    return place.network + " " + base::join(place.addresses, " ");
-}
-
-RankPlace deserialise_place(const std::string& text) {
-    RankPlace place;
-    std::istringstream words(text);
-    words >> place.network;
-    for (std::string address; words >> address;) place.addresses.push_back(address);
-    return place;
 }
 
 std::vector<std::string> addresses_to_listen_on(

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace ranklab::comm {
@@ -20,9 +21,9 @@ std::string network_id(const std::string& host);
 struct RankPlace {
     std::string network;
     std::vector<std::string> addresses;
+
+    static auto fields(auto& self) { return std::tie(self.network, self.addresses); }
 };
-std::string serialise(const RankPlace& place);
-RankPlace deserialise_place(const std::string& text);
 
 /// Loopback for the ranks of rank 0's network; for each other rank the address that faces it. Addresses that
 /// a rank has in common with rank 0 (bridges of containers are the same everywhere) say nothing, and a rank

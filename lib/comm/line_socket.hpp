@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "base/descriptor.hpp"
 
@@ -19,6 +20,8 @@ using Socket = base::Descriptor;
 struct LineKeys {
     std::string password;
     std::string answer;
+
+    static auto fields(auto& self) { return std::tie(self.password, self.answer); }
 };
 inline constexpr char kConfirmed = 'C';
 LineKeys random_keys();

@@ -1,6 +1,6 @@
 // One file of many float64 datasets in the group /output, written by one process or by all ranks of an
-// MPI_Comm through MPI-IO: the writing side of the HDF5 rungs. It asks the library after each transfer what
-// really happened, since HDF5 falls back from collective to independent transfers without a word.
+// MPI_Comm through MPI-IO: the writing side of the HDF5 strategies. It asks the library after each transfer
+// what really happened, since HDF5 falls back from collective to independent transfers without a word.
 #pragma once
 
 #include <cstdint>

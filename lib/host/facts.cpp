@@ -16,6 +16,7 @@
 
 #include "base/file_system.hpp"
 #include "base/launcher_words.hpp"
+#include "base/proc_stat.hpp"
 #include "base/text.hpp"
 
 extern char** environ;
@@ -61,12 +62,9 @@ std::string cpu_model() {
     return proc_value("/proc/cpuinfo", "model name");
 }
 
-// The start time is the 22nd field of proc(5)'s stat, the 20th after the name, which may hold anything.
 std::string process_instance() {
-    const std::string stat = first_line("/proc/self/stat");
-    const auto fields = base::split(stat.substr(std::min(stat.rfind(')') + 1, stat.size())), ' ');
-    const std::string start = fields.size() > 20 ? fields[20] : kUnknown;
-    return fmt::format("{} {} {}", host_name(), getpid(), start);
+    const std::string start = base::stat_field(base::stat_after_name("/proc/self"), 22);
+    return fmt::format("{} {} {}", host_name(), getpid(), start.empty() ? kUnknown : start);
 }
 
 std::vector<int> cpuset() {

@@ -12,8 +12,6 @@
 namespace ranklab::host {
 namespace {
 
-constexpr char kFieldEnd = '\x1f';
-
 std::string rank_list(const std::vector<int>& ranks) {
     return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::compact_ranges(ranks));
 }
@@ -76,32 +74,6 @@ void check_builds(const std::vector<Placement>& placements, std::vector<Finding>
 }
 
 }  // namespace
-
-std::string Placement::serialise() const {
-    std::vector<std::string> cpu_texts;
-    for (const int one : cpus) cpu_texts.push_back(fmt::format("{}", one));
-    const std::string cpu_list = base::join(cpu_texts, ",");
-    return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}{0}{9}{0}{10}", kFieldEnd, rank,
-                       local_rank, host, cpu_list, cores, threads, build, gpus, cpu, own_gpu);
-}
-
-Placement Placement::deserialise(const std::string& text) {
-    const auto fields = base::split(text, kFieldEnd);
-    Placement p;
-    p.rank = std::stoi(fields.at(0));
-    p.local_rank = std::stoi(fields.at(1));
-    p.host = fields.at(2);
-    if (!fields.at(3).empty()) {
-        for (const auto& cpu : base::split(fields.at(3), ',')) p.cpus.push_back(std::stoi(cpu));
-    }
-    p.cores = std::stoi(fields.at(4));
-    p.threads = std::stoi(fields.at(5));
-    p.build = fields.at(6);
-    p.gpus = fields.at(7);
-    p.cpu = fields.at(8);
-    p.own_gpu = fields.at(9);
-    return p;
-}
 
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
                         const std::string& gpus, const std::string& own_gpu) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
@@ -23,8 +24,10 @@ struct Placement {
     std::string cpu = {};      ///< the processor's model
     std::string own_gpu = {};  ///< name and UUID of the one it would use, "" where it sees none
 
-    std::string serialise() const;
-    static Placement deserialise(const std::string& text);
+    static auto fields(auto& self) {
+        return std::tie(self.rank, self.local_rank, self.host, self.cpus, self.cores, self.threads,
+                        self.build, self.gpus, self.cpu, self.own_gpu);
+    }
 };
 
 /// This rank's place; `threads` 0 means one per core of the cpuset.

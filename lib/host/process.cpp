@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/proc_stat.hpp"
 
 namespace ranklab::host {
 
@@ -87,17 +87,12 @@ int thread_count() {
 }
 
 double seconds_since_process_start() {
-    std::ifstream file("/proc/self/stat");
-    std::string line;
-    std::getline(file, line);
-    // Field 22 (starttime, in clock ticks since boot); field 2, the name, may hold blanks and brackets.
-    std::istringstream rest(line.substr(line.rfind(')') + 1));
-    std::string word;
-    for (int field = 3; field <= 22; ++field) rest >> word;
+    const double started =
+        std::stod(base::stat_field(base::stat_after_name("/proc/self"), 22));  // since boot
     timespec now{};
     clock_gettime(CLOCK_BOOTTIME, &now);
     const double up = base::real(now.tv_sec) + base::real(now.tv_nsec) * 1e-9;
-    return up - std::stod(word) / base::real(sysconf(_SC_CLK_TCK));
+    return up - started / base::real(sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace ranklab::host

@@ -14,22 +14,24 @@ namespace {
 constexpr std::array kMembers{&Ceilings::memory_copy, &Ceilings::write_own, &Ceilings::write_shared,
                               &Ceilings::create};
 
-// Writers that do nothing but write wait for each other all the time; those of a rung make their numbers in
-// between; which of the two it was is not measured. One writer alone was simply quicker than the ceiling's.
-std::string mark_of(const BindingCeiling& share, const RungEffort& rung) {
+// Writers that do nothing but write wait for each other all the time; those of a strategy make their numbers
+// in between; which of the two it was is not measured. One writer alone was simply quicker than the
+// ceiling's.
+std::string mark_of(const BindingCeiling& share, const StrategyEffort& strategy) {
     if (!(share.percent > base::kMostOfCeiling)) return "";
     const auto shown =
         fmt::format("{:.1f} % of {}: a ceiling that does not bind, ", share.percent, name_of(share.kind));
-    if (rung.writers > 1)
+    if (strategy.writers > 1)
         return shown + fmt::format(
-                           "since the rung's {} writers make their numbers in between and may get less "
+                           "since the strategy's {} writers make their numbers in between and may get less "
                            "in each other's way than as many that only write, or since the machine was "
                            "quicker then",
-                           rung.writers);
-    return shown + fmt::format("since the machine was quicker while the rung wrote than in {}",
-                               rung.measured == 1
-                                   ? std::string("the one measurement of the ceiling")
-                                   : fmt::format("any of the {} measurements of the ceiling", rung.measured));
+                           strategy.writers);
+    return shown +
+           fmt::format("since the machine was quicker while the strategy wrote than in {}",
+                       strategy.measured == 1
+                           ? std::string("the one measurement of the ceiling")
+                           : fmt::format("any of the {} measurements of the ceiling", strategy.measured));
 }
 
 }  // namespace
@@ -57,24 +59,24 @@ Ceilings best_of(std::span<const Ceilings> measured) {
 }
 
 std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
-                                               const RungEffort& rung) {
+                                               const StrategyEffort& strategy) {
     const bool creates = kind == CeilingKind::create;
-    if (rung.shared_file ? creates || kind == CeilingKind::write_own : kind == CeilingKind::write_shared)
+    if (strategy.shared_file ? creates || kind == CeilingKind::write_own : kind == CeilingKind::write_shared)
         return std::nullopt;
     const Ceiling& ceiling = ceilings.of(kind);
-    const double amount = creates ? rung.records : rung.bytes;
-    const double rung_s = creates ? rung.create_s : rung.write_s;
-    if (!ceiling.known() || amount <= 0 || rung_s <= 0) return std::nullopt;
+    const double amount = creates ? strategy.records : strategy.bytes;
+    const double strategy_s = creates ? strategy.create_s : strategy.write_s;
+    if (!ceiling.known() || amount <= 0 || strategy_s <= 0) return std::nullopt;
     const double ceiling_s = amount / ceiling.per_second();
-    BindingCeiling share{kind, ceiling_s, rung_s, 100 * ceiling_s / rung_s, ""};
-    share.mark = mark_of(share, rung);
+    BindingCeiling share{kind, ceiling_s, strategy_s, 100 * ceiling_s / strategy_s, ""};
+    share.mark = mark_of(share, strategy);
     return share;
 }
 
-std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const RungEffort& rung) {
+std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const StrategyEffort& strategy) {
     std::optional<BindingCeiling> binding;
     for (const auto kind : kCeilingKinds) {
-        const auto candidate = share_of_ceiling(kind, ceilings, rung);
+        const auto candidate = share_of_ceiling(kind, ceilings, strategy);
         if (candidate && (!binding || candidate->ceiling_s > binding->ceiling_s)) binding = candidate;
     }
     return binding;

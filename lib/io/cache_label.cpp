@@ -111,20 +111,8 @@ CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b) {
 }
 
 CacheEvidence merged_over_ranks(comm::Communicator& ranks, const CacheEvidence& mine) {
-    struct Numbers {
-        Kind kind;
-        std::uint64_t requested;
-        std::optional<Residency> before;
-        std::optional<std::uint64_t> delivered;
-    };
-    const auto names = comm::gather_texts(ranks, mine.file_system.name);
-    const auto numbers = comm::gather_values(
-        ranks, Numbers{mine.file_system.kind, mine.requested, mine.before, mine.delivered});
     CacheEvidence all;
-    for (std::size_t r = 0; r < names.size(); ++r) {
-        const auto& [kind, requested, before, delivered] = numbers[r];
-        all = merged(all, {{names[r], kind}, requested, before, delivered});
-    }
+    for (const auto& one : comm::gather_values(ranks, mine)) all = merged(all, one);
     return all;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "base/file_system.hpp"
 #include "comm/communicator.hpp"
@@ -18,6 +19,11 @@ struct CacheEvidence {
     std::uint64_t requested = 0;                    ///< bytes that were read
     std::optional<Residency> before = Residency{};  ///< just before the reading; nullopt: not known
     std::optional<std::uint64_t> delivered = 0;     ///< by the block layer, meanwhile; nullopt: not known
+
+    static auto fields(auto& self) {
+        return std::tie(self.file_system.name, self.file_system.kind, self.requested, self.before,
+                        self.delivered);
+    }
 };
 
 /// Both together. What is not known of one is not known of both; where the file systems differ, the one that

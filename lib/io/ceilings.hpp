@@ -1,5 +1,5 @@
 // What this machine can do at most, measured in the same run with the same bytes, files and writers: each
-// rung is compared with the ceiling that binds it. docs/writing.md.
+// strategy is compared with the ceiling that binds it. docs/writing.md.
 #pragma once
 
 #include <array>
@@ -34,13 +34,13 @@ struct Ceilings {
 };
 
 struct CeilingWork {
-    std::filesystem::path directory;     ///< where the rungs write
+    std::filesystem::path directory;     ///< where the strategies write
     std::int64_t records = 0;            ///< shared out to the writers by base::share_of
     std::uint64_t bytes_per_record = 0;  ///< in the file: also the size of each write()
     /// Of write_shared: 0: each rank its part of the records; else how many rows a record has, of which each
     /// rank writes its block, of every record.
     std::int64_t rows = 0;
-    bool fsync = false;        ///< after each record of write_own, at the end of write_shared: as the rungs
+    bool fsync = false;  ///< after each record of write_own, at the end of write_shared: as the strategies
     bool memory_copy = true;   ///< takes up to 128 MiB of memory per writer meanwhile
     bool shared_file = false;  ///< write_shared; otherwise write_own and create
     /// Processes that write at the same time for this rank, which is alone then; 1: the ranks themselves do.
@@ -53,7 +53,7 @@ struct CeilingWork {
 /// after an error too; the disk holds records * bytes_per_record once meanwhile. Where a rank fails (no room,
 /// the folder is gone: EnvironmentError, OptionError) all throw, as comm::together has it. Made before the
 /// clock starts: the buffers, which are touched, and the processes. A fresh file's pages are taken from the
-/// kernel while it is written, as in the rungs. Removal is not timed.
+/// kernel while it is written, as in the strategies. Removal is not timed.
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work);
 
 /// The part of measure_ceilings that is made by worker processes. Private to this room.

@@ -54,7 +54,7 @@ Hdf5Account gather_hdf5_account(comm::Communicator& ranks, const hdf5::RecordFil
     Hdf5Account account{.transfers = {}, .mpi_io = file.mpi_io()};
     std::vector<Count> mine;
     for (const auto& [transfer, count] : file.transfers()) mine.push_back({transfer, count});
-    for (const auto& counts : comm::gather_lists(ranks, mine))
+    for (const auto& counts : comm::gather_values(ranks, mine))
         for (const auto& [transfer, count] : counts) account.transfers[transfer] += count;
     return account;
 }

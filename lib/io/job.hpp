@@ -1,4 +1,4 @@
-// What is to be written: the same for every rung of the ladder.
+// What is to be written: the same for every strategy of the ladder.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace ranklab::io {
 /// files: a dataset per record. single: one dataset [n, size, size].
 enum class Layout { files, single };
 
-/// What the parallel-HDF5 rungs (and, where it applies, hdf5-serial) may be told.
+/// What the parallel-HDF5 strategies (and, where it applies, hdf5-serial) may be told.
 struct Hdf5Settings {
     Layout layout = Layout::files;
     std::int64_t chunk = 0;  ///< edge of square chunks of a record; 0: contiguous
@@ -30,7 +30,7 @@ struct Hdf5Settings {
 struct JobNumbers {
     std::int64_t files = 15;       ///< n, records
     std::int64_t size = 100;       ///< a record is size x size float64
-    int workers = 1;               ///< processes of the process rungs
+    int workers = 1;               ///< processes of the process strategies
     bool async = false;            ///< process-pool: tasks are handed out without waiting for each result
     bool dynamic = false;          ///< mpi-send: ranks ask for the next chunk
     std::int64_t chunk_files = 1;  ///< of --dynamic: records handed out at a time
@@ -42,7 +42,7 @@ struct JobNumbers {
 
 struct Job : JobNumbers {
     std::filesystem::path directory;  ///< exists when a strategy is opened
-    /// Of the process rungs; empty: ranklab-io-worker beside this program.
+    /// Of the process strategies; empty: ranklab-io-worker beside this program.
     std::filesystem::path worker_program;
     Hdf5Settings hdf5;
 };

@@ -1,4 +1,4 @@
-// A file per record: what all such rungs have in common, whoever writes.
+// A file per record: what all such strategies have in common, whoever writes.
 #pragma once
 
 #include <filesystem>

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-// std::to_chars (Ryu printf) takes 60 ns a value and glibc's printf 170: of a text rung that is all its time.
-// The ladder's numbers have few bits behind the point, and 19 digits of such a number are one exact
+// std::to_chars (Ryu printf) takes 60 ns a value and glibc's printf 170: of a text strategy that is all its
+// time. The ladder's numbers have few bits behind the point, and 19 digits of such a number are one exact
 // multiplication of 64-bit integers.
 namespace ranklab::io {
 namespace {

@@ -1,4 +1,4 @@
-// One rung of the file-writing ladder, and the catalogue of them: one file in strategies/ and one word in
+// One strategy of the file-writing ladder, and the catalogue of them: one file in strategies/ and one word in
 // CMakeLists.txt each.
 #pragma once
 
@@ -55,7 +55,7 @@ class Strategy {
     virtual std::filesystem::path file_of(std::int64_t id) const = 0;
 
     /// The records that this rank wrote last, where that is not the part that base::share_of gives it (of a
-    /// rung that is not parallel: all of them to rank 0).
+    /// strategy that is not parallel: all of them to rank 0).
     virtual std::optional<std::vector<base::Share>> written() const { return std::nullopt; }
     /// Of the last writing, what each of this rank's processes took that wrote at the same time. Empty: one
     /// thing was done after the other, and the place's times say how long it took.

@@ -1,4 +1,4 @@
-// What a process rung and its worker processes say to each other over a stream socket each: messages of a
+// What a process strategy and its worker processes say to each other over a stream socket each: messages of a
 // header and a body, plain bytes of this machine, since both ends are of one build on one node. The queue
 // itself carries bare ids (8 bytes, a packet each).
 #pragma once
@@ -12,6 +12,8 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -28,9 +30,9 @@ inline constexpr int kQueueDescriptor = 4;
 /// raw: writes its share of a ceiling's files when it is told to.
 enum class WorkerKind : std::uint32_t { pool, queue, raw };
 
-/// Down: start (StartBody and the directory), task (TaskBody, X, Y), copy and write (to a raw worker). Up:
-/// ready, answer (ReportBody of one task), progress (ProgressBody), copied (Ceiling), finished (ReportBody
-/// of all), failed (FailureBody and the sentence).
+/// Down: start (StartBody), task (TaskBody, X, Y), copy and write (to a raw worker). Up: ready, answer
+/// (ReportBody of one task), progress (ProgressBody), copied (Ceiling), finished (ReportBody of all), failed
+/// (base::Failure).
 enum class MessageType : std::uint32_t {
     start = 1,
     ready,
@@ -53,7 +55,12 @@ struct StartBody {
     WorkerKind kind = WorkerKind::pool;
     int number = 0;                  ///< of this worker, from 0
     std::uint64_t record_bytes = 0;  ///< of a raw worker's records
-    JobNumbers job;                  ///< the directory's name follows
+    JobNumbers job;
+    std::string directory;
+
+    static auto fields(auto& self) {
+        return std::tie(self.kind, self.number, self.record_bytes, self.job, self.directory);
+    }
 };
 struct TaskBody {
     std::int64_t files = 0;  ///< n
@@ -69,13 +76,7 @@ struct ReportBody {
 struct ProgressBody {
     std::int64_t records = 0;  ///< since the last message
 };
-struct FailureBody {
-    std::int64_t code = 0;  ///< base::ExitCode; the sentence follows, and the settings that mend it
-};
 static_assert(std::is_trivially_copyable_v<ReportBody>, "a report travels as its bytes");
-
-/// Between the sentence of a failure and the names of the settings that mend it.
-inline constexpr char kBetweenTexts = '\x1f';
 
 /// A message on its way out. Its parts must outlive it.
 class Outgoing : base::Pinned {

@@ -20,6 +20,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
+#include "base/pack.hpp"
 #include "io/meshgrids.hpp"
 #include "io/raw_writer.hpp"
 #include "io/record_files.hpp"
@@ -185,36 +186,33 @@ void serve_raw(const StartBody& start, const Job& job) {
 }
 
 /// What this worker is to do; nullopt where the parent is gone.
-std::optional<std::pair<StartBody, Job>> receive_start() {
+std::optional<StartBody> receive_start() {
     const auto header = receive_header(kChannelDescriptor);
     if (!header) return std::nullopt;
-    StartBody start;
-    if (header->type != MessageType::start || header->bytes < sizeof start ||
-        header->bytes > sizeof start + PATH_MAX)
-        throw_no_message();
-    if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(&start, 1)))) return std::nullopt;
-    std::string directory(header->bytes - sizeof start, '\0');
-    if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(directory)))) return std::nullopt;
-    const Job job{start.job, directory, {}, {}};
-    return std::pair(start, job);
+    if (header->type != MessageType::start || header->bytes > 2 * PATH_MAX) throw_no_message();
+    std::string bytes(header->bytes, '\0');
+    if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(bytes)))) return std::nullopt;
+    auto start = base::unpacked<StartBody>(bytes);
+    if (!start) throw_no_message();
+    return start;
 }
 
 void serve() {
     const auto received = receive_start();
     if (!received) return;
-    const auto& [start, job] = *received;
+    const StartBody& start = *received;
+    const Job job{start.job, start.directory, {}, {}};
     if (start.kind == WorkerKind::queue) return serve_queue(job);
     ::close(kQueueDescriptor);  // what the parent had open there
     if (start.kind == WorkerKind::raw) return serve_raw(start, job);
     serve_tasks(job);
 }
 
-int fail(const base::Failure& failure) {
-    const FailureBody body{.code = static_cast<std::int64_t>(failure.code)};
-    std::string text = failure.sentence.substr(0, 32 * 1024);
-    for (const auto& setting : failure.settings) text += kBetweenTexts + setting;
-    tell(MessageType::failed, {bytes_of(body), std::as_bytes(std::span(text))});
-    return static_cast<int>(failure.code);
+int fail(base::Failure failure) {
+    failure.sentence = failure.sentence.substr(0, 32 * 1024);
+    const std::string bytes = base::packed(failure);
+    tell(MessageType::failed, {std::as_bytes(std::span(bytes))});
+    return base::number_of(failure.code);
 }
 
 /// MPI's sockets and shared memory, and the lifeline's: a worker that held them would keep a lost rank's
@@ -241,7 +239,7 @@ int worker_main() {
     if (::fstat(kChannelDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) {
         fmt::print(
             stderr,
-            "ranklab-io-worker: this is a worker process that ranklab io starts by itself for the rungs "
+            "ranklab-io-worker: this is a worker process that ranklab io starts by itself for the strategies "
             "process-pool and process-queue; start ranklab io with one of them instead\n");
         return base::number_of(base::ExitCode::usage);
     }

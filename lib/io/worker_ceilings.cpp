@@ -1,4 +1,4 @@
-// The ceilings of rungs whose worker processes write at the same time: by as many of them.
+// The ceilings of strategies whose worker processes write at the same time: by as many of them.
 #include <algorithm>
 
 #include "base/cast.hpp"

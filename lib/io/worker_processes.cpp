@@ -15,7 +15,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/failure.hpp"
+#include "base/pack.hpp"
 #include "io/worker_spawn.hpp"
 
 namespace ranklab::io {
@@ -50,12 +51,10 @@ std::string how_it_ended(int status) {
 
 /// The error that a worker met, as the kind that it was.
 [[noreturn]] void throw_told(const Message& failure) {
-    const auto code = static_cast<base::ExitCode>(body_of<FailureBody>(failure.body).code);
-    const auto* text = reinterpret_cast<const char*>(failure.body.data());
-    auto settings =
-        base::split(std::string(text + sizeof(FailureBody), text + failure.body.size()), kBetweenTexts);
-    const std::string sentence = settings.front();
-    settings.erase(settings.begin());
+    const auto* bytes = reinterpret_cast<const char*>(failure.body.data());
+    const auto told = base::unpacked<base::Failure>({bytes, failure.body.size()});
+    if (!told) throw_no_message();
+    const auto& [sentence, code, settings] = *told;
     switch (code) {
         case base::ExitCode::usage:
             throw base::OptionError(sentence, settings);
@@ -107,9 +106,9 @@ void WorkerProcesses::start() {
 }
 
 void WorkerProcesses::introduce(int worker) {
-    const std::string directory = job_.directory.string();
-    const StartBody start{.kind = kind_, .number = worker, .record_bytes = record_bytes_, .job = job_};
-    Outgoing message(MessageType::start, {bytes_of(start), std::as_bytes(std::span(directory))});
+    const std::string start =
+        base::packed(StartBody{kind_, worker, record_bytes_, job_, job_.directory.string()});
+    Outgoing message(MessageType::start, {std::as_bytes(std::span(start))});
     tell(worker, message);
 }
 

@@ -1,4 +1,4 @@
-// The worker processes of a process rung, as their parent sees them: started clean by exec (a fork after
+// The worker processes of a process strategy, as their parent sees them: started clean by exec (a fork after
 // MPI_Init would share MPI's memory and sockets), spoken to through a pipe each (a stream socket, see
 // wire.hpp), and watched. However a worker ends that was not asked to, the next call says so: an
 // EnvironmentError that names the worker, its process and the signal or exit code; or the very kind of error

@@ -89,7 +89,7 @@ bool Spool::spill_oldest() {
 void Spool::open_file() {
     std::error_code none;
     if (folder_.empty()) folder_ = std::filesystem::temp_directory_path(none).string();
-    if (folder_.empty()) folder_ = std::string(1, '.');  // of "." GCC 12 sees a copy without end
+    if (folder_.empty()) folder_.assign(1, '.');
     file_ = open_nameless(folder_);
 }
 

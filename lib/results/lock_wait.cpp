@@ -11,20 +11,19 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/proc_stat.hpp"
 
 namespace ranklab::results {
 namespace {
 
 // "process 123 (sleep), which is stopped".
 std::string process_text(long pid) {
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    const std::string stat{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const std::size_t open = stat.find('(');
-    const std::size_t close = stat.rfind(')');
-    if (open == std::string::npos || close == std::string::npos || close + 2 >= stat.size())
-        return fmt::format("process {}", pid);
-    return fmt::format("process {} ({}){}", pid, stat.substr(open + 1, close - open - 1),
-                       stat[close + 2] == 'T' ? ", which is stopped," : "");
+    const std::string process = fmt::format("/proc/{}", pid);
+    std::ifstream file(process + "/comm");
+    std::string name;
+    if (!std::getline(file, name)) return fmt::format("process {}", pid);
+    const bool stopped = base::stat_after_name(process).starts_with('T');
+    return fmt::format("process {} ({}){}", pid, name, stopped ? ", which is stopped," : "");
 }
 
 }  // namespace

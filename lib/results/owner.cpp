@@ -11,6 +11,8 @@
 #include <random>
 #include <sstream>
 
+#include "base/proc_stat.hpp"
+
 namespace ranklab::results {
 namespace {
 
@@ -33,23 +35,12 @@ std::string own_host() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : kUnknown;
 }
 
-// What /proc/PID/stat says behind the process's name, which may hold blanks and brackets. Empty where there
-// is no such process, or where the system hides those of other users.
-struct Process {
-    std::string state;
-    std::string start;
-};
+std::string stat_of(std::int64_t pid) {
+    return base::stat_after_name(fmt::format("/proc/{}", pid));
+}
 
-Process process_of(std::int64_t pid) {
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    const std::string stat{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    std::istringstream fields(stat.substr(stat.rfind(')') + 1));
-    constexpr int kFieldsBetween = 18;
-    Process process;
-    fields >> process.state;
-    for (int i = 0; i < kFieldsBetween; ++i) fields >> process.start;
-    fields >> process.start;
-    return process;
+std::string start_in(const std::string& stat) {
+    return base::stat_field(stat, 22);
 }
 
 }  // namespace
@@ -61,7 +52,7 @@ Owner Owner::self() {
             first_word("/proc/sys/kernel/random/boot_id"),
             own_pid_space(),
             pid,
-            process_of(pid).start,
+            start_in(stat_of(pid)),
             fmt::format("{:08x}{:08x}", random(), random())};
 }
 
@@ -87,10 +78,10 @@ Owner::State Owner::state() const {
     static const Owner here = self();
     if (kernel == kUnknown || kernel != here.kernel || pid_space != here.pid_space) return State::elsewhere;
     if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return State::dead;
-    const Process now = process_of(pid);
-    if (now.start.empty()) return State::alive;
-    const bool ended = now.state == "Z" || now.state == "X";  // and its parent has not asked yet
-    return now.start == start && !ended ? State::alive : State::dead;
+    const std::string now = stat_of(pid);
+    if (start_in(now).empty()) return State::alive;
+    const bool ended = now.starts_with('Z') || now.starts_with('X');  // and its parent has not asked yet
+    return start_in(now) == start && !ended ? State::alive : State::dead;
 }
 
 std::string Owner::name() const {

@@ -1,4 +1,4 @@
-// Every rung of the ladder writes what io/strategy.hpp says, whatever the counts, at any number of ranks.
+// Every strategy of the ladder writes what io/strategy.hpp says, whatever the counts, at any number of ranks.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
-#include "contract/template_rung.hpp"
+#include "contract/template_strategy.hpp"
 #include "contract_names.hpp"
 #include "mpi/shared_folder.hpp"
 #include "mpi_world.hpp"
@@ -23,14 +23,14 @@ using base::IoPhase;
 using base::IoTimes;
 using ranklab::testing::world;
 
-std::vector<StrategyEntry> all_rungs() {
-    auto rungs = strategies();
-    rungs.push_back(template_rung_entry());
-    return rungs;
+std::vector<StrategyEntry> all_strategies() {
+    auto all = strategies();
+    all.push_back(template_strategy_entry());
+    return all;
 }
 
 TEST(Strategies, HaveGoodNames) {
-    ranklab::testing::expect_good_names(all_rungs());
+    ranklab::testing::expect_good_names(all_strategies());
 }
 
 TEST(Strategies, AreTheTenOfTheWorkshopInLadderOrder) {
@@ -58,9 +58,9 @@ double sum_over_ranks(double mine) {
     return sum;
 }
 
-class Rung : public ::testing::TestWithParam<StrategyEntry> {
+class EachStrategy : public ::testing::TestWithParam<StrategyEntry> {
   protected:
-    Rung() : group_(group()) {}
+    EachStrategy() : group_(group()) {}
 
     Job job(std::int64_t files, std::int64_t size) const {
         Job job;
@@ -114,10 +114,10 @@ class Rung : public ::testing::TestWithParam<StrategyEntry> {
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, Rung, ::testing::ValuesIn(all_rungs()),
+INSTANTIATE_TEST_SUITE_P(Catalogue, EachStrategy, ::testing::ValuesIn(all_strategies()),
                          ranklab::testing::test_name<StrategyEntry>);
 
-TEST_P(Rung, WritesAnyNumberOfRecordsOfAnySize) {
+TEST_P(EachStrategy, WritesAnyNumberOfRecordsOfAnySize) {
     for (const std::int64_t files : {0, 1, 2, 7}) {
         for (const std::int64_t size : {1, 3, 16}) {
             const Job job = this->job(files, size);
@@ -130,7 +130,7 @@ TEST_P(Rung, WritesAnyNumberOfRecordsOfAnySize) {
     }
 }
 
-TEST_P(Rung, MarksItsPhasesAndCountsItsBytes) {
+TEST_P(EachStrategy, MarksItsPhasesAndCountsItsBytes) {
     const Job job = this->job(5, 8);
     const auto strategy = make(job);
     write(*strategy);
@@ -144,7 +144,7 @@ TEST_P(Rung, MarksItsPhasesAndCountsItsBytes) {
     EXPECT_LE(bytes, numbers + 5 * 128);
 }
 
-TEST_P(Rung, PutsEachRecordWhereItSays) {
+TEST_P(EachStrategy, PutsEachRecordWhereItSays) {
     const Job job = this->job(4, 3);
     const auto strategy = make(job);
     write(*strategy);
@@ -157,7 +157,7 @@ TEST_P(Rung, PutsEachRecordWhereItSays) {
     }
 }
 
-TEST_P(Rung, WritesTwiceTheSame) {
+TEST_P(EachStrategy, WritesTwiceTheSame) {
     const Job job = this->job(3, 5);
     for (int i = 0; i < 2; ++i) {
         const auto strategy = make(job);
@@ -167,7 +167,7 @@ TEST_P(Rung, WritesTwiceTheSame) {
     }
 }
 
-TEST_P(Rung, ReadersNoticeWhatIsMissing) {
+TEST_P(EachStrategy, ReadersNoticeWhatIsMissing) {
     const Job job = this->job(3, 5);
     const auto strategy = make(job);
     write(*strategy);
@@ -178,7 +178,7 @@ TEST_P(Rung, ReadersNoticeWhatIsMissing) {
     EXPECT_THROW(strategy->reader(times)->read(1, values), base::DataError);
 }
 
-TEST_P(Rung, ReadersNoticeWhatIsCutShort) {
+TEST_P(EachStrategy, ReadersNoticeWhatIsCutShort) {
     const Job job = this->job(3, 5);
     const auto strategy = make(job);
     write(*strategy);
@@ -197,7 +197,7 @@ TEST_P(Rung, ReadersNoticeWhatIsCutShort) {
         base::DataError);
 }
 
-TEST_P(Rung, AFolderThatIsNotThereIsTold) {
+TEST_P(EachStrategy, AFolderThatIsNotThereIsTold) {
     Job job = this->job(3, 5);
     job.directory /= "missing";
     const auto strategy = make(job);

@@ -89,7 +89,7 @@ std::unique_ptr<Strategy> make(const std::string& name, const Job& job, base::Io
     for (const auto& entry : strategies()) {
         if (entry.name == name) return entry.make(job, {testing::world(), times, [](std::int64_t) {}});
     }
-    throw base::Error("no rung " + name);
+    throw base::Error("no strategy " + name);
 }
 
 TEST(FreeSpace, IsReckonedHighEnough) {

@@ -39,15 +39,15 @@ TEST(Fallback, OfATypeConversionIsMarked) {
         const hdf5::Box box{{world().rank()}, {1}};
         const std::vector<double> value{0.5};
         file.write(plain, box, value, Requested::collective);
-        EXPECT_TRUE(gather_hdf5_account(world(), file).warnings("a-rung").empty());
+        EXPECT_TRUE(gather_hdf5_account(world(), file).warnings("a-strategy").empty());
         file.write(converted, box, value, Requested::collective);
         account = gather_hdf5_account(world(), file);
     }
     file.close();
 
-    const auto warnings = account.warnings("a-rung");
+    const auto warnings = account.warnings("a-strategy");
     ASSERT_EQ(warnings.size(), 1U);
-    EXPECT_NE(warnings.front().find("a-rung"), std::string::npos);
+    EXPECT_NE(warnings.front().find("a-strategy"), std::string::npos);
     EXPECT_NE(warnings.front().find("data type conversion"), std::string::npos) << warnings.front();
     EXPECT_NE(warnings.front().find(fmt::format("{} of {} transfers", ranks, 2 * ranks)), std::string::npos)
         << warnings.front();

@@ -1,4 +1,5 @@
-// Who reads back what a rung has written, with the real rungs: no rank its own where there are others.
+// Who reads back what a strategy has written, with the real strategies: no rank its own where there are
+// others.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -47,10 +47,7 @@ NcclRefusal nccl_refusal(Communicator& control) {
     for (std::size_t rank = 0; rank < refusals.size(); ++rank) {
         if (!refusals[rank].empty()) return {static_cast<int>(rank), refusals[rank]};
     }
-    std::vector<GpuClaim> claims;
-    for (const auto& text : gather_texts(control, own_claim(control.local_rank()).serialise()))
-        claims.push_back(GpuClaim::deserialise(text));
-    return {0, shared_gpu_sentence(claims)};
+    return {0, shared_gpu_sentence(gather_values(control, own_claim(control.local_rank())))};
 }
 
 std::string nccl_library_text() {

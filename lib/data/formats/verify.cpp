@@ -70,17 +70,17 @@ void check_small(const fs::path& file, FileVerdict& verdict) {
 }
 
 FileVerdict verify_file(comm::Communicator& control, const fs::path& file, base::ProgressSink& progress) {
-    FileVerdict verdict{.file = file.string(), .kind = {}, .content = {}, .checked = {}, .wrong = {}};
+    FileVerdict verdict{.file = file.string()};
     progress.activity("verifying " + verdict.file);
     verdict.wrong = first_fault(control, [&] {
         if (control.rank() == 0) verdict.kind = kind_of(file);
     });
-    verdict.kind = comm::broadcast_text(control, verdict.kind, 0);
+    verdict.kind = comm::from_root(control, verdict.kind);
     if (!verdict.wrong.empty()) return verdict;
     if (verdict.kind == "cosmology HDF5") {
-        verdict.wrong = check_cosmology(control, file, progress, verdict.content, verdict.checked);
+        check_cosmology(control, progress, verdict);
     } else if (verdict.kind == "npy") {
-        verdict.wrong = check_npy(control, file, progress, verdict.content, verdict.checked);
+        check_npy(control, progress, verdict);
     } else {
         verdict.wrong = first_fault(control, [&] {
             if (control.rank() == 0) check_small(file, verdict);
@@ -91,8 +91,7 @@ FileVerdict verify_file(comm::Communicator& control, const fs::path& file, base:
 
 // Images and labels that do not belong together are seen only side by side.
 FileVerdict verify_idx_pair(comm::Communicator& control, const fs::path& images, const fs::path& labels) {
-    FileVerdict verdict{
-        .file = images.string() + " + labels", .kind = "idx pair", .content = {}, .checked = {}, .wrong = {}};
+    FileVerdict verdict{.file = images.string() + " + labels", .kind = "idx pair"};
     verdict.wrong = first_fault(control, [&] {
         if (control.rank() != 0) return;
         const auto header = read_idx_images(images);
@@ -143,10 +142,7 @@ std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
 }
 
 std::vector<fs::path> broadcast_paths(comm::Communicator& control, const std::vector<fs::path>& paths) {
-    const std::string text =
-        comm::broadcast_text(control, base::join(names_of(paths), std::string(1, '\0')), 0);
-    if (text.empty()) return {};
-    const auto names = base::split(text, '\0');
+    const auto names = comm::from_root(control, names_of(paths));
     return {names.begin(), names.end()};
 }
 

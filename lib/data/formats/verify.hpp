@@ -12,10 +12,10 @@ namespace ranklab::data {
 
 struct FileVerdict {
     std::string file;
-    std::string kind;     ///< "CIFAR-100 binary"; "" where it could not be told
-    std::string content;  ///< "50,000 images of 3 x 32 x 32"
-    std::string checked;  ///< what was found right
-    std::string wrong;    ///< a sentence naming file and place; "" where nothing is wrong
+    std::string kind{};     ///< "CIFAR-100 binary"; "" where it could not be told
+    std::string content{};  ///< "50,000 images of 3 x 32 x 32"
+    std::string checked{};  ///< what was found right
+    std::string wrong{};    ///< a sentence naming file and place; "" where nothing is wrong
 };
 
 /// Collective; the same on all ranks, but for `content` and `checked`, which rank 0 has. A file, or the files

@@ -71,12 +71,13 @@ void scan(const hdf5::Volume& volume, base::Share mine, base::ProgressSink& prog
     }
 }
 
-void check_values(comm::Communicator& control, const fs::path& file, const VolumeWanted& wanted,
-                  base::ProgressSink& progress, std::string& fault, std::string& checked) {
+void check_values(comm::Communicator& control, const VolumeWanted& wanted, base::ProgressSink& progress,
+                  FileVerdict& verdict) {
+    const fs::path file = verdict.file;
     VolumeScan found;
     std::vector<std::int64_t> shape;
     std::optional<std::uint64_t> stored;
-    fault = first_fault(control, [&] {
+    verdict.wrong = first_fault(control, [&] {
         const auto opened = open_volume_file(file);
         const auto volume = open_volume(file, opened, wanted, true);
         shape = volume.info().shape;
@@ -85,11 +86,12 @@ void check_values(comm::Communicator& control, const fs::path& file, const Volum
             scan(volume, base::share_of(shape[1], control.rank(), control.world_size()), progress, found);
         });
     });
-    if (!fault.empty()) return;
+    if (!verdict.wrong.empty()) return;
     found.gather(control);
-    fault = first_fault(control, [&] { judge_volume(file, wanted.name, found, shape, stored); });
-    checked += fmt::format("{}{} {:.3g} .. {:.3g}, {}", checked.empty() ? "" : "; ", wanted.name, found.least,
-                           found.most, stored ? "checksum right" : "no checksum stored");
+    verdict.wrong = first_fault(control, [&] { judge_volume(file, wanted.name, found, shape, stored); });
+    verdict.checked +=
+        fmt::format("{}{} {:.3g} .. {:.3g}, {}", verdict.checked.empty() ? "" : "; ", wanted.name,
+                    found.least, found.most, stored ? "checksum right" : "no checksum stored");
 }
 
 void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progress, VolumeScan& found) {
@@ -122,38 +124,37 @@ std::string first_fault(comm::Communicator& control, const std::function<void()>
     return "";
 }
 
-std::string check_cosmology(comm::Communicator& control, const fs::path& file, base::ProgressSink& progress,
-                            std::string& content, std::string& checked) {
-    const hdf5::LibraryUse use(file.string());
-    std::string fault = first_fault(control, [&] {
-        if (control.rank() == 0) check_forms(file, content);
+void check_cosmology(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict) {
+    const hdf5::LibraryUse use(verdict.file);
+    verdict.wrong = first_fault(control, [&] {
+        if (control.rank() == 0) check_forms(verdict.file, verdict.content);
     });
     for (const auto& wanted : kVolumesWanted)
-        if (fault.empty()) check_values(control, file, wanted, progress, fault, checked);
-    return fault;
+        if (verdict.wrong.empty()) check_values(control, wanted, progress, verdict);
 }
 
-std::string check_npy(comm::Communicator& control, const fs::path& file, base::ProgressSink& progress,
-                      std::string& content, std::string& checked) {
+void check_npy(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict) {
     VolumeScan found;
     NpyHeader header;
-    std::string fault = first_fault(control, [&] {
-        const NpyFile opened(file);
+    verdict.wrong = first_fault(control, [&] {
+        const NpyFile opened(verdict.file);
         header = opened.header();
         const std::int64_t total = header.values();
         scan_npy(opened, base::share_of(total, control.rank(), control.world_size()), progress, found);
     });
-    if (!fault.empty()) return fault;
+    if (!verdict.wrong.empty()) return;
     found.gather(control);
     constexpr std::array kTypes{"float32", "float64", "uint8"};
-    content = fmt::format("{} {}{}", base::shape_text(header.shape), kTypes[base::number_of(header.type)],
-                          header.fortran_order ? ", Fortran order" : "");
-    checked = header.values() == 0 ? "no values" : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
-    if (found.first_bad == VolumeScan::kNowhere) return "";
+    verdict.content =
+        fmt::format("{} {}{}", base::shape_text(header.shape), kTypes[base::number_of(header.type)],
+                    header.fortran_order ? ", Fortran order" : "");
+    verdict.checked =
+        header.values() == 0 ? "no values" : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
+    if (found.first_bad == VolumeScan::kNowhere) return;
     if (header.fortran_order) std::reverse(header.shape.begin(), header.shape.end());
-    return fmt::format("{}: a value is not finite (NaN or infinite) at {}{}; make or copy the file again",
-                       file.string(), place_text(found.first_bad, header.shape),
-                       header.fortran_order ? " of its transpose" : "");
+    verdict.wrong = fmt::format(
+        "{}: a value is not finite (NaN or infinite) at {}{}; make or copy the file again", verdict.file,
+        place_text(found.first_bad, header.shape), header.fortran_order ? " of its transpose" : "");
 }
 
 }  // namespace ranklab::data

@@ -1,14 +1,12 @@
 // Checks whole volumes: their form, every value, the stored checksum. All ranks read, each its planes.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <span>
 #include <string>
 
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
+#include "data/formats/verify.hpp"
 
 namespace ranklab::data {
 
@@ -16,10 +14,8 @@ namespace ranklab::data {
 /// on all ranks. An error of another kind is thrown on all.
 std::string first_fault(comm::Communicator& control, const std::function<void()>& work);
 
-/// Collective; "" or the sentence on all ranks. `content` and `checked` are for the table.
-std::string check_cosmology(comm::Communicator& control, const std::filesystem::path& file,
-                            base::ProgressSink& progress, std::string& content, std::string& checked);
-std::string check_npy(comm::Communicator& control, const std::filesystem::path& file,
-                      base::ProgressSink& progress, std::string& content, std::string& checked);
+/// Collective. Fill in what is wrong, on all ranks, and what the table says.
+void check_cosmology(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict);
+void check_npy(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict);
 
 }  // namespace ranklab::data

@@ -91,13 +91,6 @@ std::uint64_t stored_bytes(const Input& input, std::int64_t chunk) {
     return bytes;
 }
 
-// [cells][C] to [C][cells].
-void channels_first(std::span<const float> from, std::int64_t channels, std::span<float> to) {
-    const std::size_t width = channels;
-    const std::size_t cells = from.size() / width;
-    for (std::size_t c = 0; c < width; ++c)
-        for (std::size_t i = 0; i < cells; ++i) to[c * cells + i] = from[i * width + c];
-}
 std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::VolumeWriter& file,
                         base::ProgressSink& progress) {
     std::optional<NpyFile> npy;
@@ -113,7 +106,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
         turned.resize(read.size());
         comm::together(control, [&] { npy->read(static_cast<std::uint64_t>(planes.first * plane), read); });
         found.add(planes.first * plane, read);
-        channels_first(read, channels, turned);
+        transpose(read, channels, turned);
         out.write(0, channels, planes, turned);
     });
     found.gather(control);

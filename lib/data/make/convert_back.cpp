@@ -21,14 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// [C][cells] to [cells][C].
-void channels_last(std::span<const float> from, std::int64_t channels, std::span<float> to) {
-    const std::size_t width = channels;
-    const std::size_t cells = from.size() / width;
-    for (std::size_t c = 0; c < width; ++c)
-        for (std::size_t i = 0; i < cells; ++i) to[i * width + c] = from[c * cells + i];
-}
-
 struct Source {
     VolumeWanted wanted;
     const char* suffix;
@@ -96,7 +88,7 @@ class Export {
         });
         for (std::int64_t c = 0; c < channels; ++c)
             found_.add((c * depth + planes.first) * height * width, std::span(read_).subspan(c * part, part));
-        channels_last(read_, channels, turned_);
+        transpose(read_, part, turned_);
         out_.write(header_.size() + static_cast<std::uint64_t>(planes.first * height * width * channels) * 4,
                    std::as_bytes(std::span(turned_)));
     }

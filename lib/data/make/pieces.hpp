@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "base/progress.hpp"
 #include "base/share.hpp"
@@ -12,6 +13,14 @@
 #include "hdf5/volume_writer.hpp"
 
 namespace ranklab::data {
+
+/// [rows][columns] becomes [columns][rows].
+inline void transpose(std::span<const float> from, std::int64_t columns, std::span<float> to) {
+    const std::size_t width = columns;
+    const std::size_t rows = from.size() / width;
+    for (std::size_t c = 0; c < width; ++c)
+        for (std::size_t r = 0; r < rows; ++r) to[c * rows + r] = from[r * width + c];
+}
 
 /// Of planes_a_piece's 256 MiB: two copies of a piece are in memory.
 inline constexpr std::int64_t kPieceShare = 4;

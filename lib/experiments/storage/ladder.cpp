@@ -61,7 +61,7 @@ bool has(const std::vector<io::StrategyEntry>& chosen, std::string_view name) {
     return std::any_of(chosen.begin(), chosen.end(), [&](const auto& entry) { return entry.name == name; });
 }
 
-// What one rung alone understands is not silently left out where that rung is not among the chosen.
+// What one strategy alone understands is not silently left out where that strategy is not among the chosen.
 void check_flags(const options::Options& options, const std::vector<io::StrategyEntry>& chosen) {
     if (options.flag("async") && !has(chosen, "process-pool"))
         throw base::OptionError("--async is for process-pool; leave it out, or give --strategy process-pool");
@@ -74,7 +74,7 @@ struct Axis {
     std::vector<int> values;
 };
 
-// The axis that this rung has; one empty value where it has none, or nothing was listed.
+// The axis that this strategy has; one empty value where it has none, or nothing was listed.
 Axis axis_of(const io::StrategyEntry& entry, const std::vector<int>& ranks, const std::vector<int>& workers) {
     if (entry.parallel && ranks.size() > 1) return {"ranks", ranks};
     if (entry.processes && !workers.empty()) return {"workers", workers};

@@ -1,4 +1,4 @@
-// Several rungs, worker counts or rank counts in one command, and the table that they end in.
+// Several strategies, worker counts or rank counts in one command, and the table that they end in.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace ranklab::experiments {
 
-/// A run for each of --strategy, and of --ranks (parallel rungs) and --sweep-workers (process rungs) with it;
-/// empty where all of them name one thing. With several strategies each has a folder of its own.
+/// A run for each of --strategy, and of --ranks (parallel strategies) and --sweep-workers (process
+/// strategies) with it; empty where all of them name one thing. With several strategies each has a folder of
+/// its own.
 std::vector<Variant> ladder_variants(const options::Options& options);
 
 /// "binary: 0.0123 s at 1 rank(s), 812.3 MiB/s, verified"
@@ -21,7 +22,8 @@ std::string ladder_line(const results::Run& run);
 ///                  high_s its 95 % interval (from 6 repetitions on)
 ///   speedup        job time of the base / job time: text-loop's, or of the first row where it was not run
 ///   over_previous  job time of the row before / job time
-///   ceiling        what binds the rung (table `ceilings` of its run), or "... (does not bind)" where it was
+///   ceiling        what binds the strategy (table `ceilings` of its run), or "... (does not bind)" where it
+///   was
 ///                  faster than that; percent_of_ceiling: what per cent of it it reaches
 ///   verified       yes, no (wrong values) or not verified;  mark: the run's warnings, and why its ceiling
 ///                  does not bind

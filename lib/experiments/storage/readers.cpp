@@ -166,7 +166,7 @@ Readers::Readers(const StorageOptions& options, comm::Communicator& control)
 void Readers::note(const io::Strategy& strategy) {
     const auto mine = strategy.written();
     if (!mine) return;  // as it was: on all ranks alike, which have one strategy
-    auto all = comm::gather_lists(control_, *mine);
+    auto all = comm::gather_values(control_, *mine);
     all.resize(written_.records.size());
     written_.records = std::move(all);
 }

@@ -95,7 +95,7 @@ bool Repetitions::write(std::int64_t repetition) {
 }
 
 // The same bytes by as many writers, beside each repetition: the machine's mood is then that of the
-// rung's. Where there are few repetitions, several times: one measurement is no best.
+// strategy's. Where there are few repetitions, several times: one measurement is no best.
 void Repetitions::measure_ceilings() {
     comm::together_politely(
         control_,

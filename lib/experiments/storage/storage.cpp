@@ -80,7 +80,7 @@ class StoragePlan final : public Plan {
 }  // namespace
 
 std::string Storage::examples() const {
-    return "  ranklab io                                                     every rung once, small, and "
+    return "  ranklab io                                                     every strategy once, small, and "
            "their "
            "table\n"
            "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7         with intervals, on two ranks\n"

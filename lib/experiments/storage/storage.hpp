@@ -1,4 +1,4 @@
-// `ranklab io`: rungs of the file-writing ladder, verified and timed.
+// `ranklab io`: strategies of the file-writing ladder, verified and timed.
 #pragma once
 
 #include "experiments/shared/experiment.hpp"

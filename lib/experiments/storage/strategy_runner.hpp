@@ -1,4 +1,4 @@
-// One rung of the ladder on the ranks of a job: written once, read once, each record compared.
+// One strategy of the ladder on the ranks of a job: written once, read once, each record compared.
 #pragma once
 
 #include <functional>

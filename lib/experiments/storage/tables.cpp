@@ -133,10 +133,10 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
     return std::move(table).table();
 }
 
-// What the rung made of the ceilings: the slowest writer's phases, of its fastest repetition as the ceilings
-// are of theirs.
-io::RungEffort effort_of(const StorageRecord& record, std::size_t warmup, const StorageOptions& options,
-                         int participants, comm::Communicator& control) {
+// What the strategy made of the ceilings: the slowest writer's phases, of its fastest repetition as the
+// ceilings are of theirs.
+io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, const StorageOptions& options,
+                             int participants, comm::Communicator& control) {
     const auto fastest = [&](double WriteTrial::*seconds) {
         std::vector<double> mine;
         for (std::size_t i = warmup; i < record.writes.size(); ++i) mine.push_back(record.writes[i].*seconds);
@@ -171,7 +171,7 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
     }
 }
 
-results::Table ceilings_table(const io::Ceilings& ceilings, const io::RungEffort& effort) {
+results::Table ceilings_table(const io::Ceilings& ceilings, const io::StrategyEffort& effort) {
     results::Rows table("ceilings");
     const auto binding = io::binding_ceiling(ceilings, effort);
     for (const auto kind : io::kCeilingKinds) {
@@ -180,7 +180,7 @@ results::Table ceilings_table(const io::Ceilings& ceilings, const io::RungEffort
         const bool files = kind == io::CeilingKind::create;
         const bool nearest = binding && binding->kind == kind;
         table.add({std::string(io::name_of(kind)), ceilings.of(kind).per_second() / (files ? 1 : kMiB),
-                   files ? "files/s" : "MiB/s", one->ceiling_s, one->rung_s, one->percent,
+                   files ? "files/s" : "MiB/s", one->ceiling_s, one->strategy_s, one->percent,
                    !nearest            ? ""
                    : one->mark.empty() ? "yes"
                                        : "does not bind",

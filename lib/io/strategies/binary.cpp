@@ -1,5 +1,5 @@
-// The third rung: the same numbers as they lie in memory, in NumPy's npy files.
-#include "io/file_rung.hpp"
+// The third strategy: the same numbers as they lie in memory, in NumPy's npy files.
+#include "io/file_strategy.hpp"
 
 namespace ranklab::io {
 
@@ -9,7 +9,7 @@ StrategyEntry binary_entry() {
             .extension = ".npy",
             .bytes_per_record = binary_bytes,
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<ArrayRung>(job, place, Encoding::npy);
+                return std::make_unique<ArrayStrategy>(job, place, Encoding::npy);
             }};
 }
 

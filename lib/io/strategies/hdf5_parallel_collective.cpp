@@ -1,20 +1,21 @@
-// The tenth rung: all ranks take part in every write, each with a block of a record's rows; or, where one
+// The tenth strategy: all ranks take part in every write, each with a block of a record's rows; or, where one
 // dataset holds all records, each with all its records in one call.
 #include <algorithm>
 
 #include "base/share.hpp"
-#include "io/hdf5_rung.hpp"
+#include "io/hdf5_strategy.hpp"
 
 namespace ranklab::io {
 namespace {
 
 using hdf5::Requested;
 
-class Hdf5ParallelCollective final : public Hdf5Rung {
+class Hdf5ParallelCollective final : public Hdf5Strategy {
   public:
     Hdf5ParallelCollective(const Job& job, const Place& place)
-        : Hdf5Rung(job, place,
-                   {.strategy = "hdf5-parallel-collective", .parallel = true, .collective_opening = true}) {}
+        : Hdf5Strategy(
+              job, place,
+              {.strategy = "hdf5-parallel-collective", .parallel = true, .collective_opening = true}) {}
 
     void write() override {
         if (goes_by_rows(job())) {

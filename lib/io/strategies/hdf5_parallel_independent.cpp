@@ -1,15 +1,15 @@
-// The ninth rung: all ranks make all datasets of one HDF5 file together, as parallel HDF5 demands, then each
-// writes whole records of its own, waiting for nobody.
+// The ninth strategy: all ranks make all datasets of one HDF5 file together, as parallel HDF5 demands, then
+// each writes whole records of its own, waiting for nobody.
 #include "base/share.hpp"
-#include "io/hdf5_rung.hpp"
+#include "io/hdf5_strategy.hpp"
 
 namespace ranklab::io {
 namespace {
 
-class Hdf5ParallelIndependent final : public Hdf5Rung {
+class Hdf5ParallelIndependent final : public Hdf5Strategy {
   public:
     Hdf5ParallelIndependent(const Job& job, const Place& place)
-        : Hdf5Rung(job, place, {.strategy = "hdf5-parallel-independent", .parallel = true}) {}
+        : Hdf5Strategy(job, place, {.strategy = "hdf5-parallel-independent", .parallel = true}) {}
 
     void write() override {
         const auto share = base::share_of(job().files, place().ranks.rank(), place().ranks.world_size());

@@ -1,12 +1,12 @@
-// The eighth rung: one process, and one HDF5 file for all records, as h5py's create_dataset makes it.
-#include "io/hdf5_rung.hpp"
+// The eighth strategy: one process, and one HDF5 file for all records, as h5py's create_dataset makes it.
+#include "io/hdf5_strategy.hpp"
 
 namespace ranklab::io {
 namespace {
 
-class Hdf5Serial final : public Hdf5Rung {
+class Hdf5Serial final : public Hdf5Strategy {
   public:
-    Hdf5Serial(const Job& job, const Place& place) : Hdf5Rung(job, place, {.strategy = "hdf5-serial"}) {}
+    Hdf5Serial(const Job& job, const Place& place) : Hdf5Strategy(job, place, {.strategy = "hdf5-serial"}) {}
 
     void write() override {
         for (std::int64_t id = 0; id < job().files; ++id) produce_record(id);

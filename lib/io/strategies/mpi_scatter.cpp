@@ -1,7 +1,7 @@
 // Rank 0 scatters the numbers of the records (MPI_Scatterv), and every rank writes those it has been given.
 #include <limits>
 
-#include "io/file_rung.hpp"
+#include "io/file_strategy.hpp"
 #include "io/id_scatter.hpp"
 
 namespace ranklab::io {
@@ -10,9 +10,9 @@ namespace {
 // 4 MiB of ids: one call for a million records.
 constexpr std::int64_t kIdsAtOnce = std::int64_t{1} << 20U;
 
-class MpiScatter final : public FileRung {
+class MpiScatter final : public FileStrategy {
   public:
-    MpiScatter(const Job& job, const Place& place) : FileRung(job, place, Encoding::npy) {}
+    MpiScatter(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
 
     void write() override {
         constexpr std::int64_t kMost32 = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1;

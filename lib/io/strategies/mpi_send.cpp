@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "io/chunk_queue.hpp"
-#include "io/file_rung.hpp"
+#include "io/file_strategy.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -11,9 +11,9 @@ namespace {
 using base::IoPhase;
 using base::Share;
 
-class MpiSend final : public FileRung {
+class MpiSend final : public FileStrategy {
   public:
-    MpiSend(const Job& job, const Place& place) : FileRung(job, place, Encoding::npy) {}
+    MpiSend(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
 
     void write() override {
         handed_.assign(place().ranks.world_size(), {});

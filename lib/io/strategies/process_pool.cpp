@@ -1,15 +1,17 @@
-// The fourth rung: a pool of worker processes. As in the original, every task takes the two meshgrids with it
-// through a pipe, 16 bytes to send for every 8 written; and with a blocking apply one worker works at a time.
+// The fourth strategy: a pool of worker processes. As in the original, every task takes the two meshgrids
+// with it through a pipe, 16 bytes to send for every 8 written; and with a blocking apply one worker works at
+// a time.
 #include "base/error.hpp"
 #include "io/meshgrids.hpp"
-#include "io/process_rung.hpp"
+#include "io/process_strategy.hpp"
 
 namespace ranklab::io {
 namespace {
 
-class ProcessPool final : public ProcessRung {
+class ProcessPool final : public ProcessStrategy {
   public:
-    ProcessPool(const Job& job, const Place& place) : ProcessRung(job, place, WorkerKind::pool, job.async) {}
+    ProcessPool(const Job& job, const Place& place)
+        : ProcessStrategy(job, place, WorkerKind::pool, job.async) {}
 
   private:
     void hand_out(WorkerProcesses& workers) override {

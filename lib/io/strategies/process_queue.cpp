@@ -1,13 +1,14 @@
-// The fifth rung: worker processes that build their grids once and take ids, 8 bytes each, from one queue.
+// The fifth strategy: worker processes that build their grids once and take ids, 8 bytes each, from one
+// queue.
 #include "base/error.hpp"
-#include "io/process_rung.hpp"
+#include "io/process_strategy.hpp"
 
 namespace ranklab::io {
 namespace {
 
-class ProcessQueue final : public ProcessRung {
+class ProcessQueue final : public ProcessStrategy {
   public:
-    ProcessQueue(const Job& job, const Place& place) : ProcessRung(job, place, WorkerKind::queue, true) {}
+    ProcessQueue(const Job& job, const Place& place) : ProcessStrategy(job, place, WorkerKind::queue, true) {}
 
   private:
     void hand_out(WorkerProcesses& workers) override {

@@ -1,14 +1,14 @@
-// The first rung: a loop over rows and columns, one value at a time, as text. What a scalar language does, at
-// the speed of a compiled one.
+// The first strategy: a loop over rows and columns, one value at a time, as text. What a scalar language
+// does, at the speed of a compiled one.
 #include "base/cast.hpp"
-#include "io/file_rung.hpp"
+#include "io/file_strategy.hpp"
 
 namespace ranklab::io {
 namespace {
 
-class TextLoop final : public FileRung {
+class TextLoop final : public FileStrategy {
   public:
-    TextLoop(const Job& job, const Place& place) : FileRung(job, place, Encoding::text) {}
+    TextLoop(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::text) {}
 
     void write() override {
         const Grid grid(job().size);

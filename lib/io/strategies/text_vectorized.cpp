@@ -1,5 +1,5 @@
-// The second rung: a whole record by one vectorised expression; the files are still text.
-#include "io/file_rung.hpp"
+// The second strategy: a whole record by one vectorised expression; the files are still text.
+#include "io/file_strategy.hpp"
 
 namespace ranklab::io {
 
@@ -9,7 +9,7 @@ StrategyEntry text_vectorized_entry() {
             .extension = ".txt",
             .bytes_per_record = text_bytes,
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<ArrayRung>(job, place, Encoding::text);
+                return std::make_unique<ArrayStrategy>(job, place, Encoding::text);
             }};
 }
 

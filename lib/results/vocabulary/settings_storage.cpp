@@ -9,7 +9,7 @@ using options::Schema;
 void add_work(Schema& rows) {
     rows.section("What is written")
         .text("strategy", "[,NAME]", "all",
-              "the rungs to run (--list names them); several rungs also make a table")
+              "the strategies to run (--list names them); several also make a table")
         .integer("files", 0, "15", "records: files or datasets")
         .shorthand('n')
         .integer("size", 1, "100", "a record is size x size float64")
@@ -24,7 +24,7 @@ void add_work(Schema& rows) {
         .text("ranks", "N[,N]", std::nullopt,
               "how many of the job's ranks take part; several numbers: one run each (default: all)")
         .role(Role::scale)
-        .text("sweep-workers", "N,N", std::nullopt, "one run of the process rungs for each --workers");
+        .text("sweep-workers", "N,N", std::nullopt, "one run of the process strategies for each --workers");
 }
 
 void add_reading(Schema& rows) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "base/pack.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -55,14 +55,14 @@ TEST(GpuClaims, WithoutAnIdentityThePlaceOnTheHostCounts) {
                 AllOf(HasSubstr("ranks 0-1 on a"), Not(HasSubstr("()"))));
 }
 
-TEST(GpuClaims, TravelAsText) {
+TEST(GpuClaims, TravelAsBytes) {
     const auto there = claim("node07", 3, "");
-    const auto back = GpuClaim::deserialise(there.serialise());
+    const auto back = base::unpacked<GpuClaim>(base::packed(there)).value();
     EXPECT_EQ(back.host, there.host);
     EXPECT_EQ(back.name, there.name);
     EXPECT_EQ(back.pci_id, there.pci_id);
     EXPECT_EQ(back.uuid, there.uuid);
-    EXPECT_THROW(GpuClaim::deserialise("node07"), base::Error);
+    EXPECT_FALSE(base::unpacked<GpuClaim>("node07"));
 }
 
 }  // namespace

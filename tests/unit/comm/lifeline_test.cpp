@@ -149,12 +149,12 @@ TEST(Lifeline, ARankThatCannotComeIsSaidAndNoLoss) {
 // As a Lifeline's rank 0 does up to its door.
 std::unique_ptr<LineDoor> door_of_rank_0() {
     static_cast<void>(gather_texts(world(), "node"));
-    static_cast<void>(gather_texts(world(), serialise({network_id("node"), {}})));
+    static_cast<void>(gather_values(world(), RankPlace{network_id("node"), {}}));
     const LineKeys keys = random_keys();
     const std::vector<std::string> loopback{"127.0.0.1"};
     auto door = std::make_unique<LineDoor>(loopback, keys, world().world_size());
-    static_cast<void>(
-        broadcast_text(world(), keys.password + " " + keys.answer + " " + door->places().front(), 0));
+    static_cast<void>(from_root(world(), keys));
+    static_cast<void>(from_root(world(), door->places()));
     return door;
 }
 

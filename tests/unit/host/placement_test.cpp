@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "base/pack.hpp"
 #include "host/facts.hpp"
 
 namespace ranklab::host {
@@ -47,7 +48,7 @@ TEST(Placements, SurviveTheExchange) {
     Placement a = place(3, 4, 2, 2);
     a.cpu = "A CPU @ 3 GHz";
     a.own_gpu = "H100 [GPU-1]";
-    const Placement b = Placement::deserialise(a.serialise());
+    const Placement b = base::unpacked<Placement>(base::packed(a)).value();
     EXPECT_EQ(b.cpu, a.cpu);
     EXPECT_EQ(b.own_gpu, a.own_gpu);
     EXPECT_EQ(b.gpus, a.gpus);
@@ -159,7 +160,7 @@ TEST(Placement, IsTheSameOnAnotherRank) {
         p.local_rank = 1;
         p.gpus = "NVIDIA H200, NVIDIA H200";
         p.build = "";
-        const auto copy = Placement::deserialise(p.serialise());
+        const auto copy = base::unpacked<Placement>(base::packed(p)).value();
         EXPECT_EQ(copy.rank, 3);
         EXPECT_EQ(copy.local_rank, 1);
         EXPECT_EQ(copy.host, host);
@@ -169,7 +170,7 @@ TEST(Placement, IsTheSameOnAnotherRank) {
         EXPECT_EQ(copy.build, "");
         EXPECT_EQ(copy.gpus, p.gpus);
     }
-    EXPECT_THAT(Placement::deserialise(place(0, 0, 0, 1).serialise()).cpus, IsEmpty());
+    EXPECT_THAT(base::unpacked<Placement>(base::packed(place(0, 0, 0, 1))).value().cpus, IsEmpty());
 }
 
 TEST(OwnPlacement, TakesAThreadPerCoreUnlessTold) {

@@ -16,7 +16,7 @@ TEST(BindingCeiling, LargeRecordsAreBoundByWriting) {
     ASSERT_TRUE(bound);
     EXPECT_EQ(bound->kind, CeilingKind::write_own);
     EXPECT_DOUBLE_EQ(bound->ceiling_s, 8);
-    EXPECT_DOUBLE_EQ(bound->rung_s, 10);
+    EXPECT_DOUBLE_EQ(bound->strategy_s, 10);
     EXPECT_DOUBLE_EQ(bound->percent, 80);
 }
 
@@ -29,14 +29,15 @@ TEST(BindingCeiling, SmallRecordsAreBoundByCreation) {
 }
 
 TEST(BindingCeiling, ASharedFileIsBoundByPwrite) {
-    const RungEffort rung{.records = 5000, .bytes = 100, .shared_file = true, .write_s = 2.5, .create_s = 9};
-    const auto bound = binding_ceiling(kCeilings, rung);
+    const StrategyEffort strategy{
+        .records = 5000, .bytes = 100, .shared_file = true, .write_s = 2.5, .create_s = 9};
+    const auto bound = binding_ceiling(kCeilings, strategy);
     ASSERT_TRUE(bound);
     EXPECT_EQ(bound->kind, CeilingKind::write_shared);
     EXPECT_DOUBLE_EQ(bound->ceiling_s, 2);
     EXPECT_DOUBLE_EQ(bound->percent, 80);
-    EXPECT_FALSE(share_of_ceiling(CeilingKind::write_own, kCeilings, rung));
-    EXPECT_FALSE(share_of_ceiling(CeilingKind::create, kCeilings, rung));
+    EXPECT_FALSE(share_of_ceiling(CeilingKind::write_own, kCeilings, strategy));
+    EXPECT_FALSE(share_of_ceiling(CeilingKind::create, kCeilings, strategy));
 }
 
 TEST(BindingCeiling, MemoryBindsWhereWritingIsNotTheSlower) {
@@ -48,10 +49,10 @@ TEST(BindingCeiling, MemoryBindsWhereWritingIsNotTheSlower) {
 }
 
 TEST(BindingCeiling, EachKindByItself) {
-    const RungEffort rung{.records = 2, .bytes = 800, .write_s = 10, .create_s = 1};
-    EXPECT_DOUBLE_EQ(share_of_ceiling(CeilingKind::memory_copy, kCeilings, rung)->percent, 8);
-    EXPECT_DOUBLE_EQ(share_of_ceiling(CeilingKind::create, kCeilings, rung)->percent, 20);
-    EXPECT_FALSE(share_of_ceiling(CeilingKind::write_shared, kCeilings, rung));
+    const StrategyEffort strategy{.records = 2, .bytes = 800, .write_s = 10, .create_s = 1};
+    EXPECT_DOUBLE_EQ(share_of_ceiling(CeilingKind::memory_copy, kCeilings, strategy)->percent, 8);
+    EXPECT_DOUBLE_EQ(share_of_ceiling(CeilingKind::create, kCeilings, strategy)->percent, 20);
+    EXPECT_FALSE(share_of_ceiling(CeilingKind::write_shared, kCeilings, strategy));
 }
 
 TEST(BindingCeiling, AShareAbove105PerCentIsMarkedWithItsReason) {
@@ -68,7 +69,7 @@ TEST(BindingCeiling, AShareAbove105PerCentIsMarkedWithItsReason) {
                 HasSubstr("200.0 % of raw write(): a ceiling that does not bind, since"));
     EXPECT_THAT(share(4, 1, 1).mark, HasSubstr("the one measurement"));
     EXPECT_THAT(share(4, 1, 7).mark, HasSubstr("any of the 7 measurements"));
-    EXPECT_THAT(share(4, 2, 7).mark, HasSubstr("the rung's 2 writers make their numbers in between"));
+    EXPECT_THAT(share(4, 2, 7).mark, HasSubstr("the strategy's 2 writers make their numbers in between"));
     EXPECT_EQ(share(8 / 1.04, 1, 1).mark, "") << "104 %: the noise of two measurements";
     EXPECT_NE(share(8 / 1.06, 1, 1).mark, "");
     EXPECT_EQ(share(10, 2, 1).mark, "");

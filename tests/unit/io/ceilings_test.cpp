@@ -69,9 +69,9 @@ TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
-// What lies in the folder while the timed part runs shows that it is really written, in the rungs' files: a
-// file a record, or one of all ranks.
-TEST_F(CeilingsTest, TheBytesAreWrittenAsTheRungsWriteThem) {
+// What lies in the folder while the timed part runs shows that it is really written, in the strategies'
+// files: a file a record, or one of all ranks.
+TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
     work_.bytes_per_record = 1500000;
     std::uintmax_t largest = 0;
     double most_files = 0;

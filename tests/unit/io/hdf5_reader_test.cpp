@@ -24,7 +24,7 @@ herr_t crash(hid_t, void*) {
     return 0;
 }
 
-std::unique_ptr<Strategy> serial_rung(const Job& job, comm::Communicator& alone, base::IoTimes& times) {
+std::unique_ptr<Strategy> serial_strategy(const Job& job, comm::Communicator& alone, base::IoTimes& times) {
     for (const auto& entry : strategies())
         if (entry.name == "hdf5-serial") return entry.make(job, {alone, times, [](std::int64_t) {}});
     return nullptr;
@@ -38,20 +38,20 @@ TEST(Hdf5Reader, ACrashOfTheLibraryIsASentence) {
     job.directory = folder.path();
     base::IoTimes times;
     const auto alone = comm::make_self();
-    const auto rung = serial_rung(job, *alone, times);
-    ASSERT_TRUE(rung);
-    rung->open();
-    rung->write();
-    rung->close();
+    const auto strategy = serial_strategy(job, *alone, times);
+    ASSERT_TRUE(strategy);
+    strategy->open();
+    strategy->write();
+    strategy->close();
     std::vector<double> values(16);
-    rung->reader(times)->read(0, values);
+    strategy->reader(times)->read(0, values);
 
     std::filesystem::resize_file(folder / "data.h5", 1000);
-    EXPECT_THROW(rung->reader(times)->read(0, values), base::DataError) << "HDF5 meets an error in it";
+    EXPECT_THROW(strategy->reader(times)->read(0, values), base::DataError) << "HDF5 meets an error in it";
     EXPECT_EXIT(
         {
             H5Eset_auto2(H5E_DEFAULT, crash, nullptr);
-            rung->reader(times)->read(0, values);
+            strategy->reader(times)->read(0, values);
         },
         ::testing::ExitedWithCode(3), "data.h5: HDF5 crashed at work on this file");
 }

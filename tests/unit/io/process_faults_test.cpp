@@ -20,12 +20,12 @@ using testing::HasSubstr;
 
 class ProcessFaults : public testing::TestWithParam<Way> {
   protected:
-    void use(ProcessRungRun& run) const { run.job.async = GetParam().async; }
+    void use(ProcessStrategyRun& run) const { run.job.async = GetParam().async; }
     void TearDown() override { EXPECT_TRUE(has_no_child()) << "a worker lives on, or is a zombie"; }
 
     // The sentence of an EnvironmentError from a worker program that is this shell script.
     std::string of_script(const std::string& script) const {
-        ProcessRungRun run(GetParam().strategy, 3, 10, 2);
+        ProcessStrategyRun run(GetParam().strategy, 3, 10, 2);
         use(run);
         run.job.worker_program = run.folder.write("worker", "#!/bin/sh\n" + script + "\n");
         fs::permissions(run.job.worker_program, fs::perms::owner_all);
@@ -41,18 +41,18 @@ std::string killed(std::size_t worker, pid_t process) {
 }
 
 TEST_P(ProcessFaults, AWorkerKilledWhileIdle) {
-    ProcessRungRun run(GetParam().strategy, 50, 10, 3);
+    ProcessStrategyRun run(GetParam().strategy, 50, 10, 3);
     use(run);
     run.open();
     const auto workers = children_of(::getpid());
     ASSERT_EQ(workers.size(), 3U);
     ::kill(workers[1], SIGKILL);
-    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.rung->write(); });
+    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->write(); });
     EXPECT_THAT(sentence, HasSubstr(killed(1, workers[1])));
 }
 
 TEST_P(ProcessFaults, AWorkerKilledAtWork) {
-    ProcessRungRun run(GetParam().strategy, 5000, 40, 2);
+    ProcessStrategyRun run(GetParam().strategy, 5000, 40, 2);
     use(run);
     pid_t victim = 0;
     run.on_done = [&](std::int64_t more) {
@@ -66,48 +66,48 @@ TEST_P(ProcessFaults, AWorkerKilledAtWork) {
 }
 
 TEST_P(ProcessFaults, AllWorkersKilled) {
-    ProcessRungRun run(GetParam().strategy, 5000, 40, 4);
+    ProcessStrategyRun run(GetParam().strategy, 5000, 40, 4);
     use(run);
     run.open();
     for (const pid_t worker : children_of(::getpid())) ::kill(worker, SIGKILL);
-    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.rung->write(); });
+    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->write(); });
     EXPECT_THAT(sentence, AllOf(HasSubstr("worker "), HasSubstr("was killed by signal 9")));
 }
 
 TEST_P(ProcessFaults, AnInterruptEndsTheWorkers) {
-    ProcessRungRun run(GetParam().strategy, 100000, 20, 3);
+    ProcessStrategyRun run(GetParam().strategy, 100000, 20, 3);
     use(run);
     run.on_done = [&](std::int64_t) {
         if (run.done >= 5) throw base::Interrupted("stopped", SIGINT);
     };
     run.open();
-    EXPECT_EQ(thrown_sentence<base::Interrupted>([&] { run.rung->write(); }), "stopped");
-    EXPECT_TRUE(has_no_child()) << "at once, not when the rung is destroyed";
+    EXPECT_EQ(thrown_sentence<base::Interrupted>([&] { run.strategy->write(); }), "stopped");
+    EXPECT_TRUE(has_no_child()) << "at once, not when the strategy is destroyed";
     for (const auto& entry : fs::directory_iterator(run.job.directory))
         EXPECT_EQ(fs::file_size(entry.path()), 128U + 8 * 400) << "half a file: " << entry.path();
 }
 
-TEST_P(ProcessFaults, ARungThatIsDroppedTakesItsWorkersAlong) {
-    ProcessRungRun run(GetParam().strategy, 10, 20, 3);
+TEST_P(ProcessFaults, AStrategyThatIsDroppedTakesItsWorkersAlong) {
+    ProcessStrategyRun run(GetParam().strategy, 10, 20, 3);
     use(run);
     run.open();
     EXPECT_EQ(children_of(::getpid()).size(), 3U);
-    run.rung.reset();
+    run.strategy.reset();
     EXPECT_TRUE(has_no_child());
 }
 
 TEST_P(ProcessFaults, TheFolderVanishes) {
-    ProcessRungRun run(GetParam().strategy, 5000, 40, 2);
+    ProcessStrategyRun run(GetParam().strategy, 5000, 40, 2);
     use(run);
     run.open();
     fs::remove(run.job.directory);
-    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.rung->write(); });
+    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->write(); });
     EXPECT_THAT(sentence, AllOf(HasSubstr("worker "), HasSubstr("(process "), HasSubstr("output/data0000"),
                                 HasSubstr("--directory"), HasSubstr("No such file")));
 }
 
 TEST_P(ProcessFaults, AFileWhereTheFolderShouldBe) {
-    ProcessRungRun run(GetParam().strategy, 10, 10, 2);
+    ProcessStrategyRun run(GetParam().strategy, 10, 10, 2);
     use(run);
     fs::remove(run.job.directory);
     run.folder.write("output", "a file");
@@ -116,7 +116,7 @@ TEST_P(ProcessFaults, AFileWhereTheFolderShouldBe) {
 }
 
 TEST_P(ProcessFaults, NoRoomForAFile) {
-    ProcessRungRun run(GetParam().strategy, 10, 100, 2);
+    ProcessStrategyRun run(GetParam().strategy, 10, 100, 2);
     use(run);
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -124,13 +124,13 @@ TEST_P(ProcessFaults, NoRoomForAFile) {
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
     run.open();  // the workers inherit it
     ::setrlimit(RLIMIT_FSIZE, &before);
-    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.rung->write(); });
+    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->write(); });
     EXPECT_THAT(sentence, HasSubstr("there is no room"));
     EXPECT_TRUE(fs::is_empty(run.job.directory)) << "half a file stays";
 }
 
 TEST_P(ProcessFaults, NoProgramForTheWorkers) {
-    ProcessRungRun run(GetParam().strategy, 10, 10, 2);
+    ProcessStrategyRun run(GetParam().strategy, 10, 10, 2);
     use(run);
     run.job.worker_program = run.folder / "nowhere";
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.open(); });
@@ -138,7 +138,7 @@ TEST_P(ProcessFaults, NoProgramForTheWorkers) {
 }
 
 TEST_P(ProcessFaults, TheProgramLiesBesideThisOne) {
-    ProcessRungRun run(GetParam().strategy, 10, 10, 2);
+    ProcessStrategyRun run(GetParam().strategy, 10, 10, 2);
     use(run);
     run.job.worker_program.clear();
     const auto beside = fs::read_symlink("/proc/self/exe").parent_path() / "ranklab-io-worker";
@@ -148,7 +148,7 @@ TEST_P(ProcessFaults, TheProgramLiesBesideThisOne) {
 }
 
 TEST_P(ProcessFaults, AProgramThatCannotBeStarted) {
-    ProcessRungRun run(GetParam().strategy, 10, 10, 2);
+    ProcessStrategyRun run(GetParam().strategy, 10, 10, 2);
     use(run);
     run.job.worker_program = run.folder.write("worker", "no program");
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.open(); });
@@ -184,7 +184,7 @@ TEST_P(ProcessFaults, TheParentDies) {
     ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // orphans come to this process
     const pid_t parent = ::fork();
     if (parent == 0) {
-        ProcessRungRun run(GetParam().strategy, 1000000, 20, 3);
+        ProcessStrategyRun run(GetParam().strategy, 1000000, 20, 3);
         use(run);
         run.on_done = [&](std::int64_t) {
             if (run.done >= 5) ::kill(::getpid(), SIGKILL);
@@ -206,22 +206,22 @@ TEST_P(ProcessFaults, TheParentDies) {
 
 // The workers of a pool wait for more until close(); those of a queue have ended by themselves then.
 TEST(IdlePool, AWorkerKilledAfterItsWork) {
-    ProcessRungRun run("process-pool", 4, 10, 2);
+    ProcessStrategyRun run("process-pool", 4, 10, 2);
     run.open();
-    run.rung->write();
+    run.strategy->write();
     const auto workers = children_of(::getpid());
     ::kill(workers.at(1), SIGKILL);
-    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.rung->close(); });
+    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->close(); });
     EXPECT_THAT(sentence, HasSubstr(killed(1, workers.at(1))));
     EXPECT_TRUE(has_no_child());
 }
 
 TEST(IdlePool, AWorkerThatDoesNotEndIsEndedByForce) {
-    ProcessRungRun run("process-pool", 4, 10, 2);
+    ProcessStrategyRun run("process-pool", 4, 10, 2);
     run.open();
-    run.rung->write();
+    run.strategy->write();
     ::kill(children_of(::getpid()).at(0), SIGSTOP);
-    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.rung->close(); });
+    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->close(); });
     EXPECT_THAT(sentence, AllOf(HasSubstr("worker 0 "), HasSubstr("ended by force")));
     EXPECT_TRUE(has_no_child());
 }

@@ -1,4 +1,4 @@
-// A process rung on a folder of its own, with real workers, and a look at this process's children.
+// A process strategy on a folder of its own, with real workers, and a look at this process's children.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@
 
 namespace ranklab::tests {
 
-/// Serial rungs never use their communicator: this one says so.
+/// Serial strategies never use their communicator: this one says so.
 class NoCommunicator final : public comm::Communicator {
   public:
     int rank() const override { return 0; }
@@ -40,10 +40,10 @@ class NoCommunicator final : public comm::Communicator {
     std::unique_ptr<comm::Communicator> split(int, int) override { refuse(); }
 
   private:
-    [[noreturn]] static void refuse() { throw std::logic_error("a serial rung used its communicator"); }
+    [[noreturn]] static void refuse() { throw std::logic_error("a serial strategy used its communicator"); }
 };
 
-/// The forms of the process rungs that the parameterised tests go through.
+/// The forms of the process strategies that the parameterised tests go through.
 struct Way {
     const char* label;
     const char* strategy;
@@ -55,35 +55,35 @@ inline std::string label_of(const testing::TestParamInfo<Way>& way) {
     return way.param.label;
 }
 
-struct ProcessRungRun {
-    ProcessRungRun(const std::string& strategy, std::int64_t files, std::int64_t size, int workers) {
+struct ProcessStrategyRun {
+    ProcessStrategyRun(const std::string& wanted, std::int64_t files, std::int64_t size, int workers) {
         job.files = files;
         job.size = size;
         job.workers = workers;
         job.worker_program = RANKLAB_IO_WORKER;
         job.directory = folder / "output";
         std::filesystem::create_directory(job.directory);
-        name = strategy;
+        name = wanted;
     }
 
-    /// The rung of this job; after the last change of `job`.
+    /// The strategy of this job; after the last change of `job`.
     void make() {
         for (const auto& entry : io::strategies())
             if (entry.name == name)
-                rung = entry.make(job, io::Place{ranks, times, [this](std::int64_t more) {
-                                                     done += more;
-                                                     if (on_done) on_done(more);
-                                                 }});
-        if (!rung) throw std::logic_error("no such strategy: " + name);
+                strategy = entry.make(job, io::Place{ranks, times, [this](std::int64_t more) {
+                                                         done += more;
+                                                         if (on_done) on_done(more);
+                                                     }});
+        if (!strategy) throw std::logic_error("no such strategy: " + name);
     }
     void open() {
         make();
-        rung->open();
+        strategy->open();
     }
     void all() {
         open();
-        rung->write();
-        rung->close();
+        strategy->write();
+        strategy->close();
     }
 
     TempFolder folder;
@@ -93,7 +93,7 @@ struct ProcessRungRun {
     std::string name;
     std::int64_t done = 0;
     std::function<void(std::int64_t)> on_done;
-    std::unique_ptr<io::Strategy> rung;
+    std::unique_ptr<io::Strategy> strategy;
 };
 
 /// The processes whose parent is `parent`, by their numbers: workers in the order of their start.

@@ -1,4 +1,4 @@
-// Messages between a process rung and its workers, whole and in pieces.
+// Messages between a process strategy and its workers, whole and in pieces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -39,16 +39,16 @@ class Wire : public testing::Test {
 };
 
 TEST_F(Wire, AMessageOfSeveralPartsArrivesWhole) {
-    const io::FailureBody failure{.code = 5};
-    const std::string_view sentence = "there is no room";
-    Outgoing message(MessageType::failed, {io::bytes_of(failure), std::as_bytes(std::span(sentence))});
-    EXPECT_EQ(message.bytes(), 16 + sizeof failure + sentence.size());
+    const io::TaskBody task{.files = 6, .id = 5};
+    const std::string_view grid = "of numbers";
+    Outgoing message(MessageType::task, {io::bytes_of(task), std::as_bytes(std::span(grid))});
+    EXPECT_EQ(message.bytes(), 16 + sizeof task + grid.size());
     ASSERT_EQ(message.send(worker.get(), true), Outgoing::State::sent);
     EXPECT_TRUE(inbox.fill(parent.get()));
     const auto got = inbox.next();
     ASSERT_TRUE(got);
-    EXPECT_EQ(got->type, MessageType::failed);
-    EXPECT_EQ(io::body_of<io::FailureBody>(got->body).code, 5);
+    EXPECT_EQ(got->type, MessageType::task);
+    EXPECT_EQ(io::body_of<io::TaskBody>(got->body).id, 5);
     EXPECT_EQ(inbox.bytes(), static_cast<std::int64_t>(message.bytes()));
     EXPECT_FALSE(inbox.next());
 }

@@ -1,4 +1,4 @@
-// The ceilings of the rungs whose worker processes write at the same time: by as many processes.
+// The ceilings of the strategies whose worker processes write at the same time: by as many processes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -4,15 +4,15 @@
 
 #include <memory>
 
-#include "io/file_rung.hpp"
+#include "io/file_strategy.hpp"
 #include "io/worker_processes.hpp"
 
 namespace ranklab::io {
 
-class ProcessRung : public FileRung {
+class ProcessStrategy : public FileStrategy {
   public:
     /// at_once: the workers do not wait for each other.
-    ProcessRung(const Job& job, const Place& place, WorkerKind kind, bool at_once);
+    ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once);
 
     /// Starts the workers.
     void open() override;

@@ -1,5 +1,5 @@
-// What the rungs share that write one HDF5 file, data.h5: the file, its datasets (one a record, or one for
-// all), reading back, and the account of what HDF5 really did. Private to this room and its tests.
+// What the strategies share that write one HDF5 file, data.h5: the file, its datasets (one a record, or one
+// for all), reading back, and the account of what HDF5 really did. Private to this room and its tests.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace ranklab::io {
 /// A rank generates and writes at most this many bytes of values at a time.
 inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
 
-class Hdf5Rung : public Strategy {
+class Hdf5Strategy : public Strategy {
   public:
     /// parallel: through MPI-IO, by all ranks of the place, whose backend is mpi then. collective_opening:
     /// whether write() opens datasets on all ranks together.
@@ -29,9 +29,9 @@ class Hdf5Rung : public Strategy {
         bool collective_opening = false;
     };
 
-    Hdf5Rung(const Job& job, const Place& place, Form form);
+    Hdf5Strategy(const Job& job, const Place& place, Form form);
     /// Removes what was begun and not finished.
-    ~Hdf5Rung() override;
+    ~Hdf5Strategy() override;
 
     /// Makes sure of the room, makes the file and all its datasets.
     void open() override;

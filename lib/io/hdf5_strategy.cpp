@@ -1,4 +1,4 @@
-#include "io/hdf5_rung.hpp"
+#include "io/hdf5_strategy.hpp"
 
 #include <fmt/format.h>
 
@@ -92,24 +92,24 @@ hdf5::RecordFileOptions options_of(const Job& job, const Place& place, bool para
 
 }  // namespace
 
-Hdf5Rung::Hdf5Rung(const Job& job, const Place& place, Form form)
+Hdf5Strategy::Hdf5Strategy(const Job& job, const Place& place, Form form)
     : job_(job), place_(place), form_(std::move(form)), grid_(job.size) {}
 
-Hdf5Rung::~Hdf5Rung() {
+Hdf5Strategy::~Hdf5Strategy() {
     close_dataset();
     file_.reset();
     if (unfinished_) std::remove(made_path().c_str());
 }
 
-fs::path Hdf5Rung::file_of(std::int64_t) const {
+fs::path Hdf5Strategy::file_of(std::int64_t) const {
     return job_.directory / kFile;
 }
 
-fs::path Hdf5Rung::made_path() const {
+fs::path Hdf5Strategy::made_path() const {
     return job_.rename ? temporary_of(file_of(0)) : file_of(0);
 }
 
-void Hdf5Rung::open() {
+void Hdf5Strategy::open() {
     const auto mark = place_.times.phase(IoPhase::open);
     const auto options = options_of(job_, place_, form_.parallel, form_.collective_opening);
     if (form_.parallel && options.mpi == nullptr)
@@ -125,7 +125,7 @@ void Hdf5Rung::open() {
     make_datasets();
 }
 
-void Hdf5Rung::create(const hdf5::RecordFileOptions& options) {
+void Hdf5Strategy::create(const hdf5::RecordFileOptions& options) {
     try {
         file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
     } catch (const base::Hdf5Error&) {
@@ -135,7 +135,7 @@ void Hdf5Rung::create(const hdf5::RecordFileOptions& options) {
     }
 }
 
-void Hdf5Rung::make_datasets() {
+void Hdf5Strategy::make_datasets() {
     const std::int64_t edge = job_.hdf5.chunk;
     if (single()) {
         const std::array chunk{std::int64_t{1}, edge, edge};
@@ -151,7 +151,7 @@ void Hdf5Rung::make_datasets() {
     }
 }
 
-const hdf5::Object& Hdf5Rung::dataset_of(std::int64_t id) {
+const hdf5::Object& Hdf5Strategy::dataset_of(std::int64_t id) {
     const std::int64_t wanted = single() ? 0 : id;
     if (dataset_ && open_id_ == wanted) return *dataset_;
     close_dataset();
@@ -161,13 +161,13 @@ const hdf5::Object& Hdf5Rung::dataset_of(std::int64_t id) {
     return *dataset_;
 }
 
-void Hdf5Rung::close_dataset() {
+void Hdf5Strategy::close_dataset() {
     if (!dataset_) return;
     const auto mark = place_.times.phase(IoPhase::close);
     dataset_.reset();
 }
 
-void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested) {
+void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested) {
     const std::int64_t count = part.rows * job_.size;
     values_.resize(part.records * count);
     const std::span<double> values(values_);
@@ -190,7 +190,7 @@ void Hdf5Rung::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requ
     file_->write(dataset, box, values, requested);
 }
 
-void Hdf5Rung::produce_record(std::int64_t id) {
+void Hdf5Strategy::produce_record(std::int64_t id) {
     const auto begin = IoTimes::Clock::now();
     const hdf5::Object& dataset = dataset_of(id);
     const std::int64_t step = rows_at_once(row_bytes());
@@ -199,12 +199,13 @@ void Hdf5Rung::produce_record(std::int64_t id) {
     end_records(begin, 1, row_bytes() * job_.size);
 }
 
-void Hdf5Rung::end_records(IoTimes::Clock::time_point begin, std::int64_t records, std::int64_t bytes) const {
+void Hdf5Strategy::end_records(IoTimes::Clock::time_point begin, std::int64_t records,
+                               std::int64_t bytes) const {
     place_.times.add_record(begin, IoTimes::Clock::now(), base::real(bytes), base::real(records));
     place_.done(records);
 }
 
-void Hdf5Rung::close() {
+void Hdf5Strategy::close() {
     close_dataset();
     {
         const auto mark = place_.times.phase(IoPhase::close);
@@ -228,7 +229,7 @@ void Hdf5Rung::close() {
 }
 
 // All have closed it, and synced it by its name, before.
-void Hdf5Rung::rename_made() {
+void Hdf5Strategy::rename_made() {
     comm::together(place_.ranks, [&] {
         if (place_.ranks.rank() != 0) return;
         if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)
@@ -236,14 +237,14 @@ void Hdf5Rung::rename_made() {
     });
 }
 
-void Hdf5Rung::gather_account() {
+void Hdf5Strategy::gather_account() {
     if (!form_.parallel) return;
     const Hdf5Account account = gather_hdf5_account(place_.ranks, *file_);
     tables_ = account.tables();
     warnings_ = account.warnings(form_.strategy);
 }
 
-std::unique_ptr<Reader> Hdf5Rung::reader(IoTimes& times) const {
+std::unique_ptr<Reader> Hdf5Strategy::reader(IoTimes& times) const {
     return std::make_unique<Hdf5Reader>(job_, file_of(0), times);
 }
 

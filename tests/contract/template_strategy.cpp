@@ -1,8 +1,9 @@
-// A template: copy this file to lib/io/strategies/my_rung.cpp to add a rung to the ladder, rename the entry
-// function to my_rung_entry, and put my_rung into ENTRIES in lib/io/CMakeLists.txt. Nothing else is edited:
-// options, timing, reading back, verification, the report and the contract tests find it there. It is a real
-// rung (the bare values of a record, without a header), compiled and run through the contract with all
-// others, so that it cannot rot; it is not on the ladder, which has the workshop's ten ways.
+// A template: copy this file to lib/io/strategies/my_strategy.cpp to add a strategy to the ladder, rename the
+// entry function to my_strategy_entry, and put my_strategy into ENTRIES in lib/io/CMakeLists.txt. Nothing
+// else is edited: options, timing, reading back, verification, the report and the contract tests find it
+// there. It is a real strategy (the bare values of a record, without a header), compiled and run through the
+// contract with all others, so that it cannot rot; it is not on the ladder, which has the workshop's ten
+// ways.
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -10,7 +11,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/share.hpp"
-#include "contract/template_rung.hpp"
+#include "contract/template_strategy.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -52,9 +53,9 @@ class TemplateReader final : public Reader {
 
 // 2. The three verbs. Whatever takes time is marked on place.times; each record ends with add_record and
 // done.
-class TemplateRung final : public Strategy {
+class TemplateStrategy final : public Strategy {
   public:
-    TemplateRung(const Job& job, const Place& place) : job_(job), place_(place) {}
+    TemplateStrategy(const Job& job, const Place& place) : job_(job), place_(place) {}
 
     void open() override {}  // worker processes, a shared file: what must be there before the first record
 
@@ -105,7 +106,7 @@ class TemplateRung final : public Strategy {
 }  // namespace
 
 // 3. The entry. `parallel`: all ranks of the place call the verbs; otherwise rank 0 alone does.
-StrategyEntry template_rung_entry() {
+StrategyEntry template_strategy_entry() {
     return {.name = "template",
             .summary = "the bare values of a record",
             .order = Order::by_y,
@@ -113,7 +114,7 @@ StrategyEntry template_rung_entry() {
             .extension = ".bin",
             .bytes_per_record = [](std::int64_t size) { return 8 * size * size; },
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<TemplateRung>(job, place);
+                return std::make_unique<TemplateStrategy>(job, place);
             }};
 }
 

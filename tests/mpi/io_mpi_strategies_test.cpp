@@ -1,4 +1,4 @@
-// The rungs whose ranks get their records from rank 0 by MPI: mpi-send, also --dynamic, and mpi-scatter.
+// The strategies whose ranks get their records from rank 0 by MPI: mpi-send, also --dynamic, and mpi-scatter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ StrategyEntry entry(const std::string& name) {
     for (auto& one : strategies()) {
         if (one.name == name) return one;
     }
-    throw std::runtime_error("no rung " + name);
+    throw std::runtime_error("no strategy " + name);
 }
 
 std::string bytes_of(const std::filesystem::path& path) {
@@ -123,7 +123,7 @@ constexpr Form kForms[] = {{"mpi-send", false, 1},
                            {"mpi-send", true, 100},
                            {"mpi-scatter", false, 1}};
 
-class MpiRungs : public ::testing::TestWithParam<Form> {
+class MpiStrategies : public ::testing::TestWithParam<Form> {
   protected:
     static Job job(const SharedFolder& folder, std::int64_t files, std::int64_t size) {
         Job job;
@@ -135,13 +135,13 @@ class MpiRungs : public ::testing::TestWithParam<Form> {
         return job;
     }
 };
-INSTANTIATE_TEST_SUITE_P(All, MpiRungs, ::testing::ValuesIn(kForms), [](const auto& one) {
+INSTANTIATE_TEST_SUITE_P(All, MpiStrategies, ::testing::ValuesIn(kForms), [](const auto& one) {
     const Form& form = one.param;
     return std::string(form.name == std::string("mpi-send") ? "Send" : "Scatter") +
            (form.dynamic ? "OnDemandBy" + std::to_string(form.chunk) : "");
 });
 
-TEST_P(MpiRungs, WriteTheBytesOfEachRecordOnce) {
+TEST_P(MpiStrategies, WriteTheBytesOfEachRecordOnce) {
     for (const std::int64_t files : {0, 1, 2, 3, 7, 10}) {
         for (const std::int64_t size : {1, 5, 37}) {
             SCOPED_TRACE("files " + std::to_string(files) + ", size " + std::to_string(size));
@@ -158,7 +158,7 @@ TEST_P(MpiRungs, WriteTheBytesOfEachRecordOnce) {
     }
 }
 
-TEST_P(MpiRungs, SayWhoGotWhat) {
+TEST_P(MpiStrategies, SayWhoGotWhat) {
     const SharedFolder folder;
     const auto outcome = run(GetParam().name, job(folder, 10, 5));
     if (me() != 0) return;
@@ -180,7 +180,7 @@ TEST_P(MpiRungs, SayWhoGotWhat) {
     }
 }
 
-TEST_P(MpiRungs, MarkSendingAndWaiting) {
+TEST_P(MpiStrategies, MarkSendingAndWaiting) {
     const SharedFolder folder;
     const Job what = job(folder, 7, 5);
     const auto outcome = run(GetParam().name, what);
@@ -201,7 +201,7 @@ TEST_P(MpiRungs, MarkSendingAndWaiting) {
     }
 }
 
-TEST_P(MpiRungs, AnotherRankReadsThemBack) {
+TEST_P(MpiStrategies, AnotherRankReadsThemBack) {
     const SharedFolder folder;
     const Job what = job(folder, 5, 7);
     Outcome outcome;
@@ -226,7 +226,7 @@ TEST_P(MpiRungs, AnotherRankReadsThemBack) {
 
 // One rank's folder is missing. It throws, and the others come to an end; what comes after on the same
 // communicator is not disturbed by messages left over.
-TEST_P(MpiRungs, ARankThatFailsLeavesNoneWaiting) {
+TEST_P(MpiStrategies, ARankThatFailsLeavesNoneWaiting) {
     for (int failing = 0; failing < ranks(); ++failing) {
         SCOPED_TRACE("failing rank " + std::to_string(failing));
         const SharedFolder folder;
@@ -249,7 +249,7 @@ TEST_P(MpiRungs, ARankThatFailsLeavesNoneWaiting) {
     }
 }
 
-TEST_P(MpiRungs, AnInterruptedRankLeavesNoneWaiting) {
+TEST_P(MpiStrategies, AnInterruptedRankLeavesNoneWaiting) {
     const SharedFolder folder;
     const auto outcome = run(GetParam().name, job(folder, 300, 1), [] {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -17,12 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ProcessRungs : public testing::TestWithParam<Way> {
+class ProcessStrategies : public testing::TestWithParam<Way> {
   protected:
-    void use(ProcessRungRun& run) const { run.job.async = GetParam().async; }
+    void use(ProcessStrategyRun& run) const { run.job.async = GetParam().async; }
 };
 
-INSTANTIATE_TEST_SUITE_P(, ProcessRungs, testing::ValuesIn(kWays), label_of);
+INSTANTIATE_TEST_SUITE_P(, ProcessStrategies, testing::ValuesIn(kWays), label_of);
 
 // What one process writes of fill_record.
 void write_expected(io::Job job, const fs::path& directory) {
@@ -45,7 +45,7 @@ std::vector<std::string> names_in(const fs::path& directory) {
     return names;
 }
 
-void expect_same_files(const ProcessRungRun& run) {
+void expect_same_files(const ProcessStrategyRun& run) {
     const fs::path expected = run.folder / "expected";
     write_expected(run.job, expected);
     EXPECT_EQ(names_in(run.job.directory), names_in(expected));
@@ -63,10 +63,10 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
     return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-TEST_P(ProcessRungs, WritesTheBytesThatOneProcessWould) {
+TEST_P(ProcessStrategies, WritesTheBytesThatOneProcessWould) {
     for (const int workers : {1, 2, 3, 8}) {
         SCOPED_TRACE(workers);
-        ProcessRungRun run(GetParam().strategy, 7, 37, workers);
+        ProcessStrategyRun run(GetParam().strategy, 7, 37, workers);
         use(run);
         run.all();
         expect_same_files(run);
@@ -75,42 +75,42 @@ TEST_P(ProcessRungs, WritesTheBytesThatOneProcessWould) {
     }
 }
 
-TEST_P(ProcessRungs, RecordsLargerThanAPipe) {
-    ProcessRungRun run(GetParam().strategy, 5, 301, 2);
+TEST_P(ProcessStrategies, RecordsLargerThanAPipe) {
+    ProcessStrategyRun run(GetParam().strategy, 5, 301, 2);
     use(run);
     run.all();
     expect_same_files(run);
 }
 
-TEST_P(ProcessRungs, MoreRecordsThanAQueueHolds) {
-    ProcessRungRun run(GetParam().strategy, 800, 2, 3);
+TEST_P(ProcessStrategies, MoreRecordsThanAQueueHolds) {
+    ProcessStrategyRun run(GetParam().strategy, 800, 2, 3);
     use(run);
     run.all();
     EXPECT_EQ(run.done, 800);
     expect_same_files(run);
 }
 
-TEST_P(ProcessRungs, NoRecords) {
-    ProcessRungRun run(GetParam().strategy, 0, 10, 2);
+TEST_P(ProcessStrategies, NoRecords) {
+    ProcessStrategyRun run(GetParam().strategy, 0, 10, 2);
     use(run);
     run.all();
     EXPECT_EQ(run.done, 0);
     EXPECT_EQ(run.times.records().calls, 0);
     EXPECT_TRUE(names_in(run.job.directory).empty());
-    EXPECT_THAT(*tasks_of(run.rung->tables()).find<std::int64_t>("tasks"), testing::ElementsAre(0, 0));
+    EXPECT_THAT(*tasks_of(run.strategy->tables()).find<std::int64_t>("tasks"), testing::ElementsAre(0, 0));
 }
 
-TEST_P(ProcessRungs, FewerRecordsThanWorkers) {
-    ProcessRungRun run(GetParam().strategy, 2, 10, 5);
+TEST_P(ProcessStrategies, FewerRecordsThanWorkers) {
+    ProcessStrategyRun run(GetParam().strategy, 2, 10, 5);
     use(run);
     run.all();
     expect_same_files(run);
-    const auto tables = run.rung->tables();
+    const auto tables = run.strategy->tables();
     EXPECT_EQ(sum(*tasks_of(tables).find<std::int64_t>("tasks")), 2);
 }
 
-TEST_P(ProcessRungs, EachRecordIsCountedOnceAndEveryPhaseMarked) {
-    ProcessRungRun run(GetParam().strategy, 11, 20, 3);
+TEST_P(ProcessStrategies, EachRecordIsCountedOnceAndEveryPhaseMarked) {
+    ProcessStrategyRun run(GetParam().strategy, 11, 20, 3);
     use(run);
     run.job.fsync = true;
     run.all();
@@ -127,11 +127,11 @@ TEST_P(ProcessRungs, EachRecordIsCountedOnceAndEveryPhaseMarked) {
     EXPECT_GT(run.times.last_close_s(), run.times.first_open_s());
 }
 
-TEST_P(ProcessRungs, TheTableCountsTasksAndTimesOfEachWorker) {
-    ProcessRungRun run(GetParam().strategy, 40, 30, 2);
+TEST_P(ProcessStrategies, TheTableCountsTasksAndTimesOfEachWorker) {
+    ProcessStrategyRun run(GetParam().strategy, 40, 30, 2);
     use(run);
     run.all();
-    const auto tables = run.rung->tables();
+    const auto tables = run.strategy->tables();
     const auto& table = tasks_of(tables);
     EXPECT_THAT(*table.find<std::int64_t>("worker"), testing::ElementsAre(0, 1));
     EXPECT_EQ(sum(*table.find<std::int64_t>("tasks")), 40);
@@ -140,13 +140,13 @@ TEST_P(ProcessRungs, TheTableCountsTasksAndTimesOfEachWorker) {
 }
 
 // Where one works after the other their times add up; where they work at once the slowest counts.
-TEST_P(ProcessRungs, SayWhatEachOfThoseTookThatWriteAtOnce) {
+TEST_P(ProcessStrategies, SayWhatEachOfThoseTookThatWriteAtOnce) {
     using base::IoPhase;
-    ProcessRungRun run(GetParam().strategy, 9, 30, 3);
+    ProcessStrategyRun run(GetParam().strategy, 9, 30, 3);
     use(run);
     run.all();
     const bool at_once = run.job.async || run.name == "process-queue";
-    const auto writers = run.rung->writers();
+    const auto writers = run.strategy->writers();
     ASSERT_EQ(writers.size(), at_once ? 3U : 0U);
     double calls = 0;
     double seconds = 0;
@@ -159,37 +159,37 @@ TEST_P(ProcessRungs, SayWhatEachOfThoseTookThatWriteAtOnce) {
     EXPECT_NEAR(seconds, run.times.of(IoPhase::write).total_s, 1e-9);
 }
 
-TEST_P(ProcessRungs, CanBeOpenedAgain) {
-    ProcessRungRun run(GetParam().strategy, 4, 10, 2);
+TEST_P(ProcessStrategies, CanBeOpenedAgain) {
+    ProcessStrategyRun run(GetParam().strategy, 4, 10, 2);
     use(run);
     run.make();
     for (int repetition = 1; repetition <= 3; ++repetition) {
-        run.rung->open();
-        run.rung->write();
-        run.rung->close();
+        run.strategy->open();
+        run.strategy->write();
+        run.strategy->close();
         EXPECT_EQ(run.done, 4 * repetition);
     }
-    const auto tables = run.rung->tables();
+    const auto tables = run.strategy->tables();
     EXPECT_EQ(sum(*tasks_of(tables).find<std::int64_t>("tasks")), 4) << "of the last writing alone";
     expect_same_files(run);
 }
 
-TEST_P(ProcessRungs, ReadsBackWhatItsWorkersWrote) {
-    ProcessRungRun run(GetParam().strategy, 3, 12, 2);
+TEST_P(ProcessStrategies, ReadsBackWhatItsWorkersWrote) {
+    ProcessStrategyRun run(GetParam().strategy, 3, 12, 2);
     use(run);
     run.all();
-    EXPECT_EQ(run.rung->file_of(2), run.job.directory / "data00002.npy");
+    EXPECT_EQ(run.strategy->file_of(2), run.job.directory / "data00002.npy");
     base::IoTimes read_times;
     std::vector<double> values(144);
-    run.rung->reader(read_times)->read(2, values);
+    run.strategy->reader(read_times)->read(2, values);
     std::vector<double> expected(144);
     fill_record(io::Grid(12), io::Order::by_y, 3, 2, 0, 12, expected);
     EXPECT_EQ(values, expected);
 }
 
-TEST_P(ProcessRungs, WorkersTakeTheTemporaryNameWhereAsked) {
+TEST_P(ProcessStrategies, WorkersTakeTheTemporaryNameWhereAsked) {
     for (const bool rename : {false, true}) {
-        ProcessRungRun run(GetParam().strategy, 2, 4, 1);
+        ProcessStrategyRun run(GetParam().strategy, 2, 4, 1);
         use(run);
         run.job.rename = rename;
         fs::create_directory(run.job.directory / "data00001.npy");  // in the way of the second record
@@ -199,24 +199,24 @@ TEST_P(ProcessRungs, WorkersTakeTheTemporaryNameWhereAsked) {
     }
 }
 
-TEST_P(ProcessRungs, NeitherCtrlCNorSigtermToTheGroupEndsAWorker) {
-    ProcessRungRun run(GetParam().strategy, 6, 10, 2);
+TEST_P(ProcessStrategies, NeitherCtrlCNorSigtermToTheGroupEndsAWorker) {
+    ProcessStrategyRun run(GetParam().strategy, 6, 10, 2);
     use(run);
     run.open();
     for (const pid_t worker : children_of(::getpid())) {
         ::kill(worker, SIGINT);
         ::kill(worker, SIGTERM);
     }
-    run.rung->write();
-    run.rung->close();
+    run.strategy->write();
+    run.strategy->close();
     EXPECT_EQ(run.done, 6);
 }
 
-TEST_P(ProcessRungs, WorkersHoldNothingOpenThatIsNotTheirs) {
+TEST_P(ProcessStrategies, WorkersHoldNothingOpenThatIsNotTheirs) {
     const int inherited = ::open("/dev/null", O_RDONLY);  // as a library that forgets O_CLOEXEC
     ASSERT_GE(inherited, 0);
     for (int at = 3; at < 40; at += 3) ::dup2(inherited, at + 100);
-    ProcessRungRun run(GetParam().strategy, 0, 10, 3);
+    ProcessStrategyRun run(GetParam().strategy, 0, 10, 3);
     use(run);
     run.open();
     const auto workers = children_of(::getpid());
@@ -227,31 +227,31 @@ TEST_P(ProcessRungs, WorkersHoldNothingOpenThatIsNotTheirs) {
         EXPECT_EQ(open, queue ? (std::vector<std::string>{"0", "1", "2", "3", "4"})
                               : (std::vector<std::string>{"0", "1", "2", "3"}));
     }
-    run.rung->write();
-    run.rung->close();
+    run.strategy->write();
+    run.strategy->close();
     ::close(inherited);
     for (int at = 3; at < 40; at += 3) ::close(at + 100);
 }
 
-TEST_P(ProcessRungs, WarnsOfMoreWorkersThanCores) {
-    ProcessRungRun run(GetParam().strategy, 1, 4, 1);
+TEST_P(ProcessStrategies, WarnsOfMoreWorkersThanCores) {
+    ProcessStrategyRun run(GetParam().strategy, 1, 4, 1);
     use(run);
     run.make();
-    EXPECT_TRUE(run.rung->warnings().empty());
+    EXPECT_TRUE(run.strategy->warnings().empty());
     run.job.workers = 5000;
-    EXPECT_THAT(run.rung->warnings(), testing::ElementsAre(testing::HasSubstr("5000 workers share")));
+    EXPECT_THAT(run.strategy->warnings(), testing::ElementsAre(testing::HasSubstr("5000 workers share")));
 }
 
-TEST_P(ProcessRungs, NeedsAWorker) {
-    ProcessRungRun run(GetParam().strategy, 1, 4, 0);
+TEST_P(ProcessStrategies, NeedsAWorker) {
+    ProcessStrategyRun run(GetParam().strategy, 1, 4, 0);
     use(run);
     EXPECT_THAT(thrown_sentence<base::OptionError>([&] { run.make(); }), testing::HasSubstr("--workers"));
 }
 
 TEST(ProcessPool, SendsBothMeshgridsWithEachTask) {
-    ProcessRungRun run("process-pool", 10, 50, 2);
+    ProcessStrategyRun run("process-pool", 10, 50, 2);
     run.all();
-    const auto tables = run.rung->tables();
+    const auto tables = run.strategy->tables();
     const auto& table = tasks_of(tables);
     EXPECT_THAT(*table.find<std::int64_t>("tasks"), testing::ElementsAre(5, 5)) << "tasks go round";
     // Header (16), n and t (16), X and Y.
@@ -261,7 +261,7 @@ TEST(ProcessPool, SendsBothMeshgridsWithEachTask) {
 }
 
 TEST(ProcessPool, WaitsForEachResultUnlessAsync) {
-    ProcessRungRun run("process-pool", 20, 10, 4);
+    ProcessStrategyRun run("process-pool", 20, 10, 4);
     std::vector<std::size_t> files_there;
     run.on_done = [&](std::int64_t) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));  // time for another worker to go on
@@ -274,7 +274,7 @@ TEST(ProcessPool, WaitsForEachResultUnlessAsync) {
 }
 
 TEST(ProcessPool, AsyncKeepsAllWorkersAtWorkButNotMoreThanATaskEach) {
-    ProcessRungRun run("process-pool", 40, 10, 4);
+    ProcessStrategyRun run("process-pool", 40, 10, 4);
     run.job.async = true;
     std::size_t most_ahead = 0;
     std::size_t calls = 0;
@@ -288,9 +288,9 @@ TEST(ProcessPool, AsyncKeepsAllWorkersAtWorkButNotMoreThanATaskEach) {
 }
 
 TEST(ProcessQueue, SendsEightBytesATask) {
-    ProcessRungRun run("process-queue", 500, 10, 2);
+    ProcessStrategyRun run("process-queue", 500, 10, 2);
     run.all();
-    const auto tables = run.rung->tables();
+    const auto tables = run.strategy->tables();
     const auto& table = tasks_of(tables);
     const auto& tasks = *table.find<std::int64_t>("tasks");
     const auto& sent = *table.find<double>("bytes_sent_per_task");

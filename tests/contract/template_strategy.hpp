@@ -4,6 +4,6 @@
 
 namespace ranklab::io {
 
-StrategyEntry template_rung_entry();
+StrategyEntry template_strategy_entry();
 
 }  // namespace ranklab::io

@@ -1,4 +1,4 @@
-#include "io/process_rung.hpp"
+#include "io/process_strategy.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -24,14 +24,14 @@ double per(std::int64_t total, std::int64_t tasks) {
 
 }  // namespace
 
-ProcessRung::ProcessRung(const Job& job, const Place& place, WorkerKind kind, bool at_once)
-    : FileRung(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {
+ProcessStrategy::ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once)
+    : FileStrategy(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {
     if (job.workers < 1)
         throw base::OptionError(fmt::format("{} workers write nothing; use 1 or more", job.workers),
                                 {"workers"});
 }
 
-void ProcessRung::open() {
+void ProcessStrategy::open() {
     rows_.assign(job().workers, Row{});
     workers_ = std::make_unique<WorkerProcesses>(job(), kind_, place().times);
     try {
@@ -42,7 +42,7 @@ void ProcessRung::open() {
     }
 }
 
-void ProcessRung::write() {
+void ProcessStrategy::write() {
     try {
         hand_out(*workers_);
     } catch (...) {
@@ -51,14 +51,14 @@ void ProcessRung::write() {
     }
 }
 
-void ProcessRung::close() {
+void ProcessStrategy::close() {
     if (!workers_) return;
     for (int i = 0; i < job().workers; ++i) rows_[i].bytes = workers_->bytes(i);
     const auto workers = std::move(workers_);
     workers->end();
 }
 
-void ProcessRung::take(int worker, const ReportBody& report, std::int64_t more) {
+void ProcessStrategy::take(int worker, const ReportBody& report, std::int64_t more) {
     Row& row = rows_.at(worker);
     row.tasks += report.records;
     row.queue_bytes += report.queue_bytes;
@@ -69,14 +69,14 @@ void ProcessRung::take(int worker, const ReportBody& report, std::int64_t more) 
     place().done(more);
 }
 
-std::vector<base::IoTimes> ProcessRung::writers() const {
+std::vector<base::IoTimes> ProcessStrategy::writers() const {
     std::vector<base::IoTimes> times;
     for (const Row& row : rows_)
         if (at_once_) times.push_back(row.times);
     return times;
 }
 
-std::vector<results::Table> ProcessRung::tables() const {
+std::vector<results::Table> ProcessStrategy::tables() const {
     results::Rows rows("tasks");
     for (const Row& row : rows_)
         rows.add({std::int64_t{std::ssize(rows)}, row.tasks, per(row.bytes.sent + row.queue_bytes, row.tasks),
@@ -84,7 +84,7 @@ std::vector<results::Table> ProcessRung::tables() const {
     return {std::move(rows).table()};
 }
 
-std::vector<std::string> ProcessRung::warnings() const {
+std::vector<std::string> ProcessStrategy::warnings() const {
     const int cores = usable_cores();
     if (cores == 0 || job().workers <= cores) return {};
     return {

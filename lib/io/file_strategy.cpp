@@ -1,4 +1,4 @@
-#include "io/file_rung.hpp"
+#include "io/file_strategy.hpp"
 
 #include "base/cast.hpp"
 
@@ -19,11 +19,11 @@ class FileReader final : public Reader {
 
 }  // namespace
 
-std::unique_ptr<Reader> FileRung::reader(IoTimes& times) const {
+std::unique_ptr<Reader> FileStrategy::reader(IoTimes& times) const {
     return std::make_unique<FileReader>(job_, encoding_, times);
 }
 
-void FileRung::produce(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const {
+void FileStrategy::produce(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const {
     const auto begin = IoTimes::Clock::now();
     values.resize(job_.values_per_record());
     {
@@ -34,12 +34,12 @@ void FileRung::produce(std::int64_t id, const Grid& grid, RecordWriter& writer, 
     end_record(begin, writer);
 }
 
-void FileRung::end_record(IoTimes::Clock::time_point begin, const RecordWriter& writer) const {
+void FileStrategy::end_record(IoTimes::Clock::time_point begin, const RecordWriter& writer) const {
     place_.times.add_record(begin, IoTimes::Clock::now(), base::real(writer.bytes_of_last()));
     place_.done(1);
 }
 
-void ArrayRung::write() {
+void ArrayStrategy::write() {
     const Grid grid(job().size);
     RecordWriter writer(job(), encoding(), place().times);
     Values values;

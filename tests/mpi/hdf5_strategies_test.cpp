@@ -1,5 +1,5 @@
-// The rungs that write one HDF5 file: whatever the layout, the counts and the ranks, what is read back is
-// what the kernel gives, to the bit; and "collective" really was.
+// The strategies that write one HDF5 file: whatever the layout, the counts and the ranks, what is read back
+// is what the kernel gives, to the bit; and "collective" really was.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ StrategyEntry entry_of(const std::string& name) {
     for (auto& entry : strategies()) {
         if (entry.name == name) return entry;
     }
-    throw base::Error("no rung " + name);
+    throw base::Error("no strategy " + name);
 }
 
 /// What one writing left behind, on every rank.
@@ -119,7 +119,7 @@ void expect_written(const StrategyEntry& entry, const Job& job) {
     world().barrier();  // the next writing replaces the file
 }
 
-class Hdf5Rungs : public ::testing::TestWithParam<const char*> {
+class Hdf5Strategies : public ::testing::TestWithParam<const char*> {
   protected:
     Job job(std::int64_t files, std::int64_t size) const {
         Job job;
@@ -133,16 +133,16 @@ class Hdf5Rungs : public ::testing::TestWithParam<const char*> {
     SharedFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Rungs, Hdf5Rungs,
+INSTANTIATE_TEST_SUITE_P(Strategies, Hdf5Strategies,
                          ::testing::Values("hdf5-serial", "hdf5-parallel-independent",
                                            "hdf5-parallel-collective"),
-                         [](const auto& rung) {
-                             std::string name = rung.param;
+                         [](const auto& strategy) {
+                             std::string name = strategy.param;
                              std::replace(name.begin(), name.end(), '-', '_');
                              return name;
                          });
 
-TEST_P(Hdf5Rungs, WriteWhatTheKernelGives) {
+TEST_P(Hdf5Strategies, WriteWhatTheKernelGives) {
     for (const Layout layout : {Layout::files, Layout::single})
         for (const std::int64_t files : {0, 1, 2, 7})
             for (const std::int64_t size : {1, 5, 37})
@@ -154,7 +154,7 @@ TEST_P(Hdf5Rungs, WriteWhatTheKernelGives) {
                 }
 }
 
-TEST_P(Hdf5Rungs, HonourTheirSettings) {
+TEST_P(Hdf5Strategies, HonourTheirSettings) {
     for (const Layout layout : {Layout::files, Layout::single})
         for (const int variant : {0, 1, 2, 3, 4, 5, 6}) {
             SCOPED_TRACE(variant);
@@ -173,7 +173,7 @@ TEST_P(Hdf5Rungs, HonourTheirSettings) {
 }
 
 // What --fsync costs is in its phase, once: a second one in close() would be counted as closing.
-TEST_P(Hdf5Rungs, SyncOnceAndInItsPhase) {
+TEST_P(Hdf5Strategies, SyncOnceAndInItsPhase) {
     for (const bool fsync : {false, true})
         for (const bool latest_format : {false, true}) {
             SCOPED_TRACE(fmt::format("fsync {} latest format {}", fsync, latest_format));
@@ -203,7 +203,7 @@ TEST_P(Hdf5Rungs, SyncOnceAndInItsPhase) {
         }
 }
 
-TEST_P(Hdf5Rungs, KeepToTheAlignment) {
+TEST_P(Hdf5Strategies, KeepToTheAlignment) {
     Job job = this->job(3, 100);
     job.hdf5.alignment = 65536;
     write(entry(), job);
@@ -211,7 +211,7 @@ TEST_P(Hdf5Rungs, KeepToTheAlignment) {
     EXPECT_GE(std::filesystem::file_size(job.directory / "data.h5"), 5U * 65536U + 80000U);
 }
 
-TEST_P(Hdf5Rungs, LeaveNoHalfOfAFile) {
+TEST_P(Hdf5Strategies, LeaveNoHalfOfAFile) {
     Job job = this->job(4, 8);
     const auto alone = world().split(world().rank(), 0);
     const auto entry = this->entry();
@@ -227,7 +227,7 @@ TEST_P(Hdf5Rungs, LeaveNoHalfOfAFile) {
     EXPECT_FALSE(std::filesystem::exists(job.directory / "data.h5"));
 }
 
-TEST_P(Hdf5Rungs, SayThatThereIsNoRoom) {
+TEST_P(Hdf5Strategies, SayThatThereIsNoRoom) {
     Job job = this->job(10'000'000, 1'000);  // 80 TB
     const auto alone = world().split(world().rank(), 0);
     const auto entry = this->entry();

@@ -1,4 +1,4 @@
-// What the rungs share that write a file per record. Private to this room and its tests.
+// What the strategies share that write a file per record. Private to this room and its tests.
 #pragma once
 
 #include "io/large_pages.hpp"
@@ -7,9 +7,9 @@
 
 namespace ranklab::io {
 
-class FileRung : public Strategy {
+class FileStrategy : public Strategy {
   public:
-    FileRung(const Job& job, const Place& place, Encoding encoding)
+    FileStrategy(const Job& job, const Place& place, Encoding encoding)
         : job_(job), place_(place), encoding_(encoding) {}
 
     void open() override {}
@@ -34,9 +34,9 @@ class FileRung : public Strategy {
 };
 
 /// One process, a whole record at once.
-class ArrayRung final : public FileRung {
+class ArrayStrategy final : public FileStrategy {
   public:
-    using FileRung::FileRung;
+    using FileStrategy::FileStrategy;
     void write() override;
 };
 
