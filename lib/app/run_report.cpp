@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "report/figures/plots.hpp"
+#include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/reference.hpp"

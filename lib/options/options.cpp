@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "options/boost_names.hpp"
 #include "options/byte_size.hpp"
 
 namespace ranklab::options {
@@ -98,6 +97,15 @@ bool parse_number(const std::string& text, T& value) {
     if (error != std::errc() || end != text.data() + text.size()) return false;
     if constexpr (std::is_floating_point_v<T>) return std::isfinite(value);
     return true;
+}
+
+// Of a value that was checked.
+template <class T>
+T number_of(const std::string& name, const std::string& text) {
+    T value{};
+    if (!parse_number(text, value))
+        throw base::Error(fmt::format("internal: option '{}' is no such number", name));
+    return value;
 }
 
 // "" or the end of a sentence about an option that is to be from minimum to maximum.
@@ -232,7 +240,7 @@ void Options::read_config(const std::string& path) {
 }
 
 void Options::set(const std::string& name, std::string value, const std::string& source) {
-    check_value(*schema_.find(name), value, source);
+    check_value(schema_.at(name), value, source);
     user_[name] = std::move(value);
 }
 
@@ -259,17 +267,11 @@ std::vector<std::string> Options::texts(const std::string& name) const {
 }
 
 std::int64_t Options::integer(const std::string& name) const {
-    std::int64_t value = 0;
-    if (!parse_number(text(name), value))
-        throw base::Error(fmt::format("internal: option '{}' is no integer", name));
-    return value;
+    return number_of<std::int64_t>(name, text(name));
 }
 
 double Options::real(const std::string& name) const {
-    double value = 0;
-    if (!parse_number(text(name), value))
-        throw base::Error(fmt::format("internal: option '{}' is no number", name));
-    return value;
+    return number_of<double>(name, text(name));
 }
 
 std::uint64_t Options::bytes(const std::string& name) const {
@@ -304,16 +306,14 @@ void Options::prefer_one_of(const std::string& one, const std::string& other) {
 }
 
 void Options::resolve(const std::string& name, std::string value) {
-    if (schema_.find(name) == nullptr) throw base::Error(fmt::format("internal: no option '{}'", name));
-    resolved_[name] = std::move(value);
+    resolved_[schema_.at(name).name] = std::move(value);
 }
 
 void Options::check(const std::string& name) const {
-    check_value(*schema_.find(name), text(name), "--" + name);
+    check_value(schema_.at(name), text(name), "--" + name);
 }
 
 void Options::choose(const std::string& name, const std::string& value) {
-    if (schema_.find(name) == nullptr) throw base::Error(fmt::format("internal: no option '{}'", name));
     set(name, value, "--" + name);
     from_command_line_.insert(name);
 }

@@ -69,20 +69,14 @@ class Judge {
     const Option& other_;
 };
 
-const Option& other_of(const Schema& schema, const Relation& relation) {
-    const Option* other = schema.find(relation.other);
-    if (other == nullptr) throw base::Error(fmt::format("internal: no option '{}'", relation.other));
-    return *other;
-}
-
 }  // namespace
 
 void Options::check_relations() const {
     for (const auto& option : schema_.all()) {
         for (const auto& relation : option.excludes)
-            Judge(*this, option, relation, other_of(schema_, relation)).check_excluded();
+            Judge(*this, option, relation, schema_.at(relation.other)).check_excluded();
         for (const auto& relation : option.needs)
-            Judge(*this, option, relation, other_of(schema_, relation)).check_needed();
+            Judge(*this, option, relation, schema_.at(relation.other)).check_needed();
     }
 }
 

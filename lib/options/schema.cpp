@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
-#include "options/boost_names.hpp"
 #include "options/schema.hpp"
 
 namespace ranklab::options {
@@ -106,29 +105,19 @@ Schema& Schema::append(const Schema& other) {
 }
 
 Schema& Schema::take(const Schema& other, const std::vector<std::string>& names) {
-    for (const auto& name : names) {
-        const Option* option = other.find(name);
-        if (option == nullptr) throw base::Error(fmt::format("internal: no option '{}'", name));
-        add(*option);
-    }
+    for (const auto& name : names) add(other.at(name));
     return *this;
 }
 
-Option& Schema::named(const std::string& name) {
-    for (auto& option : options_)
-        if (option.name == name) return option;
-    throw base::Error(fmt::format("internal: no option '{}'", name));
-}
-
 Schema& Schema::offer(const std::string& name, std::vector<std::string> choices) {
-    Option& option = named(name);
+    Option& option = const_cast<Option&>(at(name));
     option.placeholder = base::join(choices, "|") + option.placeholder;
     option.choices = std::move(choices);
     return *this;
 }
 
 Schema& Schema::fallback(const std::string& name, std::string value) {
-    named(name).fallback = std::move(value);
+    const_cast<Option&>(at(name)).fallback = std::move(value);
     return *this;
 }
 
@@ -140,6 +129,11 @@ Schema& Schema::positional(std::size_t most) {
 const Option* Schema::find(const std::string& name) const {
     const auto found = std::ranges::find(options_, name, &Option::name);
     return found == options_.end() ? nullptr : &*found;
+}
+
+const Option& Schema::at(const std::string& name) const {
+    if (const Option* found = find(name)) return *found;
+    throw base::Error(fmt::format("internal: no option '{}'", name));
 }
 
 std::string Schema::help() const {

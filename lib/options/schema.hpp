@@ -76,6 +76,11 @@ struct RealRange {
     double least, most;
 };
 
+/// "files,n", or the long name alone: as Boost wants it.
+inline std::string boost_names(const Option& option) {
+    return option.shorthand == 0 ? option.name : option.name + ',' + option.shorthand;
+}
+
 /// What a program accepts. The verbs add one option each to the section last named.
 class Schema {
   public:
@@ -119,6 +124,8 @@ class Schema {
 
     const std::vector<Option>& all() const { return options_; }
     const Option* find(const std::string& name) const;
+    /// Throws Error where there is none: a bug.
+    const Option& at(const std::string& name) const;
     std::size_t most_positional() const { return most_positional_; }
     /// The option lists, section by section, for --help.
     std::string help() const;
@@ -131,7 +138,6 @@ class Schema {
         return *this;
     }
     Option& last();
-    Option& named(const std::string& name);
 
     std::vector<Option> options_;
     std::string section_;

@@ -152,15 +152,10 @@ void add_later_settings(Run& run) {
 }
 
 void load_attributes(const hdf5::Group& group, Run& run) {
-    run.command = group.text_attribute("command");
     run.argv = group.text_attribute("argv");
-    run.label = group.text_attribute("label");
-    run.started_utc = group.text_attribute("started_utc");
     run.duration_s = group.double_attribute("duration_s");
     run.version = group.text_attribute("version");
     run.git_revision = group.text_attribute("git_revision");
-    run.exit_code = static_cast<int>(group.int_attribute("exit_code"));
-    run.valid = group.int_attribute("valid") != 0;
     run.config = config_from_json(group.text_attribute("config_json"));
     add_later_settings(run);
     run.context = context_from_json(group.text_attribute("context_json"));
@@ -189,7 +184,7 @@ Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
         throw base::DataError(fmt::format("a run has the name '{}', which no command takes", id));
     const hdf5::Group group = runs.open_group(id);
     Run run;
-    run.id = id;
+    static_cast<RunHeader&>(run) = load_header(runs, id);
     load_attributes(group, run);
     run.hosts = load_hosts(group);
     if (detail == Detail::settings) return run;

@@ -13,16 +13,6 @@
 
 namespace ranklab::results {
 
-/// What a list of runs shows; read without touching measurements.
-struct RunHeader {
-    std::string id;
-    std::string command;
-    std::string label;
-    std::string started_utc;
-    bool valid = true;
-    int exit_code = 0;
-};
-
 /// How much of a run to read: `summaries` leaves samples and warm-up rows empty (much less memory;
 /// `axis` and `columns` are then those of a measurement without samples).
 /// `measurements` leaves tables empty too, which cost as much as the rest; `settings` measurements as well:
@@ -45,7 +35,7 @@ class ResultFile {
     /// Waits for other writers as `wait` says. The id must be new to the file.
     void append(const Run& run, const LockWait& wait = {}) const;
 
-    /// In the order stored.
+    /// In the order stored, read without touching measurements.
     std::vector<RunHeader> runs() const;
     /// OptionError where there is no run of that id.
     Run read(const std::string& id, Detail detail = Detail::all) const;

@@ -80,17 +80,21 @@ struct Fact {
     std::string value;
 };
 
-struct Run {
+/// What a list of runs shows.
+struct RunHeader {
     std::string id;  ///< 20261121T101500Z-3f9a1c
     std::string command;
-    std::string argv;  ///< the command line, shell-quoted
     std::string label;
     std::string started_utc;
+    bool valid = true;
+    int exit_code = 0;
+};
+
+struct Run : RunHeader {
+    std::string argv;  ///< the command line, shell-quoted
     double duration_s = 0;
     std::string version;
     std::string git_revision;
-    int exit_code = 0;
-    bool valid = true;
     std::vector<Setting> config;
     std::vector<Fact> context;
     std::vector<std::string> warnings;

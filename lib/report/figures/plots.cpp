@@ -1,5 +1,3 @@
-#include "report/figures/plots.hpp"
-
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
 #include "report/figures/gnuplot.hpp"

@@ -15,10 +15,6 @@ constexpr std::size_t kFew = 64;
 
 }  // namespace
 
-results::RunHeader header_of(const results::Run& run) {
-    return {run.id, run.command, run.label, run.started_utc, run.valid, run.exit_code};
-}
-
 ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice, HowTo how_to)
     : file_(std::move(file)),
       choice_(std::move(choice)),
@@ -65,7 +61,7 @@ std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
     if (!selection_.everything()) {
         file_.visit(
             results::Detail::settings, [&](const auto& run) { return matches(run); },
-            [&](results::Run&& run) { headers.push_back(header_of(run)); });
+            [&](results::Run&& run) { headers.push_back(run); });
         return headers;
     }
     headers = file_.runs();
@@ -74,7 +70,7 @@ std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
 }
 
 std::vector<results::RunHeader> ChosenRuns::headers() const {
-    if (!choice_.id.empty()) return {header_of(file_.read(choice_.id, results::Detail::settings))};
+    if (!choice_.id.empty()) return {file_.read(choice_.id, results::Detail::settings)};
     auto headers = choice_.last > 0 ? last_ : matching_headers();
     handed_over_ += headers.size();
     return headers;

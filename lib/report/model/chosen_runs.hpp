@@ -70,7 +70,4 @@ class ChosenRuns {
         last_;  ///< of choice_.last, found once: later runs do not come in between
 };
 
-/// The header of a run that was read.
-results::RunHeader header_of(const results::Run& run);
-
 }  // namespace ranklab::report::model

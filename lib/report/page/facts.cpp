@@ -12,10 +12,9 @@ namespace {
 using figures::cut;
 
 Data item(const std::string& name, const std::string& unit, const std::string& text) {
-    return Object{{"anchor", figures::plain_name(name)},
-                  {"name", cut(name, 80)},
-                  {"unit", cut(unit, 20)},
-                  {"text", cut(text, 600)}};
+    Object item = named(name, unit);
+    item.insert({{"text", cut(text, 600)}});
+    return item;
 }
 
 constexpr std::size_t kMostFacts = 400, kMostHosts = 20;
@@ -38,6 +37,12 @@ std::string hosts_text(const model::GroupedRuns& grouped) {
 }
 
 }  // namespace
+
+Object named(std::string_view measurement, std::string_view unit) {
+    return {{"anchor", figures::plain_name(measurement)},
+            {"name", cut(measurement, 80)},
+            {"unit", cut(unit, 20)}};
+}
 
 Data definitions_data(const PageInput& input, const std::set<std::string>& named) {
     std::map<std::string, std::string> measured;  // name -> unit

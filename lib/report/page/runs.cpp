@@ -21,10 +21,7 @@ List measurements_of(const Run& run) {
         List cells;
         for (const char* const field : {"n", "median", "ci95_low", "ci95_high", "p95", "min", "max"})
             cells.push_back(cell_data({figures::number_of(run, m, field)}));
-        rows.push_back(Object{{"anchor", figures::plain_name(m.name)},
-                              {"name", cut(m.name, 80)},
-                              {"unit", cut(m.unit, 20)},
-                              {"cells", cells}});
+        rows.emplace_back(named(m.name, m.unit)).set("cells", cells);
     }
     return rows;
 }

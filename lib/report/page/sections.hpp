@@ -23,6 +23,8 @@ struct PageInput {
     const model::GroupedRuns& grouped() const { return source.grouped; }
 };
 
+/// A measurement's name with the anchor of its definition, and its unit.
+Object named(std::string_view measurement, std::string_view unit);
 /// How many more there are, and what to type for them; false where there are none.
 Data more_data(std::size_t more, const std::string& how);
 /// Figures side by side where the page is wide; false where no chart has a number.

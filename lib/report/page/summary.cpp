@@ -58,10 +58,7 @@ Data group_data(const PageInput& input, const model::Group& group, const std::st
 
 List columns_data(const std::vector<const model::Group*>& groups, const std::vector<std::string>& names) {
     List columns;
-    for (const auto& name : names)
-        columns.push_back(Object{{"anchor", figures::plain_name(name)},
-                                 {"name", figures::cut(name, 80)},
-                                 {"unit", figures::cut(unit_of(groups, name), 20)}});
+    for (const auto& name : names) columns.push_back(named(name, unit_of(groups, name)));
     return columns;
 }
 

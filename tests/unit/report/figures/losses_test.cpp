@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "report/figures/plots.hpp"
+#include "report/figures/figure.hpp"
 #include "temp_folder.hpp"
 
 namespace ranklab::report::figures {

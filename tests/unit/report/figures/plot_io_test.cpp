@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
-#include "report/figures/plots.hpp"
 #include "temp_folder.hpp"
 #include "unit/report/io_runs_sample.hpp"
 

@@ -1,0 +1,140 @@
+#include "report/formats/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <future>
+#include <utility>
+
+#include "base/one_line.hpp"
+#include "base/text.hpp"
+#include "report/model/io_ladder.hpp"
+#include "report/model/selection.hpp"
+#include "report/model/text_table.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+class Name {
+  public:
+    explicit Name(const results::Run& run) : run_(run), text_(run.command) {}
+
+    Name& plain(const std::string& key) { return part(model::value_of(run_, key)); }
+    Name& named(const std::string& key, const std::string& otherwise = "", const std::string& as = "") {
+        const std::string value = model::value_of(run_, key);
+        if (value.empty() || value == otherwise) return *this;
+        return part(fmt::format("{}:{}", as.empty() ? key : as, value));
+    }
+    Name& part(const std::string& text) {
+        if (!text.empty()) text_ += '/' + text;
+        return *this;
+    }
+    // One word of well-formed UTF-8.
+    std::string text() const {
+        std::string name = base::valid_utf8(text_);
+        std::ranges::replace_if(
+            name, [](char c) { return static_cast<unsigned char>(c) <= 0x20U || c == 0x7f; }, '_');
+        return name;
+    }
+
+  private:
+    const results::Run& run_;
+    std::string text_;
+};
+
+Name workload(const results::Run& run) {
+    Name name(run);
+    if (run.command == "io")
+        return name.plain("strategy").named("layout", "files").named("files").named("size");
+    name.plain("model").plain("mode").plain("sync").plain("op");
+    return name.named("data", "synthetic")
+        .named("precision", "fp32")
+        .named("device", "cpu")
+        .named("input", "real");
+}
+
+}  // namespace
+
+std::string workload_name(const results::Run& run) {
+    return workload(run).text();
+}
+
+std::string configuration_name(const results::Run& run) {
+    Name name = workload(run);
+    name.named("ranks").named("replicas").named("batch-size", "", "batch");
+    if (model::workers_of(run) > 0) name.named("workers");
+    return name.text();
+}
+
+bool is_time(const results::Measurement& m) {
+    // A difference of times may be negative: that is none.
+    return m.kind == results::Kind::cost && (m.unit == "s" || m.unit == "us") && !(m.summary.min < 0);
+}
+
+std::string plain(double value, double scale, double fewest) {
+    const double magnitude =
+        scale == 0 || !std::isfinite(scale) ? 0 : std::floor(std::log10(std::abs(scale)));
+    return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, fewest, 9.0)));
+}
+
+std::string plain(double value) {
+    return std::isnan(value) ? "n/a" : plain(value, value, 0);
+}
+
+std::string stored_table(const results::Table& table, const std::string& title, std::size_t most_rows,
+                         const model::HowTo& how_to,
+                         const std::function<std::string(const std::string&)>& head_of,
+                         const std::function<std::string(const results::Column&, std::size_t)>& cell_of) {
+    if (table.columns.empty()) return "";
+    std::vector<std::string> heads;
+    for (const auto& column : table.columns) {
+        const bool is_text = std::holds_alternative<std::vector<std::string>>(column.values);
+        heads.push_back(std::string(is_text ? "<" : "") + head_of(column.name));
+    }
+    model::TextTable text(std::move(heads));
+    const std::size_t rows = model::row_count(table);
+    for (std::size_t row = 0; row < std::min(rows, most_rows); ++row) {
+        std::vector<std::string> cells;
+        for (const auto& column : table.columns) cells.push_back(cell_of(column, row));
+        text.add(std::move(cells));
+    }
+    const std::string rest = rows > most_rows
+                                 ? fmt::format("  and {} more rows{}\n", rows - most_rows,
+                                               how_to.all_rows.empty() ? "" : " (" + how_to.all_rows + ")")
+                                 : "";
+    return fmt::format("{}\n{}{}\n", title, text.text(), rest);
+}
+
+std::string ablation_lines(const results::Run& run) {
+    const results::Table* table = run.find_table("ablation");
+    if (table == nullptr) return "";
+    std::string text;
+    for (std::size_t row = 0; row < model::row_count(*table); ++row) {
+        std::string name = base::one_line(model::text_at(*table, "trial", row));
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        text += fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n", name,
+                            model::number_at(*table, "mean_samples_per_s", row),
+                            model::number_at(*table, "std_samples_per_s", row));
+    }
+    const std::string limit = model::value_of(run, "training.limit");
+    return limit.empty() ? text : text + fmt::format("  {}\n\n", base::one_line(limit));
+}
+
+void write_each(const model::ChosenRuns& runs, results::Detail detail,
+                const std::function<std::string(const results::Run&)>& text_of, const model::Sink& sink) {
+    std::future<void> writing;  // its end waits for it, whoever throws
+    const auto finish = [&] {
+        if (writing.valid()) writing.get();
+    };
+    runs.visit(detail, [&](results::Run&& run) {
+        finish();
+        writing = std::async(std::launch::async, [&, one = std::move(run)] { sink(text_of(one)); });
+    });
+    finish();
+}
+
+}  // namespace ranklab::report::formats
