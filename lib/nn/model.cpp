@@ -2,6 +2,10 @@
 
 namespace ranklab::nn {
 
+torch::Tensor Model::loss(const torch::Tensor& output, const torch::Tensor& targets) const {
+    return torch::nll_loss(output, targets);
+}
+
 void Model::to(torch::Dtype dtype, bool non_blocking) {
     const auto convert = [&](torch::Tensor tensor) {
         if (tensor.is_floating_point()) tensor.set_data(tensor.to(dtype, non_blocking));

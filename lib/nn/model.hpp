@@ -44,8 +44,9 @@ class Model : public torch::nn::Module {
   public:
     /// input [N, input_sizes()] -> scores [N, classes], or the field [N, target_sizes()].
     virtual torch::Tensor forward(const torch::Tensor& input) = 0;
-    /// The mean loss over the batch, a scalar. targets [N], int64, or [N, target_sizes()].
-    virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const = 0;
+    /// The mean loss over the batch, a scalar: the trainer weights it by the rank's share of the
+    /// global batch. targets [N], int64, or [N, target_sizes()]. Here of log-probabilities.
+    virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const;
 
     using torch::nn::Module::to;
     /// As PyTorch's: whole numbers (BatchNorm's num_batches_tracked) stay what they are; LibTorch's own would

@@ -155,8 +155,6 @@ ModelEntry resnet_entry(const std::string& name, const std::string& summary, con
             .defaults = {.data = "cifar100",
                          .optimizer = "sgd",
                          .lr = 0.01,
-                         .lr_schedule = "none",
-                         .gamma = 1.0,
                          .batch_size = 64,
                          .momentum = 0.9,
                          .workers = 4},

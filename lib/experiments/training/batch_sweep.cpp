@@ -130,9 +130,9 @@ results::Table sweep_table(const std::vector<results::Run>& runs) {
                    sum(column_of<std::int64_t>(run, "steps")), sum(column_of<std::int64_t>(run, "samples")),
                    sum(column_of<double>(run, "time_s")), last(column_of<double>(run, "train_loss")),
                    last(column_of<double>(run, "validation_loss")), run.valid ? "yes" : "NO", run.id,
-                   run.setting("sync"), step.median, step.ci95.low, step.ci95.high,
-                   base::join(run.warnings, "; "),
-                   run.setting("channels-last") == "true" ? "channels-last" : "contiguous"});
+                   run.setting("sync"),
+                   run.setting("channels-last") == "true" ? "channels-last" : "contiguous", step.median,
+                   step.ci95.low, step.ci95.high, base::join(run.warnings, "; ")});
     }
     return std::move(table).table();
 }

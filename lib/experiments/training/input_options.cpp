@@ -22,12 +22,6 @@ void refuse_others(const options::Options& options, bool volumes) {
     }
 }
 
-// There is nothing to evaluate, and no communication to overlap.
-void settle_io_only(options::Options& options) {
-    options.resolve("evaluate", "off");
-    options.resolve("overlap-steps", "0");
-}
-
 }  // namespace
 
 InputOptions settle_input(options::Options& options, const InputDefaults& defaults) {
@@ -35,7 +29,10 @@ InputOptions settle_input(options::Options& options, const InputDefaults& defaul
     const char* const edge = defaults.volumes ? "crop-edge" : "image-size";
     options.resolve_default(edge, fmt::format("{}", defaults.edge));
     options.resolve_default("workers", fmt::format("{}", defaults.workers));
-    if (options.text("input") == "io-only") settle_io_only(options);
+    if (options.text("input") == "io-only") {  // nothing to evaluate, and no communication to overlap
+        options.resolve("evaluate", "off");
+        options.resolve("overlap-steps", "0");
+    }
     return {.kind = options.text("input") == "real"        ? Input::real
                     : options.text("input") == "synthetic" ? Input::synthetic
                                                            : Input::io_only,

@@ -10,8 +10,10 @@
 namespace ranklab::experiments {
 namespace {
 
+// Fewer than it is made for, and nobody said how they shall make the batch.
 bool is_short_of_ranks(const options::Options& options, int world_size) {
-    return options.has("made-for-ranks") && world_size < options.integer("made-for-ranks");
+    return options.has("made-for-ranks") && world_size < options.integer("made-for-ranks") &&
+           !options.is_set("batch-size") && options.integer("accumulate") <= 1;
 }
 
 /// The fewest micro-batches that are no larger than those of the job it was made for, and divide.
@@ -29,17 +31,13 @@ std::int64_t parts_for(const options::Options& options, int world_size) {
 std::string made_for_note(const options::Options& options, int world_size) {
     if (!options.has("made-for-ranks")) return "";
     const std::string note = fmt::format("made for {} ranks", options.integer("made-for-ranks"));
-    if (!is_short_of_ranks(options, world_size) || options.is_set("batch-size") ||
-        options.integer("accumulate") > 1)
-        return note;
+    if (!is_short_of_ranks(options, world_size)) return note;
     return fmt::format("{}; on {} give --accumulate {} or --batch-size N", note, world_size,
                        parts_for(options, world_size));
 }
 
 void check_made_for(const options::Options& options, int world_size, const RankMemory& memory) {
-    if (!is_short_of_ranks(options, world_size) || options.is_set("batch-size") ||
-        options.integer("accumulate") > 1)
-        return;
+    if (!is_short_of_ranks(options, world_size)) return;
     const std::int64_t local = options.integer("batch-size");
     const auto bytes = [](std::int64_t count) { return base::human_bytes(static_cast<double>(count)); };
     throw base::OptionError(fmt::format(

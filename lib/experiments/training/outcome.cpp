@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 #include <torch/version.h>
 
-#include <filesystem>
-
-#include "base/error.hpp"
+#include "base/failure.hpp"
 #include "experiments/training/ablation.hpp"
 #include "host/facts.hpp"
+#include "options/schema.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -45,16 +44,11 @@ void TrainingOutcome::keep(const TrainingLoop& loop, bool sure) {
 }
 
 void TrainingOutcome::write_beside(results::Run& run, const std::function<void()>& write) {
-    const auto tell = [&run](const std::string& sentence, base::ExitCode code) {
-        run.warnings.insert(run.warnings.begin(), sentence);
-        if (run.exit_code == 0) run.exit_code = static_cast<int>(code);
-    };
     try {
         write();
-    } catch (const base::Error& error) {
-        tell(error.what(), error.code());
-    } catch (const std::filesystem::filesystem_error& error) {
-        tell(error.what(), base::ExitCode::environment);
+    } catch (const std::exception& error) {
+        run.warnings.insert(run.warnings.begin(), options::told(error));
+        if (run.exit_code == 0) run.exit_code = static_cast<int>(base::describe_failure(error).code);
     }
 }
 

@@ -34,10 +34,6 @@ class BnCnn final : public Model {
         return torch::log_softmax(fc_->forward(x.flatten(1)), 1);
     }
 
-    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
-        return torch::nll_loss(output, targets);
-    }
-
   private:
     torch::nn::Conv2d conv1_{nullptr};
     torch::nn::BatchNorm2d bn1_{nullptr};
@@ -52,12 +48,7 @@ ModelEntry bn_cnn_entry() {
     return {.name = "bn-cnn",
             .summary = "two convolutions with BatchNorm, one linear layer, 5,282 parameters: has buffers",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
-            .defaults = {.data = "fashion-mnist",
-                         .optimizer = "sgd",
-                         .lr = 0.05,
-                         .lr_schedule = "none",
-                         .gamma = 1.0,
-                         .batch_size = 64},
+            .defaults = {.data = "fashion-mnist", .optimizer = "sgd", .lr = 0.05, .batch_size = 64},
             .make = [](const ModelConfig& config) { return std::make_shared<BnCnn>(config); }};
 }
 

@@ -35,10 +35,6 @@ class MnistCnn final : public Model {
         return torch::log_softmax(x, 1);
     }
 
-    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
-        return torch::nll_loss(output, targets);
-    }
-
   private:
     bool dropout_;
     Ops ops_;

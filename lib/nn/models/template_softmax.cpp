@@ -17,14 +17,10 @@ class TemplateSoftmax final : public Model {
             register_module("linear", torch::nn::Linear(in.channels * in.height * in.width, in.classes));
     }
 
-    // 2. images [N, channels, height, width] -> [N, classes].
+    // 2. images [N, channels, height, width] -> log-probabilities [N, classes]. For other scores, or for a
+    // field of values, override loss() too.
     torch::Tensor forward(const torch::Tensor& images) override {
         return torch::log_softmax(linear_->forward(images.flatten(1)), 1);
-    }
-
-    // 3. The mean over the batch: the trainer weights it by the rank's share of the global batch.
-    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
-        return torch::nll_loss(output, targets);
     }
 
   private:
@@ -33,18 +29,13 @@ class TemplateSoftmax final : public Model {
 
 }  // namespace
 
-// 4. The function's name is the file's name + _entry. The input's shape tells `--data synthetic` what to
+// 3. The function's name is the file's name + _entry. The input's shape tells `--data synthetic` what to
 // make.
 ModelEntry template_softmax_entry() {
     return {.name = "template-softmax",
             .summary = "softmax regression: the template to copy when adding a model",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
-            .defaults = {.data = "synthetic",
-                         .optimizer = "sgd",
-                         .lr = 0.05,
-                         .lr_schedule = "none",
-                         .gamma = 1.0,
-                         .batch_size = 64},
+            .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.05, .batch_size = 64},
             .make = [](const ModelConfig& config) { return std::make_shared<TemplateSoftmax>(config); }};
 }
 

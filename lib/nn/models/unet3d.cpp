@@ -125,7 +125,6 @@ ModelEntry unet3d_entry() {
                          .optimizer = "adam",
                          .lr = 2e-4,
                          .lr_schedule = "cosine",
-                         .gamma = 1.0,
                          .batch_size = 32,
                          .workers = 2,
                          .lr_scaling = "sqrt",

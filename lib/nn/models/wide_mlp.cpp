@@ -27,10 +27,6 @@ class WideMlp final : public Model {
         return torch::log_softmax(fc4_->forward(x), 1);
     }
 
-    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
-        return torch::nll_loss(output, targets);
-    }
-
   private:
     torch::nn::Linear fc1_{nullptr};
     torch::nn::Linear fc2_{nullptr};
@@ -44,12 +40,7 @@ ModelEntry wide_mlp_entry() {
     return {.name = "wide-mlp",
             .summary = "four linear layers, 36,818,954 parameters: much to communicate, little to compute",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
-            .defaults = {.data = "synthetic",
-                         .optimizer = "sgd",
-                         .lr = 0.01,
-                         .lr_schedule = "none",
-                         .gamma = 1.0,
-                         .batch_size = 32},
+            .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.01, .batch_size = 32},
             .make = [](const ModelConfig& config) { return std::make_shared<WideMlp>(config); }};
 }
 

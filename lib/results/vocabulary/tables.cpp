@@ -93,11 +93,11 @@ constexpr Column kVariants[] = {
     {"valid", text, "yes or NO"},
     {"run", text, "its id"},
     {"sync", text, "how gradients were reduced"},
+    {"memory_format", text, "that it took"},
     {"step_time_s", number, "median"},
     {"low_s", number, "of its interval"},
     {"high_s", number, "of its interval"},
     {"mark", text, "its warnings"},
-    {"memory_format", text, "that it took"},
 };
 
 constexpr Column kRepetitions[] = {

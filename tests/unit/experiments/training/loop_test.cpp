@@ -196,7 +196,7 @@ struct ShortRun {
         describe_training(schema);
         auto words = base::split(
             "--data synthetic --train-samples 16 --width 4 --batch-size 4 --steps 40 --warmup 0 --workers 0 "
-            "--evaluate off --overlap-steps 0 --device cpu --memory-format auto",
+            "--evaluate off --overlap-steps 0 --device cpu --threads 1 --memory-format auto",
             ' ');
         words.insert(words.end(), more.begin(), more.end());
         return options::Options::parse(schema.append(vocabulary::common_settings()), words);
