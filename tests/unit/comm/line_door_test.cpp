@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pack.hpp"
 #include "comm/line_addresses.hpp"
 #include "comm/line_door.hpp"
 #include "comm/line_guest.hpp"
@@ -215,7 +216,8 @@ TEST(LineAddresses, AMachineWithoutANetworkHasLoopback) {
 }
 
 TEST(LineAddresses, APlaceSurvivesTheJourney) {
-    const auto place = deserialise_place(serialise({"node/net:[4026531840]", {"10.0.0.1", "10.0.0.2"}}));
+    const RankPlace there{"node/net:[4026531840]", {"10.0.0.1", "10.0.0.2"}};
+    const auto place = base::unpacked<RankPlace>(base::packed(there)).value();
     EXPECT_EQ(place.network, "node/net:[4026531840]");
     EXPECT_THAT(place.addresses, ElementsAre("10.0.0.1", "10.0.0.2"));
     EXPECT_EQ(network_id("node"), network_id("node"));
