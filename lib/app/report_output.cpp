@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <span>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
+#include "hdf5/file.hpp"
 #include "results/places.hpp"
 
 namespace ranklab::app {
@@ -22,24 +21,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20U;
 
-// A report under the name of a results file would end all the runs in it.
-void refuse_hdf5(const fs::path& path) {
-    static constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-    std::array<char, kSignature.size()> head{};
-    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-    if (std::string_view(head.data(), head.size()) == kSignature)
-        throw base::OptionError(
-            fmt::format("{} is an HDF5 file, which a report does not replace; give --output another name",
-                        path.string()));
-}
-
 fs::path checked_target(const std::string& path) {
     const fs::path target = results::resolve(path);
     if (const auto kind = base::irregular_kind(target); !kind.empty())
         throw base::OptionError(
             fmt::format("{} is {}, and a report goes into a file or, without --output, to stdout",
                         target.string(), kind));
-    refuse_hdf5(target);
+    hdf5::spare(target, "output");
     results::make_parent_folders(target);
     return target;
 }
@@ -65,7 +53,7 @@ constexpr const char* kNoStdout =
 }  // namespace
 
 ReportOutput::ReportOutput(const std::string& path) {
-    if (!path.empty()) file_.emplace(checked_target(path), "--output FILE");
+    if (!path.empty()) file_.emplace(checked_target(path), "output");
 }
 
 void ReportOutput::write(std::string_view text) {

@@ -140,13 +140,13 @@ std::vector<Table> load_tables(const hdf5::Group& group) {
     return tables;
 }
 
-// What a run did by itself that lacks a later setting, where its other settings made that not what most did.
+// What a training did that was stored before there was the setting.
 void add_later_settings(Run& run) {
+    if (run.command != "train") return;
     const auto other = [&run](const std::string& name) { return run.setting(name); };
     for (const auto& option : vocabulary::training_settings().all()) {
-        if (option.when_absent.size() < 2 || !run.setting(option.name).empty()) continue;
         const std::string value(vocabulary::value_when_absent(option.name, other));
-        if (value != vocabulary::value_when_absent(option.name))
+        if (!value.empty() && run.setting(option.name).empty())
             run.config.push_back({option.name, value, false});
     }
 }

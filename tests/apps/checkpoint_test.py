@@ -535,7 +535,7 @@ class RefusedCheckpointTest(CheckpointCase):
                 self.put_changed(change)
                 self.refused(3, f"c/{FILE}", words=self.RESUME)
         self.put_changed(lambda file: file.settings.clear())
-        self.refused(2, f"c/{FILE}", "--model unset", words=self.RESUME)  # of another run, as far as it says
+        self.refused(2, f"c/{FILE}", "no --model", words=self.RESUME)  # of another run, as far as it says
         self.put_changed(changes["the shape"])
         self.refused(3, f"c/{FILE}", last, "another model", words=self.RESUME)
 

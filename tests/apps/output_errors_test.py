@@ -175,6 +175,20 @@ class ParameterFileTest(OutputCase):
         self.check("folder", 2)
         self.check("no/such/folder/p.h5", 2)
 
+    def test_files_of_others_are_spared(self):
+        first = train("--model", "template-softmax", "--steps", 2, "--output", "r.h5", "--save-parameters", "p.h5", cwd=self.folder)
+        self.assertCode(first, 0)
+        (self.folder / "notes.txt").write_text("mine")
+        before = {name: (self.folder / name).read_bytes() for name in ("r.h5", "p.h5", "notes.txt")}
+        words = ("--model", "mnist-cnn", "--batch-size", 4, "--steps", 2, "--output", "none")
+        for place in before:
+            self.assertSays(train(*words, "--save-parameters", place, cwd=self.folder), 2, place, "--save-parameters")
+        self.assertSays(train(*words, "--ablation", "--benchy-json", "r.h5", cwd=self.folder), 2, "r.h5", "--benchy-json")
+        self.assertEqual({name: (self.folder / name).read_bytes() for name in before}, before)
+        again = train("--model", "template-softmax", "--steps", 3, "--output", "none", "--save-parameters", "p.h5", cwd=self.folder)
+        self.assertCode(again, 0)
+        self.assertNotEqual((self.folder / "p.h5").read_bytes(), before["p.h5"])
+
     def test_a_read_only_folder(self):
         place = self.folder / "protected"
         place.mkdir()

@@ -247,7 +247,7 @@ class Errors(Stored):
         self.assertEqual(target.read_text(), self.read("--format", "csv"))
 
     def test_an_output_that_cannot_be_is_refused(self):
-        self.assertSays(self.report("--output", self.file), 2, "is an HDF5 file, which a report does not replace")
+        self.assertSays(self.report("--output", self.file), 2, "is an HDF5 file, which is not replaced", "(--output)")
         self.assertEqual(len(self.runs()) > 2, True)
         self.assertSays(self.report("--output", self.folder), 2, "folder")
         self.assertSays(self.report("--output", "/dev/full"), 2, "device")

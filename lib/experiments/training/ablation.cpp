@@ -13,6 +13,7 @@
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
 #include "experiments/shared/measurements.hpp"
+#include "hdf5/file.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::experiments {
@@ -159,6 +160,7 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
 }
 
 void check_benchy_file(const std::string& path) {
+    hdf5::spare(path, "benchy-json");
     if (!base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT)) throw unwritable(path);
 }
 

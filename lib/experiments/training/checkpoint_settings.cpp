@@ -24,8 +24,23 @@ bool is_as_before(const std::string& name, const std::string& value, const Check
            vocabulary::value_when_absent(name.substr(2), other) == value;
 }
 
-std::string shown(const std::string* value) {
-    return value == nullptr ? "unset" : base::printable(*value, 80);
+// As the command line has it: "--lr 0.1 (now 0.2)", "no --jit (now given)".
+std::string difference(const std::string& name, const std::string* here, const std::string* there) {
+    const auto is = [](const std::string* value, const char* what) {
+        return value != nullptr && *value == what;
+    };
+    const auto is_flag = [&](const std::string* value) { return is(value, "true") || is(value, "false"); };
+    const auto no_or = [](const std::string* value, const char* none) {
+        return value == nullptr ? none : base::printable(*value, 80);
+    };
+    if (name == "--channels-last")
+        return fmt::format("--memory-format {} (now {})", is(there, "true") ? "channels-last" : "contiguous",
+                           is(here, "true") ? "channels-last" : "contiguous");
+    const std::string known = base::printable(name, 80);
+    if (is_flag(there) || is_flag(here))
+        return is(there, "true") ? known + " (now not given)" : fmt::format("no {} (now given)", known);
+    if (there == nullptr) return fmt::format("no {} (now {})", known, no_or(here, "none"));
+    return fmt::format("{} {} (now {})", known, no_or(there, "none"), no_or(here, "none"));
 }
 
 }  // namespace
@@ -42,21 +57,17 @@ CheckpointSettings settings_of_numbers(const options::Options& options, Checkpoi
 
 void check_same_settings(const CheckpointSettings& now, const CheckpointSettings& stored) {
     std::vector<std::string> differences;
-    const auto note = [&](const std::string& name, const std::string* here, const std::string* there) {
-        differences.push_back(
-            fmt::format("{} {} (now {})", base::printable(name, 80), shown(there), shown(here)));
-    };
     for (const auto& [name, value] : now) {
         const std::string* there = find_setting(stored, name);
         if (there == nullptr ? !is_as_before(name, value, stored) : *there != value)
-            note(name, &value, there);
+            differences.push_back(difference(name, &value, there));
     }
     for (const auto& [name, value] : stored) {
-        if (find_setting(now, name) == nullptr) note(name, nullptr, &value);
+        if (find_setting(now, name) == nullptr) differences.push_back(difference(name, nullptr, &value));
     }
     if (differences.empty()) return;
     throw base::OptionError(fmt::format(
-        "the checkpoint was made with {}; give the same, or name another folder with --checkpoint",
+        "the run of the checkpoint had {}; give the same, or name another folder with --checkpoint",
         fmt::join(differences, ", ")));
 }
 

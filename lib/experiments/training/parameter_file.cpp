@@ -47,6 +47,24 @@ void write_bytes(const std::string& path, const fs::path& temporary, const std::
                     std::strerror(reason)));
 }
 
+// A slip of the keyboard would end all the runs of a results file, or a checkpoint.
+void refuse_what_is_no_parameter_file(const std::string& path, const nn::Model& model) {
+    std::error_code none;
+    if (!fs::exists(path, none) || fs::file_size(path, none) == 0) return;
+    bool ours = hdf5::is_hdf5(path);
+    if (ours) {
+        const auto parameters = model.named_parameters();
+        for (const auto& name : hdf5::File::open_to_read(path).root().members())
+            ours = ours && parameters.contains(name);
+    }
+    if (!ours)
+        throw base::OptionError(
+            fmt::format(
+                "{} is there and holds no parameters of this model, so it is not replaced; name another file",
+                path),
+            {"save-parameters"});
+}
+
 fs::path temporary_for(const std::string& path) {
     return path + ".tmp";
 }
@@ -62,6 +80,7 @@ void check_parameter_file(const std::string& path, const nn::Model& model) {
     }
     if (const auto kind = base::irregular_kind(path); !kind.empty())
         throw base::OptionError(fmt::format("--save-parameters {} is {}; name a file", path, kind));
+    refuse_what_is_no_parameter_file(path, model);
     write_bytes(path, temporary_for(path), image_of(model));
     fs::remove(temporary_for(path));
 }

@@ -35,7 +35,8 @@ std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
     double before = 0;
     for (std::size_t e = 0; of_epochs != nullptr && lengths != nullptr && e < of_epochs->size(); ++e) {
         const auto whole = static_cast<double>((*of_epochs)[e]);
-        for (std::int64_t step = 1; step <= (*lengths)[e]; ++step) {
+        // A file may claim any number of steps.
+        for (std::int64_t step = 1; step <= (*lengths)[e] && samples.size() <= steps; ++step) {
             const double so_far = std::min(whole, static_cast<double>(step) * batch);
             samples.push_back(before + (step == (*lengths)[e] ? whole : so_far));
         }

@@ -26,9 +26,19 @@ TEST(CheckpointSettings, EveryDifferenceIsNamedWithBothValues) {
     EXPECT_NO_THROW(check_same_settings(now, {now.rbegin(), now.rend()})) << "in any order";
     const CheckpointSettings stored{{"--model", "b"}, {"--lr", "1"}, {"--old", "\x1b[31m"}};
     const auto said = thrown_sentence<base::OptionError>([&] { check_same_settings(now, stored); });
-    for (const char* part : {"--model b (now a)", "--new unset (now 5)", "--old ?[31m (now unset)"})
+    for (const char* part : {"--model b (now a)", "no --new (now 5)", "--old ?[31m (now none)"})
         EXPECT_NE(said.find(part), std::string::npos) << part << " is not in: " << said;
     EXPECT_EQ(said.find("--lr"), std::string::npos) << said;
+}
+
+TEST(CheckpointSettings, FlagsAreNamedAsTheCommandLineGivesThem) {
+    const CheckpointSettings now{{"--channels-last", "true"}, {"--jit", "true"}, {"--rotate-vectors", "false"}};
+    const CheckpointSettings stored{
+        {"--channels-last", "false"}, {"--jit", "false"}, {"--rotate-vectors", "true"}};
+    const auto said = thrown_sentence<base::OptionError>([&] { check_same_settings(now, stored); });
+    for (const char* part : {"--memory-format contiguous (now channels-last)", "no --jit (now given)",
+                             "--rotate-vectors (now not given)"})
+        EXPECT_NE(said.find(part), std::string::npos) << part << " is not in: " << said;
 }
 
 TEST(CheckpointState, TheGeneratorGoesOnWhereItWas) {

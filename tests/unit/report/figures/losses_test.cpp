@@ -59,6 +59,9 @@ TEST(LossCurve, HasNoPointsWhereARunStoredNoLossesOrTimes) {
     run = sample_run();
     run.tables.clear();
     EXPECT_TRUE(loss_curve(run).loss.empty());
+    run = sample_run();  // a file may claim more steps than any memory holds
+    run.tables[0].columns[0].values = std::vector<std::int64_t>{3, std::int64_t{1} << 62};
+    EXPECT_TRUE(loss_curve(run).loss.empty());
     run = sample_run();
     run.measurements.pop_back();
     EXPECT_EQ(loss_curve(run).loss.size(), 6U);
