@@ -51,7 +51,8 @@ void read_json(const std::string& text, const char* what, int deep, Take take) {
         if (event == Event::object_start) require(depth < deep && ++met <= kMostValues);
         if (event == Event::array_start) require(deep == 0 && depth == 0);
         if (event == Event::key) keys[static_cast<std::size_t>(depth - 1)] = found.get<std::string>();
-        if (event != Event::value) return true;
+        // The parser looks through what it keeps at each object's end: it is to keep none.
+        if (event != Event::value) return event != Event::object_end;
         require(depth == std::max(deep, 1) && ++met <= kMostValues);
         take(keys, found);
         return false;
