@@ -14,8 +14,8 @@ namespace ranklab::hdf5 {
 
 /// Whether the file begins as an HDF5 file does. False where it cannot be read or is no regular file.
 bool is_hdf5(const std::filesystem::path& path);
-/// OptionError where an HDF5 file is in the place of a text: a slip of the keyboard would end all that is in it.
-/// `setting` names the place.
+/// OptionError where an HDF5 file is in the place of a text: a slip of the keyboard would end all that is in
+/// it. `setting` names the place.
 void spare(const std::filesystem::path& path, const std::string& setting);
 
 /// The library's version, "1.10.8".

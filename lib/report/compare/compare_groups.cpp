@@ -69,7 +69,9 @@ Groups groups_of(const Runs& runs, const std::vector<std::string>& allow) {
 
 std::string value_in(const model::Conditions& conditions, const std::string& key) {
     const auto found = conditions.find(key);
-    return found == conditions.end() ? kNothing : found->second;
+    if (found != conditions.end()) return found->second;
+    const auto absent = vocabulary::value_when_absent(key);
+    return absent.empty() ? kNothing : std::string(absent);
 }
 
 std::vector<std::string> unequal_keys(const model::Conditions& a, const model::Conditions& b) {

@@ -41,11 +41,16 @@ TEST(ResultFile, SaysWhoseOperationsARunHadBeforeThatWasASetting) {
     for (const char* device : {"cpu", "cuda"}) {
         StoredRun run;
         run.id = device;
+        run.command = "train";
         run.config = {{"device", device, false}};
         file.append(run);
     }
     EXPECT_EQ(file.read("cuda").setting("ops"), "libtorch");
-    EXPECT_EQ(file.read("cpu").setting("ops"), "") << "ranklab, as of all that lack it";
+    EXPECT_EQ(file.read("cpu").setting("ops"), "ranklab");
+    StoredRun other;
+    other.id = "of another command";
+    file.append(other);
+    EXPECT_EQ(file.read(other.id).setting("ops"), "");
 }
 
 TEST(ResultFile, GivesBackWhateverNameItTook) {

@@ -71,7 +71,8 @@ inline Run sample_run(const std::string& id = "20261121T101500Z-3f9a1c") {
     run.version = "0.1.0";
     run.git_revision = "0123abc-dirty";
     run.config = {{"batch-size", "32", true}, {"lr", "0.7", true},        {"mode", "ddp", false},
-                  {"threads", "2", true},     {"target-ci", "nan", true}, {"label", "", false}};
+                  {"threads", "2", true},     {"target-ci", "nan", true}, {"label", "", false},
+                  {"ops", "ranklab", false}};
     run.context = {{"mpi", "library", "Open MPI 4.1.4"}, {"host", "kernel", "6.1"}, {"host", "empty", ""}};
     run.warnings = {"2 ranks share a core: bind them to different ones"};
     run.hosts = {{0, 0, "node01", "0-3", "cpu"}, {1, 1, "node01", "4-7", "cpu"}};

@@ -32,7 +32,8 @@ TEST(CheckpointSettings, EveryDifferenceIsNamedWithBothValues) {
 }
 
 TEST(CheckpointSettings, FlagsAreNamedAsTheCommandLineGivesThem) {
-    const CheckpointSettings now{{"--channels-last", "true"}, {"--jit", "true"}, {"--rotate-vectors", "false"}};
+    const CheckpointSettings now{
+        {"--channels-last", "true"}, {"--jit", "true"}, {"--rotate-vectors", "false"}};
     const CheckpointSettings stored{
         {"--channels-last", "false"}, {"--jit", "false"}, {"--rotate-vectors", "true"}};
     const auto said = thrown_sentence<base::OptionError>([&] { check_same_settings(now, stored); });
