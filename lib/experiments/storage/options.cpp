@@ -29,6 +29,8 @@ std::vector<std::pair<std::string, std::string>> hints_of(const std::string& tex
 // Once ranks, warm-up and ceilings are settled.
 void check_combination(const Options& options) {
     options.check_relations();
+    if (options.text("directory").empty())
+        throw base::OptionError("--directory is empty; name a folder, or . for this one");
     if (options.integer("chunk") > options.integer("size"))
         throw base::OptionError(fmt::format("--chunk {} is larger than a record's edge, --size {}",
                                             options.integer("chunk"), options.integer("size")));

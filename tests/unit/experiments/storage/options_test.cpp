@@ -79,6 +79,7 @@ TEST(StorageOptions, RefuseWhatExcludesEachOther) {
         EXPECT_THAT(refusal(words), HasSubstr(words[0]));
         EXPECT_THAT(refusal(words), HasSubstr(words[1]));
     }
+    EXPECT_THAT(refusal({"--directory", ""}), HasSubstr("--directory is empty"));
     EXPECT_THAT(refusal({"--chunk", "200"}), HasSubstr("--size 100"));
     EXPECT_THAT(refusal({"--ranks", "3"}), HasSubstr("--ranks takes whole numbers from 1 to 2"));
 }
