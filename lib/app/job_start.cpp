@@ -16,7 +16,7 @@ void refuse_other_options(Session& session, const std::string& command_line) {
     const auto lines = comm::gather_texts(session.control(), command_line);
     for (std::size_t rank = 1; rank < lines.size(); ++rank) {
         if (lines[rank] == lines.front()) continue;
-        throw base::VerificationError(
+        throw base::OptionError(
             fmt::format("the ranks were started with different options: rank 0 with '{}', rank {} with '{}'; "
                         "give all the same",
                         base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));

@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "app/context.hpp"
@@ -186,6 +188,26 @@ void one_after_the_other(const std::vector<Job>& jobs, const Launch& launch,
     }
 }
 
+// The summary is stored with what the runs' headers showed: what all have, and of what they differ in what
+// was asked for or, where nothing was, all values (which are no number).
+void settle_for_summary(Job& job, const std::vector<Job>& jobs) {
+    std::map<std::string, std::vector<std::string>> settled;
+    std::set<std::string> texts;
+    for (const Job& own : jobs) {
+        for (const auto& setting : own.options.effective()) {
+            auto& values = settled[setting.name];
+            if (setting.type == options::Type::text) texts.insert(setting.name);
+            if (std::ranges::find(values, setting.value) == values.end()) values.push_back(setting.value);
+        }
+    }
+    for (const auto& [name, values] : settled) {
+        if (values.size() == 1)
+            job.options.choose(name, values.front());
+        else if (!job.options.has(name) && texts.contains(name))
+            job.options.resolve(name, base::join(values, ","));
+    }
+}
+
 // What the runs came to, as a run of its own.
 results::Run summary_of(const Job& job, const std::vector<results::Run>& runs) {
     results::Run summary;
@@ -219,6 +241,7 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
         settle(jobs.emplace_back(job_of(job, variant)));
         show_settings(jobs.back(), launch, shown);
     }
+    settle_for_summary(job, jobs);
     warn_of(job, launch);
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);

@@ -33,7 +33,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
-    const std::size_t limit = std::max<std::size_t>(2, word.size() / 3);
+    // Of a short word two letters are no slip.
+    const std::size_t limit = word.size() < 4 ? word.size() / 2 : std::max<std::size_t>(2, word.size() / 3);
     std::size_t best = std::numeric_limits<std::size_t>::max();
     std::optional<std::string> found;
     for (const auto& candidate : candidates) {

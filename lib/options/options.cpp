@@ -43,6 +43,25 @@ std::string config_text(const std::string& path) {
     return text;
 }
 
+// They are asked of a command, and would do nothing here.
+bool is_for_the_command_line(const Option& option) {
+    return option.name == "config" || (option.role == Role::request && option.name != "dry-run");
+}
+
+// A value would end there, and keep its first quote.
+void refuse_quoted_comments(const std::string& path, const std::string& text) {
+    for (const auto& line : base::split(text, '\n')) {
+        const auto hash = line.find('#');
+        const auto value = line.find_first_not_of(" \t", line.find('=') + 1);
+        if (hash == std::string::npos || value >= hash || (line[value] != '"' && line[value] != '\''))
+            continue;
+        if (std::ranges::count(line.substr(value, hash - value), line[value]) % 2 == 1)
+            throw base::OptionError(fmt::format(
+                "{}: '{}' has a # within quotes, and a # begins a comment there too; leave it out", path,
+                base::printable(base::trim(line), 60)));
+    }
+}
+
 po::options_description boost_description(const Schema& schema) {
     po::options_description list;
     for (const auto& option : schema.all()) {
@@ -163,6 +182,11 @@ void check_value(const Option& option, const std::string& value, const std::stri
         throw;
     } catch (const po::unknown_option& error) {
         const std::string name = bare(error.get_option_name());
+        if (*dashes == 0 && name.empty())
+            throw base::OptionError(fmt::format("{}a line has no key before its =", where));
+        if (*dashes == 0 && schema.find(name) != nullptr)
+            throw base::OptionError(
+                fmt::format("{}a key has no dashes before it; write {} = VALUE", where, name));
         if (*dashes == 0 && name.find('.') != std::string::npos) {
             throw base::OptionError(fmt::format(
                 "{}'{}' is in a [section], and there are none; leave the [...] line out", where, name));
@@ -181,8 +205,13 @@ void check_value(const Option& option, const std::string& value, const std::stri
         throw base::OptionError(fmt::format("{}'{}' is no line of the form key = value", where,
                                             base::printable(error.tokens(), 40)));
     } catch (const po::error_with_option_name& error) {
-        throw base::OptionError(fmt::format("{}{}{} has no usable value; --help shows what it takes", where,
-                                            dashes, bare(error.get_option_name())));
+        const std::string name = bare(error.get_option_name());
+        const Option* known = schema.find(name);
+        const bool is_flag = known != nullptr && known->type == Type::flag;
+        throw base::OptionError(fmt::format("{}{}{} {}", where, dashes, name,
+                                            !is_flag       ? "has no usable value; --help shows what it takes"
+                                            : *dashes != 0 ? "takes no value; give it alone, or leave it out"
+                                                           : "takes true or false"));
     } catch (const po::error& error) {
         throw base::OptionError(
             fmt::format("{}{}; --help shows how options are written", where, error.what()));
@@ -224,7 +253,9 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
 }
 
 void Options::read_config(const std::string& path) {
-    std::istringstream file(config_text(path));
+    const std::string text = config_text(path);
+    refuse_quoted_comments(path, text);
+    std::istringstream file(text);
     const auto description = boost_description(schema_);
     po::variables_map values;
     try {
@@ -233,8 +264,11 @@ void Options::read_config(const std::string& path) {
         rethrow_as_sentence(schema_, path + ": ", "");
     }
     for (const auto& option : schema_.all()) {
-        if (values[option.name].empty() || values[option.name].defaulted() || user_.count(option.name) != 0)
-            continue;
+        if (values[option.name].empty() || values[option.name].defaulted()) continue;
+        if (is_for_the_command_line(option))
+            throw base::OptionError(
+                fmt::format("{}: {} is for the command line; leave it out", path, option.name));
+        if (user_.count(option.name) != 0) continue;
         set(option.name, text_of(option, values[option.name]), fmt::format("{}: {}", path, option.name));
     }
 }

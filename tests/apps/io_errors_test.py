@@ -82,6 +82,41 @@ class Places(Case):
         self.everywhere(self.folder / "file" / "sub", 2, "file", rungs=("binary",))
         self.assertEqual((self.folder / "file").read_text(), "mine")
 
+    def test_the_results_file_is_no_file_of_records(self):
+        """Neither named so nor by a link, whether it is there or not; in a ladder before its first strategy."""
+        out = self.folder / "out"
+        out.mkdir()
+        (self.folder / "link.h5").symlink_to(out / "data.h5")
+        for output in ("out/data.h5", "link.h5", self.folder / "x" / ".." / "out" / "data.h5"):
+            for ranks in RANKS:
+                result = ranklab("io", "-n", 2, "-s", 4, "--strategy", "hdf5-serial", "--directory", "out", "--output", output,
+                                 ranks=ranks, cwd=self.folder)
+                self.assertSays(result, 2, f"--output {output} is a file that hdf5-serial writes")
+        result = ranklab("io", "-n", 2, "-s", 4, "--strategy", "binary,hdf5-serial", "--directory", "out", "--output",
+                         "out/hdf5-serial/data.h5", cwd=self.folder)
+        self.assertSays(result, 2, "is a file that hdf5-serial writes")
+        self.assertEqual(list(out.iterdir()), [])
+
+    def test_a_file_of_somebody_else_stays(self):
+        out = self.folder / "out"
+        results = self.folder / "r.h5"
+        self.assertCode(ranklab("io", "-n", 1, "-s", 2, "--strategy", "binary", "--output", results, cwd=self.folder), 0)
+        foreign = {".txt": b"0.5 0.25\n", ".npy": b"mine", ".h5": results.read_bytes()}
+        for rung in RUNGS:
+            ending = ".txt" if rung.startswith("text") else ".h5" if rung.startswith("hdf5") else ".npy"
+            words = ("--strategy", rung, "-n", 2, "-s", 4, "--directory", out)
+            self.assertCode(io(*words, "-k"), 0)
+            self.assertCode(io(*words[:5], 3, *words[6:], "-k", "--rename"), 0)  # its own, of another size
+            path = sorted(out.iterdir())[-1]
+            self.assertEqual(path.suffix, ending)
+            for content in (foreign[ending], path.read_bytes()[8:]):
+                path.write_bytes(content)
+                for ranks in RANKS:
+                    with self.subTest(rung=rung, ranks=ranks):
+                        self.assertSays(io(*words, ranks=ranks), 2, f"{rung} would replace {path}, which is not a file")
+                self.assertEqual(path.read_bytes(), content)
+            shutil.rmtree(out)
+
     def test_a_path_too_long(self):
         self.everywhere(self.folder / ("a" * 300), 2, "File name too long", rungs=("binary", "hdf5-serial"))
 

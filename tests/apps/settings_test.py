@@ -25,10 +25,10 @@ def settings_shown(stdout):
     return shown
 
 
-def settings_stored(path):
-    """[{key: value}] of the runs, without the one that compares them."""
+def settings_stored(path, summary=False):
+    """[{key: value}] of the runs, without the one that compares them; or of that one."""
     with h5py.File(path) as file:
-        runs = [run for run in file["runs"].values() if len(run["measurements"])]
+        runs = [run for run in file["runs"].values() if (len(run["measurements"]) == 0) == summary]
         return [json.loads(run.attrs["config_json"], parse_int=str, parse_float=str) for run in runs]
 
 
@@ -55,7 +55,16 @@ class OneSetOfSettings(cli.Case):
             self.assertTrue(all(announced.values()), announced)
             of_settings = {key: value for key, value in header.items() if key not in FACTS or key in settings}
             self.assertEqual(of_settings, {key: str(value).replace("True", "true").replace("False", "false") for key, value in settings.items()})
+        if len(shown) > 1:
+            self.check_summary(stored)
         return shown
+
+    def check_summary(self, stored):
+        """It has what all runs have settled; where they differ, something too."""
+        (summary,) = settings_stored(self.folder / "r.h5", summary=True)
+        for key in set().union(*stored):
+            values = {str(one.get(key)) for one in stored}
+            self.assertTrue(key in summary and (len(values) > 1 or str(summary[key]) in values), (key, values, summary.get(key)))
 
 
 @cli.needs_train
@@ -102,6 +111,22 @@ class Writing(OneSetOfSettings):
     def test_several_strategies(self):
         shown = self.check(*WRITING, "--strategy", "text-loop,binary,hdf5-serial", differ="strategy")
         self.assertEqual([one["ceilings"] for one in shown], ["on"] * 3)
+
+    def test_each_strategy_says_the_ranks_that_took_part(self):
+        for ranks, expected in (((), "1,2"), (("--ranks", "1,2"), "1,2"), (("--ranks", 1), 1)):
+            words = self.words_of((*WRITING, "--strategy", "mpi-send,hdf5-serial", *ranks))
+            self.assertCode(cli.ranklab(*words, ranks=2, cwd=self.folder), 0)
+            stored = settings_stored(self.folder / "r.h5")
+            self.assertEqual({str(one["ranks"]) for one in stored if one["strategy"] == "hdf5-serial"}, {"1"})
+            self.assertEqual([str(one["ranks"]) for one in stored if one["strategy"] == "mpi-send"],
+                             ["1", "2"] if ranks == ("--ranks", "1,2") else ["2"] if ranks == () else ["1"])
+            (summary,) = settings_stored(self.folder / "r.h5", summary=True)
+            self.assertIn(summary["ranks"], (expected, str(expected), "2,1"))
+            (self.folder / "r.h5").unlink()
+        words = self.words_of((*WRITING, "--strategy", "hdf5-serial", "--ranks", "1,2"))
+        self.assertCode(cli.ranklab(*words, ranks=2, cwd=self.folder), 0)
+        (stored,) = settings_stored(self.folder / "r.h5")
+        self.assertEqual(str(stored["ranks"]), "1")
 
     def test_one_strategy_at_two_ranks(self):
         (shown,) = self.check(*WRITING, "--strategy", "mpi-scatter", "-k", ranks=2)

@@ -10,6 +10,8 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
+#include "io/own_files.hpp"
+#include "results/places.hpp"
 
 namespace ranklab::experiments {
 
@@ -37,7 +39,39 @@ void check_one_place(comm::Communicator& control, const fs::path& directory) {
     }
 }
 
+// By the name itself, which may be a link there, and by what it leads to.
+void check_output(const StorageOptions& options, const fs::path& folder) {
+    const std::string output = options.text_or("output", "none");
+    if (output == "none") return;
+    std::error_code unknown;
+    const fs::path named = fs::absolute(output, unknown);
+    for (const auto& path :
+         {fs::weakly_canonical(named.parent_path(), unknown) / named.filename(), results::resolve(named)}) {
+        if (path.parent_path() == folder && io::writes(options.strategy, options.job, path.filename()))
+            throw base::OptionError(fmt::format(
+                "--output {} is a file that {} writes; give the results file another name, or the records "
+                "another --directory",
+                output, options.strategy.name));
+    }
+}
+
 }  // namespace
+
+void check_files(const StorageOptions& options) {
+    std::error_code unknown;
+    const fs::path folder = fs::weakly_canonical(fs::absolute(options.job.directory, unknown), unknown);
+    check_output(options, folder);
+    for (fs::directory_iterator entry(folder, unknown), end; !unknown && entry != end;
+         entry.increment(unknown)) {
+        if (!io::writes(options.strategy, options.job, entry->path().filename())) continue;
+        const auto why = io::why_foreign(entry->path(), options.strategy.extension);
+        if (why.empty()) continue;
+        throw base::OptionError(fmt::format(
+            "{} would replace {}, which is not a file that ranklab io wrote: it {}; move it, or "
+            "give another --directory",
+            options.strategy.name, (options.job.directory / entry->path().filename()).string(), why));
+    }
+}
 
 StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& options)
     : control_(control), options_(options) {

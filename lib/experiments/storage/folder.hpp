@@ -10,6 +10,9 @@
 
 namespace ranklab::experiments {
 
+/// OptionError where the strategy would replace the results file, or a file of somebody else. No change.
+void check_files(const StorageOptions& options);
+
 /// Made by rank 0, with those above it, unless it is there. Those that it made are removed at the end where
 /// nothing is left in them, but for --keep. Both arguments outlive it.
 class StorageFolder : base::Pinned {

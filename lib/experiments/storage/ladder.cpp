@@ -102,8 +102,6 @@ std::vector<Variant> ladder_variants(const options::Options& options) {
             if (chosen.size() > 1 && options.text("ceilings") == "auto")
                 variant.options.emplace_back("ceilings", "on");
             if (value > 0) variant.options.emplace_back(axis.option, fmt::format("{}", value));
-            if (ranks.size() > 1 && std::string_view(axis.option) != "ranks")
-                variant.options.emplace_back("ranks", fmt::format("{}", ranks.back()));
             variants.push_back(std::move(variant));
         }
     }

@@ -29,6 +29,8 @@ std::vector<std::pair<std::string, std::string>> hints_of(const std::string& tex
 // Once ranks, warm-up and ceilings are settled.
 void check_combination(const Options& options) {
     options.check_relations();
+    if (options.text("directory").empty())
+        throw base::OptionError("--directory is empty; name a folder, or . for this one");
     if (options.integer("chunk") > options.integer("size"))
         throw base::OptionError(fmt::format("--chunk {} is larger than a record's edge, --size {}",
                                             options.integer("chunk"), options.integer("size")));
@@ -60,18 +62,17 @@ io::Job job_of(const Options& options) {
 
 std::vector<io::StrategyEntry> chosen_strategies(const Options& options) {
     const auto all = io::strategies();
-    const std::string& text = options.text("strategy");
-    if (text == "all") return all;
-    std::vector<std::string> names;
+    std::vector<std::string> names{"all"};
     for (const auto& entry : all) names.push_back(entry.name);
-    const auto asked = base::split(text, ',');
+    const auto asked = base::split(options.text("strategy"), ',');
     for (const auto& word : asked) {
         if (std::find(names.begin(), names.end(), word) != names.end()) continue;
         const auto near = base::nearest(word, names);
-        throw base::OptionError(fmt::format("there is no --strategy '{}'; give all, {}{}",
+        throw base::OptionError(fmt::format("there is no --strategy '{}'; give {}{}",
                                             base::printable(word, 60), base::join(names, ", "),
                                             near ? fmt::format(" (did you mean {}?)", *near) : ""));
     }
+    if (std::ranges::find(asked, "all") != asked.end()) return all;
     std::vector<io::StrategyEntry> chosen;
     for (const auto& entry : all) {
         if (std::find(asked.begin(), asked.end(), entry.name) != asked.end()) chosen.push_back(entry);
@@ -101,10 +102,12 @@ StorageOptions settle_storage(Options& options, int world_size) {
         options.choose("ceilings", options.integer("repetitions") > 1 ? "on" : "off");
     const auto strategy = chosen_strategies(options).front();
     check_combination(options);
+    const int ranks = std::ranges::max(number_list(options, "ranks", world_size));
+    if (!strategy.parallel) options.choose("ranks", "1");  // whatever ranks the others have
     StorageOptions result(options);
     result.strategy = strategy;
     result.job = job_of(options);
-    result.ranks = number_list(options, "ranks", world_size).front();
+    result.ranks = ranks;
     result.most_repetitions = most_samples(options, result.repetitions());
     result.convergence = convergence_of(options, result.repetitions());
     result.write = !options.flag("read-only");

@@ -20,8 +20,9 @@ struct StorageOptions : options::Options {
     explicit StorageOptions(options::Options settled) : Options(std::move(settled)) {}
 
     io::Job job;
-    io::StrategyEntry strategy;         ///< of a run; a command with several makes a run of each
-    int ranks = 1;                      ///< of the job's: how many take part
+    io::StrategyEntry strategy;  ///< of a run; a command with several makes a run of each
+    int ranks = 1;  ///< of the job's: how many take part; of a serial strategy: those that --reorder
+                    ///< lets read
     std::int64_t most_repetitions = 1;  ///< --repetitions, or more with --target-ci
     measure::Convergence convergence;   ///< of --target-ci
     bool write = true;

@@ -68,6 +68,11 @@ class StoragePlan final : public Plan {
     std::vector<results::Setting> facts() const override {
         return {{"bytes", fmt::format("{:.0f}", bytes_), true}};
     }
+    void agree(options::Options&, comm::Communicator& control) override {
+        comm::together(control, [&] {
+            if (control.rank() == 0 && settled_.write) check_files(settled_);
+        });
+    }
     std::unique_ptr<Work> begin(const Surroundings& surroundings) override {
         return std::make_unique<StorageWork>(settled_, surroundings);
     }

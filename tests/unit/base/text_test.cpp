@@ -23,7 +23,10 @@ TEST(Nearest, FindsTheSlipOfTheFingers) {
 TEST(Nearest, LeavesWhatIsFarAway) {
     EXPECT_EQ(nearest("bandwidth", {"steps", "sync"}), std::nullopt);
     EXPECT_EQ(nearest("steps", {}), std::nullopt);
-    // A third of the length may differ, and always two letters.
+    EXPECT_EQ(nearest("st", {"lr"}), std::nullopt);
+    EXPECT_EQ(nearest("", {"lr"}), std::nullopt);
+    EXPECT_EQ(nearest("flt", {"flat"}), "flat");
+    // A third of the length may differ, and two letters of four.
     EXPECT_EQ(nearest("abcdefghijkl", {"abcdefghXXXX"}), "abcdefghXXXX");
     EXPECT_EQ(nearest("abcdefghijkl", {"abcdefgXXXXX"}), std::nullopt);
     EXPECT_EQ(nearest("abcd", {"abXX"}), "abXX");

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,6 +72,31 @@ TEST_F(Config, IsCheckedEvenWhereItIsOverruled) {
                     read("stepps = 7\n", {"--steps", "9"});
                 }),
                 HasSubstr("stepps"));
+}
+
+TEST_F(Config, WhatIsForTheCommandLineIsRefused) {
+    Schema schema = sample_schema();
+    schema.flag("help", "").role(Role::request).flag("list", "").role(Role::request);
+    for (const std::string line : {"config = x.ini", "help = true", "list = true"}) {
+        auto options = Options::parse(schema, {"--config", "c.ini"});
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
+                        [&] { options.read_config(folder_.write("c.ini", line + "\n").string()); }),
+                    HasSubstr(line.substr(0, 4)));
+    }
+}
+
+// Boost ends the value there.
+TEST_F(Config, AHashWithinQuotesIsRefused) {
+    for (const char quote : {'"', '\''})
+        EXPECT_THAT(refusal(fmt::format("output = {0}a # b{0}\n", quote)), HasSubstr("# within quotes"));
+    EXPECT_EQ(read("output = \"a\" # b's\n").text("output"), "\"a\"");
+    EXPECT_EQ(read("output = it's # mine\n").text("output"), "it's");
+}
+
+TEST_F(Config, SlipsHaveASentenceOfTheirOwn) {
+    EXPECT_THAT(refusal("--steps = 3\n"), HasSubstr("a key has no dashes before it; write steps = VALUE"));
+    EXPECT_THAT(refusal("= 3\n"), HasSubstr("no key before its ="));
+    EXPECT_THAT(refusal("dry-run = perhaps\n"), HasSubstr("dry-run takes true or false"));
 }
 
 TEST_F(Config, SectionsAreRefused) {

@@ -52,7 +52,12 @@ TEST(Options, AnUnknownOneIsNamedWithTheNearest) {
     EXPECT_THAT(refusal({"--frobnicate"}), AllOf(HasSubstr("--frobnicate"), HasSubstr("--help")));
 }
 
+TEST(Options, AFlagTakesNoValue) {
+    EXPECT_THAT(refusal({"--dry-run=off"}), HasSubstr("--dry-run takes no value"));
+}
+
 TEST(Options, NoAbbreviationIsGuessed) {
+    EXPECT_THAT(refusal({"--st", "3"}), HasSubstr("unknown option --st; --help lists them all"));
     EXPECT_THAT(refusal({"--out", "x"}), HasSubstr("unknown option --out"));
 }
 

@@ -13,6 +13,7 @@ namespace ranklab::experiments {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
 options::Schema schema() {
@@ -41,7 +42,7 @@ TEST(StorageOptions, AreAllInTheVocabulary) {
 }
 
 TEST(StorageOptions, AreSettledOnce) {
-    auto options = parse({"-i", "3"});
+    auto options = parse({"-i", "3", "--strategy=mpi-send"});
     const auto settled = settle_storage(options, 2);
     EXPECT_EQ(settled.ranks, 2);
     EXPECT_EQ(options.text("ranks"), "2");
@@ -49,6 +50,20 @@ TEST(StorageOptions, AreSettledOnce) {
     EXPECT_EQ(options.text("ceilings"), "on") << "there are several repetitions";
     EXPECT_TRUE(settled.ceilings);
     EXPECT_TRUE(settled.verify);
+}
+
+TEST(StorageOptions, SayTheRanksThatTakePart) {
+    auto serial = parse({"--ranks", "1,2"});
+    EXPECT_EQ(settle_storage(serial, 2).ranks, 2) << "of those that may read";
+    EXPECT_EQ(serial.text("ranks"), "1");
+    auto open = parse({});
+    settle_storage(open, 2);
+    EXPECT_EQ(open.text("ranks"), "1");
+}
+
+TEST(StorageOptions, TakeAllAmongOtherStrategies) {
+    EXPECT_EQ(chosen_strategies(parse({"--strategy=binary,all"})).size(), io::strategies().size());
+    EXPECT_THAT(refusal({"--strategy=zz,all"}), StartsWith("there is no --strategy 'zz'; give all, text-"));
 }
 
 TEST(StorageOptions, RefuseWhatExcludesEachOther) {
@@ -64,6 +79,7 @@ TEST(StorageOptions, RefuseWhatExcludesEachOther) {
         EXPECT_THAT(refusal(words), HasSubstr(words[0]));
         EXPECT_THAT(refusal(words), HasSubstr(words[1]));
     }
+    EXPECT_THAT(refusal({"--directory", ""}), HasSubstr("--directory is empty"));
     EXPECT_THAT(refusal({"--chunk", "200"}), HasSubstr("--size 100"));
     EXPECT_THAT(refusal({"--ranks", "3"}), HasSubstr("--ranks takes whole numbers from 1 to 2"));
 }
