@@ -44,12 +44,14 @@ const ProgramText kText{
 
 constexpr std::size_t kListed = 20;  // in a list; more would hide the run below it
 
+std::vector<std::string> listed(const Options& options, const std::string& name,
+                                const std::string& fallback = "") {
+    const std::string text = options.text_or(name, fallback);
+    return text.empty() ? std::vector<std::string>() : base::split(text, ',');
+}
+
 report::formats::Grouping grouping_of(const Options& options, const std::string& otherwise) {
-    const auto listed = [&](const std::string& name, const std::string& fallback) {
-        const std::string text = options.text_or(name, fallback);
-        return text.empty() ? std::vector<std::string>() : base::split(text, ',');
-    };
-    return {listed("group-by", otherwise), listed("measure", ""), listed("allow", "")};
+    return {listed(options, "group-by", otherwise), listed(options, "measure"), listed(options, "allow")};
 }
 
 // Installed, or in the source tree that this was built in.
@@ -182,6 +184,7 @@ void warn_of_nothing(const ChosenRuns& runs) {
 int show(const Options& options) {
     refuse_what_has_no_effect(options);
     const ChosenRuns runs = chosen_runs(options);
+    report::model::refuse_unknown_keys(listed(options, "group-by"), {runs.file()});
     ReportOutput output(options.text_or("output", ""));
     const Sink sink = [&](std::string_view text) { output.write(text); };
     if (options.has("plots")) {

@@ -70,7 +70,8 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string list(const Options& options) {
     const std::string file = file_of(options, "list");
-    return report::formats::runs_text(chosen(file, options).headers(), file, SIZE_MAX, "",
+    const auto runs = chosen(file, options);
+    return report::formats::runs_text(runs.headers(), file, SIZE_MAX, runs.text(),
                                       {.one_run = "ranklab report " + file + " --run"});
 }
 

@@ -129,11 +129,25 @@ class Formats(Stored):
 
     def test_nothing_that_matches_is_said_and_no_error(self):
         for format in FORMATS:
-            result = self.report("--format", format, "--where", "modle=x")
+            result = self.report("--format", format, "--where", "model=x")
             self.assertCode(result, 0)
-            self.assertIn("holds no run of modle=x", result.stdout + result.stderr, format)
+            self.assertIn("holds no run of model=x", result.stdout + result.stderr, format)
             if format in JSON:
                 json.loads(result.stdout)
+
+    def test_a_key_that_no_run_has_is_refused_by_all(self):
+        new = self.folder / "new.h5"
+        for words in (("report",), ("report", "--last", 1), ("report", "--format", "json"), ("compare", self.file), ("results", "list"),
+                      ("results", "prune", "--dry-run"), ("results", "export", "--output", new)):
+            command, options = (words[:2], words[2:]) if words[0] == "results" else (words[:1], words[1:])
+            with self.subTest(words=words):
+                def where(condition): return cli.ranklab(*command, self.file, *options, "--where", condition)
+                self.assertSays(where("zzz=1"), 2, "no run has 'zzz'", "how it is spelt")
+                self.assertSays(where("stratgy!=x"), 2, "did you mean strategy?")
+                self.assertSays(where("host.cpus=x"), 2, "did you mean host.cpu?")
+                self.assertSays(where("ranks>=x"), 2, "'ranks>=x' is no condition")
+        self.assertSays(self.report("--group-by", "rank"), 2, "no run has 'rank'", "did you mean ranks?")
+        self.assertCode(self.report("--where", "environment.NEVER_SET!=x", "--group-by", "ranks,bucket-cap-mb"), 0)
 
     def test_googles_compare_reads_it(self):
         if not COMPARE_PY.exists():

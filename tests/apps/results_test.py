@@ -56,6 +56,7 @@ class ListTest(ResultsCase):
         self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where", "command=io"))
         self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where=ranks>=1"))
         self.assertSays(results("list", self.file, "--where", "label"), 2, "'label' is no condition")
+        self.assertEqual(self.good("list", self.file, "--where", "model=x"), f"{self.file} holds no run of model=x\n")
 
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
