@@ -84,7 +84,7 @@ void refuse_unknown_keys(const std::vector<std::string>& keys,
     if (std::ranges::all_of(keys, is_in_vocabulary)) return;
     const auto stored = stored_keys(files);
     for (const auto& key : keys) {
-        if (stored.empty() || stored.contains(key) || is_in_vocabulary(key)) continue;
+        if (key.empty() || stored.empty() || stored.contains(key) || is_in_vocabulary(key)) continue;
         std::vector<std::string> known(stored.begin(), stored.end());
         for (const auto& field : kFields) known.emplace_back(field.name);
         const auto near = base::nearest(key, known);
