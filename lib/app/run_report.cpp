@@ -160,8 +160,13 @@ ChosenRuns chosen_runs(const Options& options) {
 
 // What is asked for and would be left out without a word.
 void refuse_what_has_no_effect(const Options& options) {
+    if (options.has("plots") && options.is_set("format"))
+        throw base::OptionError(
+            "--plots draws pictures and no report; leave --format out, or ask for each alone");
     const std::string& format = options.text("format");
     const bool table = !options.has("plots") && (format == "text" || format == "markdown");
+    if (options.is_set("trace-steps") && format != "chrome-trace")
+        throw base::OptionError("--trace-steps is for --format chrome-trace");
     if (options.has("measure") && !table)
         throw base::OptionError("--measure is for tables: give --format text or markdown with it");
     const bool groups = format == "markdown" || options.has("group-by") || options.has("measure");

@@ -149,6 +149,11 @@ class Formats(Stored):
         self.assertSays(self.report("--group-by", "rank"), 2, "no run has 'rank'", "did you mean ranks?")
         self.assertCode(self.report("--where", "environment.NEVER_SET!=x", "--group-by", "ranks,bucket-cap-mb"), 0)
 
+    def test_what_would_have_no_effect_is_refused(self):
+        self.assertSays(self.report("--plots", "plots", "--format", "csv"), 2, "leave --format out")
+        self.assertSays(self.report("--format", "json", "--trace-steps", 3), 2, "--format chrome-trace")
+        self.assertEqual(self.names(), [])
+
     def test_googles_compare_reads_it(self):
         if not COMPARE_PY.exists():
             self.skipTest(f"{COMPARE_PY} is not there: Debian's libbenchmark-tools has it, ./bootstrap installs it")
