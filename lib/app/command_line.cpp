@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "app/manual.hpp"
+#include "app/printing.hpp"
 #include "app/version.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
@@ -33,15 +34,15 @@ void print_verbs(const ProgramManual& program) {
     const Words verbs = verbs_of(program);
     const std::size_t width = std::ranges::max(verbs, {}, &std::string::size).size() + 2;
     for (std::size_t i = 0; i < verbs.size(); ++i)
-        fmt::print("  {:<{}} {}\n", verbs[i], width, program.parts[i].text.summary);
+        print("  {:<{}} {}\n", verbs[i], width, program.parts[i].text.summary);
 }
 
 void print_help(const ProgramManual& program) {
-    fmt::print("Usage: ranklab {} COMMAND {}\n\n{}\n\nCommands:\n", program.command, program.usage,
-               program.summary);
+    print("Usage: ranklab {} COMMAND {}\n\n{}\n\nCommands:\n", program.command, program.usage,
+          program.summary);
     print_verbs(program);
-    fmt::print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
-    for (const auto& part : program.parts) fmt::print("{}", part.text.examples);
+    print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
+    for (const auto& part : program.parts) print_text(part.text.examples);
 }
 
 }  // namespace
@@ -79,12 +80,12 @@ void name_remedies(const options::Schema& schema) {
 
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text) {
     if (options.flag("version")) {
-        if (speaks_for_job()) fmt::print("{}\n{}\n", version_line(), build_features());
+        if (speaks_for_job()) print("{}\n{}\n", version_line(), build_features());
         return true;
     }
     if (!options.flag("help")) return false;
     if (speaks_for_job()) {
-        fmt::print(
+        print(
             "Usage: ranklab {} {}\n\n{}\n\nExamples:\n{}\n{}"
             "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 5 environment or\n"
             "launch guard, 6 time limit, 7 measurement invalid; 128 + N where signal N stopped the work.\n",
@@ -149,7 +150,7 @@ std::optional<int> answer_early(const ProgramManual& program, const Words& words
         else if (first == "--list")
             print_verbs(program);
         else
-            fmt::print("{}\n{}\n", version_line(), build_features());
+            print("{}\n{}\n", version_line(), build_features());
     }
     return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
 }

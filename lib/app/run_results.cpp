@@ -6,9 +6,9 @@
 #include <set>
 
 #include "app/command_line.hpp"
-#include "app/delivery.hpp"
 #include "app/guarded.hpp"
 #include "app/manual.hpp"
+#include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/one_line.hpp"
