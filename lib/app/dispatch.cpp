@@ -86,7 +86,13 @@ std::string said_by(const std::vector<std::string>& arguments) {
     return text;
 }
 
-int print_completion(const std::vector<std::string>& words) {
+const ProgramText kCompletion{
+    "completion", "bash|zsh", "Prints what a shell needs to complete the command lines of ranklab.",
+    "  source <(ranklab completion bash)                          in this shell\n"
+    "  ranklab completion zsh > DIR/_ranklab                      DIR is in $fpath\n"};
+
+int print_completion(const options::Options& options) {
+    const auto& words = options.positional();
     if (words.size() != 1 || (words.front() != "bash" && words.front() != "zsh"))
         throw base::OptionError("give the shell: ranklab completion bash, or ranklab completion zsh");
     std::string parts;
@@ -124,7 +130,11 @@ int dispatch(int argc, char** argv) {
             return argc > 1 ? 0 : static_cast<int>(base::ExitCode::usage);
         }
         const auto words = arguments_of(argc, argv);
-        if (word == "completion") return print_completion({words.begin() + 1, words.end()});
+        if (word == "completion") {
+            options::Schema schema;
+            schema.positional(2);
+            return run_plain_command(schema, kCompletion, {words.begin() + 1, words.end()}, print_completion);
+        }
         if (word == "--help-as") {
             print_text(overview_page(commands()));
             return 0;
