@@ -16,6 +16,7 @@
 #include "comm/launcher.hpp"
 #include "host/process.hpp"
 #include "results/lock_wait.hpp"
+#include "results/result_file.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
@@ -43,6 +44,15 @@ void print_help(const ProgramManual& program) {
     print_verbs(program);
     print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
     for (const auto& part : program.parts) print_text(part.text.examples);
+}
+
+// A sentence from below may advise what another program can be given: what this one lacks is left out.
+base::Settings known_to(const options::Schema& schema, base::Settings settings) {
+    std::erase_if(settings, [&](const std::string& name) {
+        const bool variable = name.front() >= 'A' && name.front() <= 'Z';
+        return !variable && schema.find(name.substr(0, name.find(' '))) == nullptr;
+    });
+    return settings;
 }
 
 }  // namespace
@@ -101,7 +111,17 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
     if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
-    return work(options);
+    try {
+        return work(options);
+    } catch (const results::RunDamage& error) {
+        const std::string file = base::shell_quote({error.file.string()});
+        throw base::DataError(
+            fmt::format("{}: run {} is damaged; `ranklab results export {} --output NEW.h5 "
+                        "--skip-damaged` saves the others ({})",
+                        error.file.string(), error.id, file, error.why));
+    } catch (const base::Error& error) {
+        throw base::Error(error.what(), error.code(), known_to(schema, error.settings()));
+    }
 }
 
 int threads_of(const options::Options& options, int fallback) {

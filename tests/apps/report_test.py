@@ -254,6 +254,12 @@ class Errors(Stored):
             self.assertEqual(done.returncode, 5, format)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
+    def test_an_output_that_is_full_is_advised_once(self):
+        place = self.mount_small_tmpfs(4096)
+        result = self.report("--format", "html", "--output", place / "p.html")
+        self.assertSays(result, 5, "no room", "; --output)")
+        self.assertNotIn("---", result.stderr)
+
     def test_an_output_file_is_whole_or_what_it_was(self):
         target = self.folder / "new" / "out.json"
         self.assertEqual(self.read("--format", "json", "--output", target), "")

@@ -76,6 +76,16 @@ class CheckTest(ResultsCase):
         result = results("check", self.file)
         self.assertSays(result, 3, "1 of 3 runs are damaged", "--skip-damaged")
         self.assertIn(f"damaged {victim}: ", result.stdout)
+        for words in (("results", "list", self.file), ("results", "merge", self.folder / "m.h5", self.file), ("report", self.file),
+                      ("results", "prune", self.file, "--where", "label=a", "--yes"), ("compare", self.file, self.file), ("report", self.file, "--format", "json")):
+            with self.subTest(words=words):
+                result = ranklab(*words)
+                if words[:2] == ("results", "list") or words == ("report", self.file):
+                    self.assertCode(result, 0)  # no more is read than what is shown
+                    result = ranklab(*words, "--where", "label=b")
+                self.assertSays(result, 3, f"run {victim} is damaged; `ranklab results export {self.file} --output NEW.h5 --skip-damaged` saves")
+                self.assertNotRegex(result.stderr, r"H5[A-Z]|\.cpp|\[")
+                self.assertEqual(result.stdout, "")
         self.assertSays(results("export", self.file, "--output", self.folder / "no.h5", "--skip-damaged", "--where", "label=a"), 2, "--skip-damaged")
         self.assertIn("2 runs", self.good("export", self.file, "--output", self.folder / "saved.h5", "--skip-damaged"))
         self.assertEqual(self.labels(self.folder / "saved.h5"), ["a", "b"])
