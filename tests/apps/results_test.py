@@ -228,11 +228,22 @@ class ExportAndPruneTest(ResultsCase):
         self.assertSays(results("prune", self.file, "--where", "label=b"), 2, "--yes")
         self.assertSays(results("prune", self.file, "--yes"), 2, "--where CONDITION or --keep-last N")
         self.assertEqual(self.file.read_bytes(), before)
+        self.assertIn(f"would remove {second} io b", results("prune", self.file, "--where", "label=b").stdout)
         text = self.good("prune", self.file, "--where", "label=b", "--keep-last", 1, "--yes")
-        self.assertIn(f"remove {second} io b", text)
+        self.assertIn(f"removed {second} io b", text)
         self.assertEqual(ids(self.file), [first, third])
         self.assertLess(self.file.stat().st_size, len(before) * 0.8)
         self.assertIn("0 runs to remove", self.good("prune", self.file, "--where", "label=z", "--yes"))
+
+    def test_a_place_that_cannot_be_written(self):
+        place = self.mount_small_tmpfs(512 << 10)
+        shutil.copy(self.file, place / "r.h5")
+        self.make_read_only(place)
+        for words in (("prune", place / "r.h5", "--keep-last", 1, "--yes"), ("merge", place / "r.h5", self.file)):
+            result = results(*words)
+            self.assertSays(result, 5, "read-only")
+            self.assertEqual(result.stdout, "", "nothing was done")
+            self.assertNotIn("--output", result.stderr, "which it does not have")
 
     def test_appends_meanwhile_are_kept(self):
         pattern = self.folder / "pattern.h5"
