@@ -80,7 +80,7 @@ class Formats(Stored):
         run = self.runs("--where", "strategy=binary")[0]
         self.assertEqual(run["label"], 'a"\\\x01\x1b[31m\ufffd\ufffd \ufffd\ufffd\ufffd,b')
         rows = list(csv.reader(line for line in io.StringIO(self.read("--format", "csv")) if not line.startswith("#")))
-        self.assertIn('a"\\\x01\x1b[31m\ufffd\ufffd \ufffd\ufffd\ufffd,b', {row[2] for row in rows})
+        self.assertIn('a"\\  [31m\ufffd\ufffd \ufffd\ufffd\ufffd,b', {row[2] for row in rows})
         self.assertEqual({len(row) for row in rows}, {18})
         for format in ("text", "markdown"):
             self.assertNotIn("\x1b", self.read("--format", format))
@@ -281,6 +281,27 @@ class Errors(Stored):
         self.assertEqual(list(small.iterdir()), [])
         self.make_read_only(small)
         self.assertSays(self.report("--output", small / "o.txt"), 5, "read-only")
+
+
+class OddNumbersTest(cli.Case):
+    def test_what_is_no_number_is_said_so_and_not_drawn(self):
+        values = (0.1, 1e308, float("inf"), float("nan"))
+        runs = [results_files.run(10 * i + ranks, {("step_time_s", "s", "cost"): value, ("forward_time_s", "s", "cost"): 1e308, ("job_time_s", "s", "cost"): value,
+                                                   ("throughput_samples_per_s", "samples/s", "rate"): value},
+                                  duration_s=float("nan"), label="a\x1b[31mb", config={"model": "mnist-cnn", "batch-size": 64, "lr": i},
+                                  hosts=[(rank, rank, "node01", "0-3", "cpu") for rank in range(ranks)])
+                for i, value in enumerate(values) for ranks in (1, 2)]
+        file = results_files.write(self.folder / "odd.h5", runs)
+        for run in runs:
+            result = cli.ranklab("report", file, "--run", run["id"])
+            self.assertCode(result, 0)
+            self.assertNotRegex(result.stdout, r"\b(inf|nan)\b|n/a [%s]|\d{20}")
+        for words in (("--format", "html"), ("--plots", self.folder / "plots"), ("--group-by", "lr,ranks"), ("--format", "csv")):
+            result = cli.ranklab("report", file, *words)
+            self.assertCode(result, 0)
+            self.assertEqual(result.stderr, "", words)
+            self.assertNotIn("\x1b", result.stdout)
+        self.assertNotRegex("".join(path.read_text() for path in (self.folder / "plots").glob("*.*p")), r"\binf\b")
 
 
 if __name__ == "__main__":
