@@ -9,12 +9,14 @@
 #include <cstdlib>
 
 #include "app/manual.hpp"
+#include "app/printing.hpp"
 #include "app/version.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "comm/launcher.hpp"
 #include "host/process.hpp"
 #include "results/lock_wait.hpp"
+#include "results/result_file.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
@@ -33,15 +35,24 @@ void print_verbs(const ProgramManual& program) {
     const Words verbs = verbs_of(program);
     const std::size_t width = std::ranges::max(verbs, {}, &std::string::size).size() + 2;
     for (std::size_t i = 0; i < verbs.size(); ++i)
-        fmt::print("  {:<{}} {}\n", verbs[i], width, program.parts[i].text.summary);
+        print("  {:<{}} {}\n", verbs[i], width, program.parts[i].text.summary);
 }
 
 void print_help(const ProgramManual& program) {
-    fmt::print("Usage: ranklab {} COMMAND {}\n\n{}\n\nCommands:\n", program.command, program.usage,
-               program.summary);
+    print("Usage: ranklab {} COMMAND {}\n\n{}\n\nCommands:\n", program.command, program.usage,
+          program.summary);
     print_verbs(program);
-    fmt::print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
-    for (const auto& part : program.parts) fmt::print("{}", part.text.examples);
+    print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
+    for (const auto& part : program.parts) print_text(part.text.examples);
+}
+
+// A sentence from below may advise what another program can be given: what this one lacks is left out.
+base::Settings known_to(const options::Schema& schema, base::Settings settings) {
+    std::erase_if(settings, [&](const std::string& name) {
+        const bool variable = name.front() >= 'A' && name.front() <= 'Z';
+        return !variable && schema.find(name.substr(0, name.find(' '))) == nullptr;
+    });
+    return settings;
 }
 
 }  // namespace
@@ -79,12 +90,12 @@ void name_remedies(const options::Schema& schema) {
 
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text) {
     if (options.flag("version")) {
-        if (speaks_for_job()) fmt::print("{}\n{}\n", version_line(), build_features());
+        if (speaks_for_job()) print("{}\n{}\n", version_line(), build_features());
         return true;
     }
     if (!options.flag("help")) return false;
     if (speaks_for_job()) {
-        fmt::print(
+        print(
             "Usage: ranklab {} {}\n\n{}\n\nExamples:\n{}\n{}"
             "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 5 environment or\n"
             "launch guard, 6 time limit, 7 measurement invalid; 128 + N where signal N stopped the work.\n",
@@ -100,7 +111,17 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
     if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
-    return work(options);
+    try {
+        return work(options);
+    } catch (const results::RunDamage& error) {
+        const std::string file = base::shell_quote({error.file.string()});
+        throw base::DataError(
+            fmt::format("{}: run {} is damaged; `ranklab results export {} --output NEW.h5 "
+                        "--skip-damaged` saves the others ({})",
+                        error.file.string(), error.id, file, error.why));
+    } catch (const base::Error& error) {
+        throw base::Error(error.what(), error.code(), known_to(schema, error.settings()));
+    }
 }
 
 int threads_of(const options::Options& options, int fallback) {
@@ -149,7 +170,7 @@ std::optional<int> answer_early(const ProgramManual& program, const Words& words
         else if (first == "--list")
             print_verbs(program);
         else
-            fmt::print("{}\n{}\n", version_line(), build_features());
+            print("{}\n{}\n", version_line(), build_features());
     }
     return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
 }

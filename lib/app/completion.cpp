@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/manual.hpp"
+#include "app/printing.hpp"
 #include "app/templates.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -180,7 +181,7 @@ bool answer_manual(const std::vector<std::string>& words, const std::function<Pr
     if (make == nullptr)
         throw base::OptionError(
             fmt::format("--help-as takes man, bash or zsh, not '{}'", base::printable(form, 20)));
-    fmt::print("{}", make(program()));
+    print_text(make(program()));
     return true;
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "app/printing.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/stop_signals.hpp"
@@ -167,13 +167,6 @@ void Delivery::deliver(const results::Run& run, const std::string& answer, const
     if (signal_ != 0)
         throw base::Interrupted(fmt::format("stopped by {}; {}", base::StopSignals::name_of(signal_), stored),
                                 signal_);
-}
-
-void print_whole(const std::string& text) {
-    std::clearerr(stdout);  // of an earlier line that did not matter
-    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-    throw base::EnvironmentError(
-        "the report could not be written to stdout; is its disk full or the pipe closed?");
 }
 
 }  // namespace ranklab::app

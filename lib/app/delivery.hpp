@@ -59,7 +59,4 @@ class Delivery : base::Pinned {
     int signal_ = 0;  // that came during a delivery
 };
 
-/// Onto stdout, whole; EnvironmentError where it does not take it.
-void print_whole(const std::string& text);
-
 }  // namespace ranklab::app

@@ -11,6 +11,7 @@
 #include "app/command_line.hpp"
 #include "app/guarded.hpp"
 #include "app/manual.hpp"
+#include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
@@ -39,16 +40,16 @@ constexpr Command kCommands[] = {
 };
 
 void print_help() {
-    fmt::print(
+    print(
         "Usage: ranklab COMMAND [options]\n\nMeasures how a cluster computes, communicates and writes, on "
         "real work.\n\nCommands:\n");
     for (const auto& [name, summary, start] : kCommands) {
         if (*start == 0)
-            fmt::print("  {:<10} {}\n", name, summary);
+            print("  {:<10} {}\n", name, summary);
         else
-            fmt::print("  {:<10} {:<60} ({})\n", name, summary, start);
+            print("  {:<10} {:<60} ({})\n", name, summary, start);
     }
-    fmt::print(
+    print(
         "\nranklab COMMAND --help says more. To begin with:\n"
         "  mpirun -n 2 ranklab doctor\n"
         "  mpirun -n 2 ranklab train --batch-size 32 --steps 200\n"
@@ -85,14 +86,20 @@ std::string said_by(const std::vector<std::string>& arguments) {
     return text;
 }
 
-int print_completion(const std::vector<std::string>& words) {
+const ProgramText kCompletion{
+    "completion", "bash|zsh", "Prints what a shell needs to complete the command lines of ranklab.",
+    "  source <(ranklab completion bash)                          in this shell\n"
+    "  ranklab completion zsh > DIR/_ranklab                      DIR is in $fpath\n"};
+
+int print_completion(const options::Options& options) {
+    const auto& words = options.positional();
     if (words.size() != 1 || (words.front() != "bash" && words.front() != "zsh"))
         throw base::OptionError("give the shell: ranklab completion bash, or ranklab completion zsh");
     std::string parts;
     for (const auto& command : kCommands)
         if (const auto program = program_of(command.name); fs::exists(program))
             parts += said_by({program.string(), "--help-as", words.front()});
-    fmt::print("{}", completion_script(words.front(), commands(), parts));
+    print_text(completion_script(words.front(), commands(), parts));
     return 0;
 }
 
@@ -115,7 +122,7 @@ int dispatch(int argc, char** argv) {
     return guarded([&] {
         const std::string word = argc > 1 ? argv[1] : "--help";
         if (word == "--version") {
-            if (speaks_for_job()) fmt::print("{}\n{}\n", version_line(), build_features());
+            if (speaks_for_job()) print("{}\n{}\n", version_line(), build_features());
             return 0;
         }
         if (word == "--help" || word == "-h" || word == "help") {
@@ -123,9 +130,13 @@ int dispatch(int argc, char** argv) {
             return argc > 1 ? 0 : static_cast<int>(base::ExitCode::usage);
         }
         const auto words = arguments_of(argc, argv);
-        if (word == "completion") return print_completion({words.begin() + 1, words.end()});
+        if (word == "completion") {
+            options::Schema schema;
+            schema.positional(2);
+            return run_plain_command(schema, kCompletion, {words.begin() + 1, words.end()}, print_completion);
+        }
         if (word == "--help-as") {
-            fmt::print("{}", overview_page(commands()));
+            print_text(overview_page(commands()));
             return 0;
         }
         std::vector<std::string> names;

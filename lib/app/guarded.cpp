@@ -9,6 +9,7 @@
 #include <csignal>
 #include <exception>
 
+#include "app/printing.hpp"
 #include "base/failure.hpp"
 #include "base/last_words.hpp"
 #include "base/log.hpp"
@@ -47,7 +48,9 @@ int code_of_current_exception() {
 
 int guarded(const std::function<int()>& work) {
     try {
-        return work();
+        const int code = work();
+        if (code == 0) check_printed();
+        return code;
     } catch (...) {
         return code_of_current_exception();
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/printing.hpp"
 #include "base/error.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -49,7 +50,7 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
 }
 
 void print_settings(const std::vector<results::Setting>& settings) {
-    for (const auto& setting : settings) fmt::print("# {}: {}\n", setting.key, base::one_line(setting.value));
+    for (const auto& setting : settings) print("# {}: {}\n", setting.key, base::one_line(setting.value));
 }
 
 }  // namespace ranklab::app

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 
+#include "app/printing.hpp"
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
@@ -40,15 +41,13 @@ base::Descriptor nameless_file() {
     return descriptor;
 }
 
-void write_all(int to, std::string_view text, const char* sentence) {
-    if (!base::write_whole(to, text)) throw base::EnvironmentError(sentence);
+void write_to_stdout(std::string_view text) {
+    if (!base::write_whole(STDOUT_FILENO, text)) refuse_stdout();
 }
 
 constexpr const char* kNoSpill =
     "the report does not fit into the folder for temporary files; set TMPDIR to one with more room, or give "
     "--output FILE";
-constexpr const char* kNoStdout =
-    "the report could not be written to stdout; is its disk full or the pipe closed?";
 
 }  // namespace
 
@@ -66,7 +65,7 @@ void ReportOutput::flush() {
         file_->write(std::as_bytes(std::span(buffer_)));
     } else {
         if (!spill_) spill_ = nameless_file();
-        write_all(spill_.get(), buffer_, kNoSpill);
+        if (!base::write_whole(spill_.get(), buffer_)) throw base::EnvironmentError(kNoSpill);
     }
     buffer_.clear();
 }
@@ -84,10 +83,10 @@ void ReportOutput::commit() {
             const auto got = base::read_whole(spill_.get(), piece);
             if (!got) throw base::EnvironmentError(kNoSpill);
             if (*got == 0) return;
-            write_all(STDOUT_FILENO, std::string_view(piece).substr(0, *got), kNoStdout);
+            write_to_stdout(std::string_view(piece).substr(0, *got));
         }
     }
-    write_all(STDOUT_FILENO, buffer_, kNoStdout);
+    write_to_stdout(buffer_);
 }
 
 }  // namespace ranklab::app

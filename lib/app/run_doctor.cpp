@@ -2,6 +2,7 @@
 
 #include "app/context.hpp"
 #include "app/mpi_program.hpp"
+#include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
 #include "base/one_line.hpp"
@@ -19,29 +20,28 @@ const ProgramText kText{"doctor", "[options]",
                         "  srun -n 8 ranklab doctor --threads 4\n"};
 
 void print_ranks(const std::vector<host::Placement>& placements) {
-    fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", "rank", "local", "host", "cores", "threads",
-               "cpus", "GPUs");
+    print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", "rank", "local", "host", "cores", "threads", "cpus",
+          "GPUs");
     for (const auto& p : placements) {
-        fmt::print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", p.rank, p.local_rank, p.host, p.cores,
-                   p.threads, base::compact_ranges(p.cpus), p.gpus);
+        print("{:>6} {:>6}  {:<20} {:>6} {:>8}  {:<16} {}\n", p.rank, p.local_rank, p.host, p.cores,
+              p.threads, base::compact_ranges(p.cpus), p.gpus);
     }
 }
 
 void print_facts() {
     for (const auto& fact : collect_context("none")) {
-        if (!fact.value.empty())
-            fmt::print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
+        if (!fact.value.empty()) print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     }
 }
 
 int print_findings(const std::vector<host::Finding>& findings) {
     int code = 0;
     for (const auto& finding : findings) {
-        fmt::print("{}: {}\n", finding.fatal ? "WRONG" : "warning",
-                   options::told(finding.sentence, finding.settings));
+        print("{}: {}\n", finding.fatal ? "WRONG" : "warning",
+              options::told(finding.sentence, finding.settings));
         if (finding.fatal) code = 5;
     }
-    if (findings.empty()) fmt::print("Nothing wrong was found.\n");
+    if (findings.empty()) print("Nothing wrong was found.\n");
     return code;
 }
 
@@ -52,7 +52,7 @@ int examine(Session& session, const options::Options& options) {
     const auto findings = session.check_launch(placements, expected);
     int code = 0;
     if (session.is_root()) {
-        fmt::print("# {}\n", version_line());
+        print("# {}\n", version_line());
         print_facts();
         print_ranks(placements);
         code = print_findings(findings);

@@ -13,6 +13,7 @@
 #include "app/context.hpp"
 #include "app/job_start.hpp"
 #include "app/mpi_program.hpp"
+#include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "app/run_under_way.hpp"
 #include "app/take_turns.hpp"
@@ -35,8 +36,8 @@ void print_listings(const Experiment& experiment) {
     for (const auto& listing : experiment.listings()) {
         std::size_t width = 18;
         for (const auto& [name, summary] : listing.entries) width = std::max(width, name.size());
-        fmt::print("{}\n", listing.title);
-        for (const auto& [name, summary] : listing.entries) fmt::print("  {:<{}} {}\n", name, width, summary);
+        print("{}\n", listing.title);
+        for (const auto& [name, summary] : listing.entries) print("  {:<{}} {}\n", name, width, summary);
     }
 }
 
@@ -109,11 +110,11 @@ void show_settings(const Job& job, const Launch& launch, std::vector<results::Se
     const auto facts = job.plan->facts();
     settings.insert(settings.end(), facts.begin(), facts.end());
     if (shown.empty()) {
-        fmt::print("# {}\n{}", version_line(), placement_header(launch.placements));
+        print("# {}\n{}", version_line(), placement_header(launch.placements));
         shown = settings;
         print_settings(settings);
     } else {
-        fmt::print("# and:\n");
+        print("# and:\n");
         print_settings(others_than(shown, settings));
     }
     std::fflush(stdout);

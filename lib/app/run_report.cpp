@@ -44,12 +44,14 @@ const ProgramText kText{
 
 constexpr std::size_t kListed = 20;  // in a list; more would hide the run below it
 
+std::vector<std::string> listed(const Options& options, const std::string& name,
+                                const std::string& fallback = "") {
+    const std::string text = options.text_or(name, fallback);
+    return text.empty() ? std::vector<std::string>() : base::split(text, ',');
+}
+
 report::formats::Grouping grouping_of(const Options& options, const std::string& otherwise) {
-    const auto listed = [&](const std::string& name, const std::string& fallback) {
-        const std::string text = options.text_or(name, fallback);
-        return text.empty() ? std::vector<std::string>() : base::split(text, ',');
-    };
-    return {listed("group-by", otherwise), listed("measure", ""), listed("allow", "")};
+    return {listed(options, "group-by", otherwise), listed(options, "measure"), listed(options, "allow")};
 }
 
 // Installed, or in the source tree that this was built in.
@@ -158,8 +160,13 @@ ChosenRuns chosen_runs(const Options& options) {
 
 // What is asked for and would be left out without a word.
 void refuse_what_has_no_effect(const Options& options) {
+    if (options.has("plots") && options.is_set("format"))
+        throw base::OptionError(
+            "--plots draws pictures and no report; leave --format out, or ask for each alone");
     const std::string& format = options.text("format");
     const bool table = !options.has("plots") && (format == "text" || format == "markdown");
+    if (options.is_set("trace-steps") && format != "chrome-trace")
+        throw base::OptionError("--trace-steps is for --format chrome-trace");
     if (options.has("measure") && !table)
         throw base::OptionError("--measure is for tables: give --format text or markdown with it");
     const bool groups = format == "markdown" || options.has("group-by") || options.has("measure");
@@ -182,6 +189,7 @@ void warn_of_nothing(const ChosenRuns& runs) {
 int show(const Options& options) {
     refuse_what_has_no_effect(options);
     const ChosenRuns runs = chosen_runs(options);
+    report::model::refuse_unknown_keys(listed(options, "group-by"), {runs.file()});
     ReportOutput output(options.text_or("output", ""));
     const Sink sink = [&](std::string_view text) { output.write(text); };
     if (options.has("plots")) {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "app/command_line.hpp"
-#include "app/delivery.hpp"
 #include "app/guarded.hpp"
 #include "app/manual.hpp"
+#include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/one_line.hpp"
@@ -70,7 +70,8 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string list(const Options& options) {
     const std::string file = file_of(options, "list");
-    return report::formats::runs_text(chosen(file, options).headers(), file, SIZE_MAX, "",
+    const auto runs = chosen(file, options);
+    return report::formats::runs_text(runs.headers(), file, SIZE_MAX, runs.text(),
                                       {.one_run = "ranklab report " + file + " --run"});
 }
 
@@ -203,20 +204,23 @@ std::vector<RunHeader> doomed_runs(const std::string& file, const Options& optio
 std::string prune(const Options& options) {
     const std::string file = file_of(options, "prune");
     const auto doomed = doomed_runs(file, options);
-    std::string text;
-    for (const auto& run : doomed)
-        text += fmt::format("remove {} {} {}\n", run.id, run.command, base::printable(run.label, 60));
     if (doomed.empty()) return "0 runs to remove\n";
-    if (options.flag("dry-run")) return text + fmt::format("{} runs would be removed\n", doomed.size());
-    print_whole(text);
+    const auto lines = [&](const char* verb) {
+        std::string text;
+        for (const auto& run : doomed)
+            text += fmt::format("{} {} {} {}\n", verb, run.id, run.command, base::printable(run.label, 60));
+        return text;
+    };
+    if (!options.flag("yes")) print_whole(lines("would remove"));
+    if (options.flag("dry-run")) return fmt::format("{} runs would be removed\n", doomed.size());
     if (!options.flag("yes"))
         throw base::OptionError(
             fmt::format("{} runs would be removed for good; give --yes to remove them", doomed.size()));
     const auto path = std::filesystem::path(file);
     const auto before = std::filesystem::file_size(path);
     results::remove_runs(path, ids_of(doomed), wait_of(options));
-    return fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(), file, size_text(before),
-                       size_text(std::filesystem::file_size(path)));
+    return lines("removed") + fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(), file,
+                                          size_text(before), size_text(std::filesystem::file_size(path)));
 }
 
 void files_only(Schema& schema) {

@@ -8,6 +8,7 @@
 #include "app/job_start.hpp"
 #include "app/manual.hpp"
 #include "app/mpi_program.hpp"
+#include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "app/terminal.hpp"
 #include "app/version.hpp"
@@ -63,7 +64,7 @@ void print_header(Session& session, const options::Options& options,
                   const std::vector<results::Setting>& extra,
                   const std::vector<host::Placement>& placements) {
     if (!session.is_root() || (options.flag("quiet") && !options.flag("dry-run"))) return;
-    fmt::print("# {}\n{}", version_line(), placement_header(placements));
+    print("# {}\n{}", version_line(), placement_header(placements));
     print_settings(settings_of(options));
     print_settings(extra);
     std::fflush(stdout);
@@ -86,11 +87,7 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
     const experiments::Surroundings around{control, options, progress};
     const auto report = verb.run({around, version()});
     comm::together(control, [&] {
-        if (!session.is_root()) return;
-        fmt::print("{}", report.text);
-        if (std::fflush(stdout) != 0)
-            throw base::EnvironmentError(
-                "the report could not be written to stdout; is its disk full or the pipe closed?");
+        if (session.is_root()) print_whole(report.text);
     });
     if (!report.wrong.empty()) comm::throw_on_all<base::DataError>(control, 0, report.wrong);
     return 0;

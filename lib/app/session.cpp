@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "app/guarded.hpp"
+#include "app/printing.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
@@ -93,6 +94,7 @@ int Session::conclude(const std::function<int()>& work) {
     int code = 0;
     try {
         code = work();
+        if (code == 0) check_printed();
     } catch (...) {
         code = code_of_current_exception();
     }

@@ -21,6 +21,12 @@ void beat_unless_waiting() {
     if (base::detail::own_note().waits.load(std::memory_order_relaxed) == 0) base::beat();
 }
 
+// That nobody sees it is no reason to end the work.
+void show(const std::string& text) {
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+}
+
 }  // namespace
 
 TerminalProgress::TerminalProgress(bool speaks)
@@ -42,12 +48,11 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
                                          note, left ? "  " + base::human_duration(*left) + " left" : "");
     if (terminal_) {
         const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(1, total));
-        fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {}", "", filled, "", kBarWidth - filled, text);
+        show(fmt::format("\r\033[K[{:=<{}}{: <{}}] {}", "", filled, "", kBarWidth - filled, text));
         line_open_ = true;
     } else {
-        fmt::print(stderr, "{}\n", text);
+        show(text + '\n');
     }
-    std::fflush(stderr);
 }
 
 void TerminalProgress::activity(std::string_view what) {
@@ -58,8 +63,7 @@ void TerminalProgress::activity(std::string_view what) {
 
 void TerminalProgress::finish() {
     if (!line_open_) return;
-    fmt::print(stderr, "\r\033[K");
-    std::fflush(stderr);
+    show("\r\033[K");
     line_open_ = false;
 }
 

@@ -80,12 +80,8 @@ std::string library_text() {
     return fmt::format("{}: {}", stack.outermost, stack.innermost);
 }
 
-void fail(std::string_view call, const Work& work) {
-    const std::string text = library_text();  // first: the next call empties the stack
-    std::string_view file = work.place.file_name();
-    file.remove_prefix(std::min(file.size(), file.rfind('/') + 1));
-    throw base::Hdf5Error(
-        fmt::format("HDF5's {} failed on {}: {} [{}:{}]", call, work.what, text, file, work.place.line()));
+void fail(std::string_view what) {
+    throw base::Hdf5Error(fmt::format("HDF5 failed on {}: {}", what, library_text()));
 }
 
 void initialise() {

@@ -3,7 +3,6 @@
 
 #include <hdf5.h>
 
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,47 +16,27 @@ static_assert(std::is_same_v<hid_t, std::int64_t>, "ranklab needs HDF5 1.10 or n
 /// What the library's error stack says: the outermost complaint, then its innermost cause.
 std::string library_text();
 
-/// What a call works on, and where in our source it stands.
-struct Work {
-    template <class Text>
-    // NOLINTNEXTLINE(google-explicit-constructor): a call names what it works on, and no more
-    Work(const Text& name, std::source_location where = std::source_location::current())
-        : what(name), place(where) {}
-    std::string_view what;
-    std::source_location place;
-};
-
-/// Throws Hdf5Error: the call, what it worked on, the library's text and the place in our source.
-[[noreturn]] void fail(std::string_view call, const Work& work);
-
-/// "H5Fopen", of the function itself.
-template <auto Function>
-constexpr std::string_view name_of() {
-    constexpr std::string_view kBefore = "Function = ";
-    std::string_view text = __PRETTY_FUNCTION__;
-    text.remove_prefix(text.find(kBefore) + kBefore.size());
-    if (text.starts_with('&')) text.remove_prefix(1);
-    return text.substr(0, text.find_first_of(";]"));
-}
+/// Throws Hdf5Error: what a call worked on, and the library's text.
+[[noreturn]] void fail(std::string_view what);
 
 /// Calls a function of the library: check<H5Fflush>(what, file, scope). Returns its result unless that says
 /// that the call failed (HDF5: negative, or a null pointer).
 template <auto Function, class... Arguments>
-auto check(const Work& work, Arguments... arguments) {
+auto check(std::string_view what, Arguments... arguments) {
     const auto result = Function(arguments...);
     bool failed = false;
     if constexpr (std::is_pointer_v<decltype(Function(arguments...))>)
         failed = result == nullptr;
     else if constexpr (std::is_signed_v<decltype(result)> || std::is_enum_v<decltype(Function(arguments...))>)
         failed = result < 0;
-    if (failed) fail(name_of<Function>(), work);
+    if (failed) fail(what);
     return result;
 }
 
 /// check for calls that make an identifier.
 template <auto Function, class... Arguments>
-Id own(const Work& work, Arguments... arguments) {
-    return Id(check<Function>(work, arguments...));
+Id own(std::string_view what, Arguments... arguments) {
+    return Id(check<Function>(what, arguments...));
 }
 
 /// Opens the library, and stops it from printing its errors: they are thrown instead.

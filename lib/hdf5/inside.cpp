@@ -93,7 +93,7 @@ Id open_inside(hid_t group, const std::string& name, const std::string& what, hi
     met_external_link() = false;
     Id id(H5Oopen(group, name.c_str(), link_access()));
     if (met_external_link()) refuse(what, "leads into another file (an external link)");
-    if (!id) fail("H5Oopen", what);
+    if (!id) fail(what);
     if (H5Iget_type(id.get()) != H5I_DATASET) return id;
     check_storage(id.get(), what);
     if (access != H5P_DEFAULT) id = own<H5Dopen2>(what, group, name.c_str(), access);

@@ -77,9 +77,9 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers) {
     return {numbers.begin(), numbers.end()};
 }
 
-std::vector<hsize_t> extents_of(const Id& space, const Work& work) {
-    std::vector<hsize_t> extents(check<H5Sget_simple_extent_ndims>(work, space.get()));
-    if (!extents.empty()) check<H5Sget_simple_extent_dims>(work, space.get(), extents.data(), nullptr);
+std::vector<hsize_t> extents_of(const Id& space, std::string_view what) {
+    std::vector<hsize_t> extents(check<H5Sget_simple_extent_ndims>(what, space.get()));
+    if (!extents.empty()) check<H5Sget_simple_extent_dims>(what, space.get(), extents.data(), nullptr);
     return extents;
 }
 
@@ -87,24 +87,24 @@ std::vector<hsize_t> shape_of(const Object& dataset) {
     return extents_of(own<H5Dget_space>(dataset.path(), dataset.id()), dataset.path());
 }
 
-std::size_t entries_of(const Id& space, const Work& work) {
-    return check<H5Sget_simple_extent_npoints>(work, space.get());
+std::size_t entries_of(const Id& space, std::string_view what) {
+    return check<H5Sget_simple_extent_npoints>(what, space.get());
 }
 
-Id space_of(std::span<const hsize_t> shape, const Work& work) {
-    if (shape.empty()) return own<H5Screate>(work, H5S_SCALAR);
-    Id space = own<H5Screate_simple>(work, static_cast<int>(shape.size()), shape.data(), nullptr);
-    if (bytes_of(shape, 1) == 0) check<H5Sselect_none>(work, space.get());
+Id space_of(std::span<const hsize_t> shape, std::string_view what) {
+    if (shape.empty()) return own<H5Screate>(what, H5S_SCALAR);
+    Id space = own<H5Screate_simple>(what, static_cast<int>(shape.size()), shape.data(), nullptr);
+    if (bytes_of(shape, 1) == 0) check<H5Sselect_none>(what, space.get());
     return space;
 }
 
 Id select_box(const Object& dataset, std::span<const hsize_t> start, std::span<const hsize_t> count) {
-    const Work work(dataset.path());
-    Id space = own<H5Dget_space>(work, dataset.id());
+    const std::string& what = dataset.path();
+    Id space = own<H5Dget_space>(what, dataset.id());
     if (bytes_of(count, 1) == 0)
-        check<H5Sselect_none>(work, space.get());
+        check<H5Sselect_none>(what, space.get());
     else
-        check<H5Sselect_hyperslab>(work, space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                                    nullptr);
     return space;
 }

@@ -30,12 +30,12 @@ unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_
 std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 
 /// The extents of a space; none of a scalar one.
-std::vector<hsize_t> extents_of(const Id& space, const Work& work);
+std::vector<hsize_t> extents_of(const Id& space, std::string_view what);
 std::vector<hsize_t> shape_of(const Object& dataset);
-std::size_t entries_of(const Id& space, const Work& work);
+std::size_t entries_of(const Id& space, std::string_view what);
 
 /// A space of that shape, a scalar one of no dimensions; nothing of it is selected where it is empty.
-Id space_of(std::span<const hsize_t> shape, const Work& work);
+Id space_of(std::span<const hsize_t> shape, std::string_view what);
 /// The dataset's space, with this box of it selected; nothing, where the box is empty.
 Id select_box(const Object& dataset, std::span<const hsize_t> start, std::span<const hsize_t> count);
 

@@ -48,7 +48,7 @@ std::uint64_t write_typed(const Group& group, const std::string& name, const Typ
     check<H5Dwrite>(path, dataset.get(), native_type(array.element), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                     array.bytes.data());
     const haddr_t offset = H5Dget_offset(dataset.get());
-    if (offset == HADDR_UNDEF) fail("H5Dget_offset", path);
+    if (offset == HADDR_UNDEF) fail(path);
     return offset;
 }
 

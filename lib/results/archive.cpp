@@ -76,23 +76,16 @@ std::uint64_t room_for(const std::vector<Entry>& entries) {
     return bytes;
 }
 
-[[noreturn]] void refuse_run(const Entry& entry, const std::string& why) {
-    throw base::DataError(
-        fmt::format("{}: run {} is damaged; `ranklab results export` saves the others to a new file ({})",
-                    entry.source->path.string(), entry.id, why),
-        {"output NEW.h5", "skip-damaged"});
-}
-
 // What a reader would refuse is not taken in. A failure of the system (a full disk) is the new file's; any
 // other the old one's.
 void copy_run(const Entry& entry, const hdf5::Group& runs) {
     try {
         take_run(entry.source->runs, entry.id, runs, entry.new_id);
     } catch (const base::DataError& error) {
-        refuse_run(entry, error.what());
+        throw RunDamage(entry.source->path, entry.id, error.what());
     } catch (const base::Hdf5Error& error) {
         if (std::string_view(error.what()).find("errno = ") != std::string_view::npos) throw;
-        refuse_run(entry, error.what());
+        throw RunDamage(entry.source->path, entry.id, error.what());
     }
     if (entry.new_id != entry.id) runs.open_group(entry.new_id).set_text(kOldId, entry.id);
 }
@@ -130,7 +123,7 @@ class Collection {
     Merged add(const Source& source) {
         Merged merged{source.path, 0, 0, {}};
         for (auto& entry : entries_of(source))
-            speaking_of(source.path, [&] {
+            of_run(source.path, entry.id, [&] {
                 entry.started_utc = source.runs.open_group(entry.id).text_attribute("started_utc");
                 add(entry, merged);
                 return true;

@@ -9,6 +9,7 @@
 #include "hdf5/file.hpp"
 #include "hdf5/library_use.hpp"
 #include "results/places.hpp"
+#include "results/result_file.hpp"
 #include "results/store.hpp"
 
 namespace ranklab::results {
@@ -22,9 +23,23 @@ auto speaking_of(const std::filesystem::path& path, Call call) {
         throw base::DataError(
             fmt::format("{}: the file is damaged or cut short; restore it or name another ({})",
                         path.string(), error.what()));
+    } catch (const RunDamage&) {
+        throw;
     } catch (base::DataError& error) {
         error.add_context(path.string());
         throw;
+    }
+}
+
+/// Calls it for one run; whatever HDF5 or a reader stumbles over is that run's damage.
+template <class Call>
+auto of_run(const std::filesystem::path& file, const std::string& id, Call call) {
+    try {
+        return call();
+    } catch (const base::Hdf5Error& error) {
+        throw RunDamage(file, id, error.what());
+    } catch (const base::DataError& error) {
+        throw RunDamage(file, id, error.what());
     }
 }
 

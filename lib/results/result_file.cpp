@@ -41,7 +41,17 @@ void check_stored(const fs::path& path, const std::string& id) {
         throw base::Error(fmt::format("run {} is not in {} after it was written", id, path.string()));
 }
 
+Run whole_run(const fs::path& path, const hdf5::Group& runs, const std::string& id, Detail detail) {
+    return of_run(path, id, [&] { return load(runs, id, detail); });
+}
+
 }  // namespace
+
+RunDamage::RunDamage(fs::path in, std::string of, std::string reason)
+    : DataError(fmt::format("{}: run {} is damaged ({})", in.string(), of, reason)),
+      file(std::move(in)),
+      id(std::move(of)),
+      why(std::move(reason)) {}
 
 ResultFile::ResultFile(fs::path path) : path_(std::move(path)) {}
 
@@ -82,9 +92,10 @@ Descriptor write_alone(const fs::path& path, const Run& run) {
 }
 
 std::vector<RunHeader> ResultFile::runs() const {
-    return reading(path_, [](const hdf5::Group& runs) {
+    return reading(path_, [&](const hdf5::Group& runs) {
         std::vector<RunHeader> headers;
-        for (const auto& id : runs.members()) headers.push_back(load_header(runs, id));
+        for (const auto& id : runs.members())
+            headers.push_back(of_run(path_, id, [&] { return load_header(runs, id); }));
         return headers;
     });
 }
@@ -94,14 +105,14 @@ Run ResultFile::read(const std::string& id, Detail detail) const {
         if (!is_link_name(id) || !runs.has(id))
             throw base::OptionError(fmt::format("{} has no run '{}'; `ranklab report {}` lists them",
                                                 path_.string(), id, path_.string()));
-        return load(runs, id, detail);
+        return whole_run(path_, runs, id, detail);
     });
 }
 
 std::vector<Run> ResultFile::read_all(Detail detail) const {
     return reading(path_, [&](const hdf5::Group& runs) {
         std::vector<Run> all;
-        for (const auto& id : runs.members()) all.push_back(load(runs, id, detail));
+        for (const auto& id : runs.members()) all.push_back(whole_run(path_, runs, id, detail));
         return all;
     });
 }
@@ -110,8 +121,8 @@ void ResultFile::visit(Detail detail, const std::function<bool(const Run&)>& wan
                        const std::function<void(Run&&)>& take) const {
     reading(path_, [&](const hdf5::Group& runs) {
         for (const auto& id : runs.members()) {
-            if (wanted && !wanted(load(runs, id, Detail::settings))) continue;
-            take(load(runs, id, detail));
+            if (wanted && !wanted(whole_run(path_, runs, id, Detail::settings))) continue;
+            take(whole_run(path_, runs, id, detail));
         }
         return 0;
     });

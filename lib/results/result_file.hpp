@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "results/lock_wait.hpp"
 #include "results/run.hpp"
 
@@ -19,9 +20,17 @@ namespace ranklab::results {
 /// attributes and hosts.
 enum class Detail { all, summaries, measurements, settings };
 
+/// A run that cannot be read. The others of its file may be whole.
+struct RunDamage : base::DataError {
+    RunDamage(std::filesystem::path file, std::string id, std::string why);
+    std::filesystem::path file;
+    std::string id, why;
+};
+
 /// Errors, each one sentence. The output is a folder, a device or no path at all, or a file to read
 /// is missing: OptionError. The place is full, read-only or forbidden, or has no file locks:
-/// EnvironmentError. The file is not HDF5, is damaged, or has another schema: DataError. After any
+/// EnvironmentError. The file is not HDF5, is damaged, or has another schema: DataError; RunDamage where
+/// it is a run. After any
 /// error the file is byte for byte what it was.
 class ResultFile {
   public:

@@ -54,6 +54,21 @@ class HelpTest(Case):
         self.assertEqual(self.names(), [])
 
 
+class LostOutputTest(Case):
+    def test_what_stdout_does_not_take_is_an_error_of_every_program(self):
+        io = ["io", "--strategy", "binary", "-n", "2", "-s", "10"]
+        cases = [["--help"], ["--version"], ["--help-as"], ["completion", "bash"], ["completion", "--help"], ["doctor"], ["doctor", "--version"],
+                 ["io", "--list"], ["io", "--help"], ["io", "--version"], ["io", "--help-as", "man"], [*io, "--dry-run"], ["results", "--help"],
+                 ["results", "list", "--help"], ["data", "--help"], ["data", "--list"], ["report", "--help"], ["compare", "--version"]]
+        if present(["train"]):
+            cases += [["train", "--help"], ["train", "--list"]]
+        for words in cases:
+            with self.subTest(words=words):
+                result = cli.run("sh", "-c", 'exec "$0" "$@" >/dev/full', cli.RANKLAB, *words, cwd=self.folder)
+                self.assertSays(result, 5, "could not be written to stdout")
+        self.assertEqual(self.names(), [])
+
+
 class DispatcherTest(Case):
     def test_an_unknown_command_is_answered_with_the_nearest(self):
         for ranks in (1, 2):

@@ -84,6 +84,13 @@ class BashTest(Case):
             self.assertSays(ranklab("completion", *words), 2, "completion bash")
         self.assertSays(ranklab("io", "--help-as", "html"), 2, "man, bash or zsh")
 
+    def test_it_has_help_and_a_page_of_its_own(self):
+        for words, start in ((("--help",), "Usage: ranklab completion bash|zsh"), (("-h",), "Usage: ranklab completion"),
+                             (("bash", "--help"), "Usage: ranklab completion"), (("--version",), "ranklab "), (("--help-as", "man"), ".TH ranklab\\-completion")):
+            result = ranklab("completion", *words)
+            self.assertCode(result, 0)
+            self.assertTrue(result.stdout.startswith(start), str(result))
+
 
 @needs("zsh")
 class ZshTest(Case):

@@ -80,7 +80,7 @@ class Formats(Stored):
         run = self.runs("--where", "strategy=binary")[0]
         self.assertEqual(run["label"], 'a"\\\x01\x1b[31m\ufffd\ufffd \ufffd\ufffd\ufffd,b')
         rows = list(csv.reader(line for line in io.StringIO(self.read("--format", "csv")) if not line.startswith("#")))
-        self.assertIn('a"\\\x01\x1b[31m\ufffd\ufffd \ufffd\ufffd\ufffd,b', {row[2] for row in rows})
+        self.assertIn('a"\\  [31m\ufffd\ufffd \ufffd\ufffd\ufffd,b', {row[2] for row in rows})
         self.assertEqual({len(row) for row in rows}, {18})
         for format in ("text", "markdown"):
             self.assertNotIn("\x1b", self.read("--format", format))
@@ -129,11 +129,30 @@ class Formats(Stored):
 
     def test_nothing_that_matches_is_said_and_no_error(self):
         for format in FORMATS:
-            result = self.report("--format", format, "--where", "modle=x")
+            result = self.report("--format", format, "--where", "model=x")
             self.assertCode(result, 0)
-            self.assertIn("holds no run of modle=x", result.stdout + result.stderr, format)
+            self.assertIn("holds no run of model=x", result.stdout + result.stderr, format)
             if format in JSON:
                 json.loads(result.stdout)
+
+    def test_a_key_that_no_run_has_is_refused_by_all(self):
+        new = self.folder / "new.h5"
+        for words in (("report",), ("report", "--last", 1), ("report", "--format", "json"), ("compare", self.file), ("results", "list"),
+                      ("results", "prune", "--dry-run"), ("results", "export", "--output", new)):
+            command, options = (words[:2], words[2:]) if words[0] == "results" else (words[:1], words[1:])
+            with self.subTest(words=words):
+                def where(condition): return cli.ranklab(*command, self.file, *options, "--where", condition)
+                self.assertSays(where("zzz=1"), 2, "no run has 'zzz'", "how it is spelt")
+                self.assertSays(where("stratgy!=x"), 2, "did you mean strategy?")
+                self.assertSays(where("host.cpus=x"), 2, "did you mean host.cpu?")
+                self.assertSays(where("ranks>=x"), 2, "'ranks>=x' is no condition")
+        self.assertSays(self.report("--group-by", "rank"), 2, "no run has 'rank'", "did you mean ranks?")
+        self.assertCode(self.report("--where", "environment.NEVER_SET!=x", "--group-by", "ranks,bucket-cap-mb"), 0)
+
+    def test_what_would_have_no_effect_is_refused(self):
+        self.assertSays(self.report("--plots", "plots", "--format", "csv"), 2, "leave --format out")
+        self.assertSays(self.report("--format", "json", "--trace-steps", 3), 2, "--format chrome-trace")
+        self.assertEqual(self.names(), [])
 
     def test_googles_compare_reads_it(self):
         if not COMPARE_PY.exists():
@@ -235,6 +254,12 @@ class Errors(Stored):
             self.assertEqual(done.returncode, 5, format)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
+    def test_an_output_that_is_full_is_advised_once(self):
+        place = self.mount_small_tmpfs(4096)
+        result = self.report("--format", "html", "--output", place / "p.html")
+        self.assertSays(result, 5, "no room", "; --output)")
+        self.assertNotIn("---", result.stderr)
+
     def test_an_output_file_is_whole_or_what_it_was(self):
         target = self.folder / "new" / "out.json"
         self.assertEqual(self.read("--format", "json", "--output", target), "")
@@ -256,6 +281,27 @@ class Errors(Stored):
         self.assertEqual(list(small.iterdir()), [])
         self.make_read_only(small)
         self.assertSays(self.report("--output", small / "o.txt"), 5, "read-only")
+
+
+class OddNumbersTest(cli.Case):
+    def test_what_is_no_number_is_said_so_and_not_drawn(self):
+        values = (0.1, 1e308, float("inf"), float("nan"))
+        runs = [results_files.run(10 * i + ranks, {("step_time_s", "s", "cost"): value, ("forward_time_s", "s", "cost"): 1e308, ("job_time_s", "s", "cost"): value,
+                                                   ("throughput_samples_per_s", "samples/s", "rate"): value},
+                                  duration_s=float("nan"), label="a\x1b[31mb", config={"model": "mnist-cnn", "batch-size": 64, "lr": i},
+                                  hosts=[(rank, rank, "node01", "0-3", "cpu") for rank in range(ranks)])
+                for i, value in enumerate(values) for ranks in (1, 2)]
+        file = results_files.write(self.folder / "odd.h5", runs)
+        for run in runs:
+            result = cli.ranklab("report", file, "--run", run["id"])
+            self.assertCode(result, 0)
+            self.assertNotRegex(result.stdout, r"\b(inf|nan)\b|n/a [%s]|\d{20}")
+        for words in (("--format", "html"), ("--plots", self.folder / "plots"), ("--group-by", "lr,ranks"), ("--format", "csv")):
+            result = cli.ranklab("report", file, *words)
+            self.assertCode(result, 0)
+            self.assertEqual(result.stderr, "", words)
+            self.assertNotIn("\x1b", result.stdout)
+        self.assertNotRegex("".join(path.read_text() for path in (self.folder / "plots").glob("*.*p")), r"\binf\b")
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ class ListTest(ResultsCase):
         self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where", "command=io"))
         self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where=ranks>=1"))
         self.assertSays(results("list", self.file, "--where", "label"), 2, "'label' is no condition")
+        self.assertEqual(self.good("list", self.file, "--where", "model=x"), f"{self.file} holds no run of model=x\n")
 
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
@@ -75,6 +76,16 @@ class CheckTest(ResultsCase):
         result = results("check", self.file)
         self.assertSays(result, 3, "1 of 3 runs are damaged", "--skip-damaged")
         self.assertIn(f"damaged {victim}: ", result.stdout)
+        for words in (("results", "list", self.file), ("results", "merge", self.folder / "m.h5", self.file), ("report", self.file),
+                      ("results", "prune", self.file, "--where", "label=a", "--yes"), ("compare", self.file, self.file), ("report", self.file, "--format", "json")):
+            with self.subTest(words=words):
+                result = ranklab(*words)
+                if words[:2] == ("results", "list") or words == ("report", self.file):
+                    self.assertCode(result, 0)  # no more is read than what is shown
+                    result = ranklab(*words, "--where", "label=b")
+                self.assertSays(result, 3, f"run {victim} is damaged; `ranklab results export {self.file} --output NEW.h5 --skip-damaged` saves")
+                self.assertNotRegex(result.stderr, r"H5[A-Z]|\.cpp|\[")
+                self.assertEqual(result.stdout, "")
         self.assertSays(results("export", self.file, "--output", self.folder / "no.h5", "--skip-damaged", "--where", "label=a"), 2, "--skip-damaged")
         self.assertIn("2 runs", self.good("export", self.file, "--output", self.folder / "saved.h5", "--skip-damaged"))
         self.assertEqual(self.labels(self.folder / "saved.h5"), ["a", "b"])
@@ -217,11 +228,22 @@ class ExportAndPruneTest(ResultsCase):
         self.assertSays(results("prune", self.file, "--where", "label=b"), 2, "--yes")
         self.assertSays(results("prune", self.file, "--yes"), 2, "--where CONDITION or --keep-last N")
         self.assertEqual(self.file.read_bytes(), before)
+        self.assertIn(f"would remove {second} io b", results("prune", self.file, "--where", "label=b").stdout)
         text = self.good("prune", self.file, "--where", "label=b", "--keep-last", 1, "--yes")
-        self.assertIn(f"remove {second} io b", text)
+        self.assertIn(f"removed {second} io b", text)
         self.assertEqual(ids(self.file), [first, third])
         self.assertLess(self.file.stat().st_size, len(before) * 0.8)
         self.assertIn("0 runs to remove", self.good("prune", self.file, "--where", "label=z", "--yes"))
+
+    def test_a_place_that_cannot_be_written(self):
+        place = self.mount_small_tmpfs(512 << 10)
+        shutil.copy(self.file, place / "r.h5")
+        self.make_read_only(place)
+        for words in (("prune", place / "r.h5", "--keep-last", 1, "--yes"), ("merge", place / "r.h5", self.file)):
+            result = results(*words)
+            self.assertSays(result, 5, "read-only")
+            self.assertEqual(result.stdout, "", "nothing was done")
+            self.assertNotIn("--output", result.stderr, "which it does not have")
 
     def test_appends_meanwhile_are_kept(self):
         pattern = self.folder / "pattern.h5"

@@ -193,6 +193,7 @@ std::pair<Side, Side> read_sides(const SidesAsked& asked) {
     const Word word_a = meaning_of(asked.a, asked, census);
     const Word word_b = meaning_of(asked.b, asked, census);
     Reading a = reading_of(word_a, asked), b = reading_of(word_b, asked);
+    model::refuse_unknown_keys(selection.keys(), {ResultFile(a.file), ResultFile(b.file)});
     if (a.file == b.file) {
         read({&a, &b}, selection);
     } else {

@@ -270,15 +270,31 @@ std::string script_of(const Chart& chart, const Words& caption, Medium medium) {
     return medium == Medium::paper ? text + gnuplot_tail("plot_" + chart.name + ".gp") : text;
 }
 
+// Of the rest a row of the data says that there is none.
+Chart with_what_is_drawn(Chart chart) {
+    for (auto& series : chart.series) {
+        std::erase_if(series.points, [](const ChartPoint& point) { return !is_drawn(point.x); });
+        for (auto& point : series.points)
+            for (double* value : {&point.y, &point.interval.low, &point.interval.high})
+                if (!is_drawn(*value)) *value = stats::kNone;
+    }
+    if (chart.bars()) return chart;
+    std::erase_if(chart.series, [](const ChartSeries& series) {
+        return std::ranges::all_of(series.points, [](const auto& point) { return std::isnan(point.y); });
+    });
+    return chart;
+}
+
 }  // namespace
 
 bool Chart::empty() const {
     bool none = true;
-    visit([&](const ChartPoint& point) { none = none && !std::isfinite(point.y); });
+    visit([&](const ChartPoint& point) { none = none && !is_drawn(point.y); });
     return none;
 }
 
-Drawing prepare_chart(const Chart& chart, const Words& caption, const fs::path& folder, Medium medium) {
+Drawing prepare_chart(const Chart& all, const Words& caption, const fs::path& folder, Medium medium) {
+    const Chart chart = with_what_is_drawn(all);
     Drawing drawing{folder / (chart.name + ".dat"), folder / ("plot_" + chart.name + ".gp"),
                     folder / (chart.name + ".svg")};
     write_plot_file(drawing.data, chart.bars() ? bar_data(chart) : xy_data(chart));

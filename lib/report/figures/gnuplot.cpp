@@ -88,12 +88,16 @@ void write_plot_file(const fs::path& path, const std::string& text) {
             fmt::format("cannot write '{}'; is its folder writable, and is there room?", path.string()));
 }
 
+bool is_drawn(double number) {
+    return std::abs(number) < 1e300;
+}
+
 std::string plot_value(double number) {
-    return std::isnan(number) ? "NaN" : fmt::format("{}", number);
+    return is_drawn(number) ? fmt::format("{}", number) : "NaN";
 }
 
 std::string plot_text(double number) {
-    return std::isnan(number) ? "n/a" : fmt::format("{:.3g}", number);
+    return std::isfinite(number) ? fmt::format("{:.3g}", number) : "n/a";
 }
 
 // Not yerrorbars: those erase the point that they belong to.

@@ -32,6 +32,8 @@ void write_plot_file(const std::filesystem::path& path, const std::string& text)
 /// For a .dat file: a number that reads back to the same double, or the word for none that gnuplot_head's
 /// scripts know; and for a person's eye, three significant digits or "n/a".
 std::string plot_value(double number);
+/// Whether gnuplot can make room for it on an axis.
+bool is_drawn(double number);
 std::string plot_text(double number);
 
 /// A plot's element: a line with ends from column `low` to column low + 1, at the x of column 1, of the data

@@ -54,7 +54,7 @@ Chart bars_of(const ShownLadder& shown, const std::string& name, const std::stri
         ChartPoint& point = series.points[i];
         point.x = static_cast<double>(i);
         if (point.y > 0) least = std::min(least, point.y);
-        if (!std::isnan(point.y)) most = std::max(most, point.y);
+        if (std::isfinite(point.y)) most = std::max(most, point.y);
     }
     chart.log_x = most > kLogarithmicFrom * least;
     chart.x_label = chart.log_x ? label + ", logarithmic" : label;

@@ -59,8 +59,9 @@ std::string data_of(const LossCurve& curve) {
     std::string text = "# step samples seconds train_loss learning_rate\n";
     const std::size_t every = curve.loss.size() / kMostPoints + 1;
     for (std::size_t i = 0; i < curve.loss.size(); i += every)
-        text += fmt::format("{} {} {} {} {}\n", i + 1, curve.samples[i], curve.seconds[i], curve.loss[i],
-                            curve.rate.empty() ? "NaN" : fmt::format("{}", curve.rate[i]));
+        text += fmt::format("{} {} {} {} {}\n", i + 1, curve.samples[i], plot_value(curve.seconds[i]),
+                            plot_value(curve.loss[i]),
+                            plot_value(curve.rate.empty() ? stats::kNone : curve.rate[i]));
     return text;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/formats/parts.hpp"
 #include "report/model/values.hpp"
 
@@ -25,8 +26,21 @@ bool needs_apostrophe(const std::string& text) {
     return !text.empty() && std::string_view("=+-@\t\r\n'").find(text.front()) != std::string_view::npos;
 }
 
+// What steers a terminal becomes a blank, as in text; tabs and ends of lines are the format's own.
+std::string harmless(std::string_view raw) {
+    std::string text;
+    while (!raw.empty()) {
+        const base::Letter letter = base::first_letter(raw);
+        const bool steers = letter.good && base::steers(letter.code) &&
+                            std::string_view("\t\r\n").find(raw.front()) == std::string_view::npos;
+        text += steers ? " " : letter.shown(raw);
+        raw.remove_prefix(letter.bytes);
+    }
+    return text;
+}
+
 std::string quoted(const std::string& raw) {
-    const std::string field = (needs_apostrophe(raw) ? "'" : "") + base::valid_utf8(raw);
+    const std::string field = (needs_apostrophe(raw) ? "'" : "") + harmless(raw);
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     std::string text = "\"";
     for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);

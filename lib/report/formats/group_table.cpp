@@ -43,8 +43,10 @@ void add_values(std::vector<std::string>& row, const model::KeyedGroup& group, c
 }
 
 void add_ratio(std::vector<std::string>& row, const stats::RatioEstimate& estimate, bool is_base) {
-    row.push_back(is_base ? "base" : std::isnan(estimate.ratio) ? "" : fmt::format("{:.3f}", estimate.ratio));
-    row.push_back(is_base || std::isnan(estimate.ci.low)
+    row.push_back(is_base                          ? "base"
+                  : !std::isfinite(estimate.ratio) ? ""
+                                                   : fmt::format("{:.3f}", estimate.ratio));
+    row.push_back(is_base || !std::isfinite(estimate.ci.low)
                       ? ""
                       : fmt::format("{:.3f} .. {:.3f}", estimate.ci.low, estimate.ci.high));
 }

@@ -27,16 +27,16 @@ constexpr std::size_t kMostReads = 6;
 
 // "812.3 (851.8)": MiB/s, and MB/s of 1e6 bytes.
 std::string mib_and_mb(double mib_per_s) {
-    if (std::isnan(mib_per_s)) return "n/a";
+    if (!std::isfinite(mib_per_s)) return "n/a";
     return fmt::format("{} ({})", plain(mib_per_s), plain(mib_per_s * kMiB / 1e6));
 }
 
 std::string percent(double value) {
-    return std::isnan(value) ? "n/a" : fmt::format("{:.1f}", value);
+    return model::fixed(value, 1);
 }
 
 std::string times(double ratio) {
-    return std::isnan(ratio) ? "n/a" : plain(ratio) + " x";
+    return std::isfinite(ratio) ? plain(ratio) + " x" : "n/a";
 }
 
 std::string between(const stats::Interval& interval, std::size_t n) {
@@ -89,7 +89,7 @@ std::string base_line(const std::vector<model::LadderRow>& rows) {
 
 // "91.2 of write"
 std::string of_ceiling(const model::LadderRow& row) {
-    if (std::isnan(row.percent_of_ceiling)) return "n/a";
+    if (!std::isfinite(row.percent_of_ceiling)) return "n/a";
     return percent(row.percent_of_ceiling) + (row.ceiling.empty() ? "" : " of " + row.ceiling);
 }
 

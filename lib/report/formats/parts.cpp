@@ -75,13 +75,14 @@ bool is_time(const results::Measurement& m) {
 }
 
 std::string plain(double value, double scale, double fewest) {
+    if (!(std::abs(value) < model::kMostInDigits)) return model::number(value);
     const double magnitude =
         scale == 0 || !std::isfinite(scale) ? 0 : std::floor(std::log10(std::abs(scale)));
     return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, fewest, 9.0)));
 }
 
 std::string plain(double value) {
-    return std::isnan(value) ? "n/a" : plain(value, value, 0);
+    return plain(value, value, 0);
 }
 
 std::string stored_table(const results::Table& table, const std::string& title, std::size_t most_rows,

@@ -45,11 +45,15 @@ std::string p99(const stats::Summary& s) {
     return s.n < 100 ? "max" : model::number(s.p99);
 }
 
+std::string with_unit(const std::string& number, const char* unit) {
+    return number == "n/a" ? number : number + unit;
+}
+
 // What of the step went into it: sum over sum, which is mean over mean.
 std::string share(const Run& run, const Measurement& m) {
     const Measurement* step = run.find(vocabulary::kStepTime);
     if (step == nullptr || !is_phase(m) || !(step->summary.mean > 0) || std::isnan(m.summary.mean)) return "";
-    return model::fixed(100 * m.summary.mean / step->summary.mean, 1) + " %";
+    return with_unit(model::fixed(100 * m.summary.mean / step->summary.mean, 1), " %");
 }
 
 template <class Wanted>
@@ -99,7 +103,8 @@ std::string memory_format(const Run& run) {
 std::string header(const Run& run) {
     return fmt::format("run {}\n", base::one_line(run.id)) + line("command", run.command) +
            line("label", run.label) + line("command line", run.argv) +
-           line("when", fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s)) +
+           line("when",
+                fmt::format("{}, {}", run.started_utc, with_unit(model::fixed(run.duration_s, 1), " s"))) +
            line("where", where(run)) +
            line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
            line("valid", run.valid ? "yes" : "NO") +
@@ -118,13 +123,13 @@ std::string invalid(const Run& run) {
 std::string with_half_width(const stats::Summary& s, double divisor) {
     const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
     const std::string middle = plain(s.median / divisor, s.median / divisor, 1);
-    if (std::isnan(half)) return fmt::format("{} +- n/a{}", middle, s.n < 6 ? " (n < 6)" : "");
+    if (!std::isfinite(half)) return fmt::format("{} +- n/a{}", middle, s.n < 6 ? " (n < 6)" : "");
     return fmt::format("{} +- {}", middle, plain(half / divisor, s.median / divisor, 1));
 }
 
 std::string throughput(const Run& run) {
     const Measurement* m = run.find(vocabulary::kThroughput);
-    if (m == nullptr || std::isnan(m->summary.median)) return "";
+    if (m == nullptr || !std::isfinite(m->summary.median)) return "";
     const std::size_t ranks = std::max<std::size_t>(1, run.hosts.size());
     return fmt::format("Img/sec per rank: {}\nTotal img/sec on {} rank(s): {}\n\n",
                        with_half_width(m->summary, static_cast<double>(ranks)), ranks,
@@ -145,7 +150,7 @@ std::string accuracy(const Run& run) {
     std::string text;
     const double accuracy = last_value(run, vocabulary::kAccuracy);
     const double loss = last_value(run, vocabulary::kTestLoss);
-    if (!std::isnan(accuracy)) text += line("test accuracy", fmt::format("{:.2f} %", 100 * accuracy));
+    if (std::isfinite(accuracy)) text += line("test accuracy", model::fixed(100 * accuracy, 2) + " %");
     if (!std::isnan(loss)) text += line("test loss", model::number(loss));
     return text;
 }
@@ -194,7 +199,7 @@ std::string communication(const Run& run) {
     if (overlap == nullptr) return "";
     const stats::Summary& s = overlap->summary;
     const std::string parts = communication_parts(run);
-    if (std::isnan(s.median) || std::isnan(s.ci95.low)) {
+    if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low)) {
         const std::string why = model::value_of(run, "communication.no_overlap");
         return line(
             "overlap",

@@ -24,6 +24,7 @@ ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice, HowTo how_to)
     if (!choice_.id.empty() && others)
         throw base::OptionError("one run is named, and others are chosen too; leave out one or the other",
                                 {"run", "where", "label", "last"});
+    refuse_unknown_keys(selection_.keys(), {file_});
     if (choice_.last == 0) return;
     last_ = matching_headers();
     if (last_.size() > choice_.last)

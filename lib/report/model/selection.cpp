@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/facts.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -32,25 +34,70 @@ bool ordered(const std::string& actual, const std::string& relation, const std::
     return relation == ">" ? *a > *b : *a >= *b;
 }
 
-std::optional<std::string> field_of(const results::Run& run, const std::string& key) {
-    if (key == "id") return run.id;
-    if (key == "command") return run.command;
-    if (key == "label") return run.label;
-    if (key == "version") return run.version;
-    if (key == "git_revision") return run.git_revision;
-    if (key == "exit_code") return fmt::format("{}", run.exit_code);
-    if (key == "valid") return run.valid ? "1" : "0";
-    if (key == "nodes") return fmt::format("{}", node_count(run));
-    if (key == "ranks") return fmt::format("{}", run.hosts.size());
-    return std::nullopt;
+using results::Run;
+
+struct Field {
+    const char* name;
+    std::string (*of)(const Run& run);
+};
+
+constexpr std::array kFields{
+    Field{"id", [](const Run& run) { return run.id; }},
+    Field{"command", [](const Run& run) { return run.command; }},
+    Field{"label", [](const Run& run) { return run.label; }},
+    Field{"version", [](const Run& run) { return run.version; }},
+    Field{"git_revision", [](const Run& run) { return run.git_revision; }},
+    Field{"exit_code", [](const Run& run) { return fmt::format("{}", run.exit_code); }},
+    Field{"valid", [](const Run& run) { return std::string(run.valid ? "1" : "0"); }},
+    Field{"nodes", [](const Run& run) { return fmt::format("{}", node_count(run)); }},
+    Field{"ranks", [](const Run& run) { return fmt::format("{}", run.hosts.size()); }},
+};
+
+const Field* find_field(const std::string& key) {
+    const auto* const field = std::ranges::find(kFields, key, &Field::name);
+    return field == kFields.end() ? nullptr : field;
+}
+
+// Of a group of facts ("libraries.*") the runs say which there are; the environment has whatever a user sets.
+bool is_in_vocabulary(const std::string& key) {
+    const auto* const fact = vocabulary::find_fact(key);
+    return find_field(key) != nullptr || vocabulary::find_setting(key) != nullptr ||
+           (fact != nullptr && key.find('.') != std::string::npos &&
+            (fact->name == key || key.starts_with("environment.")));
+}
+
+std::set<std::string> stored_keys(const std::vector<results::ResultFile>& files) {
+    std::set<std::string> keys;
+    const auto note = [&](const Run& run) {
+        for (const auto& setting : run.config) keys.insert(setting.key);
+        for (const auto& fact : run.context) keys.insert(fact.section + "." + fact.key);
+        return false;
+    };
+    for (const auto& file : files) file.visit(results::Detail::settings, note, [](Run&&) {});
+    return keys;
 }
 
 }  // namespace
 
+void refuse_unknown_keys(const std::vector<std::string>& keys,
+                         const std::vector<results::ResultFile>& files) {
+    if (std::ranges::all_of(keys, is_in_vocabulary)) return;
+    const auto stored = stored_keys(files);
+    for (const auto& key : keys) {
+        if (key.empty() || stored.empty() || stored.contains(key) || is_in_vocabulary(key)) continue;
+        std::vector<std::string> known(stored.begin(), stored.end());
+        for (const auto& field : kFields) known.emplace_back(field.name);
+        const auto near = base::nearest(key, known);
+        throw base::OptionError(
+            fmt::format("no run has '{}', which is no setting, field or fact{}", base::printable(key, 60),
+                        near ? fmt::format("; did you mean {}?", *near) : "; check how it is spelt"));
+    }
+}
+
 std::string value_of(const results::Run& run, const std::string& key) {
     const auto setting = std::ranges::find_if(run.config, [&](const auto& one) { return one.key == key; });
     if (setting != run.config.end()) return setting->value;
-    if (const auto field = field_of(run, key)) return *field;
+    if (const Field* const field = find_field(key)) return field->of(run);
     const auto fact = std::ranges::find_if(
         run.context, [&](const auto& one) { return one.section + "." + one.key == key; });
     return fact == run.context.end() ? "" : fact->value;
@@ -66,9 +113,12 @@ Selection::Condition Selection::parse(const std::string& text) {
     const std::size_t place = text.find_first_of("!<>=");
     if (place != std::string::npos && place > 0) {
         for (const std::string relation : kRelations) {
-            if (text.compare(place, relation.size(), relation) == 0)
-                return {text.substr(0, place), relation,
-                        base::split(text.substr(place + relation.size()), ',')};
+            if (text.compare(place, relation.size(), relation) != 0) continue;
+            auto values = base::split(text.substr(place + relation.size()), ',');
+            const bool orders = relation != "=" && relation != "!=";
+            const auto is_number = [](const auto& value) { return base::number_in(value).has_value(); };
+            if (orders && !std::ranges::all_of(values, is_number)) break;
+            return {text.substr(0, place), relation, std::move(values)};
         }
     }
     throw base::OptionError(fmt::format(
@@ -83,6 +133,12 @@ bool Selection::holds(const Condition& condition, const std::string& actual) {
     };
     const bool any = std::ranges::any_of(values, is);
     return relation == "!=" ? !any : any;
+}
+
+std::vector<std::string> Selection::keys() const {
+    std::vector<std::string> keys;
+    for (const auto& condition : conditions_) keys.push_back(condition.key);
+    return keys;
 }
 
 bool Selection::matches(const results::Run& run) const {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/run.hpp"
+#include "results/result_file.hpp"
 
 namespace ranklab::report::model {
 
@@ -13,16 +13,21 @@ namespace ranklab::report::model {
 /// the context ("machine.kernel": section.key). A setting goes first. "" where it has none.
 std::string value_of(const results::Run& run, const std::string& key);
 
+/// OptionError for a key that neither the vocabulary nor a run of these files has. Of files without runs
+/// nothing is refused.
+void refuse_unknown_keys(const std::vector<std::string>& keys, const std::vector<results::ResultFile>& files);
+
 /// Runs that meet all of several conditions, each KEY=VALUE, KEY!=VALUE, or with < <= > >= where both are
 /// numbers; VALUE may list alternatives (a,b) and end in * for "begins with".
 class Selection {
   public:
-    /// OptionError where it is no condition.
+    /// OptionError where it is no condition, or an order relation has no number.
     explicit Selection(const std::vector<std::string>& conditions);
 
     /// Looks at settings, hosts and context, not at measurements.
     bool matches(const results::Run& run) const;
     bool everything() const { return conditions_.empty(); }
+    std::vector<std::string> keys() const;
 
   private:
     struct Condition {

@@ -23,16 +23,17 @@ const results::Column* find_cell(const results::Table& table, const std::string&
 }  // namespace
 
 std::string number(double value) {
-    return std::isnan(value) ? "n/a" : fmt::format("{:.4g}", value);
+    return std::isfinite(value) ? fmt::format("{:.4g}", value) : "n/a";
 }
 
 std::string fixed(double value, int digits) {
-    return std::isnan(value) ? "n/a" : fmt::format("{:.{}f}", value, digits);
+    if (!(std::abs(value) < kMostInDigits)) return number(value);
+    return fmt::format("{:.{}f}", value, digits);
 }
 
 std::string interval_text(const stats::Interval& interval, std::size_t n,
                           const std::function<std::string(double)>& form) {
-    if (std::isnan(interval.low) || std::isnan(interval.high)) return n < 6 ? "n/a (n < 6)" : "n/a";
+    if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return n < 6 ? "n/a (n < 6)" : "n/a";
     return fmt::format("{} .. {}", form(interval.low), form(interval.high));
 }
 

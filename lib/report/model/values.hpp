@@ -15,7 +15,10 @@
 
 namespace ranklab::report::model {
 
-/// Four significant digits; "n/a" for NaN.
+/// Beyond it a number has a power of ten.
+constexpr double kMostInDigits = 1e15;
+
+/// Four significant digits; "n/a" for NaN and infinities.
 std::string number(double value);
 /// The same with so many digits behind the point.
 std::string fixed(double value, int digits);

@@ -1,6 +1,7 @@
 // A finished run is stored, or a sentence says where it lies, and its answer is printed: whatever fails, at
 // each step, and whoever ends the process there.
 #include "app/delivery.hpp"
+#include "app/printing.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -156,7 +156,7 @@ TEST(Tables, OfUnequalOrDoubleColumnsAreRefused) {
     EXPECT_THROW(write_table(file.root(), "t", {{"a", Ints{1}}, {"a", Ints{2}}}), base::Error);
 }
 
-TEST(Errors, NameTheCallThePlaceAndTheReason) {
+TEST(Errors, NameWhatFailedAndTheReasonInNoWordsOfOurSource) {
     const Scratch scratch;
     const File file = File::create(scratch.file());
     try {
@@ -164,8 +164,9 @@ TEST(Errors, NameTheCallThePlaceAndTheReason) {
         FAIL() << "opened what is not there";
     } catch (const base::Hdf5Error& error) {
         const std::string text = error.what();
-        for (const char* part : {"H5Oopen", "/missing", "doesn't exist", "inside.cpp:"})
+        for (const char* part : {"/missing", "doesn't exist"})
             EXPECT_NE(text.find(part), std::string::npos) << text;
+        for (const char* part : {"H5O", ".cpp", "["}) EXPECT_EQ(text.find(part), std::string::npos) << text;
         EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     }
 }
