@@ -207,7 +207,7 @@ class Files(Case):
 
 class Verification(Case):
     def spoilt(self, rung, ranks, spoil, *arguments):
-        out = self.folder / f"{rung}-{ranks}"
+        out = self.folder / f"{rung}-{spoil.__name__}-{ranks}"
         common = ("--strategy", rung, "-n", 5, "-s", 6, "--directory", out)
         self.assertCode(io(*common, "-k"), 0)
         self.assertCode(io(*common, "--read-only", ranks=ranks), 0)
