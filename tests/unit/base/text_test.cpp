@@ -17,6 +17,7 @@ TEST(Nearest, FindsTheSlipOfTheFingers) {
     EXPECT_EQ(nearest("step", names), "steps");             // a letter too few
     EXPECT_EQ(nearest("batch_size", names), "batch-size");  // another letter
     EXPECT_EQ(nearest("epcohs", names), "epochs");          // two swapped
+    EXPECT_EQ(nearest("modle", {"mode", "model"}), "model");
     EXPECT_EQ(nearest("sync", names), "sync");
 }
 
