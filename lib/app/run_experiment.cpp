@@ -258,6 +258,7 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
         throw;
     }
     const auto bad = std::ranges::find_if(runs, [](const auto& run) { return run.exit_code != 0; });
+    settle_for_summary(job, jobs);  // what was decided on the way, too
     auto summary = summary_of(job, runs);
     TerminalProgress progress(false);
     RunUnderWay(job, launch, started, start).deliver(summary, progress, no_line);

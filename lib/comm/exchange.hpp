@@ -18,6 +18,13 @@ namespace ranklab::comm {
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine);
 /// Root's text, on every rank.
 std::string broadcast_text(Communicator& control, const std::string& text, int root);
+/// EnvironmentError where the bytes are no such value: they are of another build.
+template <class Value>
+Value understood(const std::string& bytes) {
+    if (auto value = base::unpacked<Value>(bytes)) return *std::move(value);
+    throw base::EnvironmentError(
+        "a rank speaks another form: install the same ranklab on every node, and start it on all ranks");
+}
 /// Every rank's value, by rank, on every rank: all that base::pack takes.
 template <class Value>
 std::vector<Value> gather_values(Communicator& control, const Value& mine) {
@@ -28,7 +35,7 @@ std::vector<Value> gather_values(Communicator& control, const Value& mine) {
                           view(std::as_writable_bytes(std::span(all))));
     } else {
         for (const auto& bytes : gather_texts(control, base::packed(mine)))
-            all.push_back(base::unpacked<Value>(bytes).value());
+            all.push_back(understood<Value>(bytes));
     }
     return all;
 }
@@ -39,7 +46,7 @@ Value from_root(Communicator& control, Value mine, int root = 0) {
         control.broadcast(view(std::as_writable_bytes(std::span(&mine, 1))), root);
         return mine;
     } else {
-        return base::unpacked<Value>(broadcast_text(control, base::packed(mine), root)).value();
+        return understood<Value>(broadcast_text(control, base::packed(mine), root));
     }
 }
 /// The ranks' values as one, on every rank.

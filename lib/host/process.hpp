@@ -5,7 +5,7 @@
 
 namespace ranklab::host {
 
-/// Highest resident set so far, in bytes (getrusage's ru_maxrss, what sacct calls MaxRSS).
+/// Highest resident set so far, or since restart_peak_rss(), in bytes (getrusage's ru_maxrss).
 std::int64_t peak_rss_bytes();
 
 /// Gives unused memory back and has the peak begin anew, at what is resident now. False where the kernel

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view kNumber = "0.000000000000000000e+00";  // "%.18e": 0 any digit, + either sign
 
+constexpr const char* kCut = "cannot be opened, and a run that was killed may have left it: ";
+
 bool is_like(char c, char form) {
     if (form == '0') return c >= '0' && c <= '9';
     return form == '+' ? c == '+' || c == '-' : c == form;
@@ -41,9 +43,9 @@ std::string why_no_records(const std::filesystem::path& path) try {
     const auto members = file.root().members();
     return members == std::vector<std::string>{"output"} ? "" : "holds other things than the group /output";
 } catch (const base::DataError& error) {
-    return std::string("cannot be opened: ") + error.what();
+    return kCut + std::string(error.what());
 } catch (const base::Hdf5Error& error) {
-    return std::string("cannot be opened: ") + error.what();
+    return kCut + std::string(error.what());
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace ranklab::io {
 /// Whether the strategy writes a file of that name into the job's folder.
 bool writes(const StrategyEntry& entry, const Job& job, const std::string& name);
 
-/// Why no strategy with files of this ending has written this one: "is no HDF5 file". Empty where one may
-/// have, wholly or in part, and where there is no regular file.
+/// Why it is not known that a strategy with files of this ending has written this one: "is no HDF5 file".
+/// Empty where one may have, and where there is no regular file. HDF5 cannot open what a killed run leaves,
+/// which may then be anybody's.
 std::string why_foreign(const std::filesystem::path& path, const std::string& extension);
 
 }  // namespace ranklab::io

@@ -179,15 +179,16 @@ class ParameterFileTest(OutputCase):
         first = train("--model", "template-softmax", "--steps", 2, "--output", "r.h5", "--save-parameters", "p.h5", cwd=self.folder)
         self.assertCode(first, 0)
         (self.folder / "notes.txt").write_text("mine")
-        before = {name: (self.folder / name).read_bytes() for name in ("r.h5", "p.h5", "notes.txt")}
+        parameters = (self.folder / "p.h5").read_bytes()
+        (self.folder / "cut.h5").write_bytes((self.folder / "r.h5").read_bytes()[:1000])
+        before = {name: (self.folder / name).read_bytes() for name in ("r.h5", "cut.h5", "notes.txt")}
         words = ("--model", "mnist-cnn", "--batch-size", 4, "--steps", 2, "--output", "none")
         for place in before:
             self.assertSays(train(*words, "--save-parameters", place, cwd=self.folder), 2, place, "--save-parameters")
         self.assertSays(train(*words, "--ablation", "--benchy-json", "r.h5", cwd=self.folder), 2, "r.h5", "--benchy-json")
         self.assertEqual({name: (self.folder / name).read_bytes() for name in before}, before)
-        again = train("--model", "template-softmax", "--steps", 3, "--output", "none", "--save-parameters", "p.h5", cwd=self.folder)
-        self.assertCode(again, 0)
-        self.assertNotEqual((self.folder / "p.h5").read_bytes(), before["p.h5"])
+        self.assertCode(train(*words, "--save-parameters", "p.h5", cwd=self.folder), 0)
+        self.assertNotEqual((self.folder / "p.h5").read_bytes(), parameters, "parameters take the place of parameters")
 
     def test_a_read_only_folder(self):
         place = self.folder / "protected"

@@ -64,7 +64,9 @@ NpyType type_of(const Json& descr, const std::string& name) {
 }
 
 std::vector<std::int64_t> shape_of(const Json& shape, const std::string& name) {
-    const auto is_extent = [](const Json& n) { return n.is_number_unsigned() && n <= INT64_MAX; };
+    const auto is_extent = [](const Json& n) {
+        return n.is_number_unsigned() && n.get<std::uint64_t>() <= INT64_MAX;
+    };
     if (!shape.is_array() || !std::ranges::all_of(shape, is_extent))
         refuse(name, "has a shape that is no tuple of whole numbers");
     if (shape.size() > kMostDimensions) refuse(name, "has more dimensions than NumPy allows");

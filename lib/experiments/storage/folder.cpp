@@ -67,8 +67,8 @@ void check_files(const StorageOptions& options) {
         const auto why = io::why_foreign(entry->path(), options.strategy.extension);
         if (why.empty()) continue;
         throw base::OptionError(fmt::format(
-            "{} would replace {}, which is not a file that ranklab io wrote: it {}; move it, or "
-            "give another --directory",
+            "{} would replace {}, which does not look like a file of ranklab io: it {}; move or remove it, "
+            "or give another --directory",
             options.strategy.name, (options.job.directory / entry->path().filename()).string(), why));
     }
 }

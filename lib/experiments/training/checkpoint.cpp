@@ -79,7 +79,8 @@ void Checkpoints::find(bool resume, const std::string& open) {
     if (!bytes) return;
     together_on_file([&] {
         stored_ = decode(*bytes);
-        if (const auto* there = find_setting(stored_->settings, open)) setting(open) = *there;
+        const auto* there = find_setting(stored_->settings, open);
+        if (!open.empty() && there != nullptr) setting(open) = *there;
         check_same_settings(settings_, stored_->settings);
     });
     resumed_from_ = stored_->completed_steps;

@@ -14,14 +14,19 @@ std::string value_of(const options::Options& options, const options::Options::Ef
     return option.type == options::Type::real ? fmt::format("{}", options.real(option.name)) : option.value;
 }
 
+// A flag that a run lacks was not given.
+bool is_flag_not_given(const std::string& value) {
+    return value == "false";
+}
+
 // "--name" as a run that lacks it had it: it was made before there was the option.
 bool is_as_before(const std::string& name, const std::string& value, const CheckpointSettings& stored) {
     const auto other = [&stored](const std::string& key) {
         const auto* there = find_setting(stored, "--" + key);
         return there == nullptr ? std::string() : *there;
     };
-    return !value.empty() && name.starts_with("--") &&
-           vocabulary::value_when_absent(name.substr(2), other) == value;
+    return is_flag_not_given(value) || (!value.empty() && name.starts_with("--") &&
+                                        vocabulary::value_when_absent(name.substr(2), other) == value);
 }
 
 // As the command line has it: "--lr 0.1 (now 0.2)", "no --jit (now given)".
@@ -63,7 +68,8 @@ void check_same_settings(const CheckpointSettings& now, const CheckpointSettings
             differences.push_back(difference(name, &value, there));
     }
     for (const auto& [name, value] : stored) {
-        if (find_setting(now, name) == nullptr) differences.push_back(difference(name, nullptr, &value));
+        if (find_setting(now, name) == nullptr && !is_flag_not_given(value))
+            differences.push_back(difference(name, nullptr, &value));
     }
     if (differences.empty()) return;
     throw base::OptionError(fmt::format(

@@ -64,7 +64,7 @@ FormatChoice try_both(const TrainingOptions& options, const Surroundings& around
     return try_formats(step, std::min(kLongestTrial, options.real("time-limit") / 10));
 }
 
-// Memory is then as if there had been no trial.
+// The memory that the trial took is given back, and its peak forgotten.
 FormatChoice tried(const TrainingOptions& options, const Surroundings& around, std::int64_t batch,
                    torch::Device device) {
     const auto start = base::Clock::now();

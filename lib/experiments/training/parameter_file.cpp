@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_mutex.hpp"
+#include "hdf5/library_use.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -47,21 +49,24 @@ void write_bytes(const std::string& path, const fs::path& temporary, const std::
                     std::strerror(reason)));
 }
 
+bool holds_parameters(const std::string& path) try {
+    const hdf5::LibraryUse use(path);
+    const auto root = hdf5::File::open_to_read(path).root();
+    const auto names = root.members();
+    return std::ranges::all_of(
+        names, [&](const auto& name) { return hdf5::open_dataset(root, name).has_attribute("shape"); });
+} catch (const base::Error&) {
+    return false;  // cut short, or another thing
+}
+
 // A slip of the keyboard would end all the runs of a results file, or a checkpoint.
-void refuse_what_is_no_parameter_file(const std::string& path, const nn::Model& model) {
+void refuse_what_is_no_parameter_file(const std::string& path) {
     std::error_code none;
     if (!fs::exists(path, none) || fs::file_size(path, none) == 0) return;
-    bool ours = hdf5::is_hdf5(path);
-    if (ours) {
-        const auto parameters = model.named_parameters();
-        for (const auto& name : hdf5::File::open_to_read(path).root().members())
-            ours = ours && parameters.contains(name);
-    }
-    if (!ours)
+    if (!hdf5::is_hdf5(path) || !holds_parameters(path))
         throw base::OptionError(
-            fmt::format(
-                "{} is there and holds no parameters of this model, so it is not replaced; name another file",
-                path),
+            fmt::format("{} is there and is no file of parameters, so it is not replaced; name another file",
+                        path),
             {"save-parameters"});
 }
 
@@ -80,7 +85,7 @@ void check_parameter_file(const std::string& path, const nn::Model& model) {
     }
     if (const auto kind = base::irregular_kind(path); !kind.empty())
         throw base::OptionError(fmt::format("--save-parameters {} is {}; name a file", path, kind));
-    refuse_what_is_no_parameter_file(path, model);
+    refuse_what_is_no_parameter_file(path);
     write_bytes(path, temporary_for(path), image_of(model));
     fs::remove(temporary_for(path));
 }

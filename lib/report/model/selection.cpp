@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "base/error.hpp"
@@ -88,9 +89,9 @@ void refuse_unknown_keys(const std::vector<std::string>& keys,
         std::vector<std::string> known(stored.begin(), stored.end());
         for (const auto& field : kFields) known.emplace_back(field.name);
         const auto near = base::nearest(key, known);
-        throw base::OptionError(
-            fmt::format("no run has '{}', which is no setting, field or fact{}", base::printable(key, 60),
-                        near ? fmt::format("; did you mean {}?", *near) : "; check how it is spelt"));
+        throw base::OptionError(fmt::format(
+            "'{}' is no setting, field or fact of a run that can be asked for{}", base::printable(key, 60),
+            near ? fmt::format("; did you mean {}?", *near) : "; check how it is spelt"));
     }
 }
 
@@ -116,7 +117,9 @@ Selection::Condition Selection::parse(const std::string& text) {
             if (text.compare(place, relation.size(), relation) != 0) continue;
             auto values = base::split(text.substr(place + relation.size()), ',');
             const bool orders = relation != "=" && relation != "!=";
-            const auto is_number = [](const auto& value) { return base::number_in(value).has_value(); };
+            const auto is_number = [](const auto& value) {
+                return !std::isnan(base::number_in(value).value_or(NAN));
+            };
             if (orders && !std::ranges::all_of(values, is_number)) break;
             return {text.substr(0, place), relation, std::move(values)};
         }

@@ -133,7 +133,8 @@ constexpr std::array kQuantities{
              "job time."),
     shown(Shown::compare, "train",
           Quantity{"peak_rss_bytes", "B", cost, less,
-                   "getrusage's ru_maxrss at the end, what Slurm calls MaxRSS; maximum over ranks."}),
+                   "Highest resident set of the process (getrusage's ru_maxrss), without the trial of "
+                   "memory formats, which Slurm's MaxRSS contains; maximum over ranks."}),
     count_of("threads", "1", neither, "Threads of the process at the end; maximum over ranks."),
     shown(Shown::groups, "io",
           seconds("job_time_s",

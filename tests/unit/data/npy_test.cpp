@@ -113,6 +113,8 @@ TEST_F(Npy, RefusesHostileHeaders) {
           "(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, "
           "1, 1, 1, 1,)"})
         EXPECT_NE(refusal(npy(1, dictionary("<f4", shape), "0000")), "") << shape;
+    for (const char* shape : {"(0, 9223372036854775808)", "(0, 18446744073709551615, 3)"})
+        EXPECT_NE(refusal(npy(1, dictionary("<f4", shape), "")).find("shape"), std::string::npos) << shape;
     for (const char* descr : {">f4", "<i8", "<f2", "O", "", "<U3"})
         EXPECT_NE(refusal(npy(1, dictionary(descr, "(1,)"), "0000")).find("type"), std::string::npos)
             << descr;

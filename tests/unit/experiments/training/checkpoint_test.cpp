@@ -17,6 +17,10 @@ using tests::thrown_sentence;
 TEST(CheckpointSettings, AnOlderRunDidWhatALaterOptionSays) {
     EXPECT_NO_THROW(check_same_settings({{"--ops", "ranklab"}}, {}));
     EXPECT_THROW(check_same_settings({{"--ops", "libtorch"}}, {}), base::OptionError);
+    EXPECT_NO_THROW(check_same_settings({{"--jit", "false"}}, {}))
+        << "a flag was not given before it was there";
+    EXPECT_NO_THROW(check_same_settings({}, {{"--jit", "false"}}));
+    EXPECT_THROW(check_same_settings({{"--jit", "true"}}, {}), base::OptionError);
     EXPECT_THROW(check_same_settings({{"--model", "mnist-cnn"}}, {}), base::OptionError);
 }
 
