@@ -298,7 +298,7 @@ class KeptTrainingTest(DeliveryCase):
             self.assertEqual(run[f"samples/{measurement}"].shape[0], rows)
 
     def test_a_rank_is_killed_in_the_last_evaluation(self):
-        for words, saved in (((), False), (("--checkpoint", "c"), True)):
+        for words, saved in (((), False), (("--checkpoint", "c", "--checkpoint-every", self.STEPS), True)):
             with self.subTest(words=words):
                 job, ranks = self.begin(*self.LAST_EVALUATION, *words)
                 if saved:  # it is kept before that is written, and again after it
