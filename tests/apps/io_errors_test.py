@@ -113,7 +113,7 @@ class Places(Case):
                 path.write_bytes(content)
                 for ranks in RANKS:
                     with self.subTest(rung=rung, ranks=ranks):
-                        self.assertSays(io(*words, ranks=ranks), 2, f"{rung} would replace {path}, which is not a file")
+                        self.assertSays(io(*words, ranks=ranks), 2, f"{rung} would replace {path}, which does not look like a file")
                 self.assertEqual(path.read_bytes(), content)
             shutil.rmtree(out)
 

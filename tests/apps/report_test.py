@@ -142,11 +142,11 @@ class Formats(Stored):
             command, options = (words[:2], words[2:]) if words[0] == "results" else (words[:1], words[1:])
             with self.subTest(words=words):
                 def where(condition): return cli.ranklab(*command, self.file, *options, "--where", condition)
-                self.assertSays(where("zzz=1"), 2, "no run has 'zzz'", "how it is spelt")
+                self.assertSays(where("zzz=1"), 2, "'zzz' is no setting, field or fact", "how it is spelt")
                 self.assertSays(where("stratgy!=x"), 2, "did you mean strategy?")
                 self.assertSays(where("host.cpus=x"), 2, "did you mean host.cpu?")
                 self.assertSays(where("ranks>=x"), 2, "'ranks>=x' is no condition")
-        self.assertSays(self.report("--group-by", "rank"), 2, "no run has 'rank'", "did you mean ranks?")
+        self.assertSays(self.report("--group-by", "rank"), 2, "'rank' is no setting", "did you mean ranks?")
         self.assertCode(self.report("--where", "environment.NEVER_SET!=x", "--group-by", "ranks,bucket-cap-mb"), 0)
 
     def test_what_would_have_no_effect_is_refused(self):

