@@ -79,9 +79,10 @@ void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink
         return sink(report::formats::run_text(run, runs.how_to()) + published(run));
     }
     const auto headers = runs.headers();
+    if (headers.empty()) return sink(runs.nothing());
     const std::size_t shown = options.is_set("last") ? headers.size() : kListed;
-    sink(report::formats::runs_text(headers, runs.file().path().string(), shown, runs.text(), runs.how_to()));
-    if (headers.empty()) return;
+    const auto list = report::model::list_runs(runs.file(), headers, shown);
+    sink(report::formats::runs_text(list, shown, runs.text(), runs.how_to()));
     const results::Run newest = runs.file().read(headers.back().id);
     sink(fmt::format("\n{}{}", report::formats::run_text(newest, runs.how_to()), published(newest)));
 }
@@ -182,8 +183,7 @@ void refuse_what_has_no_effect(const Options& options) {
 // On stderr, since what a program reads has no place for it.
 void warn_of_nothing(const ChosenRuns& runs) {
     if (runs.handed_over() == 0 && !runs.everything())
-        base::log::warn(fmt::format("{} holds no run of {}", runs.file().path().string(),
-                                    base::printable(runs.text(), 200)));
+        base::log::warn(base::printable(base::trim(runs.nothing()), 400));
 }
 
 int show(const Options& options) {

@@ -55,7 +55,7 @@ std::string file_of(const Options& options, const char* verb) {
 report::model::ChosenRuns chosen(const std::string& file, const Options& options) {
     report::model::Choice choice;
     choice.conditions = options.texts("where");
-    return {ResultFile(file), std::move(choice)};
+    return {ResultFile(file), std::move(choice), {.one_run = "ranklab report " + file + " --run"}};
 }
 
 std::set<std::string> ids_of(const std::vector<RunHeader>& headers) {
@@ -71,8 +71,10 @@ std::string size_text(std::uint64_t bytes) {
 std::string list(const Options& options) {
     const std::string file = file_of(options, "list");
     const auto runs = chosen(file, options);
-    return report::formats::runs_text(runs.headers(), file, SIZE_MAX, runs.text(),
-                                      {.one_run = "ranklab report " + file + " --run"});
+    const auto headers = runs.headers();
+    if (headers.empty()) return runs.nothing();
+    return report::formats::runs_text(report::model::list_runs(runs.file(), headers, headers.size()),
+                                      headers.size(), runs.text(), runs.how_to());
 }
 
 // Nothing is left that a command could save.

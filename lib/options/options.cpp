@@ -96,10 +96,20 @@ void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
     std::reverse(given.begin(), given.end());
 }
 
-std::string did_you_mean(const Schema& schema, const std::string& name, const char* dashes) {
+// That of another program's name before that of a slip.
+std::optional<std::string> meant(const Schema& schema, std::string name) {
+    std::ranges::replace(name, '_', '-');
     std::vector<std::string> names;
-    for (const auto& option : schema.all()) names.push_back(option.name);
-    const auto near = base::nearest(name, names);
+    for (const auto& option : schema.all()) {
+        if (option.name == name || std::ranges::find(option.elsewhere, name) != option.elsewhere.end())
+            return option.name;
+        names.push_back(option.name);
+    }
+    return base::nearest(name, names);
+}
+
+std::string did_you_mean(const Schema& schema, const std::string& name, const char* dashes) {
+    const auto near = meant(schema, name);
     return near ? fmt::format("; did you mean {}{}?", dashes, *near) : std::string("; --help lists them all");
 }
 

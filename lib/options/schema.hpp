@@ -45,6 +45,7 @@ struct Option {
     std::vector<std::string> choices = {};
     double minimum = 0;                                        ///< of integer, real and bytes
     double maximum = std::numeric_limits<double>::infinity();  ///< of the same
+    std::vector<std::string> elsewhere = {};  ///< what other programs call it, for who types that
     std::string section = {};
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
     Role role = Role::work;
@@ -100,6 +101,8 @@ class Schema {
 
     /// The option last added has this short name too ("-n 5", "-n5"). Config files use long names.
     Schema& shorthand(char letter);
+    /// What PyTorch and others call the option last added: an error of that name suggests this one.
+    Schema& elsewhere(std::vector<std::string> names) { return change(&Option::elsewhere, std::move(names)); }
     /// What the option last added is.
     Schema& role(Role role);
     Schema& decides_numbers() { return change(&Option::decides_numbers, true); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/model/chosen_runs.hpp"
+#include "report/model/run_list.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::formats {
@@ -19,12 +20,9 @@ namespace ranklab::report::formats {
 /// An invalid run says INVALID with the reasons and shows no rates.
 std::string run_text(const results::Run& run, const model::HowTo& how_to = {});
 
-/// That there is nothing to show: of the file, or of what was `chosen` of it.
-std::string no_runs_text(const std::string& file, const std::string& chosen, const model::HowTo& how_to = {});
-
 /// One line a run in the order given, of more than `shown` the last ones, how many there are of each command
 /// and label, and what to type to see one. `chosen` says which runs these are.
-std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file,
+std::string runs_text(const std::vector<model::ListedRun>& runs,
                       std::size_t shown = static_cast<std::size_t>(-1), const std::string& chosen = "",
                       const model::HowTo& how_to = {});
 

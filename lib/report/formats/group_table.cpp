@@ -159,8 +159,7 @@ model::RunGroups grouped(const model::ChosenRuns& runs, const Grouping& grouping
 }
 
 std::string nothing(const model::ChosenRuns& runs, const model::RunGroups& groups) {
-    const std::string file = runs.file().path().string();
-    if (groups.runs() == 0) return no_runs_text(file, runs.text(), runs.how_to());
+    if (groups.runs() == 0) return runs.nothing();
     const std::string& one_run = runs.how_to().one_run;
     return fmt::format("{} of these {} run(s) have none of the measurements{}\n", groups.without_values(),
                        groups.runs(),

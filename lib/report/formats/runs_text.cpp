@@ -12,7 +12,7 @@ namespace ranklab::report::formats {
 namespace {
 
 // What there is in a list too long to be shown: the most frequent commands and labels.
-std::string counts(const std::vector<results::RunHeader>& runs, std::size_t left_out,
+std::string counts(const std::vector<model::ListedRun>& runs, std::size_t left_out,
                    const model::HowTo& how_to) {
     constexpr std::size_t kMostCounts = 12;
     std::map<std::pair<std::string, std::string>, std::size_t> counted;
@@ -35,19 +35,14 @@ std::string counts(const std::vector<results::RunHeader>& runs, std::size_t left
 
 }  // namespace
 
-std::string no_runs_text(const std::string& file, const std::string& chosen, const model::HowTo& how_to) {
-    return chosen.empty() ? fmt::format("{} holds no runs yet{}\n", file, model::and_how(how_to.store))
-                          : fmt::format("{} holds no run of {}\n", file, base::one_line(chosen));
-}
-
-std::string runs_text(const std::vector<results::RunHeader>& runs, const std::string& file, std::size_t shown,
-                      const std::string& chosen, const model::HowTo& how_to) {
-    if (runs.empty()) return no_runs_text(file, chosen, how_to);
+std::string runs_text(const std::vector<model::ListedRun>& runs, std::size_t shown, const std::string& chosen,
+                      const model::HowTo& how_to) {
     const std::size_t left_out = runs.size() > shown ? runs.size() - shown : 0;
-    model::TextTable table({"run", "<command", "<started (UTC)", "<valid", "<label"});
+    model::TextTable table({"run (UTC time)", "<what, ranks x threads", "rate", "<label"});
     for (std::size_t i = left_out; i < runs.size(); ++i)
-        table.add({runs[i].id, runs[i].command, runs[i].started_utc,
-                   runs[i].valid ? "yes" : fmt::format("INVALID ({})", runs[i].exit_code), runs[i].label});
+        table.add({runs[i].id, runs[i].what.empty() ? runs[i].command : runs[i].what,
+                   runs[i].valid ? runs[i].rate : fmt::format("INVALID ({})", runs[i].exit_code),
+                   runs[i].label});
     return table.text() + '\n' + (left_out > 0 ? counts(runs, left_out, how_to) : "") +
            fmt::format("{} run(s){}.", runs.size(), chosen.empty() ? "" : " of " + base::one_line(chosen)) +
            (how_to.one_run.empty()

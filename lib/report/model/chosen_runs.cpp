@@ -2,16 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::report::model {
 namespace {
 
 // So few are looked up one by one: that is cheaper than a walk through a file of thousands.
 constexpr std::size_t kFew = 64;
+
+constexpr std::size_t kMostValues = 8;  // told of a key, for who misspelt one
 
 }  // namespace
 
@@ -75,6 +81,34 @@ std::vector<results::RunHeader> ChosenRuns::headers() const {
     auto headers = choice_.last > 0 ? last_ : matching_headers();
     handed_over_ += headers.size();
     return headers;
+}
+
+// Of each key that was asked to have a value, those that the file's runs have, where none is the one.
+std::string ChosenRuns::values_there() const {
+    std::map<std::string, std::set<std::string>> there;
+    file_.visit(
+        results::Detail::settings,
+        [&](const results::Run& run) {
+            for (const auto& key : selection_.keys()) there[key].insert(value_of(run, key));
+            if (choice_.label) there["label"].insert(run.label);
+            return false;
+        },
+        [](results::Run&&) {});
+    std::string text;
+    for (auto& [key, values] : there) {
+        values.erase("");
+        if (values.empty())
+            text += fmt::format("; none has {}", key);
+        else
+            text += fmt::format("; {} is {} there", key, some_of(values, kMostValues, " or ", 40));
+    }
+    return text;
+}
+
+std::string ChosenRuns::nothing() const {
+    const std::string file = file_.path().string();
+    if (everything()) return fmt::format("{} holds no runs yet{}\n", file, and_how(how_to_.store));
+    return fmt::format("{} holds no run of {}{}\n", file, base::one_line(text()), values_there());
 }
 
 std::string ChosenRuns::text() const {

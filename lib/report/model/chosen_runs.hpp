@@ -56,10 +56,14 @@ class ChosenRuns {
     const Selection& selection() const { return selection_; }
     /// "model=mnist-cnn, ranks>=2, label 'x', the last 5"; "" for everything.
     std::string text() const;
+    /// Of a choice that no run meets: "r.h5 holds no run of model=mnist; model is mnist-cnn or resnet18
+    /// there".
+    std::string nothing() const;
 
   private:
     bool matches(const results::Run& run) const;
     std::vector<results::RunHeader> matching_headers() const;
+    std::string values_there() const;
 
     results::ResultFile file_;
     Choice choice_;

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -78,6 +80,23 @@ std::set<std::string> stored_keys(const std::vector<results::ResultFile>& files)
     return keys;
 }
 
+constexpr std::array<std::string_view, 6> kRelations{"=", "!=", "<", "<=", ">", ">="};
+
+bool is_number(const std::string& text) {
+    return !std::isnan(base::number_in(text).value_or(NAN));
+}
+
+// What other languages write.
+std::string why_none(const std::string& relation) {
+    using Pair = std::pair<std::string_view, std::string_view>;
+    constexpr std::array kElsewhere{Pair{"==", "="},  Pair{"=~", "="},  Pair{"~=", "="},
+                                    Pair{"~", "="},   Pair{"=>", ">="}, Pair{"=<", "<="},
+                                    Pair{"<>", "!="}, Pair{"!", "!="},  Pair{"!==", "!="}};
+    const auto* const known = std::ranges::find(kElsewhere, relation, &Pair::first);
+    if (known == kElsewhere.end()) return "";
+    return fmt::format("; there is no {}, did you mean {}?", relation, known->second);
+}
+
 }  // namespace
 
 void refuse_unknown_keys(const std::vector<std::string>& keys,
@@ -109,23 +128,17 @@ Selection::Selection(const std::vector<std::string>& conditions) {
 }
 
 Selection::Condition Selection::parse(const std::string& text) {
-    // Longer ones first: "<=" is no "<" of a value that begins with '='.
-    constexpr std::array kRelations{"!=", "<=", ">=", "<", ">", "="};
-    const std::size_t place = text.find_first_of("!<>=");
-    if (place != std::string::npos && place > 0) {
-        for (const std::string relation : kRelations) {
-            if (text.compare(place, relation.size(), relation) != 0) continue;
-            auto values = base::split(text.substr(place + relation.size()), ',');
-            const bool orders = relation != "=" && relation != "!=";
-            const auto is_number = [](const auto& value) {
-                return !std::isnan(base::number_in(value).value_or(NAN));
-            };
-            if (orders && !std::ranges::all_of(values, is_number)) break;
-            return {text.substr(0, place), relation, std::move(values)};
-        }
-    }
-    throw base::OptionError(fmt::format(
-        "'{}' is no condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, KEY>=NUMBER", text));
+    const std::size_t begin = std::min(text.find_first_of("!<>=~"), text.size());
+    const std::size_t end = std::min(text.find_first_not_of("!<>=~", begin), text.size());
+    const std::string relation = text.substr(begin, end - begin);
+    auto values = base::split(text.substr(end), ',');
+    if (begin > 0 && std::ranges::find(kRelations, relation) != kRelations.end() &&
+        (relation == "=" || relation == "!=" || std::ranges::all_of(values, is_number)))
+        return {text.substr(0, begin), relation, std::move(values)};
+    throw base::OptionError(
+        fmt::format("'{}' is no condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
+                    "KEY>=NUMBER{}",
+                    base::printable(text, 80), why_none(relation)));
 }
 
 bool Selection::holds(const Condition& condition, const std::string& actual) {

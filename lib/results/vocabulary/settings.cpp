@@ -17,14 +17,18 @@ Schema made_common_settings() {
     rows.section("Common")
         .text("config", "FILE", std::nullopt,
               "INI file of these options (key = value); the command line wins over it")
+        .elsewhere({"conf"})
         .role(Role::bookkeeping)  // its settings stand among the others
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which ranklab adds the run; none stores nothing")
+        .elsewhere({"out", "results", "save"})
         .role(Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
+        .elsewhere({"name", "tag"})
         .role(Role::bookkeeping)
         .integer("warmup", {0, 1'000'000'000}, std::nullopt,
                  "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
+        .elsewhere({"warm-up", "warmup-iters"})
         .role(Role::length)
         .integer("seed", {0, options::kWholeNumbers}, "1",
                  "seed of all random numbers: weights, order, dropout")
@@ -32,9 +36,11 @@ Schema made_common_settings() {
         .decides_numbers()
         .integer("threads", {1, kMostThreads}, std::nullopt,
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset)")
+        .elsewhere({"num-threads", "cpus-per-task", "omp-num-threads"})
         .follows_ranks()
         .real("time-limit", 0.001, std::nullopt,
               "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its minimum)")
+        .elsewhere({"timeout", "max-time"})
         .role(Role::bookkeeping)  // a run that reached it is left out, or marked
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
@@ -46,6 +52,7 @@ Schema made_common_settings() {
         .real("stall-timeout", 1, "300", "seconds without progress after which ranklab ends the job")
         .role(Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")
+        .elsewhere({"print-config"})
         .role(Role::request)
         .flag("quiet", "no header, no progress: the summary alone")
         .role(Role::bookkeeping)

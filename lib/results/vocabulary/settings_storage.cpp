@@ -10,16 +10,21 @@ void add_work(Schema& rows) {
     rows.section("What is written")
         .text("strategy", "[,NAME]", "all",
               "the strategies to run (--list names them); several also make a table")
+        .elsewhere({"method"})
         .integer("files", 0, "15", "records: files or datasets")
+        .elsewhere({"num-files"})
         .shorthand('n')
         .integer("size", 1, "100", "a record is size x size float64")
+        .elsewhere({"grid", "edge"})
         .shorthand('s')
         .integer("workers", {1, 1'000'000'000}, "1", "processes of process-pool and process-queue")
+        .elsewhere({"processes", "nproc", "num-workers"})
         .flag("async", "process-pool: do not wait for each task before the next")
         .flag("dynamic", "mpi-send: ranks ask for the next chunk")
         .integer("chunk-files", 1, "1", "records per chunk of --dynamic")
         .text("directory", "DIR", "output",
               "the folder to write into; several strategies get a folder each in it")
+        .elsewhere({"dir", "output-dir", "path"})
         .role(Role::bookkeeping)  // its file system is compared
         .text("ranks", "N[,N]", std::nullopt,
               "how many of the job's ranks take part; several numbers: one run each (default: all)")
@@ -63,6 +68,7 @@ void add_reading(Schema& rows) {
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
         .integer("repetitions", 1, "1", "write (and read) N times; 6 or more give intervals")
+        .elsewhere({"runs", "iterations", "repeat"})
         .shorthand('i')
         .role(Role::times)
         .append(target_setting("-i"))

@@ -17,11 +17,14 @@ constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
 void add_work(Schema& rows) {
     rows.section("What is trained")
         .choice("model", {}, "mnist-cnn", "the network")
+        .elsewhere({"arch", "network"})
         .decides_numbers()
         .choice("data", {}, kOpen, "the data set (default: the model's own)")
+        .elsewhere({"dataset"})
         .decides_numbers()
         .text("data-dir", "DIR", kOpen,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
+        .elsewhere({"data-path", "data-root"})
         .role(Role::bookkeeping)  // the numbers of samples are compared
         .integer("width", {1, 65536}, "1",
                  "divide the channels inside the model by N, for small tests of the same depth")
@@ -36,8 +39,10 @@ void add_length(Schema& rows) {
     const char* const open_end = "how many steps there will be is not known";
     rows.integer("batch-size", {1, kMostBatch}, kOpen,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
+        .elsewhere({"per-device-train-batch-size", "bs"})
         .integer("global-batch-size", {1, kMostBatch}, kOpen,
                  "samples of all ranks per step, instead of --batch-size")
+        .elsewhere({"total-batch-size"})
         .decides_numbers()
         .instead_of("batch-size")
         .integer("made-for-ranks", {1, kMostBatch}, kOpen,
@@ -45,8 +50,10 @@ void add_length(Schema& rows) {
                  "--batch-size")
         .role(Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples (default: 1)")
+        .elsewhere({"num-epochs", "max-epochs"})
         .role(Role::length)
         .integer("steps", 1, kOpen, "counted steps, instead of --epochs; the warm-up comes before them")
+        .elsewhere({"max-steps", "iterations", "num-batches"})
         .role(Role::length)
         .instead_of("epochs")
         .append(target_setting("--steps"))
@@ -58,6 +65,7 @@ void add_length(Schema& rows) {
 
 void add_optimizer(Schema& rows) {
     rows.choice("optimizer", {}, kOpen, "the optimizer (default: the model's, adadelta for mnist-cnn)")
+        .elsewhere({"opt"})
         .decides_numbers()
         .flag("fused-optimizer", "use LibTorch's fused kernel for --optimizer sgd or adam")
         .decides_numbers()
@@ -89,11 +97,14 @@ void add_input(Schema& rows) {
                  "samples per evaluation (default: as for --train-samples)")
         .choice("input", {"real", "synthetic", "io-only"}, "real",
                 "synthetic: the first batch again and again; io-only: make batches, compute nothing")
+        .elsewhere({"synthetic", "fake-data", "dummy"})
         .decides_numbers()
         .integer("workers", {0, kMostThreads}, kOpen,
                  "threads that read, decode and augment ahead; 0: the training thread does it (default: the "
                  "model's published number)")
+        .elsewhere({"num-workers", "loader-workers"})
         .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
+        .elsewhere({"prefetch-factor"})
         .integer("image-size", {1, 16384}, kOpen,
                  "height and width that images are resized to (default: the model's, 224 for resnets)")
         .decides_numbers()
@@ -131,10 +142,12 @@ void add_rate(Schema& rows) {
     rows.section("Learning rate")
         .real("lr", {0, kHighestRate}, kOpen,
               "learning rate at the base batch (default: the model's or the optimizer's)")
+        .elsewhere({"learning-rate"})
         .decides_numbers()
         .choice("lr-schedule", {}, kOpen,
                 "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; cosine-published: "
                 "as in the U-Net tutorial's code (default: the model's)")
+        .elsewhere({"lr-scheduler", "scheduler"})
         .decides_numbers()
         .real("gamma", 0, kOpen, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
         .decides_numbers()
@@ -148,6 +161,7 @@ void add_rate(Schema& rows) {
         .integer("lr-warmup-steps", 0, kOpen,
                  "steps over which a scaled rate rises from 0, where the global batch is above the base "
                  "(default: the model's, 128 for unet3d, 0 else)")
+        .elsewhere({"warmup-steps", "warmup-epochs"})
         .decides_numbers()
         .real("end-lr", 0, "0", "where the cosines end")
         .decides_numbers()
@@ -163,20 +177,24 @@ void add_speed(Schema& rows) {
         .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, "fp32",
                 "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
                 "(docs/precision.md)")
+        .elsewhere({"amp", "half", "dtype", "mixed-precision"})
         .decides_numbers()
         .choice("device", {"auto", "cpu", "cuda"}, "auto",
                 "where to compute; auto: on GPUs if every rank sees one")
+        .elsewhere({"gpu", "cuda", "no-cuda", "accel"})
         .decides_numbers()
         .excludes(
             {.other = "backend", .values = {"nccl"}, .because = "nccl carries GPU memory", .own = {"cpu"}})
         .choice("memory-format", {"auto", "contiguous", "channels-last"}, "auto",
                 "how images, volumes and convolutions lie in memory; auto: tries both for a few steps before "
                 "the warm-up and takes the faster one, which channels-last then says")
+        .elsewhere({"nhwc"})
         .role(Role::bookkeeping)  // what was taken is compared
         .flag("channels-last", "the same as --memory-format channels-last: channels innermost in memory")
         .decides_numbers()
         .instead_of("memory-format")
         .flag("jit", "run the network as a traced, optimised graph of TorchScript")
+        .elsewhere({"compile", "torch-compile"})
         .decides_numbers()
         .excludes({.other = "precision",
                    .values = {"bf16", "fp16"},
@@ -197,6 +215,7 @@ void add_way(Schema& rows) {
         .choice("mode", {"single", "dp", "ddp"}, kOpen,
                 "dp: replicas in the threads of one rank, as torch.nn.DataParallel (default: single at one "
                 "rank, ddp above)")
+        .elsewhere({"distributed", "parallel"})
         .role(Role::together)
         .decides_numbers()
         .integer("replicas", {1, kMostThreads}, kOpen,
@@ -206,9 +225,11 @@ void add_way(Schema& rows) {
         .text("sync", "[,NAME]", kOpen,
               "how gradients are reduced (default: bucketed for ddp; single and dp have none); several "
               "names: one run each")
+        .elsewhere({"gradient-sync"})
         .role(Role::together)
         .decides_numbers()
         .choice("backend", {}, kOpen, "what carries the gradients (default: nccl between GPUs, else mpi)")
+        .elsewhere({"dist-backend", "distributed-backend"})
         .role(Role::together)
         .real("bucket-cap-mb", {0.001, 1e6}, "25",
               "MiB of gradients in a bucket (the first: 1, if that is less)")
@@ -233,6 +254,7 @@ void add_way(Schema& rows) {
         .decides_numbers()
         .integer("accumulate", {1, 100'000}, "1",
                  "micro-batches per step; the ranks sum gradients after the last one")
+        .elsewhere({"gradient-accumulation-steps", "accum-iter"})
         .decides_numbers()
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
@@ -253,15 +275,18 @@ void add_checks(Schema& rows) {
     rows.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, "epoch",
                 "epoch: after each epoch and at the end of a run of --steps; end: once, at the end")
+        .elsewhere({"no-eval", "validate"})
         .role(Role::aside)
         .integer("eval-batch-size", {1, kMostBatch}, kOpen,
                  "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
+        .elsewhere({"test-batch-size", "val-batch-size"})
         .role(Role::aside)
         .choice("check-parameters", {"step", "end"}, "end",
                 "when the parameters of all ranks are compared, bit by bit")
         .role(Role::aside)
         .text("save-parameters", "FILE", kOpen,
               "rank 0 writes the final parameters here (HDF5, float64, by name)")
+        .elsewhere({"save-model"})
         .role(Role::kept);
     rows.section("Checkpoints")
         .text(

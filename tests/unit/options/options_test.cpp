@@ -52,6 +52,14 @@ TEST(Options, AnUnknownOneIsNamedWithTheNearest) {
     EXPECT_THAT(refusal({"--frobnicate"}), AllOf(HasSubstr("--frobnicate"), HasSubstr("--help")));
 }
 
+TEST(Options, NamesOfOtherProgramsSuggestOurs) {
+    Schema schema = sample_schema();
+    schema.integer("workers", 0, "0", "threads that load").elsewhere({"num-workers", "loader-workers"});
+    for (const char* name : {"--num-workers", "--num_workers=2", "--loader-workers"})
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {name}); }),
+                    HasSubstr("did you mean --workers?"));
+}
+
 TEST(Options, AFlagTakesNoValue) {
     EXPECT_THAT(refusal({"--dry-run=off"}), HasSubstr("--dry-run takes no value"));
 }

@@ -159,28 +159,49 @@ TEST(RunText, CutsLongTables) {
     EXPECT_TRUE(contains(run_text(run, {.all_rows = "--format json"}), "and 88 more rows (--format json)\n"));
 }
 
-TEST(RunsText, ListsAndSaysWhatToType) {
-    const std::vector<RunHeader> runs{{"first", "train", "größer", "2026-11-21T10:15:00Z", true, 0},
-                                      {"second", "io", "b", "2026-11-21T10:16:00Z", false, 3}};
-    const model::HowTo how_to{.one_run = "ranklab report r.h5 --run"};
-    const std::string text = runs_text(runs, "r.h5", SIZE_MAX, "", how_to);
-    EXPECT_TRUE(has_line(text, "  run     command  started (UTC)         valid        label")) << text;
-    EXPECT_TRUE(has_line(text, "  first   train    2026-11-21T10:15:00Z  yes          größer")) << text;
-    EXPECT_TRUE(has_line(text, "  second  io       2026-11-21T10:16:00Z  INVALID (3)  b")) << text;
-    EXPECT_TRUE(has_line(text, "2 run(s). To see one: ranklab report r.h5 --run second")) << text;
-    EXPECT_TRUE(has_line(runs_text(runs, "r.h5"), "2 run(s).")) << "nobody said what to type";
+using model::ListedRun;
+
+ListedRun listed(results::RunHeader header, std::string what, std::string rate) {
+    ListedRun run(header);
+    run.what = std::move(what);
+    run.rate = std::move(rate);
+    return run;
 }
 
-TEST(RunsText, OfNoRunsSaysSo) {
-    EXPECT_TRUE(contains(runs_text({}, "r.h5"), "r.h5 holds no runs yet"));
+TEST(RunsText, ListsAndSaysWhatToType) {
+    const std::vector<ListedRun> runs{
+        listed({"first", "train", "größer", "2026-11-21T10:15:00Z", true, 0}, "train mnist-cnn ddp, 2 x 1",
+               "494.2 samples/s"),
+        listed({"second", "io", "b", "2026-11-21T10:16:00Z", false, 3}, "io binary, 1 x 1", "")};
+    const model::HowTo how_to{.one_run = "ranklab report r.h5 --run"};
+    const std::string text = runs_text(runs, SIZE_MAX, "", how_to);
+    EXPECT_TRUE(has_line(text, "  run (UTC time)  what, ranks x threads                  rate  label"))
+        << text;
+    EXPECT_TRUE(has_line(text, "  first           train mnist-cnn ddp, 2 x 1  494.2 samples/s  größer"))
+        << text;
+    EXPECT_TRUE(has_line(text, "  second          io binary, 1 x 1                INVALID (3)  b")) << text;
+    EXPECT_TRUE(has_line(text, "2 run(s). To see one: ranklab report r.h5 --run second")) << text;
+    EXPECT_TRUE(has_line(runs_text(runs), "2 run(s).")) << "nobody said what to type";
+}
+
+TEST(RunsText, TellsOfARunWhatItIsFoundBy) {
+    StoredRun run = sample_run();
+    run.command = "train";
+    run.config = {{"model", "mnist-cnn", false}, {"mode", "ddp", false}, {"threads", "2", true}};
+    EXPECT_EQ(model::listed(run).what, fmt::format("train mnist-cnn ddp, {} x 2", run.hosts.size()));
+    run.valid = false;
+    EXPECT_EQ(model::listed(run).rate, "") << "its numbers do not stand";
+    run.command = "io";
+    run.config = {{"strategy", "process-pool,process-queue,binary", false}, {"workers", "3", true}};
+    EXPECT_EQ(model::listed(run).what, "io process-pool,process-queue and 1 more, 3 workers");
 }
 
 TEST(RunsText, OfManyShowsTheNewestAndCountsTheRest) {
-    std::vector<RunHeader> runs;
+    std::vector<ListedRun> runs;
     for (int i = 0; i < 30; ++i)
-        runs.push_back(
-            {"id" + std::to_string(100 + i), i % 3 == 0 ? "io" : "train", "night", "t", i != 5, 0});
-    const std::string text = runs_text(runs, "r.h5", 20, "label=night", {.list_older = "--last lists more"});
+        runs.push_back(results::RunHeader{"id" + std::to_string(100 + i), i % 3 == 0 ? "io" : "train",
+                                          "night", "t", i != 5, 0});
+    const std::string text = runs_text(runs, 20, "label=night", {.list_older = "--last lists more"});
     EXPECT_FALSE(contains(text, "id109"));
     EXPECT_TRUE(contains(text, "id110"));
     EXPECT_TRUE(contains(text, "id129"));
@@ -189,7 +210,7 @@ TEST(RunsText, OfManyShowsTheNewestAndCountsTheRest) {
     EXPECT_TRUE(contains(text, "10 older run(s) are not listed, and 1 of all are invalid; --last lists more"))
         << text;
     EXPECT_TRUE(contains(text, "30 run(s) of label=night."));
-    EXPECT_FALSE(contains(runs_text(runs, "r.h5", 30), "not listed"));
+    EXPECT_FALSE(contains(runs_text(runs, 30), "not listed"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 namespace ranklab::report::model {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -81,6 +82,13 @@ TEST(Selection, RefusesWhatIsNoCondition) {
         EXPECT_THAT(refusal(text), HasSubstr("is no condition; give KEY=VALUE")) << text;
 }
 
+TEST(Selection, KnowsWhatOtherLanguagesWrite) {
+    EXPECT_THAT(refusal("model==x"), HasSubstr("did you mean =?"));
+    EXPECT_THAT(refusal("ranks=>2"), HasSubstr("did you mean >=?"));
+    EXPECT_THAT(refusal("model<>x"), HasSubstr("did you mean !=?"));
+    EXPECT_THAT(refusal("model=~x"), HasSubstr("did you mean =?"));
+}
+
 class ChosenRunsTest : public ::testing::Test {
   protected:
     StoredRuns stored_{{step_run("a", 1, 0.1), step_run("b", 2, 0.1), step_run("c", 2, 0.1, "none"),
@@ -130,6 +138,15 @@ TEST_F(ChosenRunsTest, OneRunIsNamedAlone) {
 TEST_F(ChosenRunsTest, SayWhichTheyAre) {
     EXPECT_EQ(stored_.chosen({"", "sweep", {"ranks>=2", "sync=none"}, 5}).text(),
               "ranks>=2, sync=none, label 'sweep', the last 5");
+}
+
+TEST_F(ChosenRunsTest, OfNoneSayWhatThereIs) {
+    EXPECT_THAT(stored_.chosen({"", {}, {"sync=flt"}, 0}).nothing(),
+                HasSubstr("holds no run of sync=flt; sync is flat or none there"));
+    EXPECT_THAT(stored_.chosen({"", "swee", {}, 0}).nothing(),
+                AllOf(HasSubstr("of label 'swee'"), HasSubstr("label is"), HasSubstr("sweep")));
+    EXPECT_THAT(stored_.chosen({"", {}, {"gamma=1"}, 0}).nothing(), HasSubstr("; none has gamma"));
+    EXPECT_THAT(StoredRuns({}).chosen().nothing(), HasSubstr("holds no runs yet"));
 }
 
 // More than are looked up one by one.

@@ -1,0 +1,74 @@
+#include "report/model/run_list.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "report/model/groups.hpp"
+#include "report/model/io_ladder.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+using results::Run;
+
+constexpr std::size_t kMostNames = 2;  // of a run over several strategies
+
+// One of several runs has what they differ in listed: "none,bucketed".
+std::string names(const std::string& setting) {
+    return setting.empty() ? "" : some_of(base::split(setting, ','), kMostNames, ",");
+}
+
+std::string work_of(const Run& run) {
+    std::string text = run.command;
+    for (const char* key : {"model", "strategy", "mode"})
+        if (const std::string name = names(run.setting(key)); !name.empty()) text += ' ' + name;
+    return text;
+}
+
+std::string width_of(const Run& run) {
+    if (run.hosts.empty()) return "";
+    if (const auto workers = workers_of(run); workers > 0) return ", " + counted(workers, "worker");
+    const std::string threads = run.setting("threads");
+    return fmt::format(", {}{}", run.hosts.size(), threads.empty() ? "" : " x " + threads);
+}
+
+// A column of them is read at a glance: no powers of ten.
+std::string digits(double value) {
+    return value < 1000 ? number(value) : fixed(value, 0);
+}
+
+std::string rate_of(const Run& run) {
+    if (!run.valid) return "";
+    for (const auto& name : headline_measurements()) {
+        const auto* const found = run.find(name);
+        if (found != nullptr && found->kind == results::Kind::rate && found->summary.n > 0)
+            return fmt::format("{} {}", digits(found->summary.median), found->unit);
+    }
+    return "";
+}
+
+}  // namespace
+
+ListedRun listed(const Run& run) {
+    ListedRun one(run);
+    one.what = work_of(run) + width_of(run);
+    one.rate = rate_of(run);
+    return one;
+}
+
+std::vector<ListedRun> list_runs(const results::ResultFile& file,
+                                 const std::vector<results::RunHeader>& headers, std::size_t most) {
+    std::vector<ListedRun> runs(headers.begin(), headers.end());
+    for (std::size_t i = runs.size() - std::min(most, runs.size()); i < runs.size(); ++i) {
+        try {
+            runs[i] = listed(file.read(runs[i].id, results::Detail::measurements));
+        } catch (const base::DataError&) {
+            runs[i].what = runs[i].command + ", damaged";
+        }
+    }
+    return runs;
+}
+
+}  // namespace ranklab::report::model
