@@ -28,7 +28,7 @@ const char* advice(int error) {
         case EPERM:
             return "you may not write there; name a writable place";
         default:
-            return "name another place";
+            return "it cannot be written there; name another place";
     }
 }
 

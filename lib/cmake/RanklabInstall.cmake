@@ -1,16 +1,44 @@
 # cmake --install build/release --prefix DIR: programs, named configurations, job scripts, documents, man
 # pages and what bash and zsh complete command lines by.
 # The programs find each other beside themselves and what they link by absolute paths outside the prefix,
-# so that the installed folder can be moved.
+# so that the installed folder can be moved. LibTorch in a folder that other users may not enter, as the
+# cache in a home folder, comes along: the installed programs are for all.
 include(GNUInstallDirs)
+set(RANKLAB_INSTALL_LIBTORCH AUTO CACHE STRING
+  "Whether an installation holds a copy of LibTorch (about 3.6 GB with CUDA): AUTO where others cannot read it")
+set_property(CACHE RANKLAB_INSTALL_LIBTORCH PROPERTY STRINGS AUTO ON OFF)
 get_property(_programs GLOBAL PROPERTY RANKLAB_PROGRAMS)
+# The copy has the layout of site-packages, by which LibTorch and the CUDA libraries find each other.
+set(_copy "${CMAKE_INSTALL_LIBDIR}/ranklab")
 set_target_properties(${_programs} PROPERTIES
-  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
+  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${_copy}/torch/lib;$ORIGIN/../${_copy}/nvidia/cu13/lib"
   INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS ${_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET ranklab_torch_cuda)
-  set_target_properties(ranklab_torch_cuda PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  set_target_properties(ranklab_torch_cuda PROPERTIES
+    INSTALL_RPATH "$ORIGIN/ranklab/torch/lib;$ORIGIN/ranklab/nvidia/cu13/lib" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ranklab_torch_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+if(RANKLAB_HAS_TORCH)
+  get_filename_component(_packages "${RANKLAB_TORCH_ROOT}/.." ABSOLUTE)
+  install(CODE "
+set(wanted \"${RANKLAB_INSTALL_LIBTORCH}\")
+set(folder \"${RANKLAB_TORCH_ROOT}\")
+while(wanted STREQUAL AUTO AND NOT folder STREQUAL \"/\")
+  execute_process(COMMAND stat -L -c %A \"\${folder}\" OUTPUT_VARIABLE mode)
+  if(NOT mode MATCHES \"x\\n\$|t\\n\$\")
+    message(STATUS \"Other users may not enter \${folder}, so LibTorch is copied (RANKLAB_INSTALL_LIBTORCH=OFF leaves it there)\")
+    set(wanted ON)
+  endif()
+  get_filename_component(folder \"\${folder}\" DIRECTORY)
+endwhile()
+if(wanted STREQUAL ON)
+  file(GLOB folders RELATIVE \"${_packages}\" \"${_packages}/torch/lib\" \"${_packages}/nvidia/*/lib\")
+  foreach(folder IN LISTS folders)
+    file(GLOB libraries \"${_packages}/\${folder}/*.so*\")
+    file(INSTALL \${libraries} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${_copy}/\${folder}\" USE_SOURCE_PERMISSIONS)
+  endforeach()
+endif()")
 endif()
 install(DIRECTORY configs jobscripts DESTINATION ${CMAKE_INSTALL_DATADIR}/ranklab)
 install(DIRECTORY results/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/ranklab)

@@ -184,7 +184,7 @@ fs::path find_idx_folder(const std::vector<fs::path>& folders, const std::string
         fmt::format(
             "no {} found: there is no train-images-idx3-ubyte or train-images-idx3-ubyte.gz in {}; {}", what,
             base::join(names, ", "), how_to_get),
-        {"data-dir", "RANKLAB_DATA"});
+        {"data-dir", "RANKLAB_DATA", "data synthetic"});
 }
 
 }  // namespace ranklab::data

@@ -42,7 +42,11 @@ void keep_cache_small(const Id& access) {
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) {
-    if (!base::irregular_kind(path).empty()) return false;  // HDF5 would wait for a FIFO's writer
+    const auto opened = base::try_open_regular(path, O_RDONLY);  // HDF5 would wait for a FIFO's writer
+    if (opened.error == EACCES || opened.error == EPERM)
+        throw base::EnvironmentError(fmt::format(
+            "{}: you may not read it; ask its owner for the right, or name another file", path.string()));
+    if (!opened.file) return false;
     initialise();
     return H5Fis_hdf5(path.c_str()) > 0;
 }

@@ -117,6 +117,8 @@ class Formats(Stored):
         for format in ("text", "csv", "json"):
             text = self.read("--format", format, "--where", "ranks=2", "--where", "strategy=mpi-send")
             self.assertEqual([one for one in ids if one in text], of_two, format)
+        summary = [run["id"] for run in self.runs() if not run["measurements"]]
+        self.assertSays(self.report("--format", "chrome-trace", "--run", summary[0]), 2, "1 run has none")
         trace = json.loads(self.read("--format", "chrome-trace", "--run", of_two[0], "--trace-steps", 3))
         self.assertEqual([one["run"] for one in trace["otherData"]["runs"]], of_two)
         self.assertEqual({event["tid"] for event in trace["traceEvents"]}, {0, 1})

@@ -62,6 +62,17 @@ class ListTest(ResultsCase):
         self.assertSays(results("list", self.file, "--where", "strategy==binary"), 2, "no ==, did you mean =?")
 
 
+    def test_what_may_not_be_read(self):
+        """Another user's file is not taken for a foreign one."""
+        self.folder.chmod(0o755)
+        self.file.chmod(0)
+        as_nobody = ("setpriv", "--reuid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+        if as_nobody and cli.run(*as_nobody, "test", "-x", cli.RANKLAB).code != 0:
+            self.skipTest("another user may not enter the build folder")
+        for words in (("report", self.file), ("results", "list", self.file), ("compare", self.file, self.file)):
+            result = cli.run(*as_nobody, cli.RANKLAB, *words, cwd="/")
+            self.assertSays(result, 5, "you may not read it")
+
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
     def test_a_screen_that_takes_nothing(self):
         result = cli.run("sh", "-c", 'exec "$0" results list r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder)

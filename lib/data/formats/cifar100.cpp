@@ -86,7 +86,7 @@ fs::path find_cifar100(const std::string& directory) {
         fmt::format("no CIFAR-100 found: there is no train.bin in {}; unpack cifar-100-binary.tar.gz, or "
                     "make a synthetic set with `ranklab data make cifar100`, and name its folder",
                     base::join({folders[0].string(), folders[1].string()}, ", ")),
-        {"data-dir", "RANKLAB_DATA"});
+        {"data-dir", "RANKLAB_DATA", "data synthetic"});
 }
 
 }  // namespace ranklab::data

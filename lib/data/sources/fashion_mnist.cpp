@@ -11,7 +11,8 @@ ImageSets load(const DataRequest& request) {
     if (request.directory.empty())
         folders.emplace_back("/usr/share/datasets/fashion-mnist");  // Debian's dataset-fashion-mnist
     const auto folder = find_idx_folder(folders, "Fashion-MNIST",
-                                        "install Debian's dataset-fashion-mnist, or name the folder");
+                                        "install Debian's dataset-fashion-mnist, name the folder of its "
+                                        "four files, or train on made-up images");
     return read_idx_folder(folder, request.image_shape(), request.classes);
 }
 

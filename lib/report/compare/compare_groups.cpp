@@ -104,6 +104,11 @@ const LikeRuns* nearest_group(const LikeRuns& group, const Groups& others) {
     return nearest;
 }
 
+// Then a difference of times says nothing of a change, and nobody is invited to allow it.
+bool is_another_work(const std::string& key) {
+    return key == "model" || key == "data" || key == "files" || key == "size";
+}
+
 // Neither side has the other's: compared they would tell of the settings, not of the change.
 void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b) {
     constexpr std::size_t kLookedAt = 50;  // enough for a sentence
@@ -123,11 +128,12 @@ void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b)
                                     listed(values.second)));
         keys.push_back(base::printable(key, 60));
     }
+    const std::string sentence = fmt::format(
+        "A and B cannot be compared, since their runs differ in {}; choose ", base::join(parts, ", "));
+    if (const auto work = std::ranges::find_if(keys, is_another_work); work != keys.end())
+        throw base::OptionError(fmt::format("{}runs of one {}", sentence, *work), {"where"});
     throw base::OptionError(
-        fmt::format(
-            "A and B cannot be compared, since their runs differ in {}; choose other runs, or say that "
-            "these may differ: {}",
-            base::join(parts, ", "), base::join(keys, ",")),
+        fmt::format("{}other runs, or say that these may differ: {}", sentence, base::join(keys, ",")),
         {"where", "allow"});
 }
 

@@ -79,9 +79,12 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
         return fmt::format("failed (exit {}): worse: {}", code, worse_rows(comparison));
     const std::size_t open = comparison.inconclusive();
     if (open == 0) return "passed";
-    const std::string what = fmt::format("{} without a verdict, so a regression may be there unseen", open);
-    return code == 0 ? fmt::format("passed WITHOUT KNOWING: {}{}", what, gate.without_knowing)
-                     : fmt::format("failed (exit {}): {}", code, what);
+    const std::string what =
+        fmt::format("{} {} no verdict, since the runs are too few or too noisy; measure more",
+                    model::counted(open, "row"), open == 1 ? "has" : "have");
+    return code == 0
+               ? fmt::format("passed WITHOUT KNOWING: no row is worse, but {}{}", what, gate.without_knowing)
+               : fmt::format("failed (exit {}): {}", code, what);
 }
 
 Lines comparison_notes(const Comparison& comparison) {

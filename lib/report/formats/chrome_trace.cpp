@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "report/formats/json_dump.hpp"
 #include "report/formats/parts.hpp"
+#include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
@@ -128,10 +130,15 @@ class Trace {
     Json told_ = Json::array();
 };
 
-void visit(const model::ChosenRuns& runs, const std::function<void(const Run&)>& take) {
-    if (!runs.everything()) return runs.visit(results::Detail::all, take);
+// Of all of them the newest alone. How many there were.
+std::size_t visit(const model::ChosenRuns& runs, const std::function<void(const Run&)>& take) {
+    if (!runs.everything()) {
+        runs.visit(results::Detail::all, take);
+        return runs.handed_over();
+    }
     const auto headers = runs.file().runs();
     if (!headers.empty()) take(runs.file().read(headers.back().id));
+    return std::min<std::size_t>(headers.size(), 1);
 }
 
 }  // namespace
@@ -139,7 +146,13 @@ void visit(const model::ChosenRuns& runs, const std::function<void(const Run&)>&
 void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, const model::Sink& sink) {
     sink("{\"traceEvents\":[");
     Trace trace(most_steps, sink);
-    visit(runs, [&](const Run& run) { trace.add(run); });
+    const std::size_t met = visit(runs, [&](const Run& run) { trace.add(run); });
+    if (trace.told().empty() && met > 0)
+        throw base::OptionError(
+            fmt::format("a trace is made of the times of steps or repetitions, and {} {} none; choose others",
+                        runs.everything() ? "the newest run" : model::counted(met, "run"),
+                        met == 1 ? "has" : "have"),
+            {"where", "run"});
     const Json other = {
         {"time",
          "of each rank's own steps, one after another from 0; what lies between steps is left out, and ranks "

@@ -209,6 +209,14 @@ TEST(Compare, RunsOfBeforeThereWasAnOptionDidWhatItSays) {
     EXPECT_THAT(refusal(old, now), HasSubstr("ops (A: ranklab; B: libtorch)"));
 }
 
+TEST(Compare, NobodyIsInvitedToAllowAnotherWork) {
+    Side b = steady_side("B", 5, 0.1);
+    set(b, "model", "resnet50");
+    set(b, "lr", "0.1");
+    EXPECT_THAT(refusal(steady_side("A", 5, 0.1), b),
+                AllOf(HasSubstr("; choose runs of one model"), ::testing::Not(HasSubstr("may differ"))));
+}
+
 TEST(Compare, DifferingSettingsAreRefusedByName) {
     const Side a = steady_side("A", 5, 0.1);
     Side b = steady_side("B", 5, 0.1);
