@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/text.hpp"
@@ -16,15 +15,6 @@ namespace ranklab::report::model {
 namespace {
 
 using results::Run;
-
-// In a title these have a form of their own.
-constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
-constexpr std::array kNotInTitlesOfRecords{"files", "size", "workers", "sweep-workers"};
-
-template <class Names>
-bool contains(const Names& names, const std::string& name) {
-    return std::ranges::find(names, name) != names.end();
-}
 
 std::size_t nodes_of(const Run& run) {
     return std::max<std::size_t>(1, node_count(run));
@@ -77,82 +67,6 @@ void slim(Run& run, std::size_t ranks) {
     }
 }
 
-std::string main_name(const Run& run) {
-    for (const char* key : {"model", "strategy"})
-        if (const auto value = run.setting(key); !value.empty()) return value;
-    return run.command;
-}
-
-std::string named_value(const Group& group, const std::string& key) {
-    const auto condition = group.conditions.find(key);
-    return condition == group.conditions.end() ? group.newest.setting(key)
-                                               : base::printable(condition->second, 40);
-}
-
-std::vector<std::string> differing_keys(const std::vector<const Group*>& groups) {
-    MetConditions met;
-    for (const Group* group : groups) met.add(group->told_by());
-    return met.differing();
-}
-
-// What has a form of its own in a title, where it differs. Of ranks that share one batch the parts differ of
-// themselves, of ranks that each have theirs the sum: the other one names the group.
-std::vector<std::string> special_parts(const Run& run, const std::vector<std::string>& differing,
-                                       Named named) {
-    const auto differs = [&](const char* key) { return contains(differing, key); };
-    if (named == Named::records)
-        return {fmt::format("{} over {}", main_name(run), workers_of(run) > 0 ? "workers" : "ranks"),
-                fmt::format("{} × {}²", run.setting("files"), run.setting("size"))};
-    std::vector<std::string> parts{main_name(run)};
-    const std::string mode = run.setting("mode"), sync = run.setting("sync");
-    const bool name_sync =
-        !sync.empty() && mode != "single" && (sync != "none" || mode == "ddp") && differs("sync");
-    if (differs("mode") || name_sync)
-        parts.push_back(!name_sync ? mode : sync == "none" ? mode + " without sync" : mode + " " + sync);
-    const std::string batch = run.setting("batch-size"), all = run.setting("global-batch-size");
-    const bool of_all = named == Named::batch_of_all;
-    if (!all.empty() && differs(of_all ? "global-batch-size" : "batch-size"))
-        parts.push_back(batch == all ? "batch " + all : of_all ? all + " global" : batch + "/rank");
-    std::erase(parts, "");
-    return parts;
-}
-
-// What of `differing` has no form of its own, as "KEY VALUE".
-std::vector<std::string> plain_parts(const Group& group, const std::vector<std::string>& differing,
-                                     bool following, Named named) {
-    std::vector<std::string> parts;
-    for (const auto& key : differing) {
-        const bool special =
-            contains(kNotInTitles, key) || (named == Named::records && contains(kNotInTitlesOfRecords, key));
-        const bool meaningless = is_single_device(group.newest) && vocabulary::is_between_ranks(key);
-        const auto value = named_value(group, key);
-        const bool follows = vocabulary::follows_ranks(key) || follows_from_ranks(key);
-        if (!special && !meaningless && !value.empty() && follows == following)
-            parts.push_back(key + " " + value);
-    }
-    return parts;
-}
-
-// Where groups of as many ranks have one title: what follows from the ranks by default, and the nodes.
-void tell_apart(const std::vector<const Group*>& groups, std::vector<std::string>& titles, Named named) {
-    std::map<std::string, std::vector<std::size_t>> same;
-    for (std::size_t i = 0; i < groups.size(); ++i)
-        same[fmt::format("{} {} {}", groups[i]->newest.command, groups[i]->ranks, titles[i])].push_back(i);
-    for (const auto& [title, places] : same) {
-        std::vector<const Group*> alike;
-        std::set<std::size_t> nodes;
-        for (const std::size_t i : places) {
-            alike.push_back(groups[i]);
-            nodes.insert(groups[i]->nodes);
-        }
-        const auto differing = differing_keys(alike);
-        for (const std::size_t i : places) {
-            for (const auto& part : plain_parts(*groups[i], differing, true, named)) titles[i] += ", " + part;
-            if (nodes.size() > 1) titles[i] += ", " + counted(groups[i]->nodes, "node");
-        }
-    }
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> Group::told_by() const {
@@ -161,6 +75,14 @@ std::vector<std::pair<std::string, std::string>> Group::told_by() const {
         if (tells_apart(key, value)) all.emplace_back(key, value);
     all.insert(all.end(), conditions.begin(), conditions.end());
     return all;
+}
+
+std::string Group::label() const {
+    return labels_.size() == 1 ? *labels_.begin() : "";
+}
+
+void Group::add_label(const std::string& label) {
+    if (labels_.size() < 2) labels_.insert(label);
 }
 
 bool has_numbers(const Group& group) {
@@ -209,6 +131,7 @@ void GroupedRuns::add(Run&& run) {
     }
     Group& group = group_of(run);
     group.count(run);
+    group.add_label(run.label);
     if (run.valid)
         for (const auto& m : run.measurements) group.add_value(m);
     if (run.valid || !group.valid()) {
@@ -252,22 +175,6 @@ std::vector<std::string> kept_apart(const GroupedRuns& grouped) {
         if (!different.empty()) lines.push_back(fmt::format("{}: {}", key, some_of(different, 4, " | ", 60)));
     }
     return lines;
-}
-
-std::vector<std::string> group_titles(const std::vector<const Group*>& groups, Named named) {
-    std::map<std::string, std::vector<const Group*>> of_command;
-    for (const Group* group : groups) of_command[group->newest.command].push_back(group);
-    std::map<std::string, std::vector<std::string>> differing_of;
-    for (const auto& [command, some] : of_command) differing_of[command] = differing_keys(some);
-    std::vector<std::string> titles;
-    for (const Group* group : groups) {
-        const auto& differing = differing_of[group->newest.command];
-        std::vector<std::string> parts = special_parts(group->newest, differing, named);
-        for (auto& part : plain_parts(*group, differing, false, named)) parts.push_back(std::move(part));
-        titles.push_back(base::join(parts, ", "));
-    }
-    tell_apart(groups, titles, named);
-    return titles;
 }
 
 std::vector<const Group*> recent_groups(const GroupedRuns& grouped, const std::string& command,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,12 @@ struct Group : RunGroup {
 
     /// What tells it from other groups: settings in the order in which runs store them, then surroundings.
     std::vector<std::pair<std::string, std::string>> told_by() const;
+    /// That all its runs have; "" where they differ.
+    std::string label() const;
+    void add_label(const std::string& label);
+
+  private:
+    std::set<std::string> labels_;  ///< two at most
 };
 
 class GroupedRuns {
@@ -83,11 +90,15 @@ std::vector<std::string> kept_apart(const GroupedRuns& grouped);
 /// 100²".
 enum class Named { batch_of_rank, batch_of_all, records };
 
-/// Of the groups of one command: what names each beside the others, "mnist-cnn, ddp bucketed, 32/rank": the
-/// model or rung, and the settings that are not the same in all of them. Ranks are not in it; what follows
-/// from them by default is only where two groups of as many ranks would have one name.
+/// Of the groups of one command: what names each beside the others, "mnist-cnn, ddp bucketed, 32/rank". Their
+/// labels where these differ; then the model or rung, and no more settings than tell those apart that would
+/// have one name. Ranks are not in it; what follows from them by default is only where two groups of as many
+/// ranks would have one name.
 std::vector<std::string> group_titles(const std::vector<const Group*>& groups,
                                       Named named = Named::batch_of_rank);
+/// The same for others that stand for them: `labels` in place of the groups' own, one each.
+std::vector<std::string> group_titles(const std::vector<const Group*>& groups,
+                                      const std::vector<std::string>& labels, Named named);
 
 /// What a group says of a measurement: over runs where there are kRunsForInterval valid ones, otherwise its
 /// newest run's own.

@@ -96,6 +96,14 @@ std::string differing_along(const std::vector<SeriesPoint>& points) {
     return base::join(parts, "; ");
 }
 
+// That all its points have; "" where they differ.
+std::string label_of(const Series& series) {
+    const std::string label = series.base().label();
+    const bool all = std::ranges::all_of(
+        series.points, [&](const SeriesPoint& point) { return point.group->label() == label; });
+    return all ? label : "";
+}
+
 std::vector<Series> series_of(const Groups& groups, Free free, Named named) {
     for (const Group* group : groups) free.hosts = free.hosts || group->nodes > 1;
     free.following = !varied(groups, free);
@@ -117,7 +125,9 @@ std::vector<Series> series_of(const Groups& groups, Free free, Named named) {
         last.push_back(series.points.back().group);
         all.push_back(std::move(series));
     }
-    const auto titles = group_titles(last, named);
+    std::vector<std::string> labels;
+    for (const auto& series : all) labels.push_back(label_of(series));
+    const auto titles = group_titles(last, labels, named);
     for (std::size_t i = 0; i < all.size(); ++i) all[i].title = titles[i];
     return all;
 }

@@ -431,6 +431,30 @@ TEST(GroupTitles, LeaveOutWhatFollowsFromTheRanksUnlessItTellsGroupsApart) {
                 ElementsAre("mnist-cnn, progress thread", "mnist-cnn, progress none"));
 }
 
+TEST(GroupTitles, AreLabelsWhereTheseDifferAndNoMoreThanTellsApart) {
+    const auto titles = [](const std::vector<StoredRun>& runs) {
+        const model::GroupedRuns grouped = groups_of(runs);
+        std::vector<const model::Group*> groups;
+        for (const auto& group : grouped.groups()) groups.push_back(&group);
+        return model::group_titles(groups);
+    };
+    const auto with = [](const char* id, const char* label, const char* lr, const char* momentum) {
+        auto run = with_settings(weak_run(id, 2, 0.01), {{"lr", lr}, {"momentum", momentum}});
+        run.label = label;
+        return run;
+    };
+    EXPECT_THAT(titles({with("a", "base", "1", "0"), with("b", "tuned", "2", "0.9"),
+                        with("c", "tuned", "3", "0.9")}),
+                ElementsAre("base", "tuned, lr 2", "tuned, lr 3"));
+    EXPECT_THAT(titles({with("a", "one", "1", "0"), with("b", "one", "2", "0.9")}),
+                ElementsAre("mnist-cnn, lr 1", "mnist-cnn, lr 2"))
+        << "a label of all tells none apart; of two settings that go together one is enough";
+    EXPECT_THAT(titles({with("a", "one", "1", "0"), with("b", "other", "1", "0"),
+                        with("c", "third", "2", "0")}),
+                ElementsAre("mnist-cnn", "third"))
+        << "the first group has runs of two labels";
+}
+
 TEST_F(HtmlPage, MarksTheSingleDeviceBaseOfACurve) {
     const std::string text =
         page({with_settings(weak_run("20261121T101500Z-000001", 1, 0.010), {{"progress", "thread"}}),
