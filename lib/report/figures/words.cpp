@@ -13,6 +13,8 @@ namespace ranklab::report::figures {
 namespace {
 
 constexpr std::size_t kLongest = 600;  // of a formula
+constexpr const char* kBytes = "B";
+constexpr double kMiB = 1024.0 * 1024.0;
 
 Number cell_number(const results::Run& run, const results::Table& table, const std::string& column,
                    std::size_t row) {
@@ -86,6 +88,16 @@ Words estimate_of(const model::Group& group, std::string_view measurement) {
     return words;
 }
 
+std::string unit_for_reading(const std::string& unit) {
+    return unit == kBytes ? "MiB" : unit;
+}
+
+Words for_reading(Words words, const std::string& unit) {
+    for (auto& word : words)
+        for (auto& number : word.numbers) number.divided_by = unit == kBytes ? kMiB : 1;
+    return words;
+}
+
 void append(Words& words, Words more) {
     words.insert(words.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -94,9 +106,10 @@ std::string plain_text(const Words& words) {
     std::string text;
     for (const auto& word : words) {
         if (word.kind == Word::Kind::number) {
-            text += shown(word.numbers[0].value);
+            text += shown(word.numbers[0].shown_value());
         } else if (word.kind == Word::Kind::interval) {
-            text += fmt::format("[{} .. {}]", shown(word.numbers[0].value), shown(word.numbers[1].value));
+            text += fmt::format("[{} .. {}]", shown(word.numbers[0].shown_value()),
+                                shown(word.numbers[1].shown_value()));
         } else {
             text += word.text;
         }

@@ -21,6 +21,9 @@ struct Number {
     std::vector<std::pair<std::string, std::string>> place = {};
     std::string explanation = "";  ///< what follows the number with all its digits, " s: median of ..."
     bool every_digit = false;      ///< for the eye, too: it was published so
+    double divided_by = 1;         ///< for the eye alone: bytes are shown in MiB
+
+    double shown_value() const { return value / divided_by; }
 };
 
 struct Word {
@@ -57,6 +60,10 @@ Words cell_of(const results::Run& run, const results::Table& table, const std::s
 Word cell_interval(const results::Run& run, const results::Table& table, std::size_t row);
 /// A group's estimate with its interval and where they are from; none where it has none.
 Words estimate_of(const model::Group& group, std::string_view measurement);
+
+/// What people read a unit in: memory and storage in MiB. The numbers keep their values, with all digits.
+std::string unit_for_reading(const std::string& unit);
+Words for_reading(Words words, const std::string& unit);
 
 void append(Words& words, Words more);
 /// Without anything that is behind the words.

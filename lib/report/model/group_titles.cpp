@@ -50,8 +50,9 @@ Texts differing_keys(const Groups& groups) {
     return met.differing();
 }
 
-std::string join_of(const Run& run, const Texts& differing) {
+std::string join_of(const Run& run, const Texts& differing, bool labelled) {
     const std::string mode = run.setting("mode"), sync = run.setting("sync");
+    if (labelled && mode == "ddp" && sync == "none") return "without sync";  // no label hides that
     const bool name_sync =
         !sync.empty() && mode != "single" && (sync != "none" || mode == "ddp") && contains(differing, "sync");
     if (!contains(differing, "mode") && !name_sync) return "";
@@ -74,7 +75,8 @@ Texts special_parts(const Run& run, const Texts& differing, Named named, bool la
         return {fmt::format("{} over {}", main_name(run), workers_of(run) > 0 ? "workers" : "ranks"),
                 fmt::format("{} × {}²", run.setting("files"), run.setting("size"))};
     const bool unnamed = labelled && !contains(differing, "model") && !contains(differing, "strategy");
-    Texts parts{unnamed ? "" : main_name(run), join_of(run, differing), batch_of(run, differing, named)};
+    Texts parts{unnamed ? "" : main_name(run), join_of(run, differing, labelled),
+                batch_of(run, differing, named)};
     std::erase(parts, "");
     return parts;
 }

@@ -43,11 +43,11 @@ List sections_of(const PageInput& input, figures::Drawer& drawer) {
     };
     const figures::Source& source = input.source;
     Sections sections;
-    sections.add("summary", "Summary", "summary", summary_data(input));
     sections.add_rows(
         "scaling", "Scaling of training",
         {row(scaling_figures(source, stats::Scaling::weak), "Weak: each rank keeps its batch"),
          row(scaling_figures(source, stats::Scaling::strong), "Strong: ranks share one batch")});
+    sections.add("summary", "Summary", "summary", summary_data(input));
     sections.add_rows("phases", "Where a step's time goes", {row(phase_figures(source))});
     sections.add_rows("messages", "Message sizes", {row(message_figures(source))});
     sections.add("ranks", "Rank by rank", "ranks_of_runs", ranks_data(input));
@@ -57,7 +57,7 @@ List sections_of(const PageInput& input, figures::Drawer& drawer) {
     sections.add_rows("losses", "Losses", {row(loss_figures(source))});
     sections.add_rows("reference", "Published figures", {row(published_figures(source))},
                       published_data(input));
-    sections.add("runs", "Newest run of each group", "run_details", runs_data(input));
+    sections.add("runs", "Runs", "run_details", runs_data(input));
     sections.add("environment", "Environment", "environment", environment_data(input));
     sections.add("definitions", "Definitions", "definitions", definitions_data(input, named));
     return sections.all();
@@ -88,14 +88,18 @@ std::string html_page(const model::ChosenRuns& runs, const HtmlOptions& options)
     const model::References references = model::read_references(options.reference);
     for (const auto& problem : references.problems) base::log::warn(problem);
     const auto load = [&](const std::string& id) { return runs.file().read(id); };
-    const PageInput input{{grouped, load, references},
-                          runs.file().path().filename().string(),
-                          runs.text(),
-                          options.most_groups,
-                          runs.how_to()};
+    PageInput input{{grouped, load, references},
+                    runs.file().path().filename().string(),
+                    runs.text(),
+                    options.most_groups,
+                    runs.how_to(),
+                    [&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); }};
+    for (const auto& [group, shown] : detailed_groups(grouped))
+        input.shown_whole.insert(shown.begin(), shown.end());
     figures::Drawer drawer;
     return filled("page.html", Object{{"file", figures::cut(input.file, 120)},
                                       {"lead", lead_data(input)},
+                                      {"headlines", headlines_data(input)},
                                       {"warnings", warnings_data(input)},
                                       {"sections", sections_of(input, drawer)}});
 }

@@ -12,7 +12,7 @@ List ours_data(const std::vector<const model::Group*>& groups, const std::string
     List ours;
     for (const model::Group* group : groups)
         ours.push_back(Object{{"words", words_data(figures::estimate_of(*group, quantity))},
-                              {"link", run_anchor(input, *group)},
+                              {"link", run_anchor(input, group->newest.id)},
                               {"title", group->newest.id},
                               {"last", group == groups.back()}});
     return ours;

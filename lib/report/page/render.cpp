@@ -43,7 +43,7 @@ Data number_data(const Number& number) {
     return Object{{"exact", exact},
                   {"place", place},
                   {"title", figures::cut(exact + number.explanation, kLongestTitle)},
-                  {"shown", number.every_digit ? exact : figures::shown(number.value)}};
+                  {"shown", number.every_digit ? exact : figures::shown(number.shown_value())}};
 }
 
 // What words.html calls a word whose text is all.

@@ -2,6 +2,7 @@
 // for a part it is false.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct PageInput {
     std::string choice;  ///< of its runs, in words; "" for all
     std::size_t most_groups = 60;
     model::HowTo how_to = {};
+    std::function<results::Run(const std::string& id)> summaries = {};  ///< a run without its samples
+    std::set<std::string> shown_whole = {};                             ///< ids of detailed_groups
 
     const model::GroupedRuns& grouped() const { return source.grouped; }
 };
@@ -31,11 +34,22 @@ Data more_data(std::size_t more, const std::string& how);
 Data figure_row(const std::string& heading, const std::vector<figures::Figure>& figures,
                 figures::Drawer& drawer);
 
-/// Groups whose newest run the page shows whole: what others link to.
-std::vector<const model::Group*> detailed_groups(const model::GroupedRuns& grouped);
-/// The anchor of the group's newest run where the page shows it; otherwise false.
-Data run_anchor(const PageInput& input, const model::Group& group);
+/// A group, and those of its runs that the page shows whole, the newest first: what others link to.
+struct DetailedGroup {
+    const model::Group* group = nullptr;
+    std::vector<std::string> runs;
+};
+std::vector<DetailedGroup> detailed_groups(const model::GroupedRuns& grouped);
+/// The run's anchor where the page shows it whole; otherwise false.
+Data run_anchor(const PageInput& input, const std::string& id);
+/// For run_link.html.
+Object run_link(const PageInput& input, const std::string& id, const std::string& title);
 
+/// Whether its newest run was verified.
+figures::Word verdict_of(const model::Group& group);
+
+/// The best of each workload.
+Data headlines_data(const PageInput& input);
 Data warnings_data(const PageInput& input);
 Data summary_data(const PageInput& input);
 Data ranks_data(const PageInput& input);

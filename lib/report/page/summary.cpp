@@ -24,14 +24,6 @@ std::vector<std::string> columns_of(const std::string& command, const model::Gro
     return names;
 }
 
-Word verdict(const model::Group& group) {
-    if (!group.valid()) return {Kind::bad, "INVALID"};
-    if (group.verified.empty()) return {Kind::none, "–"};
-    if (group.verified == "yes") return {Kind::good, "verified"};
-    if (group.verified == "NO") return {Kind::bad, "FAILED"};
-    return {Kind::none, figures::cut(group.verified, 60)};
-}
-
 std::string unit_of(const std::vector<const model::Group*>& groups, const std::string& name) {
     for (const model::Group* group : groups)
         if (const auto* m = group->newest.find(name)) return m->unit;
@@ -43,22 +35,24 @@ Data group_data(const PageInput& input, const model::Group& group, const std::st
     List cells;
     for (const auto& name : names) {
         const auto found = figures::estimate_of(group, name);
-        cells.push_back(cell_data(found.empty() ? figures::Words{{Kind::none, "–"}} : found));
+        cells.push_back(cell_data(found.empty() ? figures::Words{{Kind::none, "–"}}
+                                                : figures::for_reading(found, unit_of({&group}, name))));
     }
-    return Object{{"link", run_anchor(input, group)},
+    return Object{{"link", run_anchor(input, group.newest.id)},
                   {"title", figures::cut(title, 200)},
                   {"ranks", fmt::to_string(group.ranks)},
                   {"runs", fmt::to_string(group.all())},
                   {"invalid", if_any(group.invalid == 0 ? "" : fmt::to_string(group.invalid))},
                   {"cells", cells},
-                  {"words", words_data({verdict(group)})},
+                  {"words", words_data({verdict_of(group)})},
                   {"time", group.last_utc},
                   {"day", group.last_utc.substr(0, 10)}};
 }
 
 List columns_data(const std::vector<const model::Group*>& groups, const std::vector<std::string>& names) {
     List columns;
-    for (const auto& name : names) columns.push_back(named(name, unit_of(groups, name)));
+    for (const auto& name : names)
+        columns.push_back(named(name, figures::unit_for_reading(unit_of(groups, name))));
     return columns;
 }
 
@@ -88,6 +82,14 @@ std::vector<std::string> commands_of(const model::GroupedRuns& grouped) {
 }
 
 }  // namespace
+
+Word verdict_of(const model::Group& group) {
+    if (!group.valid()) return {Kind::bad, "INVALID"};
+    if (group.verified.empty()) return {Kind::none, "–"};
+    if (group.verified == "yes") return {Kind::good, "verified"};
+    if (group.verified == "NO") return {Kind::bad, "FAILED"};
+    return {Kind::none, figures::cut(group.verified, 60)};
+}
 
 Data summary_data(const PageInput& input) {
     List commands;

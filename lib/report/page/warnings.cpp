@@ -17,11 +17,11 @@ constexpr std::size_t kMostAtOnce = 6;  // a longer list is not read
 struct Item {
     Words words;
     bool bad = false;
+    std::string who = {}, run = {};  // "3 runs, newest", and that one's id
 };
 
 Item notice(const std::string& text, std::size_t runs, const std::string& newest, bool bad) {
-    const auto who = runs == 1 ? "run" : fmt::format("{} runs, newest", runs);
-    return {{figures::cut(text, 400), " ", figures::soft(fmt::format("{} {}", who, newest))}, bad};
+    return {{figures::cut(text, 400)}, bad, runs == 1 ? "run" : fmt::format("{} runs, newest", runs), newest};
 }
 
 Item unverified(const std::vector<std::string>& runs) {
@@ -29,10 +29,12 @@ Item unverified(const std::vector<std::string>& runs) {
     return {
         {fmt::format("{} not verified: {} checks say “not verified”, since there was nothing to compare with "
                      "(one rank alone, no sync, no reading back), so nothing says that {} computed or wrote "
-                     "the right thing. ",
+                     "the right thing.",
                      model::counted(runs.size(), "run") + (one ? " is" : " are"), one ? "its" : "their",
-                     one ? "it" : "they"),
-         figures::soft("newest " + runs.back())}};
+                     one ? "it" : "they")},
+        false,
+        one ? "run" : "newest",
+        runs.back()};
 }
 
 Item invalid(const model::GroupedRuns& grouped) {
@@ -72,6 +74,12 @@ std::vector<Item> items_of(const model::GroupedRuns& grouped) {
     return items;
 }
 
+Object item_data(const PageInput& input, const Item& item) {
+    Object data = run_link(input, item.run, item.run);
+    data.insert({{"bad", item.bad}, {"who", if_any(item.who)}, {"words", words_data(item.words)}});
+    return data;
+}
+
 }  // namespace
 
 Data warnings_data(const PageInput& input) {
@@ -79,8 +87,7 @@ Data warnings_data(const PageInput& input) {
     if (items.empty()) return false;
     List first, rest;
     for (std::size_t i = 0; i < items.size(); ++i)
-        (i < kMostAtOnce ? first : rest)
-            .push_back(Object{{"bad", items[i].bad}, {"words", words_data(items[i].words)}});
+        (i < kMostAtOnce ? first : rest).push_back(item_data(input, items[i]));
     const Data more =
         rest.empty() ? Data(false) : Data(Object{{"count", fmt::to_string(rest.size())}, {"rest", rest}});
     return Object{{"first", first}, {"more", more}};

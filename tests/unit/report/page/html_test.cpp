@@ -443,15 +443,15 @@ TEST(GroupTitles, AreLabelsWhereTheseDifferAndNoMoreThanTellsApart) {
         run.label = label;
         return run;
     };
-    EXPECT_THAT(titles({with("a", "base", "1", "0"), with("b", "tuned", "2", "0.9"),
-                        with("c", "tuned", "3", "0.9")}),
-                ElementsAre("base", "tuned, lr 2", "tuned, lr 3"));
+    EXPECT_THAT(
+        titles({with("a", "base", "1", "0"), with("b", "tuned", "2", "0.9"), with("c", "tuned", "3", "0.9")}),
+        ElementsAre("base", "tuned, lr 2", "tuned, lr 3"));
     EXPECT_THAT(titles({with("a", "one", "1", "0"), with("b", "one", "2", "0.9")}),
                 ElementsAre("mnist-cnn, lr 1", "mnist-cnn, lr 2"))
         << "a label of all tells none apart; of two settings that go together one is enough";
-    EXPECT_THAT(titles({with("a", "one", "1", "0"), with("b", "other", "1", "0"),
-                        with("c", "third", "2", "0")}),
-                ElementsAre("mnist-cnn", "third"))
+    EXPECT_THAT(
+        titles({with("a", "one", "1", "0"), with("b", "other", "1", "0"), with("c", "third", "2", "0")}),
+        ElementsAre("mnist-cnn", "third"))
         << "the first group has runs of two labels";
 }
 
@@ -486,7 +486,7 @@ TEST_F(HtmlPage, HasAShortListOfWarningsAndTheRestFolded) {
                                 std::string(1, static_cast<char>('a' + i)) + " alone"};
     }
     const std::string text = page(runs);
-    EXPECT_THAT(text, HasSubstr("<li>lag-1 0.1 .. 0.9 <span class=\"unit\">9 runs, newest "));
+    EXPECT_THAT(text, HasSubstr("<li>lag-1 0.1 .. 0.9 <span\nclass=\"unit\">9 runs, newest <a href=\"#run-"));
     EXPECT_THAT(text, HasSubstr(" more</summary><ul class=\"notices\">"));
     const std::string shown = text.substr(text.find("id=\"warnings\""),
                                           text.find(" more</summary>") - text.find("id=\"warnings\""));
@@ -539,17 +539,59 @@ TEST_F(HtmlPage, SaysWhereGnuplotIsMissingAndStillHasTheNumbers) {
 
 TEST_F(HtmlPage, LinksOnlyToRunsThatItShows) {
     std::vector<StoredRun> runs;
-    for (int i = 10; i < 40; ++i) {  // a group each
+    for (int i = 10; i < 90; ++i) {  // a group each
         runs.push_back(weak_run("20261121T1015" + std::to_string(i) + "Z-0000aa", 1, 0.010));
         runs.back().started_utc = "2026-11-21T10:15:" + std::to_string(i) + "Z";
         runs.back().config.push_back({"lr", std::to_string(i), true});
+        runs.back().warnings = {"the place is busy"};
     }
+    runs[0].warnings = {"the oldest alone"};
     const std::string text = page(runs);
-    EXPECT_THAT(text, HasSubstr("href=\"#run-20261121T101539Z-0000aa\""));
-    EXPECT_THAT(text, HasSubstr("id=\"run-20261121T101539Z-0000aa\""));
+    EXPECT_THAT(text, HasSubstr("href=\"#run-20261121T101589Z-0000aa\""));
+    EXPECT_THAT(text, HasSubstr("id=\"run-20261121T101589Z-0000aa\""));
     EXPECT_THAT(text, Not(HasSubstr("href=\"#run-20261121T101510Z-0000aa\"")));
-    EXPECT_THAT(text, HasSubstr("mnist-cnn, lr 10"));
-    EXPECT_THAT(text, HasSubstr("… and 14 more groups"));
+    EXPECT_THAT(text, HasSubstr("run 20261121T101510Z-0000aa"));
+    EXPECT_THAT(text, HasSubstr("… and 20 more groups"));
+}
+
+TEST_F(HtmlPage, ShowsEachRunOfAGroupWholeAndLinksToIt) {
+    std::vector<StoredRun> runs;
+    for (int i = 0; i < 3; ++i)
+        runs.push_back(weak_run("20261121T101500Z-00000" + std::to_string(i), 1, 0.010 + 0.001 * i));
+    const std::string text = page(runs);
+    EXPECT_THAT(text, HasSubstr("This group has 3 valid runs"));
+    for (const char* const id : {"20261121T101500Z-000000", "20261121T101500Z-000001"}) {
+        EXPECT_THAT(text, HasSubstr(fmt::format("<a href=\"#run-{}\">{}</a>", id, id)));
+        EXPECT_THAT(text, HasSubstr(fmt::format("id=\"run-{}\"", id)));
+        EXPECT_THAT(text, HasSubstr(fmt::format("data-run=\"{}\" data-name=\"step_time_s\"", id)));
+    }
+}
+
+TEST_F(HtmlPage, BeginsWithTheBestOfEachWorkloadAndLeavesOutRanksThatShareNothing) {
+    const auto faster = [](StoredRun run, double rate, const char* sync) {
+        run = with_settings(std::move(run), {{"sync", sync}});
+        run.measurements[1].summary.median = rate;
+        return run;
+    };
+    const std::string text = page({weak_run("20261121T101500Z-000001", 1, 0.010),
+                                   faster(weak_run("20261121T101500Z-000002", 2, 0.012), 5000, "flat"),
+                                   faster(weak_run("20261121T101500Z-000003", 2, 0.012), 9000, "none")});
+    const std::size_t begin = text.find("class=\"headline\""), warned = text.find("id=\"warnings\"");
+    ASSERT_LT(begin, warned);
+    const std::string headline = text.substr(begin, text.find("</article>", begin) - begin);
+    EXPECT_THAT(headline, HasSubstr("<h2>mnist-cnn</h2>"));
+    EXPECT_THAT(headline, HasSubstr(">5000</data>"));
+    EXPECT_THAT(headline, HasSubstr("href=\"#run-20261121T101500Z-000002\""));
+    EXPECT_THAT(headline, HasSubstr("the best of 2 measured"));
+    EXPECT_THAT(headline, HasSubstr("2 ranks on node01"));
+}
+
+TEST(Numbers, OfBytesAreReadInMiBAndKeepTheirValue) {
+    const std::string text = shown(figures::for_reading({figures::derived(3.0 * 1024 * 1024, "a sum")}, "B"));
+    EXPECT_THAT(text, HasSubstr("data-value=\"3145728\""));
+    EXPECT_THAT(text, HasSubstr(">3</data>"));
+    EXPECT_EQ(figures::unit_for_reading("B"), "MiB");
+    EXPECT_EQ(figures::unit_for_reading("s"), "s");
 }
 
 TEST_F(HtmlPage, OfNoRunSaysSo) {
