@@ -190,7 +190,7 @@ void one_after_the_other(const std::vector<Job>& jobs, const Launch& launch,
 }
 
 // The summary is stored with what the runs' headers showed: what all have, and of what they differ in what
-// was asked for or, where nothing was, all values (which are no number).
+// was asked for or, where nothing was, all values; of numbers, nothing: none of them is that of all.
 void settle_for_summary(Job& job, const std::vector<Job>& jobs) {
     std::map<std::string, std::vector<std::string>> settled;
     std::set<std::string> texts;
@@ -206,6 +206,8 @@ void settle_for_summary(Job& job, const std::vector<Job>& jobs) {
             job.options.choose(name, values.front());
         else if (!job.options.has(name) && texts.contains(name))
             job.options.resolve(name, base::join(values, ","));
+        else if (!texts.contains(name))
+            job.options.leave_open(name);
     }
 }
 
@@ -213,6 +215,7 @@ void settle_for_summary(Job& job, const std::vector<Job>& jobs) {
 results::Run summary_of(const Job& job, const std::vector<results::Run>& runs) {
     results::Run summary;
     summary.tables = job.experiment.compare(runs);
+    summary.context = job.experiment.facts_of(runs);
     return summary;
 }
 

@@ -50,6 +50,8 @@ inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;
 
 CacheLabel label_of(const CacheEvidence& evidence);
+/// The label, with the share that was resident where one is known and it is no other case: "warm 100 %".
+std::string label_with_share(const CacheEvidence& evidence);
 
 /// May the read be shown as one of a cold cache? If not, a run with --cold is no valid measurement (exit 7).
 inline bool proof_of_cold(const CacheLabel& label) {

@@ -241,7 +241,8 @@ void Hdf5Strategy::gather_account() {
     if (!form_.parallel) return;
     const Hdf5Account account = gather_hdf5_account(place_.ranks, *file_);
     tables_ = account.tables();
-    warnings_ = account.warnings(form_.strategy);
+    warnings_.clear();
+    for (auto& sentence : account.warnings(form_.strategy)) warnings_.push_back({std::move(sentence)});
 }
 
 std::unique_ptr<Reader> Hdf5Strategy::reader(IoTimes& times) const {

@@ -39,7 +39,7 @@ class Hdf5Strategy : public Strategy {
     std::unique_ptr<Reader> reader(base::IoTimes& times) const override;
     std::filesystem::path file_of(std::int64_t id) const override;
     std::vector<results::Table> tables() const override { return tables_; }
-    std::vector<std::string> warnings() const override { return warnings_; }
+    std::vector<Remark> warnings() const override { return warnings_; }
 
   protected:
     /// Rows of records: [first_record, + records) and of each the rows [first_row, + rows). Where `records`
@@ -86,7 +86,7 @@ class Hdf5Strategy : public Strategy {
     bool unfinished_ = false;
     std::optional<FolderWatch> watch_;  // rank 0 of a parallel form, from open() to close()
     std::vector<results::Table> tables_;
-    std::vector<std::string> warnings_;
+    std::vector<Remark> warnings_;
 };
 
 /// Rows of 8 * size bytes that go into kMostBytesAtOnce: at least one.

@@ -84,13 +84,13 @@ std::vector<results::Table> ProcessStrategy::tables() const {
     return {std::move(rows).table()};
 }
 
-std::vector<std::string> ProcessStrategy::warnings() const {
+std::vector<Remark> ProcessStrategy::warnings() const {
     const int cores = usable_cores();
     if (cores == 0 || job().workers <= cores) return {};
-    return {
-        fmt::format("{} workers share {} core{}; use fewer workers, or give the rank more cores (mpirun "
-                    "--bind-to none)",
-                    job().workers, cores, cores == 1 ? "" : "s")};
+    return {{fmt::format("{} workers share {} core{}; use fewer workers, or give the rank more cores (mpirun "
+                         "--bind-to none)",
+                         job().workers, cores, cores == 1 ? "" : "s"),
+             {fmt::format("workers {}", cores)}}};
 }
 
 }  // namespace ranklab::io

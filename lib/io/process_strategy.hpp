@@ -28,7 +28,7 @@ class ProcessStrategy : public FileStrategy {
     /// Each worker's own, where they work at the same time.
     std::vector<base::IoTimes> writers() const override;
     /// Where there are more workers than cores that they may run on.
-    std::vector<std::string> warnings() const override;
+    std::vector<Remark> warnings() const override;
 
   protected:
     virtual void hand_out(WorkerProcesses& workers) = 0;

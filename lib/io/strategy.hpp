@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/io_times.hpp"
 #include "base/share.hpp"
 #include "comm/communicator.hpp"
@@ -36,6 +37,12 @@ class Reader {
     /// The size x size values of record `id` as they lie in the file. DataError where there are not so many,
     /// or the file is not as it should be.
     virtual void read(std::int64_t id, std::span<double> values) = 0;
+};
+
+/// A sentence for who reads the numbers, and the settings that mend what it says.
+struct Remark {
+    std::string sentence;
+    base::Settings settings = {};
 };
 
 /// The verbs are called in this order, each by all ranks of the place, each timed. open: what must be there
@@ -65,7 +72,7 @@ class Strategy {
     /// after close(), which gathered it.
     virtual std::vector<results::Table> tables() const { return {}; }
     /// Sentences that mark the row: a collective request that fell back.
-    virtual std::vector<std::string> warnings() const { return {}; }
+    virtual std::vector<Remark> warnings() const { return {}; }
 };
 
 struct StrategyEntry {

@@ -294,6 +294,7 @@ bool Options::is_set(const std::string& name) const {
 
 bool Options::has(const std::string& name) const {
     const Option* option = schema_.find(name);
+    if (open_.contains(name)) return false;
     return is_set(name) || resolved_.count(name) != 0 || (option != nullptr && option->fallback.has_value());
 }
 

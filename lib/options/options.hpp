@@ -55,6 +55,9 @@ class Options {
         if (!is_set(name)) resolve(name, std::move(value));
     }
 
+    /// As if it had no value: of several runs together, where each has another one.
+    void leave_open(const std::string& name) { open_.insert(name); }
+
     /// Of a resolved value: OptionError where the user could not have said it.
     void check(const std::string& name) const;
 
@@ -83,6 +86,7 @@ class Options {
     std::map<std::string, std::string> user_;
     std::set<std::string> from_command_line_;
     std::map<std::string, std::string> resolved_;
+    std::set<std::string> open_;
     std::vector<std::string> positional_;
 };
 

@@ -76,7 +76,7 @@ Written write(const StrategyEntry& entry, const Job& job) {
         strategy->write();
         strategy->close();
         written.tables = strategy->tables();
-        written.warnings = strategy->warnings();
+        for (const auto& remark : strategy->warnings()) written.warnings.push_back(remark.sentence);
     }
     written.records = sum_over_ranks(times.records().calls);
     written.bytes = sum_over_ranks(times.bytes());

@@ -114,6 +114,8 @@ class Experiment {
     virtual std::string line_of(const results::Run&) const { return ""; }
     /// The runs of all variants beside each other. Stored as a run of its own.
     virtual std::vector<results::Table> compare(const std::vector<results::Run>&) const { return {}; }
+    /// Facts of the run that holds those tables.
+    virtual std::vector<results::Fact> facts_of(const std::vector<results::Run>&) const { return {}; }
 };
 
 }  // namespace ranklab::experiments

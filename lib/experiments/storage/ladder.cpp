@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "experiments/storage/options.hpp"
+#include "experiments/storage/place.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::experiments {
@@ -114,8 +115,12 @@ std::string ladder_line(const results::Run& run) {
     if (job == nullptr) return "";
     std::string who = run.setting("strategy");
     if (who.starts_with("process")) who += fmt::format(" with {} workers", run.setting("workers"));
-    return fmt::format("{}: {:.4g} s at {} rank(s), {:.4g} MiB/s, {}", who, job->summary.median,
-                       ranks_of(run), run.median(vocabulary::kWriteRate),
+    const auto* read = run.find(vocabulary::kReadRate);
+    const std::string reading = read == nullptr ? ""
+                                                : fmt::format(", read {:.4g} MiB/s ({})",
+                                                              read->summary.median, place_cells(run).cache);
+    return fmt::format("{}: {:.4g} s at {} rank(s), {:.4g} MiB/s{}, {}", who, job->summary.median,
+                       ranks_of(run), run.median(vocabulary::kWriteRate), reading,
                        run.verified() == "yes" ? "verified" : run.verified());
 }
 
@@ -128,12 +133,27 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
         const auto summary = job == nullptr ? stats::Summary{} : job->summary;
         const bool processes = run.setting("strategy").starts_with("process");
         const Nearest nearest = nearest_ceiling(run);
-        table.add({run.setting("strategy"), static_cast<std::int64_t>(ranks_of(run)),
+        const PlaceCells place = place_cells(run);
+        table.add({run.setting("strategy"),
+                   static_cast<std::int64_t>(ranks_of(run)),
                    std::int64_t{processes ? std::atoll(run.setting("workers").c_str()) : 0},
-                   static_cast<std::int64_t>(summary.n), summary.median, summary.ci95.low, summary.ci95.high,
-                   base / summary.median, before / summary.median, run.median(vocabulary::kWriteRate),
-                   run.median(vocabulary::kFileRate), nearest.ceiling, nearest.percent, run.verified(),
-                   mark_of(run, nearest)});
+                   static_cast<std::int64_t>(summary.n),
+                   summary.median,
+                   summary.ci95.low,
+                   summary.ci95.high,
+                   base / summary.median,
+                   before / summary.median,
+                   run.median(vocabulary::kWriteRate),
+                   run.median(vocabulary::kFileRate),
+                   nearest.ceiling,
+                   nearest.percent,
+                   run.verified(),
+                   mark_of(run, nearest),
+                   run.median(vocabulary::kReadRate),
+                   place.cache,
+                   place.fsync,
+                   place.file_system,
+                   place.directory});
         before = summary.median;
     }
     return std::move(table).table();

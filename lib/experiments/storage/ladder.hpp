@@ -13,7 +13,7 @@ namespace ranklab::experiments {
 /// its own.
 std::vector<Variant> ladder_variants(const options::Options& options);
 
-/// "binary: 0.0123 s at 1 rank(s), 812.3 MiB/s, verified"
+/// "binary: 0.0123 s at 1 rank(s), 812.3 MiB/s, read 1024 MiB/s (warm 100 %), verified"
 std::string ladder_line(const results::Run& run);
 
 /// The table `ladder`: a row per run.
@@ -27,6 +27,8 @@ std::string ladder_line(const results::Run& run);
 ///                  faster than that; percent_of_ceiling: what per cent of it it reaches
 ///   verified       yes, no (wrong values) or not verified;  mark: the run's warnings, and why its ceiling
 ///                  does not bind
+///   read_MiBps     of the first reading; cache, fsync, file_system, directory: what it and the writing are
+///   of
 results::Table ladder_table(const std::vector<results::Run>& runs);
 
 }  // namespace ranklab::experiments

@@ -11,6 +11,7 @@
 #include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/target_ci.hpp"
 #include "experiments/shared/verdicts.hpp"
+#include "experiments/storage/place.hpp"
 #include "experiments/storage/tables.hpp"
 #include "host/process.hpp"
 #include "measure/gather.hpp"
@@ -108,7 +109,7 @@ void add_writing(results::Run& run, const StorageRecord& record, const Gathered&
 void add_reading(results::Run& run, const StorageRecord& record, const Gathered& gathered) {
     std::vector<ReadTrial> first;
     for (const auto& pass : record.reads)
-        if (pass.kind == "read 1") first.push_back(pass.trial);
+        if (pass.kind == kRatedPass) first.push_back(pass.trial);
     if (first.empty()) return;
     const auto times = gathered.of(first, [](const ReadTrial& t) { return t.seconds(); });
     run.measurements.push_back(by_rank(vocabulary::kReadTime, "repetition", times));
@@ -195,6 +196,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     run.measurements.push_back(
         by_rank(vocabulary::kPeakMemory, "run",
                 measure::gather_columns(control, {static_cast<double>(host::peak_rss_bytes())})));
+    add_place(run, options, control);
     add_storage_tables(run, record, options, participants, control);
     add_statistics(run);
 }

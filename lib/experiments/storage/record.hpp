@@ -12,10 +12,13 @@
 
 namespace ranklab::experiments {
 
+/// The first timed pass of a repetition: the rate of reading is of these.
+inline constexpr const char* kRatedPass = "read 1";
+
 /// One pass of reading.
 struct ReadPass {
     int repetition = 0;  ///< from 1; warm-up repetitions are not read
-    std::string kind;    ///< "read 1", "read 2" (timed) or "check" (another order, for comparing)
+    std::string kind;    ///< kRatedPass, "read 2" (timed) or "check" (another order, for comparing)
     WhoReads who = WhoReads::writers;
     ReadTrial trial;
 };

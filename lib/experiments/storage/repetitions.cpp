@@ -89,7 +89,9 @@ bool Repetitions::write(std::int64_t repetition) {
     record_.writes.push_back(runner_.write());
     if (on_any(runner_.was_cut())) return false;
     record_.tables = runner_.strategy().tables();
-    record_.warnings = runner_.strategy().warnings();
+    record_.warnings.clear();
+    for (const auto& [sentence, settings] : runner_.strategy().warnings())
+        record_.warnings.push_back(options::told(sentence, settings));
     if (ceilings && !before) measure_ceilings();
     return true;
 }

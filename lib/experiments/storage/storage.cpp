@@ -11,6 +11,7 @@
 #include "experiments/storage/folder.hpp"
 #include "experiments/storage/ladder.hpp"
 #include "experiments/storage/options.hpp"
+#include "experiments/storage/place.hpp"
 #include "experiments/storage/record.hpp"
 #include "experiments/storage/repetitions.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -128,6 +129,10 @@ std::string Storage::line_of(const results::Run& run) const {
 
 std::vector<results::Table> Storage::compare(const std::vector<results::Run>& runs) const {
     return {ladder_table(runs)};
+}
+
+std::vector<results::Fact> Storage::facts_of(const std::vector<results::Run>& runs) const {
+    return facts_of_ladder(runs);
 }
 
 }  // namespace ranklab::experiments

@@ -22,6 +22,7 @@ class Storage final : public Experiment {
     std::vector<Variant> variants(const options::Options& options) const override;
     std::string line_of(const results::Run& run) const override;
     std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
+    std::vector<results::Fact> facts_of(const std::vector<results::Run>& runs) const override;
 };
 
 }  // namespace ranklab::experiments

@@ -157,11 +157,16 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, co
 void add_reads(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                comm::Communicator& control) {
     std::vector<io::CacheEvidence> caches;
-    for (const auto& read : record.reads) caches.push_back(io::merged_over_ranks(control, read.trial.cache));
+    io::CacheEvidence of_rate;  // the passes that the rate is of
+    for (const auto& read : record.reads) {
+        caches.push_back(io::merged_over_ranks(control, read.trial.cache));
+        if (read.kind == kRatedPass) of_rate = io::merged(of_rate, caches.back());
+    }
+    if (of_rate.requested > 0) run.context.push_back({"storage", "cache", io::label_with_share(of_rate)});
     run.tables.push_back(reads_table(record, options, caches, control));
     for (std::size_t i = 0; options.flag("cold") && i < caches.size(); ++i) {
         const auto label = io::label_of(caches[i]);
-        if (record.reads[i].kind != "read 1" || io::proof_of_cold(label) || run.exit_code != 0) continue;
+        if (record.reads[i].kind != kRatedPass || io::proof_of_cold(label) || run.exit_code != 0) continue;
         run.valid = false;
         run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
         run.warnings.insert(

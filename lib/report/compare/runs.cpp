@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "report/compare/parts.hpp"
 #include "report/model/selection.hpp"
+#include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -68,15 +69,16 @@ model::Conditions decisive_conditions(const Run& run) {
         if (model::is_decisive_fact(name, value) && !value.empty()) conditions[name] = value;
     }
     add_places(run, conditions);
-    const std::string file_system = model::seen_in_tables(run, "file_system");
+    const std::string file_system = model::file_system_of(run);
     if (!file_system.empty()) conditions["file_system"] = file_system;
+    if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // beside no other
     return conditions;
 }
 
 model::Conditions noted_conditions(const Run& run) {
     model::Conditions conditions{{"cpus", cpusets(run)}};
-    const std::string cache = model::seen_in_tables(run, "cache");
-    if (!cache.empty()) conditions["cache"] = cache;
+    const std::string cache = model::cache_kind(run);
+    if (!cache.empty() && cache != "cold") conditions["cache"] = cache;
     for (const auto& [section, key, value] : run.context) {
         const std::string name = section + "." + key;
         if (vocabulary::role_of_fact(name) == vocabulary::FactRole::noted) conditions[name] = value;

@@ -81,7 +81,7 @@ Figure ladder_speedups(const ShownLadder& shown) {
     const model::LadderRow& base = model::base_of(rows);
     ChartSeries series{"speedup", Look::points, 2, {}};
     for (std::size_t i = 0; i < rows.size(); ++i)
-        series.points.push_back({0, rows[i].speedup, {}, shown.speedups[i]});
+        series.points.push_back({0, rows[i].speedup, rows[i].speedup_ci, shown.speedups[i]});
     Words caption{fmt::format("Ratio of median job times; the base is {} with ", cut(base.rung, 300))};
     append(caption, shown.times[static_cast<std::size_t>(&base - rows.data())]);
     append(caption, {" s."});

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "report/formats/parts.hpp"
+#include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::formats {
@@ -18,7 +19,7 @@ constexpr const char* kHead =
     "median\n"
     "# formulae: docs/measurement.md\n"
     "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
-    "rank_reduction\n";
+    "rank_reduction,directory,file_system,fsync,cache\n";
 
 // A spreadsheet takes a text that begins like this for a formula. One apostrophe says that it is a text; a
 // text that has one of its own gets another, so that to drop the first always gives the text back.
@@ -52,19 +53,28 @@ std::string number(double value) {
     return std::isnan(value) ? "" : fmt::format("{}", value);
 }
 
-std::string row(const std::string& run, const results::Measurement& m) {
+// The last columns: blank where nothing of the kind was done.
+std::string place_of(const results::Run& run) {
+    const auto fields = model::fields_of(is_io(run) ? model::storage_place(run) : model::StoragePlace());
+    std::string text;
+    for (const auto& [name, value] : fields) text += ',' + quoted(value);
+    return text;
+}
+
+std::string row(const std::string& run, const results::Measurement& m, const std::string& place) {
     std::string text =
         run + ',' + base::join({quoted(m.name), quoted(m.unit), results::kind_name(m.kind)}, ",");
     for (const auto& [name, value] : model::fields_of(m.summary)) text += ',' + number(value);
-    return text + ',' + quoted(m.rank_reduction) + '\n';
+    return text + ',' + quoted(m.rank_reduction) + place + '\n';
 }
 
 std::string rows(const results::Run& run) {
     const std::string first = base::join({quoted(run.id), quoted(run.command), quoted(run.label),
                                           quoted(run.started_utc), run.valid ? "1" : "0"},
                                          ",");
+    const std::string place = place_of(run);
     std::string text;
-    for (const auto& measurement : run.measurements) text += row(first, measurement);
+    for (const auto& measurement : run.measurements) text += row(first, measurement, place);
     return text;
 }
 
@@ -78,7 +88,7 @@ std::string runs_csv(const std::vector<results::Run>& runs) {
 
 void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
     sink(kHead);
-    write_each(runs, results::Detail::measurements, rows, sink);
+    write_each(runs, results::Detail::summaries, rows, sink);  // tables say where files of older runs lay
 }
 
 }  // namespace ranklab::report::formats

@@ -10,6 +10,8 @@
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/ladder_advice.hpp"
+#include "report/model/storage_place.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -24,6 +26,8 @@ using results::Table;
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::size_t kMostRanks = 8;  // more would not be one screen
 constexpr std::size_t kMostReads = 6;
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kEnough = 6;  // an interval that is not there has another reason than too few
 
 // "812.3 (851.8)": MiB/s, and MB/s of 1e6 bytes.
 std::string mib_and_mb(double mib_per_s) {
@@ -84,7 +88,7 @@ class Footnotes {
 std::string base_line(const std::vector<model::LadderRow>& rows) {
     const model::LadderRow& base = model::base_of(rows);
     const auto name = model::ladder_labels(rows)[static_cast<std::size_t>(&base - rows.data())];
-    return fmt::format("  speedup: over {}, {} s\n\n", name, plain(base.time.median_s));
+    return fmt::format("  speedup: over {}, {} s\n", name, plain(base.time.median_s));
 }
 
 // "91.2 of write"
@@ -93,26 +97,72 @@ std::string of_ceiling(const model::LadderRow& row) {
     return percent(row.percent_of_ceiling) + (row.ceiling.empty() ? "" : " of " + row.ceiling);
 }
 
-std::string ladder(const Table& stored, bool valid) {
-    auto rows = model::ladder_rows(stored);
-    if (rows.empty()) return "";
-    for (auto& row : rows) {  // of an invalid ladder the rungs that were verified stand all the same
-        if (valid || row.verified == "yes") continue;
-        row.speedup = row.over_previous = row.write_MiBps = row.files_per_s = stats::kNone;
-        row.percent_of_ceiling = stats::kNone;
+// Where the files lay and what of the writing is in memory, each once: rows differ in it only where several
+// runs were put together.
+std::string place_lines(const std::vector<model::LadderRow>& rows, const std::string& directory) {
+    std::vector<std::string> systems, writing;
+    const auto add = [](std::vector<std::string>& all, const std::string& one) {
+        if (!one.empty() && std::ranges::find(all, one) == all.end()) all.push_back(one);
+    };
+    for (const auto& row : rows) {
+        add(systems, row.place.file_system);
+        add(writing, model::writing_words(row.place));
     }
-    model::TextTable table({"rung", "n", "job time s", "95% interval", "speedup", "over previous",
-                            "write MiB/s (MB/s)", "files/s", "<% of ceiling", "<verified"});
+    return fmt::format("  where: file system {}, directory {}\n", base::one_line(base::join(systems, ", ")),
+                       base::one_line(directory.empty() ? "unknown" : directory)) +
+           (writing.empty() ? "" : fmt::format("  writing: {}\n", base::join(writing, "; ")));
+}
+
+// Lines of at most kColumns, the first indented by two, the others by four.
+std::string folded(const std::string& sentence) {
+    std::string text, line = " ";
+    for (const auto& word : base::split(sentence, ' ')) {
+        if (line.size() + 1 + word.size() > kColumns && line.size() > 4) {
+            text += line + '\n';
+            line = "   ";
+        }
+        line += ' ' + word;
+    }
+    return text + line + '\n';
+}
+
+std::string advice(const Run& run, const std::vector<model::LadderRow>& rows) {
+    std::string text;
+    for (const auto& sentence : model::ladder_advice(rows, model::scope_of(run)))
+        text += folded(base::one_line(sentence));
+    return text;
+}
+
+// Of an invalid ladder the rungs that were verified stand all the same.
+void leave_out_unverified(std::vector<model::LadderRow>& rows) {
+    for (auto& row : rows) {
+        if (row.verified == "yes") continue;
+        row.speedup = row.over_previous = row.write_MiBps = row.files_per_s = stats::kNone;
+        row.percent_of_ceiling = row.read_MiBps = stats::kNone;
+        row.speedup_ci = {};
+    }
+}
+
+std::string ladder(const Run& run, const Table& stored) {
+    auto rows = model::ladder_rows(stored, run);
+    if (rows.empty()) return "";
+    const std::string last = advice(run, rows);
+    if (!run.valid) leave_out_unverified(rows);
+    model::TextTable table({"rung", "n", "job time s", "95% interval", "speedup", "95% interval",
+                            "over previous", "write MiB/s (MB/s)", "files/s", "read MiB/s (MB/s)", "<cache",
+                            "<% of ceiling", "<verified"});
     Footnotes notes;
     const auto labels = model::ladder_labels(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& row = rows[i];
         table.add({labels[i] + notes.reference(row.mark), std::to_string(row.n), plain(row.time.median_s),
                    between(row.time.s, static_cast<std::size_t>(row.n)), times(row.speedup),
-                   times(row.over_previous), mib_and_mb(row.write_MiBps), plain(row.files_per_s),
-                   of_ceiling(row), row.verified});
+                   between(row.speedup_ci, kEnough), times(row.over_previous), mib_and_mb(row.write_MiBps),
+                   plain(row.files_per_s), mib_and_mb(row.read_MiBps), row.place.cache, of_ceiling(row),
+                   row.verified});
     }
-    return "ladder\n" + table.text() + base_line(rows) + notes.text();
+    return "ladder\n" + table.text(kColumns) + base_line(rows) + place_lines(rows, run.setting("directory")) +
+           last + '\n' + notes.text();
 }
 
 // What a column is called in a head, where its name says a unit in code.
@@ -182,18 +232,26 @@ std::string io_records(const Run& run) {
 }
 
 std::string io_rates(const Run& run) {
-    const std::string text = rate_line(run, vocabulary::kWriteRate, "write", "MiB/s") +
-                             rate_line(run, vocabulary::kReadRate, "read back", "MiB/s") +
-                             rate_line(run, vocabulary::kFileRate, "files", "files/s");
-    return text.empty() ? "" : text + '\n';
+    const auto place = model::storage_place(run);
+    const auto below = [](const std::string& rate, const std::string& words) {
+        return rate.empty() || words.empty() ? rate
+                                             : rate + fmt::format("  {:<14}{}\n", "", base::one_line(words));
+    };
+    const std::string text =
+        below(rate_line(run, vocabulary::kWriteRate, "write", "MiB/s"), model::writing_words(place)) +
+        below(rate_line(run, vocabulary::kReadRate, "read back", "MiB/s"), model::reading_words(place)) +
+        rate_line(run, vocabulary::kFileRate, "files", "files/s");
+    if (text.empty()) return "";
+    return text + fmt::format("  {:<14}file system {}, {}\n\n", "where", base::one_line(place.file_system),
+                              base::one_line(place.directory));
 }
 
-std::optional<std::string> io_table(const Table& table, bool valid, const model::HowTo& how_to) {
+std::optional<std::string> io_table(const Run& run, const Table& table, const model::HowTo& how_to) {
     // Phases, ranks, reads: the stored columns under readable heads.
     const auto readable = [&](const char* title, std::size_t most_rows) {
         return stored_table(table, title, most_rows, how_to, head_of, io_cell);
     };
-    if (table.name == "ladder") return ladder(table, valid);
+    if (table.name == "ladder") return ladder(run, table);
     if (table.name == "ceilings") return ceilings(table);
     if (table.name == "io_phases") return readable("phases (all ranks and workers, all repetitions)", 100);
     if (table.name == "io_ranks") return readable("ranks", kMostRanks);

@@ -4,6 +4,7 @@
 
 #include "report/formats/json_dump.hpp"
 #include "report/formats/parts.hpp"
+#include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 #include "results/json.hpp"
 
@@ -46,6 +47,12 @@ Json tables_json(const std::vector<results::Table>& tables) {
     return json;
 }
 
+Json place_json(const results::Run& run) {
+    Json json = Json::object();
+    for (const auto& [name, value] : model::fields_of(model::storage_place(run))) json[name] = value;
+    return json;
+}
+
 // A member of an object that is being written, with what stands before it.
 std::string member(const char* name, const std::string& json) {
     return std::string(",\"") + name + "\":" + json;
@@ -67,6 +74,7 @@ std::string run_json(const results::Run& run) {
     text += member("config", results::config_to_json(run.config));
     text += member("context", results::context_to_json(run.context));
     text += member("warnings", results::warnings_to_json(run.warnings));
+    if (is_io(run)) text += member("storage", json_line(place_json(run)));
     text += member("hosts", json_line(hosts_json(run.hosts)));
     text += member("measurements", json_line(measurements_json(run.measurements)));
     text += member("tables", json_line(tables_json(run.tables)));

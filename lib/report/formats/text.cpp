@@ -246,7 +246,7 @@ std::string tables(const Run& run, const model::HowTo& how_to) {
     for (const auto& table : run.tables) {
         if (table.name == "statistics") continue;  // the line `outliers`
         if (table.name == "order") continue;       // for who looks into the file
-        const auto own_form = is_io(run) ? io_table(table, run.valid, how_to) : std::nullopt;
+        const auto own_form = is_io(run) ? io_table(run, table, how_to) : std::nullopt;
         text += own_form
                     ? *own_form
                     : stored_table(

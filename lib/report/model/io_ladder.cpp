@@ -43,9 +43,19 @@ LadderRow row_of(const Run& run) {
     row.write_MiBps = run.median(vocabulary::kWriteRate);
     row.files_per_s = run.median(vocabulary::kFileRate);
     row.verified = run.verified();
+    row.read_MiBps = run.median(vocabulary::kReadRate);
+    row.place = storage_place(run);
     if (!run.valid)
         row.mark = run.warnings.empty() ? "the run is INVALID" : "INVALID: " + run.warnings.front();
     return row;
+}
+
+void add_intervals(std::vector<LadderRow>& rows) {
+    if (rows.empty()) return;
+    const LadderRow& base = base_of(rows);
+    for (auto& row : rows)
+        if (&row != &base)
+            row.speedup_ci = {base.time.s.low / row.time.s.high, base.time.s.high / row.time.s.low};
 }
 
 void add_speedups(std::vector<LadderRow>& rows) {
@@ -54,6 +64,16 @@ void add_speedups(std::vector<LadderRow>& rows) {
         rows[i].speedup = base / rows[i].time.median_s;
         if (i > 0) rows[i].over_previous = rows[i - 1].time.median_s / rows[i].time.median_s;
     }
+    add_intervals(rows);
+}
+
+// Of a ladder that an older program stored nobody knows it.
+StoragePlace place_in(const Table& table, std::size_t row, const Run& of) {
+    const auto cell = [&](const char* column) {
+        return table.find<std::string>(column) == nullptr ? "unknown" : text_at(table, column, row);
+    };
+    const std::string fsync = fsync_of(of);
+    return {cell("directory"), cell("file_system"), fsync.empty() ? cell("fsync") : fsync, cell("cache")};
 }
 
 // Rungs in the order of the runs, each where it was met first.
@@ -113,7 +133,7 @@ bool same_records(const Run& a, const Run& b) {
     return a.setting("files") == b.setting("files") && a.setting("size") == b.setting("size");
 }
 
-std::vector<LadderRow> ladder_rows(const Table& table) {
+std::vector<LadderRow> ladder_rows(const Table& table, const Run& of) {
     std::vector<LadderRow> rows;
     for (std::size_t i = 0; i < row_count(table); ++i) {
         const auto value = [&](const char* column) { return number_at(table, column, i); };
@@ -129,8 +149,12 @@ std::vector<LadderRow> ladder_rows(const Table& table) {
                         ceiling_text(table, i),
                         value("percent_of_ceiling"),
                         text_at(table, "verified", i),
-                        text_at(table, "mark", i)});
+                        text_at(table, "mark", i),
+                        value("read_MiBps"),
+                        place_in(table, i, of),
+                        {}});
     }
+    add_intervals(rows);
     return rows;
 }
 
@@ -161,7 +185,7 @@ Ladder newest_ladder(const std::vector<Run>& runs) {
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
         const Table* table = run->command == "io" ? run->find_table("ladder") : nullptr;
         if (table != nullptr && row_count(*table) > 0)
-            return {fmt::format("{} (run {})", records_text(*run), run->id), ladder_rows(*table)};
+            return {fmt::format("{} (run {})", records_text(*run), run->id), ladder_rows(*table, *run)};
     }
     const auto newest = std::find_if(runs.rbegin(), runs.rend(), is_rung);
     if (newest == runs.rend()) return {};

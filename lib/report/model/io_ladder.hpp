@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "report/model/storage_place.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::model {
@@ -41,8 +42,12 @@ struct LadderRow {
     double percent_of_ceiling = stats::kNone;
     std::string verified;
     std::string mark;  ///< why the row is to be read with care
+    double read_MiBps = stats::kNone;
+    StoragePlace place;
+    stats::Interval speedup_ci;  ///< the widest that both times' intervals allow; none of the base itself
 };
-std::vector<LadderRow> ladder_rows(const results::Table& table);
+/// `of`: the run that holds it. Older programs stored no place beside a row.
+std::vector<LadderRow> ladder_rows(const results::Table& table, const results::Run& of = {});
 
 /// The row that speedups are over: text-loop's, or the first. The rows are not empty.
 const LadderRow& base_of(const std::vector<LadderRow>& rows);

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/launcher_words.hpp"
 #include "base/text.hpp"
+#include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -91,13 +92,15 @@ Conditions surroundings_of(const Run& run) {
     add("git_revision", run.git_revision);
     add("hosts", hosts_of(run));
     add("devices", devices_of(run));
-    add("file_system", seen_in_tables(run, "file_system"));
+    add("file_system", file_system_of(run));
+    add("cache", cache_kind(run));
     return conditions;
 }
 
 Conditions machine_of(const Run& run, bool hosts_count) {
     Conditions all = surroundings_of(run);
     std::erase_if(all, [&](const auto& one) {
+        if (one.first == "cache") return true;  // of the files, not of the machine
         return follows_from_ranks(one.first) && !(one.first == "hosts" && hosts_count);
     });
     return all;
@@ -114,6 +117,9 @@ Conditions factors_of(const Run& run) {
         if (vocabulary::matters_to(vocabulary::Asker::factor, key, value)) factors[key] = value;
     for (const auto& [section, key, value] : run.context)
         if (const auto name = section + "." + key; is_decisive_fact(name, value)) factors[name] = value;
+    for (const auto& [key, value] :
+         {std::pair{"file_system", file_system_of(run)}, {"cache", cache_kind(run)}})
+        if (!value.empty()) factors[key] = value;
     factors["command"] = run.command;
     factors["version"] = fmt::format("{} {}", run.version, run.git_revision);
     return factors;

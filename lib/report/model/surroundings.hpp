@@ -26,10 +26,10 @@ bool follows_from_ranks(const std::string& condition);
 bool is_between_ranks(const std::string& key);
 
 /// Where and with what a run was measured: decisive facts of build, libraries, host, process and environment,
-/// its threads, version and revision, its hosts and devices and its files' file system. Runs that differ here
-/// are never pooled. Empty values are left out.
+/// its threads, version and revision, its hosts and devices, its files' file system and whether its reading
+/// was cold. Runs that differ here are never pooled. Empty values are left out.
 Conditions surroundings_of(const results::Run& run);
-/// The same without what follows from the ranks; hosts stay where they count.
+/// The same without what follows from the ranks or is of the files alone; hosts stay where they count.
 Conditions machine_of(const results::Run& run, bool hosts_count);
 /// Whether two runs may stand side by side in one table or curve: one machine. Hosts count where as many took
 /// part.

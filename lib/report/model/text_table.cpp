@@ -42,12 +42,12 @@ void TextTable::add(std::vector<std::string> cells) {
     rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::text() const {
-    const std::vector<std::size_t> widths = column_widths(rows_);
+std::string TextTable::block(const std::vector<std::size_t>& columns,
+                             const std::vector<std::size_t>& widths) const {
     std::string text;
     for (const auto& row : rows_) {
         std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
+        for (const std::size_t i : columns) {
             const std::string padding(widths[i] - width_of(row[i]), ' ');
             line += "  " + (left_[i] ? row[i] + padding : padding + row[i]);
         }
@@ -55,6 +55,27 @@ std::string TextTable::text() const {
         text += line + '\n';
     }
     return text;
+}
+
+std::string TextTable::text() const {
+    return text(SIZE_MAX);
+}
+
+std::string TextTable::text(std::size_t most_columns) const {
+    const std::vector<std::size_t> widths = column_widths(rows_);
+    std::string text;
+    std::vector<std::size_t> columns{0};
+    std::size_t used = 2 + widths.front();
+    for (std::size_t i = 1; i < widths.size(); ++i) {
+        if (columns.size() > 1 && used + 2 + widths[i] > most_columns) {
+            text += block(columns, widths) + '\n';
+            columns = {0};
+            used = 2 + widths.front();
+        }
+        columns.push_back(i);
+        used += 2 + widths[i];
+    }
+    return text + block(columns, widths);
 }
 
 }  // namespace ranklab::report::model

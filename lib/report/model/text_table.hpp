@@ -18,8 +18,12 @@ class TextTable {
     bool empty() const { return rows_.size() == 1; }
     /// The heads and the rows, each line indented by two.
     std::string text() const;
+    /// The same in blocks of at most so many columns of the terminal, each with the first column.
+    std::string text(std::size_t most_columns) const;
 
   private:
+    std::string block(const std::vector<std::size_t>& columns, const std::vector<std::size_t>& widths) const;
+
     std::vector<bool> left_;
     std::vector<std::vector<std::string>> rows_;
 };

@@ -32,6 +32,8 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"process.launcher", noted, "what started the ranks"},
     {"process.instance", outcome, "another in every process; its runs count as one"},
     {"output.*", outcome, "of the results file"},
+    {"storage.*", outcome, "where files lay and reads came from; runs are kept apart by both"},
+    {"ladder.*", outcome, "what a comparison of strategies leaves open"},
     {"training.parameters", work, "the settings say it"},
     {"training.train_samples", work, "follows from the data"},
     {"training.test_samples", work, "follows from the data"},

@@ -196,6 +196,11 @@ constexpr Column kLadder[] = {
     {"percent_of_ceiling", number, "how near"},
     {"verified", text, "yes, NO or not verified"},
     {"mark", text, "why a number is doubtful"},
+    {"read_MiBps", number, "median"},
+    {"cache", text, "where the bytes of that reading came from"},
+    {"fsync", text, "yes: each file is on the disk when its writing ends; no: it may be in memory"},
+    {"file_system", text, "where the files lay"},
+    {"directory", text, "the folder that they lay in"},
 };
 
 constexpr Column kTasks[] = {

@@ -239,7 +239,10 @@ TEST_P(ProcessStrategies, WarnsOfMoreWorkersThanCores) {
     run.make();
     EXPECT_TRUE(run.strategy->warnings().empty());
     run.job.workers = 5000;
-    EXPECT_THAT(run.strategy->warnings(), testing::ElementsAre(testing::HasSubstr("5000 workers share")));
+    const auto remarks = run.strategy->warnings();
+    ASSERT_EQ(remarks.size(), 1U);
+    EXPECT_THAT(remarks[0].sentence, testing::HasSubstr("5000 workers share"));
+    EXPECT_THAT(remarks[0].settings, testing::ElementsAre(testing::StartsWith("workers ")));
 }
 
 TEST_P(ProcessStrategies, NeedsAWorker) {

@@ -40,16 +40,18 @@ Rows parse(std::string text) {
 TEST(RunsCsv, OfNoRunsIsTheHead) {
     const Rows rows = parse(runs_csv({}));
     ASSERT_EQ(rows.size(), 1U);
-    EXPECT_EQ(rows[0], (std::vector<std::string>{"run_id", "command", "label", "started_utc", "valid", "name",
-                                                 "unit", "kind", "n", "median", "mean", "min", "max", "p95",
-                                                 "p99", "ci95_low", "ci95_high", "rank_reduction"}));
+    EXPECT_EQ(rows[0], (std::vector<std::string>{
+                           "run_id",    "command",     "label", "started_utc", "valid",     "name",
+                           "unit",      "kind",        "n",     "median",      "mean",      "min",
+                           "max",       "p95",         "p99",   "ci95_low",    "ci95_high", "rank_reduction",
+                           "directory", "file_system", "fsync", "cache"}));
 }
 
 TEST(RunsCsv, HasARowForEachMeasurement) {
     const StoredRun run = sample_run();
     const Rows rows = parse(runs_csv({run, sample_run("second")}));
     ASSERT_EQ(rows.size(), 1 + 2 * run.measurements.size());
-    for (const auto& row : rows) EXPECT_EQ(row.size(), 18U);
+    for (const auto& row : rows) EXPECT_EQ(row.size(), 22U);
     EXPECT_EQ(rows[1][0], run.id);
     EXPECT_EQ(rows[1][2], run.label);  // with comma and quotes
     EXPECT_EQ(rows[1][4], "1");
