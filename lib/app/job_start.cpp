@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <string>
+
 #include "app/printing.hpp"
 #include "base/error.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "comm/launcher.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -22,6 +26,20 @@ void refuse_other_options(Session& session, const std::string& command_line) {
                         "give all the same",
                         base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
     }
+}
+
+// One rank of what is made for several, since nobody started more: its numbers look like a slow single
+// device.
+std::string alone_of_ddp(Session& session, const options::Options& options) {
+    if (session.control().world_size() > 1 || comm::read_launcher().world_size) return "";
+    const std::string config = options.text_or("config", "");
+    const std::string name = std::filesystem::path(config).stem().string();
+    const bool by_name = name.find("ddp") != std::string::npos;
+    if (!by_name && options.text_or("mode", "") != "ddp") return "";
+    return fmt::format(
+        "{} is for several ranks, and this is one alone, which exchanges nothing: start it with mpirun "
+        "-n N, or srun -n N",
+        by_name ? config : std::string("mode ddp"));
 }
 
 }  // namespace
@@ -46,6 +64,7 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
             warnings.push_back(options::told(finding.sentence, finding.settings));
         }
     });
+    if (const auto warning = alone_of_ddp(session, options); !warning.empty()) warnings.push_back(warning);
     return warnings;
 }
 

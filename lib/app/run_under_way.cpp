@@ -39,7 +39,8 @@ RunUnderWay::RunUnderWay(Job job, const Launch& launch, std::int64_t started, Cl
       id_(results::make_run_id(started)),
       started_(started),
       start_(start),
-      delivery_(job_.options.text("output"), std::move(wait)) {}
+      delivery_(job_.options.text("output"), std::move(wait)),
+      place_(job_.session.control(), launch.placements) {}
 
 experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress, bool first) {
     experiments::Surroundings around{job_.session.control(), job_.options, progress, first, {}};
@@ -75,6 +76,7 @@ void RunUnderWay::used(double seconds) {
 
 void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const LineOf& line_of) {
     const bool root = job_.session.is_root();
+    quiet_ = place_.since_then();
     progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
     comm::together_politely(
         job_.session.control(),
@@ -110,6 +112,8 @@ void RunUnderWay::complete(results::Run& run) const {
     run.hosts =
         host_rows(launch_.placements, job_.options.has("device") && job_.options.text("device") == "cuda");
     run.warnings.insert(run.warnings.end(), launch_.warnings.begin(), launch_.warnings.end());
+    for (const auto& [key, value] : host::facts_of(quiet_)) run.context.push_back({"place", key, value});
+    for (const auto& finding : host::check_quiet(quiet_)) run.warnings.push_back(finding.sentence);
     if (build_type() != "Release")
         run.warnings.push_back("this is a " + build_type() +
                                " build: its times are not those of a Release build");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/delivery.hpp"
+#include "app/place_watch.hpp"
 #include "app/session.hpp"
 #include "app/terminal.hpp"
 #include "experiments/shared/experiment.hpp"
@@ -72,6 +73,8 @@ class RunUnderWay {
     std::int64_t started_;
     Clock::time_point start_;
     Delivery delivery_;
+    PlaceWatch place_;
+    host::Quiet quiet_;  // once the run is delivered
 };
 
 }  // namespace ranklab::app

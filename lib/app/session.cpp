@@ -14,6 +14,7 @@
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
 #include "device/gpus.hpp"
+#include "host/activity.hpp"
 #include "host/facts.hpp"
 
 namespace ranklab::app {
@@ -76,6 +77,7 @@ std::vector<host::Finding> Session::check_launch(const std::vector<host::Placeme
     const auto connected = host::check_connected(control().world_size(), launcher.name, launcher.world_size,
                                                  expected > 0 ? std::optional(expected) : std::nullopt);
     if (connected) findings.insert(findings.begin(), *connected);
+    if (const auto login = host::check_login_node()) findings.push_back(*login);
     return findings;
 }
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import threading
 import time
 
 import ranklab_cli as cli
@@ -29,10 +30,41 @@ def stored_runs(path):
                  "steps": run["samples/step_time_s"].shape[0] if "step_time_s" in run["samples"] else 0} for run in file["runs"].values()]
 
 
+class BusySystem:
+    """A /proc/stat that counts so many busy cores, whatever this machine does."""
+
+    def __init__(self, root, cores):
+        self.file, self.root, self.cores = root / "proc" / "stat", root, cores
+        self.file.parent.mkdir(parents=True)
+        self.cpus, self.start, self.end = sorted(os.sched_getaffinity(0)), time.monotonic(), threading.Event()
+        self.thread = threading.Thread(target=self.tick)
+
+    def __enter__(self):
+        self.write()
+        self.thread.start()
+        return self.root
+
+    def __exit__(self, *_):
+        self.end.set()
+        self.thread.join()
+
+    def tick(self):
+        while not self.end.wait(0.02):
+            self.write()
+
+    def write(self):
+        passed = 100 * (time.monotonic() - self.start)
+        busy = passed * self.cores / len(self.cpus)
+        rows = [f"cpu{cpu} {int(busy)} 0 0 {int(passed)} 0 0 0 0 0 0\n" for cpu in self.cpus]
+        part = self.file.with_name("part")
+        part.write_text("cpu  0 0 0 0 0 0 0 0 0 0\n" + "".join(rows))
+        part.replace(self.file)
+
+
 class DoctorTest(Case):
     def test_says_where_each_rank_is_and_what_there_is(self):
         for ranks in (1, 2):
-            result = ranklab("doctor", "--threads", "1", ranks=ranks, cwd=self.folder)
+            result = ranklab("doctor", "--threads", "1", "--verbose", ranks=ranks, cwd=self.folder)
             self.assertCode(result, 0)
             self.assertEqual(result.said, [])
             for fact in ("# libraries.mpi: Open MPI", "# libraries.hdf5: 1.", "# build.version: ", "# build.type: ", "# host.kernel: Linux",
@@ -46,6 +78,34 @@ class DoctorTest(Case):
             self.assertIn("Nothing wrong was found.", result.stdout)
             self.assertTrue(result.stdout.replace("\n", "").isprintable(), "stray control characters")
         self.assertEqual(self.names(), [])
+
+    def test_the_verdict_comes_first_and_what_is_seldom_asked_for_only_when_asked(self):
+        env = cli.environment(**{f"SLURM_VARIABLE_{i}": "1" for i in range(60)})
+        result = ranklab("doctor", "--threads", "1", cwd=self.folder, env=env)
+        self.assertCode(result, 0)
+        lines = result.stdout.splitlines()
+        self.assertEqual(lines[0], "Nothing wrong was found.")
+        self.assertLessEqual(len(lines), 10, result.stdout)
+        self.assertNotIn("SLURM_VARIABLE", result.stdout)
+        self.assertIn("SLURM_VARIABLE_7", ranklab("doctor", "--threads", "1", "--verbose", cwd=self.folder, env=env).stdout)
+
+    def test_a_login_node_is_named(self):
+        (self.folder / "usr" / "bin").mkdir(parents=True)
+        (self.folder / "usr" / "bin" / "sbatch").touch()
+        env = cli.environment(RANKLAB_SYSTEM_ROOT=str(self.folder), PATH="/bin:/usr/bin", SLURM_JOB_ID=None)
+        result = ranklab("doctor", "--threads", "1", cwd=self.folder, env=env)
+        self.assertRegex(result.stdout.splitlines()[0], "warning: .* has Slurm's commands, and this is none of its jobs: if it is a login node")
+
+    def test_others_on_the_cpus_are_named_by_doctor_and_by_every_run(self):
+        with BusySystem(self.folder / "system", cores=4) as root:
+            env = cli.environment(RANKLAB_SYSTEM_ROOT=str(root))
+            doctor = ranklab("doctor", "--threads", "1", cwd=self.folder, env=env)
+            # As long as the limit says, so that the system's hundredths of seconds can be counted.
+            ranklab("io", "--strategy", "binary", "-i", "2", "--target-ci", "0.0001%", "--time-limit", "3", "--output", "r.h5", cwd=self.folder, env=env)
+        self.assertRegex(doctor.stdout.splitlines()[0], r"warning: .*: other programs, or the kernel, kept \d\.\d of the ranks' CPUs busy")
+        run = json.loads(ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"][0]
+        self.assertTrue(any("other programs, or the kernel, kept " in text for text in run["warnings"]), run["warnings"])
+        self.assertGreater(float(run["context"]["place"]["others_cores"]), 1)
 
     def test_more_threads_than_cores_are_named_with_the_mend(self):
         result = ranklab("doctor", "--threads", "64", cwd=self.folder)

@@ -85,6 +85,18 @@ void add_row(results::Rows& table, const Measurement& m, const Series& series) {
                whole(warmup_fixed), whole(warmup_detected)});
 }
 
+// It stands as valid, and says nothing all the same.
+void warn_of_width(results::Run& run, const Measurement& m) {
+    const auto& [low, high] = m.summary.ci95;
+    const double median = m.summary.median;
+    if (!std::isfinite(low) || !std::isfinite(high) || !(median > 0) || high - low < median) return;
+    run.warnings.push_back(fmt::format(
+        "the 95 % interval of {}, {:.4g} .. {:.4g} {}, is as wide as its value, {:.4g} {}, or wider, so "
+        "it tells little; measure more often (--target-ci 5%), longer or on a quiet machine "
+        "(docs/reducing_variance.md)",
+        m.name, low, high, m.unit, median, m.unit));
+}
+
 }  // namespace
 
 void add_statistics(results::Run& run) {
@@ -95,6 +107,7 @@ void add_statistics(results::Run& run) {
         const Series series = series_of(m);
         m.summary.ci95 = series.estimate.ci;
         if (matters(m, run)) add_row(table, m, series);
+        if (is_whole(m)) warn_of_width(run, m);
         if (is_whole(m) && !series.estimate.dependence.warning.empty())
             run.warnings.push_back(fmt::format("{}: {} (docs/reducing_variance.md)", m.name,
                                                series.estimate.dependence.warning));

@@ -33,6 +33,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"process.instance", outcome, "another in every process; its runs count as one"},
     {"output.*", outcome, "of the results file"},
     {"storage.*", outcome, "where files lay and reads came from; runs are kept apart by both"},
+    {"place.*", outcome, "how quiet the hosts were meanwhile; another in every run"},
     {"ladder.*", outcome, "what a comparison of strategies leaves open"},
     {"training.parameters", work, "the settings say it"},
     {"training.train_samples", work, "follows from the data"},

@@ -51,6 +51,17 @@ TEST(Statistics, TheIntervalAllowsForCorrelation) {
     EXPECT_THAT(*run.tables.at(0).find<std::string>("method"), ElementsAre("block bootstrap"));
 }
 
+TEST(Statistics, AnIntervalAsWideAsItsValueIsWarnedOf) {
+    results::Run wide = run_of({1, 9, 1, 9, 1, 9, 5, 5}, 0);
+    add_statistics(wide);
+    EXPECT_THAT(wide.warnings,
+                testing::Contains(
+                    HasSubstr("the 95 % interval of step_time_s, 1 .. 9 s, is as wide as its value, 5 s")));
+    results::Run narrow = run_of({5, 5.1, 5.2, 5, 5.1, 5.2, 5, 5.1}, 0);
+    add_statistics(narrow);
+    EXPECT_THAT(narrow.warnings, testing::Not(testing::Contains(HasSubstr("as wide as"))));
+}
+
 TEST(Statistics, ShortCorrelatedSeriesAreWarnedOf) {
     Random random(2);
     results::Run run = run_of(lognormal(random, 150, 0.1, 0.5), 10);
