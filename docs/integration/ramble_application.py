@@ -14,13 +14,13 @@ class Ranklab(ExecutableApplication):
     executable(
         "train",
         "ranklab train --model {model} --data synthetic --sync {sync} --steps {steps}"
-        " --output {experiment_run_dir}/ranklab.h5 --label {experiment_name}",
+        " --output {experiment_run_dir}/ranklab.h5 --label {experiment_name} --verbose",
         use_mpi=True,
     )
     executable(
         "io",
         "ranklab io --strategy {strategy} -n {files} -s {size} -i {repetitions}"
-        " --output {experiment_run_dir}/ranklab.h5 --label {experiment_name}",
+        " --output {experiment_run_dir}/ranklab.h5 --label {experiment_name} --verbose",
         use_mpi=True,
     )
 

@@ -30,7 +30,7 @@ class RanklabTrain(RanklabBase):
     @run_after('init')
     def set_options(self):
         self.executable_opts = ['train', f'--model {self.model}', '--data synthetic', f'--sync {self.sync}',
-                                '--steps 200', f'--output {self.results_file}', '--label reframe']
+                                '--steps 200', f'--output {self.results_file}', '--label reframe', '--verbose']
 
     @performance_function('samples/s')
     def throughput(self):
@@ -56,7 +56,7 @@ class RanklabIo(RanklabBase):
     @run_after('init')
     def set_options(self):
         self.executable_opts = ['io', f'--strategy {self.strategy}', '-n 16', '-s 300', '-i 7',
-                                f'--output {self.results_file}', '--label reframe']
+                                f'--output {self.results_file}', '--label reframe', '--verbose']
 
     @performance_function('MiB/s')
     def write_bandwidth(self):

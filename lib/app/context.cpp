@@ -13,6 +13,7 @@
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
 #include "host/facts.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::app {
 
@@ -58,17 +59,32 @@ std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& plac
     return rows;
 }
 
-std::string placement_header(const std::vector<host::Placement>& placements) {
-    std::map<std::string, std::vector<const host::Placement*>> hosts;
-    std::set<std::string> shapes;
+namespace {
+
+// "ranks: 2 on 1 node, each 1 thread on 2 cores"
+std::string shape_of(const std::vector<host::Placement>& placements) {
+    std::set<std::string> shapes, hosts;
     for (const auto& p : placements) {
-        hosts[p.host].push_back(&p);
+        hosts.insert(p.host);
         shapes.insert(fmt::format("{} thread{} on {} core{}", p.threads, p.threads == 1 ? "" : "s", p.cores,
                                   p.cores == 1 ? "" : "s"));
     }
-    std::string text =
-        fmt::format("# ranks: {} on {} node{}, each {}\n", placements.size(), hosts.size(),
-                    hosts.size() == 1 ? "" : "s", base::join({shapes.begin(), shapes.end()}, " or "));
+    return fmt::format("# ranks: {} on {} node{}, each {}", placements.size(), hosts.size(),
+                       hosts.size() == 1 ? "" : "s", base::join({shapes.begin(), shapes.end()}, " or "));
+}
+
+}  // namespace
+
+std::string placement_line(const std::vector<host::Placement>& placements) {
+    std::set<std::string> hosts;
+    for (const auto& p : placements) hosts.insert(p.host);
+    return fmt::format("{} ({})\n", shape_of(placements), report::model::some_of(hosts, 4));
+}
+
+std::string placement_header(const std::vector<host::Placement>& placements) {
+    std::map<std::string, std::vector<const host::Placement*>> hosts;
+    for (const auto& p : placements) hosts[p.host].push_back(&p);
+    std::string text = shape_of(placements) + '\n';
     constexpr std::size_t kMostHosts = 8;
     std::size_t shown = 0;
     for (const auto& [host, ranks] : hosts) {

@@ -63,11 +63,11 @@ DeliveryWays real_ways(const std::string& output) {
 
 }  // namespace
 
-Delivery::Delivery(const std::string& output, results::LockWait wait)
-    : Delivery(real_ways(output), output, std::move(wait)) {}
+Delivery::Delivery(const std::string& output, results::LockWait wait, bool verbose)
+    : Delivery(real_ways(output), output, std::move(wait), verbose) {}
 
-Delivery::Delivery(DeliveryWays ways, std::string output, results::LockWait wait)
-    : ways_(std::move(ways)), output_(std::move(output)), wait_(std::move(wait)) {}
+Delivery::Delivery(DeliveryWays ways, std::string output, results::LockWait wait, bool verbose)
+    : ways_(std::move(ways)), output_(std::move(output)), wait_(std::move(wait)), verbose_(verbose) {}
 
 Delivery::~Delivery() {
     if (!place_.empty()) base::LastWords::say();
@@ -93,7 +93,7 @@ void Delivery::keep(const results::Run& so_far) noexcept {
     const auto failure = attempt([&] {
         const auto before = place_;
         secure(so_far, false);
-        if (place_ != before)  // said once, before it is needed
+        if (verbose_ && place_ != before)  // said once, before it is needed
             base::log::info(fmt::format("what is measured so far is kept in {} until the run is stored",
                                         place_.string()));
     });

@@ -26,8 +26,9 @@ struct DeliveryWays {
 class Delivery : base::Pinned {
   public:
     /// `output`: the shared file, or "none". The lock is waited for as `wait` says.
-    Delivery(const std::string& output, results::LockWait wait);
-    Delivery(DeliveryWays ways, std::string output, results::LockWait wait);
+    /// `verbose`: says early where the run will lie until it is stored.
+    Delivery(const std::string& output, results::LockWait wait, bool verbose = false);
+    Delivery(DeliveryWays ways, std::string output, results::LockWait wait, bool verbose = false);
     /// Says where a run lies that was kept and not delivered: the work has failed meanwhile.
     ~Delivery();
 
@@ -53,6 +54,7 @@ class Delivery : base::Pinned {
     DeliveryWays ways_;
     std::string output_;
     results::LockWait wait_;
+    bool verbose_;
     std::filesystem::path place_;  // of what is secured; "" where nothing is, or it is stored
     bool whole_ = false;           // that, or a part
     base::LastWords words_;

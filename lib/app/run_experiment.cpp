@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,10 +13,11 @@
 #include "app/mpi_program.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
+#include "app/run_header.hpp"
 #include "app/run_under_way.hpp"
+#include "app/showing.hpp"
 #include "app/take_turns.hpp"
 #include "app/terminal.hpp"
-#include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -83,17 +82,22 @@ Launch check_launch(Job& job) {
 }
 
 bool speaks(const Job& job) {
-    return job.session.is_root() && (!job.options.flag("quiet") || job.options.flag("dry-run"));
+    return job.session.is_root() && (Showing(job.options).has_header() || job.options.flag("dry-run"));
 }
 
-// Of all but those that are shown already.
-std::vector<results::Setting> others_than(const std::vector<results::Setting>& shown,
-                                          std::vector<results::Setting> settings) {
-    std::erase_if(settings, [&](const auto& setting) {
-        return std::ranges::any_of(
-            shown, [&](const auto& one) { return one.key == setting.key && one.value == setting.value; });
-    });
-    return settings;
+ShowsRun the_only_one(const Job& job) {
+    return [showing = Showing(job.options)](const results::Run& run) { return showing.of(run); };
+}
+
+// What several runs came to.
+ShowsRun comparison(const Job& job) {
+    return [showing = Showing(job.options)](const results::Run& run) { return showing.of_comparison(run); };
+}
+
+ShowsRun one_of_several(const Job& job) {
+    return [showing = Showing(job.options), &job](const results::Run& run) {
+        return showing.of_one(run, run.valid ? job.experiment.line_of(run) : "");
+    };
 }
 
 // What the options leave open.
@@ -103,21 +107,8 @@ void settle(Job& job) {
     job.plan->agree(job.options, control);
 }
 
-// Of several variants the first whole, of the others what they have in place of it.
-void show_settings(const Job& job, const Launch& launch, std::vector<results::Setting>& shown) {
-    if (!speaks(job)) return;
-    auto settings = settings_of(job.options);
-    const auto facts = job.plan->facts();
-    settings.insert(settings.end(), facts.begin(), facts.end());
-    if (shown.empty()) {
-        print("# {}\n{}", version_line(), placement_header(launch.placements));
-        shown = settings;
-        print_settings(settings);
-    } else {
-        print("# and:\n");
-        print_settings(others_than(shown, settings));
-    }
-    std::fflush(stdout);
+bool wants_all_settings(const Job& job) {
+    return Showing(job.options).verbose() || job.options.flag("dry-run");
 }
 
 void warn_of(const Job& job, const Launch& launch) {
@@ -125,17 +116,13 @@ void warn_of(const Job& job, const Launch& launch) {
     for (const auto& warning : launch.warnings) base::log::warn(warning);
 }
 
-std::string no_line(const results::Run&) {
-    return "";
-}
-
 results::Run make_run(const Job& job, const Launch& launch, std::int64_t started, Clock::time_point start,
-                      const std::function<std::string(const results::Run&)>& line_of, bool first = true) {
-    TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
+                      const ShowsRun& show, bool first = true) {
+    TerminalProgress progress(job.session.is_root() && Showing(job.options).has_progress());
     RunUnderWay under_way(job, launch, started, start);
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
     results::Run run = experiments::run_whole(*job.plan, under_way.surroundings(progress, first));
-    under_way.deliver(run, progress, line_of);
+    under_way.deliver(run, progress, show);
     return run;
 }
 
@@ -157,9 +144,9 @@ void drop_samples(results::Run& run) {
 // What was made is handed to `runs` as soon as it is there, so that it is of use where a later one fails.
 void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const std::vector<Job>& jobs,
               const Launch& launch, std::vector<results::Run>& runs) {
-    TerminalProgress progress(job.session.is_root() && !job.options.flag("quiet"));
+    TerminalProgress progress(job.session.is_root() && Showing(job.options).has_progress());
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
-    const auto line_of = [&](const results::Run& run) { return job.experiment.line_of(run); };
+    const auto show = one_of_several(job);
     std::vector<std::unique_ptr<RunUnderWay>> under_way(jobs.size());
     bool first = true;
     take_turns(variants, static_cast<std::uint64_t>(job.options.integer("seed")),
@@ -175,7 +162,7 @@ void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const
                     [&](FinishedRun&& finished) {
                         auto& run = runs.emplace_back(std::move(finished.run));
                         under_way[finished.variant]->used(finished.used_s);
-                        under_way[finished.variant]->deliver(run, progress, line_of);
+                        under_way[finished.variant]->deliver(run, progress, show);
                         drop_samples(run);
                     }});
 }
@@ -183,8 +170,7 @@ void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const
 void one_after_the_other(const std::vector<Job>& jobs, const Launch& launch,
                          std::vector<results::Run>& runs) {
     for (const Job& own : jobs) {
-        const auto line_of = [&](const results::Run& run) { return own.experiment.line_of(run); };
-        runs.push_back(make_run(own, launch, unix_now(), Clock::now(), line_of, runs.empty()));
+        runs.push_back(make_run(own, launch, unix_now(), Clock::now(), one_of_several(own), runs.empty()));
         drop_samples(runs.back());
     }
 }
@@ -221,15 +207,18 @@ results::Run summary_of(const Job& job, const std::vector<results::Run>& runs) {
 
 // A run has failed; those before it are stored, and are compared all the same. By rank 0 alone, since the
 // others may be anywhere, and shortly, since they do not wait for long.
-void save_summary(const Job& job, const std::vector<results::Run>& runs, std::size_t planned,
+void save_summary(const Job& job, std::vector<results::Run>& runs, std::size_t planned,
                   RunUnderWay& under_way) {
-    if (!job.session.is_root() || runs.size() < 2) return;
+    if (!job.session.is_root()) return;
     try {
+        if (runs.size() < 2) return Showing(job.options).end(runs);
         auto summary = summary_of(job, runs);
         RunUnderWay::mark_incomplete(
             summary,
             fmt::format("it compares {} of {} runs, since the next one failed", runs.size(), planned));
-        under_way.deliver_alone(summary, no_line);
+        under_way.deliver_alone(summary, comparison(job));
+        runs.push_back(std::move(summary));
+        Showing(job.options).end(runs);
     } catch (const std::exception& error) {
         base::log::error(options::told(error));  // beside the failure that led here
     }
@@ -243,9 +232,11 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
     std::vector<Job> jobs;
     for (const auto& variant : variants) {
         settle(jobs.emplace_back(job_of(job, variant)));
-        show_settings(jobs.back(), launch, shown);
+        if (speaks(job) && wants_all_settings(job)) print_whole_header(jobs.back(), launch, shown);
     }
+    const options::Options asked = job.options;
     settle_for_summary(job, jobs);
+    if (speaks(job) && !wants_all_settings(job)) print_short_header(job, asked, job.options, launch);
     warn_of(job, launch);
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);
@@ -264,8 +255,11 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
     settle_for_summary(job, jobs);  // what was decided on the way, too
     auto summary = summary_of(job, runs);
     TerminalProgress progress(false);
-    RunUnderWay(job, launch, started, start).deliver(summary, progress, no_line);
-    return bad == runs.end() ? 0 : bad->exit_code;
+    RunUnderWay(job, launch, started, start).deliver(summary, progress, comparison(job));
+    const int code = bad == runs.end() ? 0 : bad->exit_code;
+    runs.push_back(std::move(summary));
+    if (job.session.is_root()) Showing(job.options).end(runs);
+    return code;
 }
 
 int work(Job& job) {
@@ -278,11 +272,12 @@ int work(Job& job) {
     if (!variants.empty()) return work_on_variants(job, variants, launch, started, start);
     settle(job);
     std::vector<results::Setting> shown;
-    show_settings(job, launch, shown);
+    if (speaks(job) && wants_all_settings(job)) print_whole_header(job, launch, shown);
+    if (speaks(job) && !wants_all_settings(job)) print_short_header(job, job.options, job.options, launch);
     warn_of(job, launch);
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);
-    return make_run(job, launch, started, start, no_line).exit_code;
+    return make_run(job, launch, started, start, the_only_one(job)).exit_code;
 }
 
 std::string command_line(const Experiment& experiment, int argc, char** argv) {

@@ -13,19 +13,8 @@
 #include "base/motion.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "report/formats/formats.hpp"
 
 namespace ranklab::app {
-namespace {
-
-std::string epilogue_of(const results::Run& run, const std::string& output) {
-    if (output == "none") return "\nNot stored (--output none).\n";
-    return fmt::format("\nStored as {} in {}\nNext: ranklab report {} --run {}\n", run.id, output,
-                       base::shell_quote({output}), run.id);
-}
-
-}  // namespace
-
 std::int64_t unix_now() {
     return std::chrono::duration_cast<std::chrono::seconds>(
                std::chrono::system_clock::now().time_since_epoch())
@@ -39,7 +28,7 @@ RunUnderWay::RunUnderWay(Job job, const Launch& launch, std::int64_t started, Cl
       id_(results::make_run_id(started)),
       started_(started),
       start_(start),
-      delivery_(job_.options.text("output"), std::move(wait)),
+      delivery_(job_.options.text("output"), std::move(wait), job_.options.flag("verbose")),
       place_(job_.session.control(), launch.placements) {}
 
 experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress, bool first) {
@@ -74,7 +63,7 @@ void RunUnderWay::used(double seconds) {
         Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const LineOf& line_of) {
+void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const ShowsRun& show) {
     const bool root = job_.session.is_root();
     quiet_ = place_.since_then();
     progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
@@ -83,19 +72,15 @@ void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const L
         [&] {
             if (!root) return;
             const base::Unhurried unhurried;  // nothing may end the job before the run is delivered
-            deliver_alone(run, line_of);
+            deliver_alone(run, show);
         },
         [] {});
 }
 
-void RunUnderWay::deliver_alone(results::Run& run, const LineOf& line_of) {
+void RunUnderWay::deliver_alone(results::Run& run, const ShowsRun& show) {
     complete(run);
-    const std::string& output = job_.options.text("output");
-    const std::string line = run.valid ? line_of(run) : "";
-    if (line.empty())
-        delivery_.deliver(run, fmt::format("\n{}", report::formats::run_text(run)), epilogue_of(run, output));
-    else
-        delivery_.deliver(run, fmt::format("{} ({})\n", line, output == "none" ? "not stored" : run.id), "");
+    const Shown shown = show(run);
+    delivery_.deliver(run, shown.answer, shown.epilogue);
     if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
 }
 

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "app/delivery.hpp"
 #include "app/place_watch.hpp"
 #include "app/session.hpp"
+#include "app/showing.hpp"
 #include "app/terminal.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "host/placement.hpp"
@@ -36,8 +36,6 @@ std::int64_t unix_now();
 class RunUnderWay {
   public:
     using Clock = std::chrono::steady_clock;
-    /// A run on one line, where that is enough; "": it is shown whole.
-    using LineOf = std::function<std::string(const results::Run&)>;
 
     RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start)
         : RunUnderWay(job, launch, started, start, {.patience_s = job.options.real("lock-timeout")}) {}
@@ -56,9 +54,9 @@ class RunUnderWay {
     void used(double seconds);
 
     /// Collective: rank 0 delivers, the others wait for it, for as long as that takes.
-    void deliver(results::Run& run, TerminalProgress& progress, const LineOf& line_of);
+    void deliver(results::Run& run, TerminalProgress& progress, const ShowsRun& show);
     /// The same without the other ranks, who may not be there any more: on rank 0.
-    void deliver_alone(results::Run& run, const LineOf& line_of);
+    void deliver_alone(results::Run& run, const ShowsRun& show);
 
     /// As of a job that was lost.
     static void mark_incomplete(results::Run& run, const std::string& why);

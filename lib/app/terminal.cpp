@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "base/text.hpp"
 
@@ -28,6 +30,13 @@ void show(const std::string& text) {
 }
 
 }  // namespace
+
+bool shows_colour(int descriptor) {
+    const char* const none = std::getenv("NO_COLOR");
+    const char* const kind = std::getenv("TERM");
+    if (none != nullptr && *none != '\0') return false;
+    return kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb" && isatty(descriptor) != 0;
+}
 
 TerminalProgress::TerminalProgress(bool speaks)
     : speaks_(speaks), terminal_(isatty(STDERR_FILENO) != 0), last_shown_(Clock::now()) {}

@@ -11,6 +11,10 @@
 
 namespace ranklab::app {
 
+/// Whether that file takes colours: a terminal that knows them, where NO_COLOR (https://no-color.org) does
+/// not speak against it.
+bool shows_colour(int descriptor);
+
 /// On stderr: a bar with rate and time left on a terminal, plain lines every few seconds otherwise; silent on
 /// the ranks that do not speak. Every call counts as a heartbeat.
 class TerminalProgress final : public base::ProgressSink {

@@ -366,7 +366,10 @@ void Options::choose(const std::string& name, const std::string& value) {
 std::vector<Options::Effective> Options::effective() const {
     std::vector<Effective> list;
     for (const auto& option : schema_.all()) {
-        if (has(option.name)) list.push_back({option.name, text(option.name), option.type, option.role});
+        if (!has(option.name)) continue;
+        const std::string& value = text(option.name);
+        const bool asked = is_set(option.name) && value != option.fallback;
+        list.push_back({option.name, value, option.type, option.role, asked, option.in_header});
     }
     return list;
 }

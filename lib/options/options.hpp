@@ -70,6 +70,8 @@ class Options {
         std::string value;
         Type type;
         Role role;
+        bool asked;      ///< by the user, and not what it is anyway
+        bool in_header;  ///< Option::in_header
     };
     std::vector<Effective> effective() const;
 

@@ -49,6 +49,7 @@ struct Option {
     std::string section = {};
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
     Role role = Role::work;
+    bool in_header = false;        ///< a run's header shows it even where it is the default
     bool between_ranks = false;    ///< means nothing on a single device; always so of Role::together
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
@@ -105,6 +106,7 @@ class Schema {
     Schema& elsewhere(std::vector<std::string> names) { return change(&Option::elsewhere, std::move(names)); }
     /// What the option last added is.
     Schema& role(Role role);
+    Schema& in_header() { return change(&Option::in_header, true); }
     Schema& decides_numbers() { return change(&Option::decides_numbers, true); }
     Schema& between_ranks() { return change(&Option::between_ranks, true); }
     Schema& follows_ranks() { return change(&Option::follows_ranks, true); }

@@ -98,7 +98,7 @@ class AblationTest(cli.Case):
     def test_input_synthetic_and_io_only(self):
         for kind, trains in (("synthetic", True), ("io-only", False)):
             output = self.folder / f"{kind}.h5"
-            result = cli.train("--steps", 12, "--input", kind, "--output", output, ranks=2, cwd=self.folder)
+            result = cli.train("--steps", 12, "--input", kind, "--verbose", "--output", output, ranks=2, cwd=self.folder)
             self.assertCode(result, 0)
             with h5py.File(output) as file:
                 (run,) = file["runs"].values()

@@ -106,7 +106,7 @@ class ShortForms(cli.Case):
             with self.subTest(config=path.name):
                 settings = values(path)
                 where = ("--data-dir", folders[settings["data"]]) if settings["data"] in folders else ()
-                result = cli.ranklab("train", "--config", path, *where, "--threads", 1, "--output", "smoke.h5",
+                result = cli.ranklab("train", "--config", path, *where, "--threads", 1, "--verbose", "--output", "smoke.h5",
                                      ranks=1 if settings.get("mode") == "dp" else 2, cwd=self.folder, timeout=600)
                 self.assertCode(result, 0)
                 self.assertRegex(result.stdout, r"loss is a number +passed")

@@ -132,7 +132,7 @@ class DamagedFilesTest(Case):
         """The same command with nothing spoiled, plain and gzipped, so that the errors above are of what was spoiled."""
         for gz in (False, True):
             folder = cli.make_idx(self.folder / f"good{gz}", N_TRAIN, N_TEST, gz=gz)
-            result = train("--data", "fashion-mnist", "--data-dir", folder, "--steps", 3, "--output", "none", cwd=self.folder)
+            result = train("--data", "fashion-mnist", "--data-dir", folder, "--steps", 3, "--verbose", "--output", "none", cwd=self.folder)
             self.assertCode(result, 0)
             self.assertIn(f"{N_TEST} of {N_TEST} test samples", result.stdout)
 

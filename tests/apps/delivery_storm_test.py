@@ -20,7 +20,7 @@ from ranklab_cli import Case, ranklab
 KILLS = int(os.environ.get("RANKLAB_DELIVERY_KILLS", "25"))
 DISKS = int(os.environ.get("RANKLAB_FULL_DISKS", "15"))
 SEED = int(os.environ.get("RANKLAB_SEED", "7"))
-IO = ("--strategy", "binary", "--files", "1", "--size", "2", "--quiet")
+IO = ("--strategy", "binary", "--files", "1", "--size", "2", "--verbose")
 ANSWER = "job_time_s"
 
 

@@ -12,9 +12,9 @@ from ranklab_cli import Case, ranklab
 
 (h5py,) = cli.modules("h5py")
 
-ANSWER = "job_time_s"  # of the table that `io` prints
+ANSWER = "job_time_s"  # of the table that `io` prints with --verbose
 ENDED_BY_SIGTERM = (-signal.SIGTERM, 128 + signal.SIGTERM)  # between two repetitions, and within one
-SMALL = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--output", "r.h5")
+SMALL = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--output", "r.h5", "--verbose")
 
 
 def command(*words, ranks=1):
@@ -219,7 +219,7 @@ class KeptTest(DeliveryCase):
         self.assertIn(f"it is in {place}", result.stderr)
 
     def test_a_rank_that_is_killed(self):
-        job = self.long_run("--strategy", "binary", ranks=2)
+        job = self.long_run("--strategy", "binary", "--verbose", ranks=2)
         os.kill(job.ranks()[1], signal.SIGKILL)
         result = job.finish()
         self.assertNotEqual(result.code, 0)

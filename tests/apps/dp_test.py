@@ -83,7 +83,7 @@ class EqualityTest(DpCase):
 @needs_train
 class RecordTest(DpCase):
     def test_the_phases_of_dp_are_stored_and_shown(self):
-        result, run = self.run_and_read(*self.data(), "--mode", "dp", "--model", "mnist-cnn", "--batch-size", 12, "--steps", 10, "--warmup", 2)
+        result, run = self.run_and_read(*self.data(), "--mode", "dp", "--model", "mnist-cnn", "--batch-size", 12, "--steps", 10, "--warmup", 2, "--verbose")
         self.assertEqual((run.config["mode"], run.config["replicas"], run.config["sync"], run.config["batch-size"]), ("dp", 2, "none", 12))
         self.assertNotIn("sync_exposed_time_s", run.rows, "nothing is synchronised")
         self.assertEqual([name for name in run.rows if name in DP_PHASES], list(DP_PHASES), "in the order of a step")
@@ -107,7 +107,7 @@ class RecordTest(DpCase):
 
     def test_other_modes_have_no_rows_of_dp(self):
         for ranks, mode in ((1, "single"), (2, "ddp")):
-            result, run = self.run_and_read("--mode", mode, "--steps", 3, ranks=ranks)
+            result, run = self.run_and_read("--mode", mode, "--steps", 3, "--verbose", ranks=ranks)
             for name in (*OVERHEAD, "replica_forward_time_s", "replica_backward_time_s"):
                 self.assertNotIn(name, run.rows)
                 self.assertNotIn(name, result.stdout)

@@ -199,7 +199,7 @@ class LateRank(Case):
     def test_the_overlap_is_reported_with_what_it_is_made_of(self):
         """A share with its interval and balance, or n/a with the reason: the same in the file, text, JSON and CSV."""
         output = self.folder / "o.h5"
-        result = train("--steps", 20, "--evaluate", "off", "--output", output, ranks=2, cwd=self.folder)
+        result = train("--steps", 20, "--evaluate", "off", "--verbose", "--output", output, ranks=2, cwd=self.folder)
         self.assertCode(result, 0)
         (run,) = stored_runs(output)
         for name in ("communication_s", "communication_inside_backward_s", "backward_longer_s", "communication_exposed_s", "step_without_communication_s",

@@ -40,8 +40,8 @@ class Patterns(cli.Case):
         made = cli.tempfile.TemporaryDirectory(prefix="ranklab-test-")
         cls.addClassCleanup(made.cleanup)
         cls.made = made.name
-        train = cli.train("--steps", 8, "--warmup", 1, "--output", "r.h5", ranks=2, cwd=cls.made)
-        write = cli.ranklab("io", "--strategy", "binary", "-n", 2, "-s", 20, "-i", 6, "--ceilings", "off", "--output", "r.h5",
+        train = cli.train("--steps", 8, "--warmup", 1, "--output", "r.h5", "--verbose", ranks=2, cwd=cls.made)
+        write = cli.ranklab("io", "--strategy", "binary", "-n", 2, "-s", 20, "-i", 6, "--ceilings", "off", "--output", "r.h5", "--verbose",
                             cwd=cls.made)
         assert train.code == 0 and write.code == 0, f"{train}\n{write}"
         cls.lines = {"train": train.stdout.splitlines(), "io": write.stdout.splitlines()}

@@ -56,13 +56,13 @@ class JobScripts(cli.Case):
         return cli.run("bash", cli.SOURCE / "jobscripts" / script, *words, env=env, cwd=self.folder, timeout=300)
 
     def test_multicore_sweeps_the_workers_of_its_cores(self):
-        result = self.job("io_multicore.slurm", 1, "--files", 5, "--size", 10, SLURM_CPUS_PER_TASK="2")
+        result = self.job("io_multicore.slurm", 1, "--verbose", "--files", 5, "--size", 10, SLURM_CPUS_PER_TASK="2")
         self.assertCode(result, 0)
         self.assertRegex(result.stdout, r"process-queue, 2 workers( \[\d\])? +7 .* yes\n")
         self.assertRegex(result.stdout, r"text-loop( \[\d\])? +7 .* yes\n")
 
     def test_mpi_sweeps_the_ranks_of_its_allocation(self):
-        result = self.job("io_mpi.slurm", 3, "--files", 5, "--size", 10)
+        result = self.job("io_mpi.slurm", 3, "--verbose", "--files", 5, "--size", 10)
         self.assertCode(result, 0)
         for ranks in ("1 rank", "2 ranks", "3 ranks"):
             self.assertRegex(result.stdout, rf"mpi-send, {ranks}( \[\d\])? +7 .* yes\n")

@@ -80,7 +80,7 @@ class Ladder(Case):
                 self.assertEqual(len(runs), len(RUNGS) + 1)
 
     def test_the_table_ends_the_ladder(self):
-        result, runs = self.run_all(2, "-n", 5, "-s", 20, "-i", 6)
+        result, runs = self.run_all(2, "-n", 5, "-s", 20, "-i", 6, "--verbose")
         ladder = runs[-1]["tables"]["ladder"]
         self.assertEqual(ladder["n"], [6] * len(RUNGS))
         self.assertEqual(ladder["speedup"][0], 1)
@@ -159,7 +159,7 @@ class Ladder(Case):
         common = ("--strategy", "binary", "-n", 5, "-s", 8, "--directory", self.folder / "out")
         self.assertCode(io(*common, "-k"), 0)
         for ranks in (1, 2):
-            result = io(*common, "--read-only", ranks=ranks)
+            result = io(*common, "--read-only", "--verbose", ranks=ranks)
             self.assertCode(result, 0)
             self.assertIn("written by an earlier run", result.stdout)
             self.assertNotIn("read by other ranks", result.stdout)
@@ -235,14 +235,14 @@ class Verification(Case):
 
     def test_not_verified_is_said(self):
         for word in ("--no-verify", "--write-only"):
-            result = io("--strategy", "binary", word, "--directory", self.folder / "o")
+            result = io("--strategy", "binary", word, "--verbose", "--directory", self.folder / "o")
             self.assertCode(result, 0)
             self.assertRegex(result.stdout, r"every value is as computed +not verified +" + word)
 
     def test_checks_as_ior(self):
         for ranks in (1, 2):
             for words in (("-W",), ("-R",), ("-C",), ("-W", "-R", "-C", "-i", 2)):
-                result = io("--strategy", "binary", "-n", 5, "-s", 7, *words, "--directory", self.folder / "o", ranks=ranks)
+                result = io("--strategy", "binary", "-n", 5, "-s", 7, *words, "--verbose", "--directory", self.folder / "o", ranks=ranks)
                 self.assertCode(result, 0)
                 self.assertRegex(result.stdout, r"every value is as computed +passed")
 

@@ -213,7 +213,7 @@ class LostRankTest(Case):
     def start_long_job(self, *words):
         job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "train", "--model", "mnist-cnn", "--data", "synthetic", "--threads", "1",
                          "--batch-size", "16", "--steps", "20000", "--output", self.file, *words)
-        job.wait_for_stdout("# parameters:")
+        job.wait_for_stdout("# model:")
         ranks = job.wait_until(lambda: (found := job.ranks()) and len(found) == 2 and found)
         time.sleep(1.5)  # into the steps
         self.assertIsNone(job.process.poll())

@@ -151,7 +151,8 @@ class LearningRateTest(cli.Case):
         np.testing.assert_array_equal(curves[0], curves[1])
         self.assertEqual(len({curve[0] for curve in curves[3:]}), 1)
         self.assertEqual(len({curve[-1] for curve in curves[3:]}), 3)
-        self.assertIn("variants", result.stdout)
+        self.assertIn("whose steps are not the same work", result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^  batch 64, lr linear +[\d.]+ .* 64 ")
 
     def test_the_sweep_is_drawn(self):
         output, _ = self.sweep()

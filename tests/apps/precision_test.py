@@ -105,7 +105,7 @@ class Ops(Case):
 
     def test_the_run_says_which(self):
         for words, ops in (((), "ranklab"), (("--ops", "libtorch"), "libtorch")):
-            run, result = self.run_of(*words, steps=2)
+            run, result = self.run_of(*words, "--verbose", steps=2)
             self.assertEqual(run.config["ops"], ops)
             self.assertRegex(result.stdout, rf"(?m)^# ops: {ops}$")
 
@@ -139,7 +139,7 @@ class MemoryFormat(Case):
                                     (batch_norm, 1, ("--precision", "fp16")), (unet, 1, ("--steps", 3))):
             with self.subTest(model=model, ranks=ranks, words=words):
                 how = {"ranks": ranks} | ({"model": model} if model else {})
-                (run,), result = self.run_of(*words, **how)
+                (run,), result = self.run_of(*words, "--verbose", **how)
                 facts = run.context["memory_format"]
                 self.assertEqual(facts["asked"], "auto")
                 self.assertEqual(run.config["channels-last"], str(facts["taken"] == "channels-last").lower())

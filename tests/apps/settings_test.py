@@ -41,7 +41,7 @@ class OneSetOfSettings(cli.Case):
         words = self.words_of(words)
         dry = cli.ranklab(*words, "--dry-run", ranks=ranks, cwd=self.folder)
         self.assertCode(dry, 0)
-        run = cli.ranklab(*words, ranks=ranks, cwd=self.folder)
+        run = cli.ranklab(*words, "--verbose", ranks=ranks, cwd=self.folder)
         self.assertCode(run, 0)
         shown = settings_shown(run.stdout)
         self.assertEqual(settings_shown(dry.stdout), shown)
@@ -89,7 +89,7 @@ class Training(OneSetOfSettings):
     def test_a_memory_format_that_a_trial_decides(self):
         """It is the one setting that a header can only announce."""
         words = self.words_of(("train", "--model", "mnist-cnn", "--width", 4, *SMALL[3:], "--steps", 2))
-        shown = [settings_shown(cli.ranklab(*words, *more, cwd=self.folder).stdout)[0] for more in (("--dry-run",), ())]
+        shown = [settings_shown(cli.ranklab(*words, *more, cwd=self.folder).stdout)[0] for more in (("--dry-run",), ("--verbose",))]
         self.assertEqual(*shown)
         self.assertEqual((shown[0]["memory-format"], shown[0]["channels-last"]), ("auto", "auto: decided before the warm-up"))
         (stored,) = settings_stored(self.folder / "r.h5")

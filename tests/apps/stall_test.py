@@ -169,7 +169,7 @@ class StoppedRank(Case):
         self.stop(("io", "--strategy", "hdf5-parallel-collective", "-n", 100000, "--size", 64), started, stopped=0)
 
     def has_two_ranks(self, job):
-        return len(job.ranks()) > 1 and b"# parameters" in os.pread(job._stdout.fileno(), 1 << 20, 0)
+        return len(job.ranks()) > 1 and b"# model" in os.pread(job._stdout.fileno(), 1 << 20, 0)
 
     def has_made_steps(self, job):
         return b" steps " in os.pread(job._stderr.fileno(), 1 << 20, 0) and len(job.ranks()) > 1

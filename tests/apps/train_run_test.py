@@ -109,7 +109,7 @@ class OneJob:
         self.file = self.folder / "r.h5"
         self.secret = "hunter2-4711-do-not-store"
         self.result = train("--data", "mnist", "--data-dir", data, "--batch-size", self.BATCH, "--epochs", self.EPOCHS, "--warmup", self.WARMUP,
-                            "--label", "a label, with \"quotes\" and ä", "--output", self.file, ranks=ranks, cwd=self.folder,
+                            "--label", "a label, with \"quotes\" and ä", "--output", self.file, "--verbose", ranks=ranks, cwd=self.folder,
                             env=cli.environment(SECRET_TOKEN=self.secret, AWS_SECRET_ACCESS_KEY=self.secret, MY_OMP_SECRET=self.secret))
         if self.result.code != 0:
             raise AssertionError(str(self.result))
@@ -402,13 +402,57 @@ class FileTest(RunCase):
 
 @needs_train
 class ScreenTest(RunCase):
-    def test_quiet_prints_the_summary_alone(self):
-        for ranks in (1, 2):
-            result = train("--steps", 5, "--quiet", "--output", "none", ranks=ranks, cwd=self.folder)
+    def test_quiet_prints_one_line(self):
+        for ranks, output, stored in ((1, "none", r"Not stored \(--output none\)"), (2, "r.h5", r"Stored as \S+ in r\.h5")):
+            result = train("--steps", 7, "--quiet", "--output", output, ranks=ranks, cwd=self.folder)
             self.assertCode(result, 0)
-            self.assertTrue(result.stdout.lstrip().startswith("run "), str(result))
-            self.assertIn("Img/sec per rank", result.stdout)
+            self.assertRegex(result.stdout, rf"^[\d.]+ \+- [\d.]+ samples/s on {ranks} rank\(s\); {stored}\n$")
             self.assertEqual(result.said, [])
+
+    def test_the_answer_is_short_and_says_what_a_person_asks(self):
+        for ranks in (1, 2):
+            result = train("--steps", 20, "--output", "r.h5", ranks=ranks, cwd=self.folder)
+            self.assertCode(result, 0)
+            header, _, answer = result.stdout.partition("\n\n")
+            self.assertTrue(all(line.startswith("# ") for line in header.splitlines()), header)
+            self.assertNotIn("bucket-cap-mb", header, "a default is shown")
+            for setting in ("# model: template-softmax", "# steps: 20", *(("# mode: ddp", "# sync: bucketed") if ranks == 2 else ())):
+                self.assertIn(setting, header.splitlines())
+            self.assertRegex(answer, rf"^Img/sec per rank: .*\nTotal img/sec on {ranks} rank\(s\): ")
+            for part in ("  step ", "  limit ", " of the mean step ", "  verified      yes: ", "Stored as ", "Next: ranklab report r.h5 --run "):
+                self.assertIn(part, answer)
+            self.assertEqual("  communication " in answer, ranks == 2, answer)
+            self.assertNotIn("kept in", result.stderr)
+            self.assertNotIn("step_time_s  ", answer, "tables are for --verbose")
+
+    def test_json_is_all_of_stdout(self):
+        """Of one run, of several with the one that compares them, of an invalid one whose exit code stays."""
+        several = ("--steps", 4, "--sync", "flat,bucketed")
+        for words, ranks, code, runs, output in (((), 1, 0, 1, "one.h5"), (several, 2, 0, 3, "several.h5"), (several, 2, 0, 3, "none"),
+                                                 (("--optimizer", "sgd", "--lr", "1e38", "--steps", 60), 1, 3, 1, "bad.h5")):
+            with self.subTest(words=words, output=output):
+                result = train(*(words or ("--steps", 4)), "--json", "--output", output, ranks=ranks, cwd=self.folder)
+                self.assertCode(result, code)
+                document = json.loads(result.stdout)
+                self.assertEqual(len(document["runs"]), runs)
+                self.assertEqual(document["runs"][0]["exit_code"], code)
+                if output != "none":
+                    stored = json.loads(ranklab("report", output, "--format", "json", cwd=self.folder).stdout)
+                    self.assertEqual(sorted(document["runs"], key=lambda run: run["id"]), sorted(stored["runs"], key=lambda run: run["id"]))
+
+    def test_what_does_not_go_together(self):
+        for words, parts in ((("--verbose", "--quiet"), ("--verbose and --quiet exclude each other",)),
+                             (("--verbose", "--json"), ("--verbose and --json exclude each other",)),
+                             (("--json", "--dry-run"), ("--json and --dry-run exclude each other",))):
+            self.assertSays(train("--steps", 2, "--output", "none", *words, cwd=self.folder), 2, *parts)
+
+    def test_verbose_has_all_settings_and_tables(self):
+        result = train("--steps", 5, "--verbose", "--output", "none", cwd=self.folder)
+        self.assertCode(result, 0)
+        dry = train("--steps", 5, "--dry-run", "--output", "none", cwd=self.folder)
+        self.assertEqual([line for line in result.stdout.splitlines() if line.startswith("# ")], dry.stdout.splitlines())
+        for part in ("\nrun ", "\n  step_time_s ", "\nverification\n"):
+            self.assertIn(part, result.stdout)
 
     def test_plain_progress_lines_go_to_stderr_where_it_is_no_terminal(self):
         result = train("--steps", 1000000, "--time-limit", 6, "--output", "none", cwd=self.folder)

@@ -68,7 +68,7 @@ class TwoHostTest(cli.Case):
         return self.start(*SRUN, self.ranklab, "train", "--data", "synthetic", "--threads", "1", "--output", self.file, *map(str, words), env=self.env)
 
     def short_run(self, sync):
-        result = self.train("--model", "template-softmax", "--sync", sync, "--steps", 10, "--warmup", 0).finish(60)
+        result = self.train("--model", "template-softmax", "--sync", sync, "--steps", 10, "--warmup", 0, "--verbose").finish(60)
         self.assertCode(result, 0)
         return result
 

@@ -162,9 +162,8 @@ results::Table repetitions_table(const std::vector<results::Run>& runs) {
     return std::move(table).table();
 }
 
-std::string repetition_line(const results::Run& run) {
-    const auto repetitions = run.setting("repetitions");
-    if (repetitions.empty() || repetitions == "1" || run.find(vocabulary::kStepTime) == nullptr) return "";
+std::string variant_line(const results::Run& run) {
+    if (run.find(vocabulary::kStepTime) == nullptr) return "";
     return fmt::format("{}: {:.4g} s a step, {:.4g} samples/s", name_of(run),
                        run.median(vocabulary::kStepTime), run.median(vocabulary::kThroughput));
 }

@@ -28,7 +28,7 @@ results::Table sweep_table(const std::vector<results::Run>& runs);
 /// where nothing was repeated.
 results::Table repetitions_table(const std::vector<results::Run>& runs);
 
-/// "bucketed, global batch 64: 0.0123 s a step, 5203 samples/s"; "" for a run that was not repeated.
-std::string repetition_line(const results::Run& run);
+/// "bucketed, global batch 64: 0.0123 s a step, 5203 samples/s"; "" for a run without steps.
+std::string variant_line(const results::Run& run);
 
 }  // namespace ranklab::experiments

@@ -131,7 +131,7 @@ std::vector<Variant> Training::variants(const options::Options& options) const {
 }
 
 std::string Training::line_of(const results::Run& run) const {
-    return repetition_line(run);
+    return variant_line(run);
 }
 
 std::vector<results::Table> Training::compare(const std::vector<results::Run>& runs) const {

@@ -12,6 +12,20 @@
 
 namespace ranklab::report::formats {
 
+/// How the first screen of a run is shown.
+struct Screen {
+    bool colour = false;   ///< of warnings and verdicts
+    std::string all = {};  ///< what to type to see all there is, a clause; "": nothing is said of it
+};
+
+/// The first screen of a run, in 80 columns: its rates with their intervals (the two lines that run_text
+/// has), what limits it, whether communication is hidden, where reads came from, what was verified, warnings.
+/// Of a comparison of several runs: the fastest, by how much, and a row for each. What is not known is not
+/// there, or said to be unknown. An invalid run says so first, and why.
+std::string answer_text(const results::Run& run, const Screen& screen = {});
+/// The same on one line: the rate, or that there is none and why.
+std::string answer_line(const results::Run& run);
+
 /// What ran, when and where; the table of phases; the rates with the lines
 ///   Img/sec per rank: m +- h
 ///   Total img/sec on N rank(s): M +- H
@@ -49,6 +63,8 @@ void write_csv(const model::ChosenRuns& runs, const model::Sink& sink);
 /// docs/schema/report.schema.json describes it. Numbers are written so that they read back to the same
 /// double; NaN and infinities become null. Samples are left out.
 std::string runs_json(const std::vector<results::Run>& runs);
+/// The same of one run.
+std::string one_run_json(const results::Run& run);
 void write_json(const model::ChosenRuns& runs, const model::Sink& sink);
 
 /// Google Benchmark's JSON, for its tools/compare.py: a benchmark is a time of a configuration, a repetition

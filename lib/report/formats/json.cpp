@@ -83,6 +83,10 @@ std::string run_json(const results::Run& run) {
 
 }  // namespace
 
+std::string one_run_json(const results::Run& run) {
+    return kHead + ('\n' + run_json(run)) + kTail;
+}
+
 std::string runs_json(const std::vector<results::Run>& runs) {
     std::string text = kHead;
     for (std::size_t i = 0; i < runs.size(); ++i) text += (i == 0 ? "\n" : ",\n") + run_json(runs[i]);

@@ -14,6 +14,7 @@
 #include "report/model/selection.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -67,6 +68,33 @@ std::string configuration_name(const results::Run& run) {
     name.named("ranks").named("replicas").named("batch-size", "", "batch");
     if (model::workers_of(run) > 0) name.named("workers");
     return name.text();
+}
+
+// m +- h, where h is the longer side of the interval.
+std::string with_half_width(const stats::Summary& s, double divisor) {
+    const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
+    const std::string middle = plain(s.median / divisor, s.median / divisor, 1);
+    if (!std::isfinite(half)) return fmt::format("{} +- n/a{}", middle, s.n < 6 ? " (n < 6)" : "");
+    return fmt::format("{} +- {}", middle, plain(half / divisor, s.median / divisor, 1));
+}
+
+std::string rate_lines(const results::Run& run) {
+    const results::Measurement* m = run.find(vocabulary::kThroughput);
+    if (m == nullptr || !std::isfinite(m->summary.median)) return "";
+    const std::size_t ranks = std::max<std::size_t>(1, run.hosts.size());
+    return fmt::format("Img/sec per rank: {}\nTotal img/sec on {} rank(s): {}\n",
+                       with_half_width(m->summary, static_cast<double>(ranks)), ranks,
+                       with_half_width(m->summary, 1));
+}
+
+// The value after the last epoch; a median over epochs would be that of a half-trained model. Every rank
+// holds the same one.
+double last_value(const results::Run& run, std::string_view name) {
+    const results::Measurement* m = run.find(name);
+    if (m == nullptr) return stats::kNone;
+    if (!m->samples.empty() && m->samples.size() >= m->columns)
+        return m->samples[m->samples.size() - m->columns];
+    return m->summary.n == 1 ? m->summary.median : model::last_of_epochs(run, std::string(name));
 }
 
 bool is_time(const results::Measurement& m) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "report/model/chosen_runs.hpp"
 #include "results/run.hpp"
@@ -26,6 +27,14 @@ std::string configuration_name(const results::Run& run);
 
 /// A cost in s or us that is a time, and no difference of times.
 bool is_time(const results::Measurement& measurement);
+
+/// "m +- h", each divided: the median and the longer side of its 95 % interval.
+std::string with_half_width(const stats::Summary& summary, double divisor);
+/// The two lines of throughput_samples_per_s that run_text describes; "" where it has none.
+std::string rate_lines(const results::Run& run);
+/// After the last epoch, of what each rank holds the same; a median over epochs would be that of a
+/// half-trained model. NaN where nothing is known.
+double last_value(const results::Run& run, std::string_view measurement);
 
 /// Four significant digits of a number as large as `scale`, at least `fewest` behind the point, never an
 /// exponent.

@@ -119,33 +119,6 @@ std::string invalid(const Run& run) {
     return text + '\n';
 }
 
-// m +- h, where h is the longer side of the interval.
-std::string with_half_width(const stats::Summary& s, double divisor) {
-    const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
-    const std::string middle = plain(s.median / divisor, s.median / divisor, 1);
-    if (!std::isfinite(half)) return fmt::format("{} +- n/a{}", middle, s.n < 6 ? " (n < 6)" : "");
-    return fmt::format("{} +- {}", middle, plain(half / divisor, s.median / divisor, 1));
-}
-
-std::string throughput(const Run& run) {
-    const Measurement* m = run.find(vocabulary::kThroughput);
-    if (m == nullptr || !std::isfinite(m->summary.median)) return "";
-    const std::size_t ranks = std::max<std::size_t>(1, run.hosts.size());
-    return fmt::format("Img/sec per rank: {}\nTotal img/sec on {} rank(s): {}\n\n",
-                       with_half_width(m->summary, static_cast<double>(ranks)), ranks,
-                       with_half_width(m->summary, 1));
-}
-
-// The value after the last epoch; a median over epochs would be that of a half-trained model. Every rank
-// holds the same one.
-double last_value(const Run& run, std::string_view name) {
-    const Measurement* m = run.find(name);
-    if (m == nullptr) return stats::kNone;
-    if (!m->samples.empty() && m->samples.size() >= m->columns)
-        return m->samples[m->samples.size() - m->columns];
-    return m->summary.n == 1 ? m->summary.median : model::last_of_epochs(run, std::string(name));
-}
-
 std::string accuracy(const Run& run) {
     std::string text;
     const double accuracy = last_value(run, vocabulary::kAccuracy);
@@ -262,6 +235,10 @@ std::string warnings(const Run& run) {
     return text;
 }
 
+std::string blank_behind(const std::string& text) {
+    return text.empty() ? "" : text + '\n';
+}
+
 std::string measured(const Run& run) {
     const auto step = [](const Measurement& m) { return is_phase(m) || m.name == vocabulary::kStepTime; };
     const auto rate = [](const Measurement& m) { return m.kind == Kind::rate; };
@@ -269,7 +246,7 @@ std::string measured(const Run& run) {
     std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);
     if (!run.valid) return text;
     if (is_io(run)) return text + io_rates(run);
-    return text + measurement_table(run, "rate", rate) + throughput(run) + ablation_lines(run);
+    return text + measurement_table(run, "rate", rate) + blank_behind(rate_lines(run)) + ablation_lines(run);
 }
 
 }  // namespace

@@ -54,8 +54,17 @@ Schema made_common_settings() {
         .flag("dry-run", "print the effective configuration and do no work")
         .elsewhere({"print-config"})
         .role(Role::request)
-        .flag("quiet", "no header, no progress: the summary alone")
+        .flag("quiet", "no header, no progress: one line a run, with its rate and where it is stored")
         .role(Role::bookkeeping)
+        .flag("verbose", "show all settings, and all tables of the run")
+        .role(Role::request)
+        .excludes({.other = "quiet", .because = "one shows all, the other one line"})
+        .excludes({.other = "json", .because = "JSON has everything"})
+        .flag("json",
+              "print the run (or all runs of the command) as JSON on stdout, in place of the text; --quiet "
+              "leaves out the progress")
+        .role(Role::request)
+        .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
         .flag("list", "print the names to choose from and do no work")
         .role(Role::request);
     return rows;

@@ -10,11 +10,14 @@ void add_work(Schema& rows) {
     rows.section("What is written")
         .text("strategy", "[,NAME]", "all",
               "the strategies to run (--list names them); several also make a table")
+        .in_header()
         .elsewhere({"method"})
         .integer("files", 0, "15", "records: files or datasets")
+        .in_header()
         .elsewhere({"num-files"})
         .shorthand('n')
         .integer("size", 1, "100", "a record is size x size float64")
+        .in_header()
         .elsewhere({"grid", "edge"})
         .shorthand('s')
         .integer("workers", {1, 1'000'000'000}, "1", "processes of process-pool and process-queue")
@@ -24,6 +27,7 @@ void add_work(Schema& rows) {
         .integer("chunk-files", 1, "1", "records per chunk of --dynamic")
         .text("directory", "DIR", "output",
               "the folder to write into; several strategies get a folder each in it")
+        .in_header()
         .elsewhere({"dir", "output-dir", "path"})
         .role(Role::bookkeeping)  // its file system is compared
         .text("ranks", "N[,N]", std::nullopt,

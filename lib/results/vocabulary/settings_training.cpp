@@ -17,9 +17,11 @@ constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
 void add_work(Schema& rows) {
     rows.section("What is trained")
         .choice("model", {}, "mnist-cnn", "the network")
+        .in_header()
         .elsewhere({"arch", "network"})
         .decides_numbers()
         .choice("data", {}, kOpen, "the data set (default: the model's own)")
+        .in_header()
         .elsewhere({"dataset"})
         .decides_numbers()
         .text("data-dir", "DIR", kOpen,
@@ -39,6 +41,7 @@ void add_length(Schema& rows) {
     const char* const open_end = "how many steps there will be is not known";
     rows.integer("batch-size", {1, kMostBatch}, kOpen,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
+        .in_header()
         .elsewhere({"per-device-train-batch-size", "bs"})
         .integer("global-batch-size", {1, kMostBatch}, kOpen,
                  "samples of all ranks per step, instead of --batch-size")
@@ -50,9 +53,11 @@ void add_length(Schema& rows) {
                  "--batch-size")
         .role(Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples (default: 1)")
+        .in_header()
         .elsewhere({"num-epochs", "max-epochs"})
         .role(Role::length)
         .integer("steps", 1, kOpen, "counted steps, instead of --epochs; the warm-up comes before them")
+        .in_header()
         .elsewhere({"max-steps", "iterations", "num-batches"})
         .role(Role::length)
         .instead_of("epochs")
@@ -215,6 +220,7 @@ void add_way(Schema& rows) {
         .choice("mode", {"single", "dp", "ddp"}, kOpen,
                 "dp: replicas in the threads of one rank, as torch.nn.DataParallel (default: single at one "
                 "rank, ddp above)")
+        .in_header()
         .elsewhere({"distributed", "parallel"})
         .role(Role::together)
         .decides_numbers()
@@ -225,6 +231,7 @@ void add_way(Schema& rows) {
         .text("sync", "[,NAME]", kOpen,
               "how gradients are reduced (default: bucketed for ddp; single and dp have none); several "
               "names: one run each")
+        .in_header()
         .elsewhere({"gradient-sync"})
         .role(Role::together)
         .decides_numbers()

@@ -1,0 +1,47 @@
+#include "base/wrap.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ranklab::base {
+namespace {
+
+bool begins_letter(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
+}
+
+}  // namespace
+
+std::size_t columns_of(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(text, begins_letter));
+}
+
+std::string wrapped(std::string_view head, std::string_view text, std::size_t columns) {
+    const std::string indent(columns_of(head), ' ');
+    std::istringstream words{std::string(text)};
+    std::string all, line(head);
+    bool empty = true;
+    for (std::string word; words >> word; empty = false) {
+        if (!empty && columns_of(line) + 1 + columns_of(word) > columns) {
+            all += line + '\n';
+            line = indent + word;
+        } else {
+            line += (empty ? "" : " ") + word;
+        }
+    }
+    return all + line + '\n';
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+    if (columns_of(text) <= columns) return std::string(text);
+    constexpr std::string_view kRest = "...";
+    std::string kept;
+    std::size_t width = 0;
+    for (const char byte : text) {
+        if (begins_letter(byte) && ++width + kRest.size() > columns) break;
+        kept += byte;
+    }
+    return kept.append(kRest.substr(0, std::min(kRest.size(), columns)));
+}
+
+}  // namespace ranklab::base

@@ -1,0 +1,22 @@
+// Words on lines that a terminal of 80 columns shows whole.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace ranklab::base {
+
+constexpr std::size_t kScreenColumns = 80;
+
+/// Columns that a UTF-8 text takes, of letters that take one each.
+std::size_t columns_of(std::string_view text);
+
+/// `text` behind `head`, its words on as many lines as it takes; all but the first are indented by as much
+/// as `head` is long. A word that is longer than a line stays whole. Ends in a newline.
+std::string wrapped(std::string_view head, std::string_view text, std::size_t columns = kScreenColumns);
+
+/// Not more than so many columns: a longer text ends in "...".
+std::string shortened(std::string_view text, std::size_t columns);
+
+}  // namespace ranklab::base

@@ -1,0 +1,196 @@
+// What a person wants to know when a run has ended, before all that its tables say.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "base/one_line.hpp"
+#include "base/text.hpp"
+#include "base/wrap.hpp"
+#include "report/formats/parts.hpp"
+#include "report/formats/screen.hpp"
+#include "report/model/chosen_runs.hpp"
+#include "report/model/selection.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::Measurement;
+using results::Run;
+using results::Table;
+
+std::string step_time(const Run& run) {
+    const Measurement* step = run.find(vocabulary::kStepTime);
+    if (step == nullptr || !std::isfinite(step->summary.median)) return "";
+    return fmt::format("{}, {} counted", readable_time(step->summary), step->summary.n);
+}
+
+// What a person calls a part of the step, and the phases in it.
+struct Part {
+    const char* does;
+    std::vector<const char*> phases;
+    double percent = 0;
+    std::string of_it = {};
+};
+
+// The shares of the table `phases`, which come to 100 % of the mean step.
+std::vector<Part> parts_of(const Table& phases) {
+    std::vector<Part> parts{{"computes", {"forward", "backward", "optimizer"}},
+                            {"waits for gradients", {"sync"}},
+                            {"waits for input", {"data"}},
+                            {"copies input", {"copy"}},
+                            {"moves between replicas", {"scatter", "replicate", "gather", "reduce"}},
+                            {"is none of these", {"other"}}};
+    for (std::size_t row = 0; row < model::row_count(phases); ++row) {
+        const std::string phase = model::text_at(phases, "phase", row);
+        const double percent = model::number_at(phases, "percent", row);
+        for (auto& part : parts) {
+            if (std::ranges::find(part.phases, phase) == part.phases.end()) continue;
+            part.percent += percent;
+            if (part.phases.size() > 1 && percent >= 0.5)
+                part.of_it +=
+                    fmt::format("{}{} {}", part.of_it.empty() ? "" : ", ", phase, readable_percent(percent));
+        }
+    }
+    std::erase_if(parts, [](const Part& part) { return !(part.percent >= 0.5); });
+    std::ranges::stable_sort(parts, std::greater(), &Part::percent);
+    return parts;
+}
+
+// A rank that the others wait for in most steps; "" where it is now one, now another.
+std::string the_last(const Run& run) {
+    constexpr double kMostly = 0.8;
+    const Table* table = run.find_table("waiting");
+    if (table == nullptr) return "";
+    for (std::size_t row = 0; row < model::row_count(*table); ++row) {
+        const double share = model::number_at(*table, "came_last_share", row);
+        if (!(share >= kMostly)) continue;
+        const std::string phase = model::text_at(*table, "longest_excess_phase", row);
+        const double excess = model::number_at(*table, "excess_s", row);
+        return fmt::format("; rank {:.0f} on {} is last in {:.0f} % of the steps{}",
+                           model::number_at(*table, "rank", row), model::text_at(*table, "host", row),
+                           100 * share,
+                           phase.empty() || phase == "none"
+                               ? ""
+                               : fmt::format(" (its {} takes {} longer)", phase, readable_time(excess)));
+    }
+    return "";
+}
+
+std::string limit(const Run& run) {
+    if (const auto found = model::value_of(run, "training.limit"); !found.empty()) return found;
+    const Table* phases = run.find_table("phases");
+    const auto parts = phases == nullptr ? std::vector<Part>() : parts_of(*phases);
+    std::vector<std::string> clauses;
+    for (const auto& part : parts)
+        clauses.push_back(fmt::format("{}{} {}{}", readable_percent(part.percent),
+                                      clauses.empty() ? " of the mean step" : "", part.does,
+                                      part.of_it.empty() ? "" : " (" + part.of_it + ")"));
+    return clauses.empty() ? "" : base::join(clauses, ", ") + the_last(run);
+}
+
+std::string communication(const Run& run) {
+    const Measurement* overlap = run.find(vocabulary::kOverlap);
+    if (overlap == nullptr)
+        return run.hosts.size() > 1 && run.setting("overlap-steps") == "0"
+                   ? "whether it is hidden is not known: no pairs of steps with and without it were made"
+                   : "";
+    const stats::Summary& s = overlap->summary;
+    const double whole = run.median("communication_s");
+    const std::string takes = std::isfinite(whole) ? readable_time(whole) + " a step in all, " : "";
+    if (std::isfinite(s.median) && std::isfinite(s.ci95.low))
+        return fmt::format("{}{:.0f} % of it hidden behind backward (95 % interval {:.0f} .. {:.0f} %)",
+                           takes, 100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high);
+    const std::string why = model::value_of(run, "communication.no_overlap");
+    return fmt::format("{}whether it is hidden is not known: {}", takes,
+                       why.empty() ? "stored without an interval, by an older ranklab" : why);
+}
+
+// Of a model that has seen a part of an epoch that is said: its accuracy is no result.
+std::string after_steps(const Run& run) {
+    const Table* epochs = run.find_table("epochs");
+    if (epochs == nullptr || model::row_count(*epochs) == 0) return "";
+    const std::size_t last = model::row_count(*epochs) - 1;
+    return fmt::format(
+        ", after {:.0f} of {:.0f} steps of epoch {:.0f}", model::number_at(*epochs, "steps", last),
+        model::number_at(*epochs, "steps_per_epoch", last), model::number_at(*epochs, "epoch", last));
+}
+
+std::string learned(const Run& run) {
+    const double accuracy = last_value(run, vocabulary::kAccuracy);
+    const double loss = last_value(run, vocabulary::kTestLoss);
+    const std::string found = std::isnan(loss) ? "" : "loss " + model::number(loss);
+    if (std::isfinite(accuracy))
+        return screen_line("test accuracy", fmt::format("{} %{}{}", model::fixed(100 * accuracy, 2),
+                                                        found.empty() ? "" : ", " + found, after_steps(run)));
+    return found.empty() ? "" : screen_line("test loss", model::number(loss) + after_steps(run));
+}
+
+std::string train_answer(const Run& run) {
+    const std::string rates = rate_lines(run);
+    std::string benchy = ablation_lines(run);  // ends in what limits the run, which has a line here
+    benchy.resize(benchy.rfind("\n  ") == std::string::npos ? benchy.size() : benchy.rfind("\n  ") + 1);
+    return rates + benchy + screen_line("step", step_time(run)) + screen_line("limit", limit(run)) +
+           screen_line("communication", communication(run)) + learned(run);
+}
+
+std::string invalid(const Run& run, const Screen& screen) {
+    std::string text = painted(
+        fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code),
+        "INVALID", Tone::bad, screen);
+    for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
+    if (run.warnings.empty()) text += "  - no reason was stored\n";
+    return text;
+}
+
+// Each cut to two lines: the whole sentences stand in the report.
+std::string warnings(const Run& run, const Screen& screen) {
+    constexpr std::size_t kMost = 3;
+    constexpr std::size_t kTwoLines = 2 * (base::kScreenColumns - 16) - 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kMost, run.warnings.size()); ++i)
+        text += painted(screen_line("warning", base::shortened(base::one_line(run.warnings[i]), kTwoLines)),
+                        "warning", Tone::doubtful, screen);
+    if (run.warnings.size() > kMost)
+        text += screen_line(
+            "", fmt::format("and {} more{}", run.warnings.size() - kMost, model::and_how(screen.all)));
+    return text;
+}
+
+std::string verified(const Run& run, const Screen& screen) {
+    const std::string text = screen_line("verified", verification_text(run));
+    return painted(text, " NO;", Tone::bad, screen);
+}
+
+}  // namespace
+
+std::string answer_text(const Run& run, const Screen& screen) {
+    if (!run.valid) return invalid(run, screen) + verified(run, screen);
+    const std::string comparison = comparison_answer(run);
+    const std::string rates = !comparison.empty() ? comparison
+                              : is_io(run)        ? io_answer(run)
+                                                  : train_answer(run);
+    return rates + verified(run, screen) +
+           screen_line("converged", model::value_of(run, "measuring.converged")) + warnings(run, screen);
+}
+
+std::string answer_line(const Run& run) {
+    if (!run.valid)
+        return base::one_line(
+            fmt::format("INVALID (exit code {}): {}", run.exit_code,
+                        run.warnings.empty() ? "no reason was stored" : run.warnings.front()));
+    const std::string comparison = comparison_headline(run);
+    if (!comparison.empty()) return comparison;
+    if (is_io(run)) return io_headline(run);
+    const Measurement* rate = run.find(vocabulary::kThroughput);
+    if (rate == nullptr) rate = run.find("throughput_full_samples_per_s");
+    if (rate == nullptr || !std::isfinite(rate->summary.median)) return "no rate was measured";
+    const std::size_t ranks = std::max<std::size_t>(1, run.hosts.size());
+    return fmt::format("{} samples/s on {} rank(s)", with_half_width(rate->summary, 1), ranks);
+}
+
+}  // namespace ranklab::report::formats

@@ -1,0 +1,211 @@
+// The answer of a command that made several runs: which is the best, and by how much.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/text.hpp"
+#include "report/formats/parts.hpp"
+#include "report/formats/screen.hpp"
+#include "report/model/io_ladder.hpp"
+#include "report/model/text_table.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::Run;
+using results::Table;
+
+// One of the things compared.
+struct Entry {
+    std::string name;
+    double time_s = stats::kNone;
+    stats::Interval s = {};
+    std::vector<std::string> others;  ///< under the other heads
+    bool stands = true;               ///< false: it failed a check, so that its time is none
+};
+
+struct Comparison {
+    const char* what = "";           ///< a time of what
+    std::vector<std::string> heads;  ///< beside the time
+    std::vector<Entry> entries;
+    std::size_t base = 0;   ///< what the others are measured by
+    bool same_work = true;  ///< else their times say nothing of each other
+    std::string verified = {};
+};
+
+bool usable(const Entry& entry) {
+    return entry.stands && std::isfinite(entry.time_s);
+}
+
+bool has_interval(const Entry& entry) {
+    return std::isfinite(entry.s.low) && std::isfinite(entry.s.high);
+}
+
+// The order in which a reader wants them: what failed stands last, and what cannot be compared as it came.
+std::vector<std::size_t> in_order(const Comparison& all) {
+    std::vector<std::size_t> order(all.entries.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+        const Entry &x = all.entries[a], &y = all.entries[b];
+        if (usable(x) != usable(y)) return usable(x);
+        return usable(x) && all.same_work && x.time_s < y.time_s;
+    });
+    return order;
+}
+
+std::string doubt(const Entry& best, const Entry& second) {
+    if (!has_interval(best) || !has_interval(second))
+        return fmt::format("; too few for intervals, so whether {} differs is not known", second.name);
+    const bool apart = best.s.high < second.s.low;
+    return apart ? "" : fmt::format("; {} is no different: their intervals overlap", second.name);
+}
+
+std::string headline(const Comparison& all) {
+    const auto order = in_order(all);
+    const Entry& best = all.entries[order.front()];
+    const Entry& base = all.entries[all.base];
+    if (!usable(best)) return "none of the runs is valid";
+    if (!all.same_work) return fmt::format("{} runs, whose steps are not the same work", all.entries.size());
+    std::string text = fmt::format("{}, {} {}", best.name, readable_time(best.time_s), all.what);
+    if (&base != &best && usable(base))
+        text += fmt::format(", {} x as fast as {}", plain(base.time_s / best.time_s), base.name);
+    if (order.size() > 1 && usable(all.entries[order[1]])) text += doubt(best, all.entries[order[1]]);
+    return text;
+}
+
+std::string interval(const Entry& entry) {
+    return has_interval(entry) ? fmt::format("{} .. {}", plain(1e3 * entry.s.low), plain(1e3 * entry.s.high))
+                               : "n/a";
+}
+
+std::vector<std::string> row_of(const Entry& entry, const Comparison& all) {
+    const Entry& base = all.entries[all.base];
+    if (!usable(entry)) return {entry.name + " (INVALID)"};
+    std::vector<std::string> row{entry.name, plain(1e3 * entry.time_s), interval(entry)};
+    if (all.same_work) row.push_back(usable(base) ? plain(base.time_s / entry.time_s) : "n/a");
+    row.insert(row.end(), entry.others.begin(), entry.others.end());
+    return row;
+}
+
+std::string table(const Comparison& all) {
+    const Entry& base = all.entries[all.base];
+    std::vector<std::string> heads{all.same_work ? "best first" : "run", "ms", "95% interval"};
+    if (all.same_work) heads.emplace_back("speedup");
+    heads.insert(heads.end(), all.heads.begin(), all.heads.end());
+    model::TextTable text(std::move(heads));
+    for (const std::size_t i : in_order(all)) text.add(row_of(all.entries[i], all));
+    std::string note = fmt::format("  ms: {}, median", all.what);
+    if (all.same_work)
+        note += fmt::format("; speedup: over {}{}", base.name,
+                            usable(base) ? ", " + readable_time(base.time_s) : ", which is not valid");
+    return text.text() + note + '\n';
+}
+
+std::string verdict(const std::vector<model::LadderRow>& rows, const std::vector<std::string>& names) {
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].verified != "yes") others.push_back(fmt::format("{}: {}", names[i], rows[i].verified));
+    return others.empty() ? "yes: every value of every strategy" : base::join(others, "; ");
+}
+
+Comparison of_ladder(const Table& stored) {
+    const auto rows = model::ladder_rows(stored);
+    const auto names = model::ladder_labels(rows);
+    Comparison all{"a job", {"write MiB/s"}, {}};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& row = rows[i];
+        all.entries.push_back(
+            {names[i], row.time.median_s, row.time.s, {plain(row.write_MiBps)}, row.verified != "NO"});
+    }
+    if (!rows.empty()) all.base = static_cast<std::size_t>(&model::base_of(rows) - rows.data());
+    all.verified = verdict(rows, names);
+    return all;
+}
+
+// The columns in which the rows differ, which is what was asked for, or what ranklab chose by itself.
+std::vector<std::string> varied(const Table& stored) {
+    std::vector<std::string> columns;
+    for (const char* column : {"sync", "global_batch", "lr_scaling", "memory_format"}) {
+        std::set<std::string> values;
+        for (std::size_t row = 0; row < model::row_count(stored); ++row)
+            values.insert(model::text_at(stored, column, row));
+        if (values.size() > 1) columns.emplace_back(column);
+    }
+    return columns;
+}
+
+std::string variant_name(const Table& stored, const std::vector<std::string>& columns, std::size_t row) {
+    std::vector<std::string> words;
+    for (const auto& column : columns) {
+        const std::string value = model::text_at(stored, column, row);
+        words.push_back(column == "global_batch" ? "batch " + value
+                        : column == "lr_scaling" ? "lr " + value
+                                                 : value);
+    }
+    return words.empty() ? fmt::format("run {}", row + 1) : base::join(words, ", ");
+}
+
+stats::Interval interval_at(const Table& stored, std::size_t row) {
+    return {model::number_at(stored, "low_s", row), model::number_at(stored, "high_s", row)};
+}
+
+Comparison of_variants(const Table& stored) {
+    Comparison all{"a step", {"samples a step", "test loss"}, {}};
+    const auto columns = varied(stored);
+    all.same_work = std::ranges::find(columns, "global_batch") == columns.end();
+    for (std::size_t row = 0; row < model::row_count(stored); ++row)
+        all.entries.push_back({variant_name(stored, columns, row),
+                               model::number_at(stored, "step_time_s", row),
+                               interval_at(stored, row),
+                               {model::text_at(stored, "global_batch", row),
+                                model::number(model::number_at(stored, "last_validation_loss", row))},
+                               model::text_at(stored, "valid", row) != "NO"});
+    return all;
+}
+
+// Variants that were trained several times.
+Comparison of_repetitions(const Table& stored, bool same_work) {
+    Comparison all{"a step", {"samples/s", "runs"}, {}, 0, same_work};
+    for (std::size_t row = 0; row < model::row_count(stored); ++row)
+        all.entries.push_back({model::text_at(stored, "variant", row),
+                               model::number_at(stored, "step_time_s", row),
+                               interval_at(stored, row),
+                               {plain(model::number_at(stored, "throughput_samples_per_s", row)),
+                                model::text_at(stored, "n", row)}});
+    return all;
+}
+
+// Nothing where it is no comparison, or one of nothing.
+std::optional<Comparison> comparison_of(const Run& run) {
+    std::optional<Comparison> all;
+    if (const Table* ladder = run.find_table("ladder")) all = of_ladder(*ladder);
+    if (const Table* variants = run.find_table("variants")) {
+        all = of_variants(*variants);
+        if (const Table* repeated = run.find_table("repetitions"))
+            all = of_repetitions(*repeated, all->same_work);
+    }
+    if (all && all->entries.empty()) all.reset();
+    return all;
+}
+
+}  // namespace
+
+std::string comparison_answer(const Run& run) {
+    const auto all = comparison_of(run);
+    if (!all) return "";
+    return screen_line(all->same_work ? "fastest" : "runs", headline(*all)) + table(*all) +
+           screen_line("verified", all->verified);
+}
+
+std::string comparison_headline(const Run& run) {
+    const auto all = comparison_of(run);
+    return all ? (all->same_work ? "fastest: " : "") + headline(*all) : "";
+}
+
+}  // namespace ranklab::report::formats

@@ -1,0 +1,111 @@
+// The answer of `ranklab io`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "report/formats/parts.hpp"
+#include "report/formats/screen.hpp"
+#include "report/model/io_ladder.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::Measurement;
+using results::Run;
+using results::Table;
+
+std::string job_time(const Run& run) {
+    const Measurement* job = run.find(vocabulary::kJobTime);
+    if (job == nullptr || !std::isfinite(job->summary.median)) return "";
+    return fmt::format("{}, {} counted", readable_time(job->summary), job->summary.n);
+}
+
+std::string per_rank(const Run& run) {
+    const auto ranks = model::ranks_of(run);
+    const double rate = run.median(vocabulary::kWriteRate);
+    if (ranks < 2 || !std::isfinite(rate)) return "";
+    return fmt::format("{} MiB/s written", plain(rate / static_cast<double>(ranks)));
+}
+
+std::string shares(const Table& phases) {
+    std::vector<std::pair<double, std::string>> sorted;
+    for (std::size_t row = 0; row < model::row_count(phases); ++row) {
+        const double percent = model::number_at(phases, "percent", row);
+        if (percent >= 1) sorted.emplace_back(percent, model::text_at(phases, "phase", row));
+    }
+    std::ranges::stable_sort(sorted, std::greater(), &std::pair<double, std::string>::first);
+    std::vector<std::string> clauses;
+    for (const auto& [percent, phase] : sorted)
+        clauses.push_back(fmt::format("{}{} {}", readable_percent(percent),
+                                      clauses.empty() ? " of all ranks' time is" : "", phase));
+    return base::join(clauses, ", ");
+}
+
+// The ceiling that binds.
+std::string nearest(const Table& ceilings) {
+    for (std::size_t row = 0; row < model::row_count(ceilings); ++row) {
+        if (model::text_at(ceilings, "binds", row) != "yes") continue;
+        return fmt::format("{} of the nearest ceiling, {} at {} {}",
+                           readable_percent(model::number_at(ceilings, "percent", row)),
+                           model::text_at(ceilings, "ceiling", row),
+                           plain(model::number_at(ceilings, "value", row)),
+                           model::text_at(ceilings, "unit", row));
+    }
+    return "";
+}
+
+std::string writing_limit(const Run& run) {
+    std::vector<std::string> parts;
+    const auto add = [&](const char* table, std::string (*text_of)(const Table&)) {
+        const Table* stored = run.find_table(table);
+        const std::string text = stored == nullptr ? "" : text_of(*stored);
+        if (!text.empty()) parts.push_back(text);
+    };
+    add("io_phases", shares);
+    add("ceilings", nearest);
+    return base::join(parts, "; ");
+}
+
+// What the readings are called, and how many of them.
+std::string cache(const Run& run) {
+    const Table* reads = run.find_table("io_reads");
+    if (reads == nullptr || model::row_count(*reads) == 0) return "nothing was read back";
+    std::map<std::string, std::size_t> counted;
+    for (std::size_t row = 0; row < model::row_count(*reads); ++row)
+        ++counted[model::text_at(*reads, "cache", row)];
+    std::vector<std::string> parts;
+    for (const auto& [label, times] : counted)
+        parts.push_back(counted.size() == 1 ? label : fmt::format("{} ({} times)", label, times));
+    return fmt::format("read back from: {}; file system {}", base::join(parts, ", "),
+                       model::text_at(*reads, "file_system", 0));
+}
+
+}  // namespace
+
+std::string io_answer(const Run& run) {
+    std::string rates = io_rates(run);
+    if (rates.ends_with("\n\n")) rates.pop_back();
+    return rates + screen_line("per rank", per_rank(run)) + screen_line("job", job_time(run)) +
+           screen_line("limit", writing_limit(run)) + screen_line("cache", cache(run));
+}
+
+std::string io_headline(const Run& run) {
+    const Measurement* job = run.find(vocabulary::kJobTime);
+    const double write = run.median(vocabulary::kWriteRate);
+    const double read = run.median(vocabulary::kReadRate);
+    return fmt::format("{}: {}{}{} on {} rank(s)", run.setting("strategy"),
+                       job == nullptr ? "no job time" : readable_time(job->summary.median),
+                       std::isfinite(write) ? fmt::format(", written at {} MiB/s", plain(write)) : "",
+                       std::isfinite(read) ? fmt::format(", read at {} MiB/s", plain(read)) : "",
+                       model::ranks_of(run));
+}
+
+}  // namespace ranklab::report::formats

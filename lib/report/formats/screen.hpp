@@ -1,0 +1,38 @@
+// The form of the first screen. Private to this room.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/formats/formats.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::report::formats {
+
+/// "  name          value", on as many lines of 80 columns as it takes; "" without a value.
+std::string screen_line(std::string_view name, std::string_view value);
+
+enum class Tone { bad, doubtful };
+/// The same text with that word, where it first stands, in colour, where the screen has colours.
+std::string painted(std::string text, std::string_view word, Tone tone, const Screen& screen);
+
+/// "538.3 ms": four digits in a unit that a person reads; "n/a" for none.
+std::string readable_time(double seconds);
+/// "538.3 ms, 95 % interval 133.8 .. 4264 ms", or why there is none.
+std::string readable_time(const stats::Summary& seconds);
+
+/// "83 %", "0.4 %".
+std::string readable_percent(double percent);
+
+/// What was checked: "yes: a, b", "NO: c (why)"; "" where nothing is known.
+std::string verification_text(const results::Run& run);
+
+/// What the answer of a run of `io`, or of the comparison of several runs, has in place of that of `train`;
+/// "" for other runs.
+std::string io_answer(const results::Run& run);
+std::string comparison_answer(const results::Run& run);
+/// The same on one line.
+std::string io_headline(const results::Run& run);
+std::string comparison_headline(const results::Run& run);
+
+}  // namespace ranklab::report::formats
