@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/selection.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {
@@ -31,7 +32,7 @@ std::string width_of(const Run& run) {
     if (run.hosts.empty()) return "";
     if (const auto workers = workers_of(run); workers > 0) return ", " + counted(workers, "worker");
     const std::string threads = run.setting("threads");
-    return fmt::format(", {}{}", run.hosts.size(), threads.empty() ? "" : " x " + threads);
+    return fmt::format(", {}{}", value_of(run, "ranks"), threads.empty() ? "" : " x " + threads);
 }
 
 // A column of them is read at a glance: no powers of ten.
