@@ -145,6 +145,9 @@ class StoredCampaign(cli.Case):
         self.assertEqual(result.code, 0, result)
         made = sorted((self.where / "plots").glob("*.dat"))
         self.assertTrue(made, result)
+        tables = sorted((self.where / "plots").glob("*.tex"))
+        self.assertTrue(tables, result)
+        self.hold("report/tables.tex", "".join(file.read_text() for file in tables))
         self.hold("report/figures.dat", "".join(f"# {file.name}\n{file.read_text()}" for file in made))
 
     def test_comparisons(self):

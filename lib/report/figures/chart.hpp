@@ -20,6 +20,12 @@ inline std::size_t colour_index(std::size_t series) {
     return series % kColours.size();
 }
 
+/// Of lines: how they are dashed, told apart without colours too. A page's legend has the same.
+inline constexpr std::size_t kDashKinds = 5;
+inline std::size_t dash_index(std::size_t series) {
+    return (series + series / kColours.size()) % kDashKinds;
+}
+
 struct ChartPoint {
     double x = 0;  ///< of bars: the number of the category, from 0
     double y = 0;
@@ -42,12 +48,12 @@ struct Chart {
     std::string x_label = {}, y_label = {};  ///< bars lie: theirs is the length's, x_label
     std::vector<ChartSeries> series = {};
     std::vector<std::string> categories = {};  ///< of bars; not empty: series are stacked on each other
-    bool log_x = false, log_y = false;
-    std::vector<double> x_tics = {};  ///< empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
-    bool x_bytes = false;             ///< of a logarithmic x
-    bool y_seconds = false;           ///< of a logarithmic y: its tics are 20 us, 1 ms, ...
-    bool wide = false;                ///< for long lines; others fit three in a row
-    double shaded_to = stats::kNone;  ///< from the left edge to here: warm-up
+    bool log_x = false, log_y = false;         ///< of log_x there are dots in the bars' places
+    std::vector<double> x_tics = {};           ///< empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
+    bool x_bytes = false;                      ///< of a logarithmic x
+    bool y_seconds = false;                    ///< of a logarithmic y: its tics are 20 us, 1 ms, ...
+    bool wide = false;                         ///< for long lines; others fit three in a row
+    double shaded_to = stats::kNone;           ///< from the left edge to here: warm-up
 
     bool bars() const { return !categories.empty(); }
     bool empty() const;
@@ -61,6 +67,10 @@ struct Chart {
 
 /// For a page: no title, no key, no caption, no background; the page has them. For paper: all, .svg and .pdf.
 enum class Medium { page, paper };
+
+/// The chart as it is drawn: without what no picture has room for. Its points are those that hover_text is
+/// of.
+Chart with_what_is_drawn(Chart chart);
 
 /// Writes FOLDER/NAME.dat and FOLDER/plot_NAME.gp. EnvironmentError where it cannot. On paper the caption
 /// stands below the picture.

@@ -5,9 +5,11 @@
 
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "report/figures/chart_scripts.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -24,13 +26,21 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
     text = from == 0 ? text : out.append(text, from);
 }
 
-// From each `begin` up to and with the next `end`.
-void cut_all(std::string& text, const std::string& begin, const std::string& end) {
-    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
-        const std::size_t stop = text.find(end, at + begin.size());
-        if (stop == std::string::npos) return;
-        text.erase(at, stop + end.size() - at);
+// Of gnuplot's elements: what it calls them.
+void replace_titles(std::string& text, const SaysTitle& says) {
+    const std::string begin = "<title>", end = "</title>";
+    std::string out;
+    std::size_t from = 0;
+    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, from)) {
+        const std::size_t stop = text.find(end, at);
+        if (stop == std::string::npos) break;
+        const std::size_t name = at + begin.size();
+        const std::string said = says(std::string_view(text).substr(name, stop - name));
+        out.append(text, from, at - from);
+        if (!said.empty()) out += begin + said + end;
+        from = stop + end.size();
     }
+    text = out.append(text, from);
 }
 
 std::string content_of(const fs::path& path) {
@@ -40,7 +50,7 @@ std::string content_of(const fs::path& path) {
 
 }  // namespace
 
-std::optional<Svg> svg_for_page(std::string picture) {
+std::optional<Svg> svg_for_page(std::string picture, const SaysTitle& says) {
     const std::string box = "viewBox=\"", symbols = "</defs>";
     const std::size_t view = picture.find(box);
     const std::size_t body = picture.find(symbols);
@@ -50,12 +60,12 @@ std::optional<Svg> svg_for_page(std::string picture) {
     const std::size_t begin = view + box.size();
     Svg svg{picture.substr(begin, picture.find('"', begin) - begin),
             picture.substr(body + symbols.size(), end - body - symbols.size())};
-    cut_all(svg.drawing, "<title>", "</title>");
+    replace_titles(svg.drawing, says);
     replace_all(svg.drawing, "xlink:href", "href");
     return svg;
 }
 
-Drawer::Drawer() {
+Drawer::Drawer(std::function<std::string(std::string_view)> escape) : escape_(std::move(escape)) {
     std::string name = (fs::temp_directory_path() / "ranklab-report-XXXXXX").string();
     if (mkdtemp(name.data()) != nullptr) {
         folder_ = name;
@@ -76,13 +86,15 @@ void Drawer::go_without(const std::string& why) {
     base::log::warn(why);
 }
 
-std::optional<Svg> Drawer::draw(const Chart& chart) {
+std::optional<Svg> Drawer::draw(const Chart& all) {
     if (!why_not_.empty()) return std::nullopt;
+    const Chart chart = with_what_is_drawn(all);
+    const auto says = [&](std::string_view title) { return escape_(hover_text(chart, title)); };
     try {
         const Drawing drawing = prepare_chart(chart, {}, folder_, Medium::page);
         const Drawn drawn = try_draw(drawing);
         if (drawn == Drawn::yes)
-            if (auto svg = svg_for_page(content_of(drawing.picture))) return svg;
+            if (auto svg = svg_for_page(content_of(drawing.picture), says)) return svg;
         if (drawn == Drawn::no_gnuplot)
             go_without(
                 "gnuplot is not here, so the page has no pictures; install it (Debian: gnuplot-nox) and "

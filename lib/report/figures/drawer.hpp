@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "report/figures/chart.hpp"
 
@@ -14,14 +16,17 @@ namespace ranklab::report::figures {
 struct Svg {
     std::string view_box, drawing;
 };
-/// Of gnuplot's picture; nothing where that is none. Exposed for its test.
-std::optional<Svg> svg_for_page(std::string picture);
+/// Of gnuplot's picture; nothing where that is none. `says` gives the markup that stands in place of an
+/// element's title; "" leaves the title out. Exposed for its test.
+using SaysTitle = std::function<std::string(std::string_view title)>;
+std::optional<Svg> svg_for_page(std::string picture, const SaysTitle& says);
 
 /// Draws in a temporary folder of its own. Where gnuplot is missing or fails there are no pictures, and the
 /// first time that goes to the log.
 class Drawer {
   public:
-    Drawer();
+    /// `escape` makes a text fit for markup.
+    explicit Drawer(std::function<std::string(std::string_view)> escape);
     ~Drawer();
     Drawer(const Drawer&) = delete;
     Drawer& operator=(const Drawer&) = delete;
@@ -34,6 +39,7 @@ class Drawer {
   private:
     void go_without(const std::string& why);
 
+    std::function<std::string(std::string_view)> escape_;
     std::filesystem::path folder_;
     std::string why_not_;  ///< gnuplot is missing: no second try
 };

@@ -36,7 +36,8 @@ int run_gnuplot(const fs::path& script) {
     return WEXITSTATUS(status);
 }
 
-// What would move the cursor or turn the direction of writing is no part of a picture.
+}  // namespace
+
 std::string one_line(std::string_view text, std::size_t most) {
     std::string out;
     const std::string whole = cut(text, most);
@@ -48,8 +49,6 @@ std::string one_line(std::string_view text, std::size_t most) {
     }
     return out;
 }
-
-}  // namespace
 
 std::string gnuplot_quoted(std::string_view text, std::size_t most) {
     std::string out = "'";

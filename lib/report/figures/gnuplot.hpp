@@ -15,6 +15,9 @@ struct Drawing {
     std::filesystem::path picture;  ///< the .svg; it may have a .pdf beside it
 };
 
+/// At most `most` letters. What would move the cursor or turn the direction of writing is no part of a
+/// picture.
+std::string one_line(std::string_view text, std::size_t most);
 /// In gnuplot's single quotes, where nothing else means anything; at most `most` letters.
 std::string gnuplot_quoted(std::string_view text, std::size_t most = 200);
 /// In double quotes, as a .dat file has texts with blanks.

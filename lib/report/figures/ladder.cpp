@@ -64,7 +64,7 @@ Chart bars_of(const ShownLadder& shown, const std::string& name, const std::stri
 
 Figure ladder_times(const ShownLadder& shown) {
     ChartSeries series{"job time [s]", Look::points, 0, {}};
-    Words caption{cut(shown.ladder.title, 300) + ". Bars: medians of ", definition(vocabulary::kJobTime),
+    Words caption{cut(shown.ladder.title, 300) + ". Medians of ", definition(vocabulary::kJobTime),
                   " over repetitions; lines: 95 % intervals, none below six repetitions."};
     std::set<std::string> marks;
     for (std::size_t i = 0; i < shown.times.size(); ++i) {

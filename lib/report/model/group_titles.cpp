@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/model/grouped_runs.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/surroundings.hpp"
@@ -21,7 +22,7 @@ using results::Run;
 using Groups = std::vector<const Group*>;
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t kLongestLabel = 60;
+constexpr std::size_t kLongestLabel = 60;  // letters
 
 // In a title these have a form of their own.
 constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
@@ -36,6 +37,14 @@ std::string main_name(const Run& run) {
     for (const char* key : {"model", "strategy"})
         if (const auto value = run.setting(key); !value.empty()) return value;
     return run.command;
+}
+
+// The place that shows it makes it fit for it.
+std::string short_label(const std::string& label) {
+    std::size_t at = 0;
+    for (std::size_t letters = 0; at < label.size() && letters < kLongestLabel; ++letters)
+        at += base::first_letter(std::string_view(label).substr(at)).bytes;
+    return at < label.size() ? label.substr(0, at) + "…" : label;
 }
 
 std::string named_value(const Group& group, const std::string& key) {
@@ -131,8 +140,7 @@ class Growing {
         for (std::size_t i = 0; i < groups_.size(); ++i)
             of_command[groups_[i]->newest.command].insert(labels[i]);
         for (std::size_t i = 0; i < groups_.size(); ++i)
-            if (of_command[groups_[i]->newest.command].size() > 1)
-                add(i, base::printable(labels[i], kLongestLabel));
+            if (of_command[groups_[i]->newest.command].size() > 1) add(i, short_label(labels[i]));
     }
 
     void add_special(const Places& places) {

@@ -96,7 +96,7 @@ std::string html_page(const model::ChosenRuns& runs, const HtmlOptions& options)
                     [&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); }};
     for (const auto& [group, shown] : detailed_groups(grouped))
         input.shown_whole.insert(shown.begin(), shown.end());
-    figures::Drawer drawer;
+    figures::Drawer drawer(escape);
     return filled("page.html", Object{{"file", figures::cut(input.file, 120)},
                                       {"lead", lead_data(input)},
                                       {"headlines", headlines_data(input)},

@@ -14,8 +14,10 @@ using figures::Look;
 // As gnuplot's symbols at the points (kShapes in figures/chart.cpp).
 std::string mark_of(const Chart& chart, const ChartSeries& series) {
     static constexpr std::array kMarks{"●", "▲", "■", "◆", "▼", "○", "△"};
-    if (chart.bars()) return "■";
-    if (series.look == Look::line) return "━";
+    static constexpr std::array kLines{"━━", "━ ━", "╍╍", "━·━", "━··━"};
+    static_assert(kLines.size() == figures::kDashKinds);
+    if (chart.bars()) return chart.log_x ? "●" : "■";
+    if (series.look == Look::line) return kLines[figures::dash_index(series.colour)];
     if (series.look == Look::dashed) return "╌╌";
     return series.look == Look::marks ? "○" : kMarks[figures::colour_index(series.colour)];
 }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
+#include "report/figures/table_files.hpp"
 #include "temp_folder.hpp"
 #include "unit/report/io_runs_sample.hpp"
 
@@ -75,7 +77,7 @@ TEST_F(IoFigures, ScalingHasPointsIntervalsAndTheLinearLine) {
     const auto script = text("plot_io_scaling.gp");
     EXPECT_THAT(script, HasSubstr("with lines dashtype"));
     EXPECT_THAT(script, HasSubstr("'mpi-send over ranks, 100 × 300²'"));
-    EXPECT_THAT(script, HasSubstr("8 [6 .. 10] s at 1 rank."));
+    EXPECT_THAT(script, HasSubstr("8 [6 .. 10] s"));
     EXPECT_THAT(script, HasSubstr("with vectors heads"));
     EXPECT_THAT(script, Not(HasSubstr("linespoints")));
 }
@@ -85,13 +87,60 @@ TEST_F(IoFigures, OfOtherRunsThereAreNone) {
     EXPECT_EQ(prepare(io_scaling_figures, {rung_run("mpi-send", 2, 1, {4, {}})}), 0U);
 }
 
+// A logarithmic axis has no zero that a bar could begin at.
+TEST_F(IoFigures, LaddersOfLogarithmicAxesHaveDotsAndNoBars) {
+    prepare(ladder_figures, {sample_ladder()});
+    EXPECT_THAT(text("plot_ladder.gp"), HasSubstr("set logscale x"));
+    EXPECT_THAT(text("plot_ladder.gp"), HasSubstr("with points"));
+    EXPECT_THAT(text("plot_ladder.gp"), Not(HasSubstr("boxxyerror")));
+    prepare(ladder_figures, {ladder_run({{"binary", {2, {}, 3}}, {"mpi-send", {1, {}, 3}}}, {"", ""})});
+    EXPECT_THAT(text("plot_ladder.gp"), HasSubstr("boxxyerror"));
+}
+
+// Of seven series each has a colour, a mark or a dash of its own; the key has an entry a line below the axis.
+TEST(PaperCharts, TellSeriesApartWithoutColoursToo) {
+    const tests::TempFolder folder;
+    Chart chart{.name = "many", .title = "Many", .x_label = "x", .y_label = "y"};
+    for (std::size_t i = 0; i < 2 * kColours.size(); ++i)
+        chart.series.push_back({"line", Look::line, i, {{1, 1}, {2, 2}}});
+    prepare_chart(chart, {}, folder.path(), Medium::paper);
+    const auto script = text_of(folder / "plot_many.gp");
+    EXPECT_THAT(script, HasSubstr("set key at screen"));
+    EXPECT_THAT(script, HasSubstr("maxcols 1"));
+    std::set<std::string> looks;
+    for (std::size_t at = script.find("with lines"); at != std::string::npos;
+         at = script.find("with lines", at + 1))
+        looks.insert(script.substr(at, script.find(" title", at) - at));
+    EXPECT_EQ(looks.size(), 2 * kColours.size());
+    for (std::size_t i = 0; i + 1 < kColours.size(); ++i) EXPECT_NE(dash_index(i), dash_index(i + 1));
+}
+
+TEST(TableFiles, AreLaTeXWithoutMarkupOfTheRunsAndCsvWithAllDigits) {
+    const tests::TempFolder folder;
+    const FileTable table{
+        "t",
+        "50 % & more",
+        {"a_b", "peak_rss_bytes"},
+        {{{"\\input{x}, \"q\""}, {"", 3145728, {2097152, 4194304.5}}}, {{"plain"}, {"n/a"}}}};
+    ASSERT_EQ(write_table(table, folder.path()).size(), 2U);
+    EXPECT_EQ(text_of(folder / "t.csv"),
+              "a_b,peak_rss_bytes,\"peak_rss_bytes, 95 % low\",\"peak_rss_bytes, 95 % high\"\n"
+              "\"\\input{x}, \"\"q\"\"\",3145728,2097152,4194304.5\nplain,n/a,,\n");
+    const auto tex = text_of(folder / "t.tex");
+    EXPECT_THAT(tex, HasSubstr("\\caption{50 \\% \\& more}"));
+    EXPECT_THAT(tex, HasSubstr("a\\_b & peak\\_rss\\_bytes [MiB] \\\\"));
+    EXPECT_THAT(tex, HasSubstr("\\textbackslash{}input\\{x\\}, \"q\" & 3 [2, 4] \\\\"));
+    EXPECT_THAT(tex, HasSubstr("\\toprule"));
+}
+
 TEST(PlotIo, IsDrawnWhereGnuplotIs) {
     const tests::TempFolder folder;
     try {
         const auto files =
             plot({sample_ladder(), rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {4, {}})},
                  folder / "plots");
-        EXPECT_EQ(files.size(), 12U);  // of each: data, script, .svg, .pdf
+        EXPECT_EQ(files.size(),
+                  20U);  // of each: data, script, .svg, .pdf, .csv, .tex; and the groups' tables
         for (const auto& file : files) EXPECT_TRUE(std::filesystem::exists(file)) << file;
         EXPECT_THAT(text_of(folder / "plots" / "ladder.svg"), HasSubstr("</svg>"));
         EXPECT_THAT(text_of(folder / "plots" / "io_scaling.svg"), HasSubstr("</svg>"));

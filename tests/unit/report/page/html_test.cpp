@@ -122,11 +122,12 @@ TEST(SvgForPage, HasNoNamesOfItsOwn) {
         "<title>Gnuplot</title>\n<g id=\"gnuplot_canvas\">\n<rect x=\"0\" y=\"0\" width=\"560\" "
         "height=\"360\" fill=\"none\"/>\n<defs><circle id='gpDot' r='0.5'/></defs>\n<g id=\"weak_plot_1\">"
         "<title>weak_plot_1</title><use xlink:href='#gpPt6' color='rgb(  0, 114, 178)'/></g>\n</g>\n</svg>\n";
-    const auto svg = figures::svg_for_page(picture);
+    const auto says_nothing = [](std::string_view) { return std::string(); };
+    const auto svg = figures::svg_for_page(picture, says_nothing);
     ASSERT_TRUE(svg.has_value());
     EXPECT_EQ(svg->view_box, "0 0 560 360");
     EXPECT_EQ(svg->drawing, "\n<g id=\"weak_plot_1\"><use href='#gpPt6' color='rgb(  0, 114, 178)'/></g>\n");
-    EXPECT_FALSE(figures::svg_for_page("no picture").has_value());
+    EXPECT_FALSE(figures::svg_for_page("no picture", says_nothing).has_value());
 }
 
 // Every colour and symbol of a drawn chart is one that the page has.
@@ -138,7 +139,7 @@ TEST(SvgForPage, HasOnlyColoursAndSymbolsOfThePage) {
         chart.series.push_back({"l", figures::Look::dashed, i, {{1, 1}, {2, 3}}});
     }
     chart.series.push_back({"m", figures::Look::marks, 0, {{1, 2}}});
-    figures::Drawer drawer;
+    figures::Drawer drawer(escape);
     const auto svg = drawer.draw(chart);
     if (!svg) GTEST_SKIP() << drawer.why_not();
     const std::string style = template_named("style.css"), symbols = template_named("symbols.html");
@@ -153,6 +154,31 @@ TEST(SvgForPage, HasOnlyColoursAndSymbolsOfThePage) {
     for (std::sregex_iterator one(text.begin(), text.end(), symbol), end; one != end; ++one, ++seen)
         EXPECT_THAT(symbols, HasSubstr("id=\"" + (*one)[1].str() + "\""));
     EXPECT_GT(seen, 20U);
+}
+
+// A number that the pointer finds, of a label that is markup.
+TEST(SvgForPage, SaysAPointsNumberToThePointer) {
+    figures::Chart chart{.name = "hover", .x_label = "ranks", .y_label = "rate"};
+    chart.series.push_back({"<b>", figures::Look::points, 0, {{1, 7}, {2, stats::kNone}, {4, 28, {27, 29}}}});
+    figures::Chart bars{.name = "bars", .x_label = "time [s]", .categories = {"a", "b"}};
+    bars.series.push_back({"io", figures::Look::points, 0, {{0, 2}, {1, 3, {1, 4}}}});
+    figures::Drawer drawer(escape);
+    const auto svg = drawer.draw(chart), of_bars = drawer.draw(bars);
+    if (!svg || !of_bars) GTEST_SKIP() << drawer.why_not();
+    EXPECT_THAT(svg->drawing, HasSubstr("<title>&lt;b&gt;; ranks: 1; rate: 7</title>"));
+    EXPECT_THAT(svg->drawing, HasSubstr("<title>&lt;b&gt;; ranks: 4; rate: 28 [27 .. 29]</title>"));
+    EXPECT_THAT(of_bars->drawing, HasSubstr("<title>io; b; time [s]: 3 [1 .. 4]</title>"));
+    for (const auto& drawing : {svg->drawing, of_bars->drawing}) {
+        EXPECT_THAT(drawing, Not(HasSubstr("using"))) << "gnuplot's own title";
+        EXPECT_THAT(drawing, Not(HasSubstr("<b>")));
+    }
+    for (auto& point : bars.series[0].points) point.y *= point.x > 0 ? 1000 : 1;
+    bars.log_x = true;
+    const auto dots = drawer.draw(bars);
+    ASSERT_TRUE(dots.has_value());
+    EXPECT_THAT(dots->drawing, HasSubstr("<title>io; b; time [s]: 3000 [1 .. 4]</title>"));
+    EXPECT_THAT(dots->drawing, Not(HasSubstr("<polygon"))) << "no bars on a logarithmic axis";
+    EXPECT_THAT(of_bars->drawing, HasSubstr("<polygon"));
 }
 
 std::vector<std::string> texts_of(const model::Notices& notices) {
