@@ -37,8 +37,7 @@ std::string alone_of_ddp(Session& session, const options::Options& options) {
     const bool by_name = name.find("ddp") != std::string::npos;
     if (!by_name && options.text_or("mode", "") != "ddp") return "";
     return fmt::format(
-        "{} is for several ranks, and this is one alone, which exchanges nothing: start it with mpirun "
-        "-n N, or srun -n N",
+        "{} is for several ranks, and this is one alone: start it with mpirun -n N, or srun -n N",
         by_name ? config : std::string("mode ddp"));
 }
 

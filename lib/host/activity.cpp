@@ -193,27 +193,26 @@ std::vector<Finding> check_quiet(const Quiet& quiet) {
     const auto add = [&](std::string sentence) { findings.push_back({false, std::move(sentence)}); };
     if (const auto& most = quiet.others_cores; most && most->value > kMostOthers)
         add(fmt::format(
-            "{}: other programs, or the kernel, kept {:.1f} of the ranks' CPUs busy meanwhile, so times "
-            "are longer and less steady than the machine's; end them, or take a node of your own "
-            "(Slurm: --exclusive)",
+            "{}: other programs or the kernel kept {:.1f} of the ranks' CPUs busy; end them, or take a "
+            "node of your own",
             place_of(*most), most->value));
     if (const auto& most = quiet.stolen_percent; most && most->value > kMostStolen)
         add(fmt::format(
-            "{}: the hypervisor gave {:.1f} % of the CPUs' time to others (steal); measure at another "
-            "time, or on a machine that is shared with none",
+            "{}: the hypervisor gave {:.1f} % of the CPUs' time to others (steal); repeat later, or on "
+            "an unshared machine",
             place_of(*most), most->value));
     if (const auto& most = quiet.throttled; most && most->value > 0)
         add(fmt::format(
-            "{}: the processor slowed itself down {:.0f} times, since it was too hot or at its power "
-            "limit; look to its cooling, or leave it time",
+            "{}: the processor slowed itself down {:.0f} times (heat or power limit); look to its "
+            "cooling, or leave it time",
             place_of(*most), most->value));
     if (const auto& clock = quiet.frequency;
         clock && std::abs(clock->before_mhz - clock->after_mhz) >
                      kMostMoved * std::max(clock->before_mhz, clock->after_mhz))
-        add(fmt::format(
-            "{}: rank {}'s CPU ran at {:.0f} MHz at the beginning and at {:.0f} MHz at the end; fix its "
-            "frequency (governor performance), or measure for longer after the warm-up",
-            clock->host, clock->rank, clock->before_mhz, clock->after_mhz));
+        add(
+            fmt::format("{}: the CPU of rank {} went from {:.0f} to {:.0f} MHz; fix its frequency (governor "
+                        "performance), or warm up longer",
+                        clock->host, clock->rank, clock->before_mhz, clock->after_mhz));
     return findings;
 }
 
@@ -239,8 +238,8 @@ std::optional<Finding> check_login_node(const fs::path& root) {
     if (!is_there("sbatch", root)) return std::nullopt;
     return Finding{
         false,
-        fmt::format("{} has Slurm's commands, and this is none of its jobs: if it is a login node, others "
-                    "work on it too; measure in a job (sbatch, or salloc and srun)",
+        fmt::format("{} has Slurm's commands, and this is no job of it: on a login node others work too; use "
+                    "sbatch or salloc",
                     host_name())};
 }
 

@@ -30,8 +30,15 @@ class Report(cli.Case):
     def test_a_sweep_is_a_table_and_two_pictures(self):
         file = self.stored("--strategy", "text-loop,mpi-send", "--ranks", "1,2", "-i", 6, "--ceilings", "off", ranks=2)
         text = cli.ranklab("report", file).stdout
-        self.assertRegex(text, r"text-loop .* 1\.000 x +n/a ")
-        self.assertRegex(text, r"mpi-send, 2 ranks( \[1\])? +6 +[0-9.]+ +[0-9.]+ \.\. [0-9.]+ +[0-9.]+ x +[0-9.]+ x +[0-9.]+ \([0-9.]+\) .* yes\n")
+        self.assertRegex(text, r"text-loop .* 1\.000 x\n")
+        self.assertRegex(text, r"mpi-send, 2 ranks( \[1\])? +6 +[0-9.]+ +[0-9.]+ \.\. [0-9.]+ +[0-9.]+ x\n")
+        row = r"mpi-send, 2 ranks( \[1\])? +"  # in blocks of 80 columns
+        self.assertRegex(text, row + r"[0-9.]+ \.\. [0-9.]+ +[0-9.]+ x +[0-9.]+ \([0-9.]+\)")
+        self.assertRegex(text, row + r"([0-9.]+ +)?[0-9.]+ \([0-9.]+\) +(warm \d+ %|mixed \d+ %|memory \(tmpfs\)|unknown|cold)")
+        self.assertRegex(text, row + r".*yes\n")
+        self.assertLessEqual(max(len(line) for line in text[text.index("ladder\n"):text.index("not tried:")].splitlines()), 80)
+        self.assertIn("best way to write here: ", text)
+        self.assertIn("not tried: strategies text-vectorized, binary", text)
         self.assertRegex(text, r"speedup: over text-loop, [0-9.]+ s\n")
         result = self.plots(file)
         self.assertDrawn(result, {"ladder": ["text-loop", "mpi-send, 2 ranks"],
@@ -47,6 +54,15 @@ class Report(cli.Case):
         self.assertLessEqual(time[0]["ci95_low"] / time[1]["ci95_high"], low)
         self.assertLessEqual(high, time[0]["ci95_high"] / time[1]["ci95_low"])
         self.assertLess(low, high)
+
+    def test_a_sweeps_summary_has_no_number_that_its_runs_do_not_share(self):
+        file = self.stored("--strategy", "text-loop,process-pool", "--sweep-workers", "1,2", "-i", 1)
+        runs = json.loads(cli.ranklab("report", file, "--format", "json").stdout)["runs"]
+        self.assertEqual([run["config"].get("workers") for run in runs], [1, 1, 2, None])
+        for run in runs[:3]:
+            self.assertEqual(run["storage"]["directory"], str(self.folder / "output" / run["config"]["strategy"]))
+            self.assertEqual(run["storage"]["fsync"], "no")
+            self.assertNotEqual(run["storage"]["cache"], "")
 
     def test_one_rung_has_no_scaling_and_no_image_rates(self):
         file = self.stored("--strategy", "binary", "--label", "one")

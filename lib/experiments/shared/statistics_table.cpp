@@ -90,11 +90,11 @@ void warn_of_width(results::Run& run, const Measurement& m) {
     const auto& [low, high] = m.summary.ci95;
     const double median = m.summary.median;
     if (!std::isfinite(low) || !std::isfinite(high) || !(median > 0) || high - low < median) return;
-    run.warnings.push_back(fmt::format(
-        "the 95 % interval of {}, {:.4g} .. {:.4g} {}, is as wide as its value, {:.4g} {}, or wider, so "
-        "it tells little; measure more often (--target-ci 5%), longer or on a quiet machine "
-        "(docs/reducing_variance.md)",
-        m.name, low, high, m.unit, median, m.unit));
+    run.warnings.push_back(
+        fmt::format("{} tells little: its 95 % interval, {:.4g} .. {:.4g} {}, is as wide as its value, "
+                    "{:.4g} {}; measure "
+                    "more often (--target-ci 5%), longer or on a quiet machine",
+                    m.name, low, high, m.unit, median, m.unit));
 }
 
 }  // namespace

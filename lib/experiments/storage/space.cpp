@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/file_system.hpp"
 #include "experiments/storage/options.hpp"
 #include "host/process.hpp"
 
@@ -121,6 +122,11 @@ void check_room(const StorageOptions& options) {
     const Footprint needed = footprint(options.job, options.strategy);
     const Room room = room_at(options.job.directory);
     if (needed.records <= room.free) return;
+    if (!(room.whole > 0))
+        throw base::OptionError(
+            fmt::format("{} is on a file system that stores no files ({}); name another place with "
+                        "--directory",
+                        room.folder.string(), base::file_system_at(room.folder).name));
     throw base::EnvironmentError(
         fmt::format("{} needs {}, and {} has {:.6g} GB free; free some space, or name another place with "
                     "--directory",

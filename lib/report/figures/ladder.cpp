@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/text.hpp"
 #include "report/figures/figure.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/values.hpp"
@@ -62,6 +63,14 @@ Chart bars_of(const ShownLadder& shown, const std::string& name, const std::stri
     return chart;
 }
 
+// Of all rows, each once: these are times of writing.
+std::string place_of(const std::vector<model::LadderRow>& rows) {
+    std::set<std::string> places;
+    for (const auto& row : rows)
+        places.insert(model::place_text({.file_system = row.place.file_system, .fsync = row.place.fsync}));
+    return cut(base::join({places.begin(), places.end()}, "; "), 80);
+}
+
 Figure ladder_times(const ShownLadder& shown) {
     ChartSeries series{"job time [s]", Look::points, 0, {}};
     Words caption{cut(shown.ladder.title, 300) + ". Medians of ", definition(vocabulary::kJobTime),
@@ -73,7 +82,9 @@ Figure ladder_times(const ShownLadder& shown) {
         if (!row.mark.empty() && marks.insert(row.mark).second)
             append(caption, {" ", strong(cut(row.rung, 300)), ": " + cut(row.mark, 300) + "."});
     }
-    return {bars_of(shown, "ladder", "Job time of each rung", "job time [s]", std::move(series)), caption};
+    return {bars_of(shown, "ladder", "Job time of each rung (" + place_of(shown.ladder.rows) + ")",
+                    "job time [s]", std::move(series)),
+            caption};
 }
 
 Figure ladder_speedups(const ShownLadder& shown) {
@@ -84,8 +95,9 @@ Figure ladder_speedups(const ShownLadder& shown) {
         series.points.push_back({0, rows[i].speedup, rows[i].speedup_ci, shown.speedups[i]});
     Words caption{fmt::format("Ratio of median job times; the base is {} with ", cut(base.rung, 300))};
     append(caption, shown.times[static_cast<std::size_t>(&base - rows.data())]);
-    append(caption, {" s."});
-    return {bars_of(shown, "ladder_speedup", "Speedup over " + base.rung, "speedup", std::move(series)),
+    append(caption, {" s. Lines: the widest intervals that those of both times allow."});
+    return {bars_of(shown, "ladder_speedup", "Speedup over " + base.rung + " (" + place_of(rows) + ")",
+                    "speedup", std::move(series)),
             caption};
 }
 

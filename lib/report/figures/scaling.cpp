@@ -5,10 +5,12 @@
 #include <optional>
 #include <set>
 
+#include "base/text.hpp"
 #include "report/figures/figure.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/series.hpp"
+#include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -169,6 +171,17 @@ Figure efficiency(const AllSeries& all, Scaling scaling, const Source& source) {
     return {chart, caption};
 }
 
+// Where the files of its points lay, each place once.
+std::string place_of(const Series& series) {
+    std::set<std::string> places;
+    for (const auto& point : series.points) {
+        model::StoragePlace place = model::storage_place(point.group->newest);
+        place.cache.clear();  // these are times of writing
+        places.insert(model::place_text(place));
+    }
+    return base::join({places.begin(), places.end()}, "; ");
+}
+
 }  // namespace
 
 std::vector<Figure> scaling_figures(const Source& source, Scaling scaling) {
@@ -194,6 +207,8 @@ std::vector<Figure> io_scaling_figures(const Source& source) {
     Words caption{"Ratio of median ", definition(vocabulary::kJobTime),
                   "; dashed: linear, from the base on."};
     append(caption, bases_words(all, vocabulary::kJobTime));
+    for (const auto& series : all)
+        caption.emplace_back(fmt::format(" {}: {}.", cut(series.title, 120), cut(place_of(series), 200)));
     return {{chart, caption}};
 }
 

@@ -8,10 +8,13 @@
 #include <set>
 #include <vector>
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "report/formats/parts.hpp"
 #include "report/formats/screen.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/ladder_advice.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
 
@@ -37,6 +40,7 @@ struct Comparison {
     std::size_t base = 0;   ///< what the others are measured by
     bool same_work = true;  ///< else their times say nothing of each other
     std::string verified = {};
+    std::string advice = {};  ///< lines
 };
 
 bool usable(const Entry& entry) {
@@ -104,7 +108,7 @@ std::string table(const Comparison& all) {
     if (all.same_work)
         note += fmt::format("; speedup: over {}{}", base.name,
                             usable(base) ? ", " + readable_time(base.time_s) : ", which is not valid");
-    return text.text() + note + '\n';
+    return text.text(base::kScreenColumns) + note + '\n' + all.advice;
 }
 
 std::string verdict(const std::vector<model::LadderRow>& rows, const std::vector<std::string>& names) {
@@ -114,15 +118,21 @@ std::string verdict(const std::vector<model::LadderRow>& rows, const std::vector
     return others.empty() ? "yes: every value of every strategy" : base::join(others, "; ");
 }
 
-Comparison of_ladder(const Table& stored) {
-    const auto rows = model::ladder_rows(stored);
+Comparison of_ladder(const Table& stored, const Run& run) {
+    const auto rows = model::ladder_rows(stored, run);
     const auto names = model::ladder_labels(rows);
+    const bool cold = run.setting("cold") == "true";  // its reading is what was asked for
     Comparison all{"a job", {"write MiB/s"}, {}};
+    if (cold) all.heads.insert(all.heads.end(), {"read MiB/s", "cache"});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& row = rows[i];
         all.entries.push_back(
             {names[i], row.time.median_s, row.time.s, {plain(row.write_MiBps)}, row.verified != "NO"});
+        auto& others = all.entries.back().others;
+        if (cold) others.insert(others.end(), {plain(row.read_MiBps), row.place.cache});
     }
+    for (const auto& sentence : model::ladder_advice(rows, model::scope_of(run)))
+        all.advice += base::wrapped("  ", base::one_line(sentence));
     if (!rows.empty()) all.base = static_cast<std::size_t>(&model::base_of(rows) - rows.data());
     all.verified = verdict(rows, names);
     return all;
@@ -184,7 +194,7 @@ Comparison of_repetitions(const Table& stored, bool same_work) {
 // Nothing where it is no comparison, or one of nothing.
 std::optional<Comparison> comparison_of(const Run& run) {
     std::optional<Comparison> all;
-    if (const Table* ladder = run.find_table("ladder")) all = of_ladder(*ladder);
+    if (const Table* ladder = run.find_table("ladder")) all = of_ladder(*ladder, run);
     if (const Table* variants = run.find_table("variants")) {
         all = of_variants(*variants);
         if (const Table* repeated = run.find_table("repetitions"))

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "report/formats/parts.hpp"
 #include "report/formats/screen.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -74,18 +74,9 @@ std::string writing_limit(const Run& run) {
     return base::join(parts, "; ");
 }
 
-// What the readings are called, and how many of them.
+// Otherwise the line of the rate says where the bytes came from.
 std::string cache(const Run& run) {
-    const Table* reads = run.find_table("io_reads");
-    if (reads == nullptr || model::row_count(*reads) == 0) return "nothing was read back";
-    std::map<std::string, std::size_t> counted;
-    for (std::size_t row = 0; row < model::row_count(*reads); ++row)
-        ++counted[model::text_at(*reads, "cache", row)];
-    std::vector<std::string> parts;
-    for (const auto& [label, times] : counted)
-        parts.push_back(counted.size() == 1 ? label : fmt::format("{} ({} times)", label, times));
-    return fmt::format("read back from: {}; file system {}", base::join(parts, ", "),
-                       model::text_at(*reads, "file_system", 0));
+    return model::storage_place(run).cache.empty() ? "nothing was read back" : "";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/ladder_advice.hpp"
 #include "report/model/storage_place.hpp"
@@ -26,7 +27,6 @@ using results::Table;
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::size_t kMostRanks = 8;  // more would not be one screen
 constexpr std::size_t kMostReads = 6;
-constexpr std::size_t kColumns = 80;
 constexpr std::size_t kEnough = 6;  // an interval that is not there has another reason than too few
 
 // "812.3 (851.8)": MiB/s, and MB/s of 1e6 bytes.
@@ -113,23 +113,10 @@ std::string place_lines(const std::vector<model::LadderRow>& rows, const std::st
            (writing.empty() ? "" : fmt::format("  writing: {}\n", base::join(writing, "; ")));
 }
 
-// Lines of at most kColumns, the first indented by two, the others by four.
-std::string folded(const std::string& sentence) {
-    std::string text, line = " ";
-    for (const auto& word : base::split(sentence, ' ')) {
-        if (line.size() + 1 + word.size() > kColumns && line.size() > 4) {
-            text += line + '\n';
-            line = "   ";
-        }
-        line += ' ' + word;
-    }
-    return text + line + '\n';
-}
-
 std::string advice(const Run& run, const std::vector<model::LadderRow>& rows) {
     std::string text;
     for (const auto& sentence : model::ladder_advice(rows, model::scope_of(run)))
-        text += folded(base::one_line(sentence));
+        text += base::wrapped("  ", base::one_line(sentence));
     return text;
 }
 
@@ -161,8 +148,8 @@ std::string ladder(const Run& run, const Table& stored) {
                    plain(row.files_per_s), mib_and_mb(row.read_MiBps), row.place.cache, of_ceiling(row),
                    row.verified});
     }
-    return "ladder\n" + table.text(kColumns) + base_line(rows) + place_lines(rows, run.setting("directory")) +
-           last + '\n' + notes.text();
+    return "ladder\n" + table.text(base::kScreenColumns) + base_line(rows) +
+           place_lines(rows, run.setting("directory")) + last + '\n' + notes.text();
 }
 
 // What a column is called in a head, where its name says a unit in code.

@@ -53,12 +53,13 @@ void slim_hosts(std::vector<results::HostRow>& hosts) {
 void slim(Run& run, std::size_t ranks) {
     if (run.setting("ranks").empty()) run.config.push_back({"ranks", fmt::format("{}", ranks), true});
     std::erase_if(run.context, [](const results::Fact& fact) {
-        return fact.section != "communication" &&
+        return fact.section != "communication" && fact.section != "storage" &&
                !is_decisive_fact(fact.section + "." + fact.key, fact.value);
     });
     slim_hosts(run.hosts);
     std::erase_if(run.tables, [](const results::Table& table) {
-        return table.name != "ladder" && table.name != "communication" && table.name != "phases";
+        return table.name != "ladder" && table.name != "communication" && table.name != "phases" &&
+               table.name != "io_reads";
     });
     for (auto& m : run.measurements) {
         m.samples = {};

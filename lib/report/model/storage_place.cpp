@@ -76,6 +76,14 @@ std::vector<std::pair<std::string, std::string>> fields_of(const StoragePlace& p
             {"cache", place.cache}};
 }
 
+std::string place_text(const StoragePlace& place) {
+    std::string text = place.file_system == kUnknown ? "file system unknown" : place.file_system;
+    if (place.fsync == "yes") text += ", fsync";
+    if (place.fsync == "no") text += ", no fsync";
+    if (place.fsync == kUnknown) text += ", fsync unknown";
+    return place.cache.empty() ? text : text + ", cache " + place.cache;
+}
+
 std::string writing_words(const StoragePlace& place) {
     if (place.fsync == "yes") return "fsync: each file is on the disk when its writing ends";
     if (place.fsync == "no") return "no fsync: bytes may still be in memory when the time ends";

@@ -15,7 +15,8 @@ struct StoragePlace {
     std::string directory = {};
     std::string file_system = {};
     std::string fsync = {};  ///< "yes" or "no"; "" where nothing was written
-    std::string cache = {};  ///< "cold", "warm 100 %", "mixed 37 %", "memory (tmpfs)"; "" where nothing was read
+    std::string cache =
+        {};  ///< "cold", "warm 100 %", "mixed 37 %", "memory (tmpfs)"; "" where nothing was read
 
     bool operator==(const StoragePlace&) const = default;
 };
@@ -31,6 +32,8 @@ std::string cache_kind(const results::Run& run);
 /// Of the file systems; "" where the run does not say it.
 std::string file_system_of(const results::Run& run);
 
+/// "ext4, no fsync, cache warm 100 %": behind the name of what was written and read.
+std::string place_text(const StoragePlace& place);
 /// "fsync: each file is on the disk when its writing ends", "no fsync: ..."; "" where nothing was written.
 std::string writing_words(const StoragePlace& place);
 /// "cache warm 100 %: ..."; "" where nothing was read.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/model/storage_place.hpp"
 #include "report/page/sections.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -56,6 +57,12 @@ List columns_data(const std::vector<const model::Group*>& groups, const std::vec
     return columns;
 }
 
+// A rate of writing or reading says nothing without it.
+std::string placed(const model::Group& group, const std::string& title) {
+    if (group.newest.command != "io" || group.newest.find_table("ladder") != nullptr) return title;
+    return fmt::format("{} ({})", title, model::place_text(model::storage_place(group.newest)));
+}
+
 Data command_data(const PageInput& input, const std::string& heading,
                   const std::vector<const model::Group*>& groups, std::vector<std::string> names,
                   std::size_t more) {
@@ -66,7 +73,7 @@ Data command_data(const PageInput& input, const std::string& heading,
     const auto titles = model::group_titles(groups);
     List rows;
     for (std::size_t i = 0; i < groups.size(); ++i)
-        rows.push_back(group_data(input, *groups[i], titles[i], names));
+        rows.push_back(group_data(input, *groups[i], placed(*groups[i], titles[i]), names));
     return Object{{"command", heading},
                   {"columns", columns_data(groups, names)},
                   {"groups", rows},
