@@ -33,6 +33,9 @@ struct Figure {
 /// What the charts' points say.
 NumberTable number_table(const Chart& chart);
 
+/// Of charts over the same x: a row for each point of a series, with what each chart says of it.
+NumberTable joined_table(const std::vector<Figure>& figures);
+
 /// What a group says of a measurement, at that x.
 ChartPoint estimate_point(double x, const model::Group& group, std::string_view measurement);
 
@@ -43,6 +46,7 @@ struct Source {
     const model::References& references;
 };
 
+/// Speedup and efficiency first.
 std::vector<Figure> scaling_figures(const Source& source, stats::Scaling scaling);
 std::vector<Figure> phase_figures(const Source& source);
 std::vector<Figure> message_figures(const Source& source);
@@ -60,7 +64,7 @@ Number published_number(const model::Reference& published);
 
 /// Into `folder` (made if missing), by gnuplot, whatever the runs, read with their samples, have to show:
 /// training losses (loss_*.svg, learning_rate.svg), the file-writing ladder (ladder.svg), its scaling over
-/// ranks or workers (io_scaling.svg), training over ranks (weak_*.svg, strong_*.svg), phases (phases.svg),
+/// ranks or workers (io_scaling.svg, io_efficiency.svg), training over ranks (weak_*.svg, strong_*.svg), phases (phases.svg),
 /// gradient buckets (messages.svg), steps (steps_*.svg); each as .pdf too, data and scripts beside them, and
 /// each one's numbers, as those of the groups (groups_COMMAND), as .csv and, where they fit a page, .tex.
 /// Returns the files written. OptionError where there is nothing to draw; EnvironmentError where the folder

@@ -1,3 +1,6 @@
+#include <map>
+#include <utility>
+
 #include "report/figures/figure.hpp"
 #include "report/model/values.hpp"
 
@@ -39,6 +42,29 @@ NumberTable table_of_bars(const Chart& chart) {
 
 NumberTable number_table(const Chart& chart) {
     return chart.bars() ? table_of_bars(chart) : table_of_points(chart);
+}
+
+// Bases, which have a mark of their own, stand above what is measured by them.
+NumberTable joined_table(const std::vector<Figure>& figures) {
+    NumberTable table{{}, {"series", figures.front().chart.x_label}, {}};
+    for (const auto& figure : figures) table.heads.push_back(figure.chart.y_label);
+    std::map<std::pair<std::string, double>, std::size_t> places;
+    for (const Look look : {Look::marks, Look::points}) {
+        for (std::size_t i = 0; i < figures.size(); ++i) {
+            for (const auto& series : figures[i].chart.series) {
+                for (const auto& point : series.points) {
+                    if (series.look != look) break;
+                    const auto [place, fresh] =
+                        places.try_emplace({series.title, point.x}, table.rows.size());
+                    if (fresh)
+                        table.rows.push_back({{cut(series.title, kLongest)}, {model::number(point.x)}});
+                    table.rows[place->second].resize(2 + figures.size());
+                    table.rows[place->second][2 + i] = words_of(point);
+                }
+            }
+        }
+    }
+    return table;
 }
 
 ChartPoint estimate_point(double x, const model::Group& group, std::string_view measurement) {

@@ -182,15 +182,55 @@ std::string place_of(const Series& series) {
     return base::join({places.begin(), places.end()}, "; ");
 }
 
+// The base's time over the point's, times `factor`: what more work a step did, or over how many it is shared.
+ChartPoint scaled_point(const Series& series, const SeriesPoint& point, std::string_view time, double factor,
+                        model::Ratios& ratios) {
+    const model::Group& base = series.base();
+    const double from = series.points.front().width;
+    if (point.group == &base) return {point.width, 1, {}, {"1 (the base, by definition)"}};
+    const auto both = ratios.of(time, base, *point.group);
+    const auto found = both.speedup();
+    const stats::Interval ci{factor * found.ci.low, factor * found.ci.high};
+    const std::string formula =
+        fmt::format("{}T({}) / T({}), T = median {} of {} and {}; {}",
+                    factor == 1 ? "" : fmt::format("{:.6g} x ", factor), from, point.width, time,
+                    base.newest.id, point.group->newest.id,
+                    both.interval_over(found.ci, time == vocabulary::kStepTime ? "steps" : "repetitions"));
+    return {point.width, factor * found.ratio, ci, derived_with_interval(factor * found.ratio, ci, formula)};
+}
+
+double times_of(const Series& series, const SeriesPoint& point) {
+    return point.width / series.points.front().width;
+}
+
+Figure speedup(const AllSeries& all, Scaling scaling, const Source& source) {
+    const bool weak = scaling == Scaling::weak;
+    Chart chart{.name = fmt::format("{}_speedup", word(scaling)),
+                .title = fmt::format("Speedup, {} scaling", word(scaling)),
+                .x_label = "ranks",
+                .y_label = "speedup"};
+    model::Ratios ratios(source.load);
+    draw_over_widths(chart, all, "ideal", 1, [&](const Series& series, const SeriesPoint& point) {
+        return scaled_point(series, point, vocabulary::kStepTime, weak ? times_of(series, point) : 1, ratios);
+    });
+    Words caption{what_is_kept(scaling) +
+                      (weak ? " Speedup = p / p_base × T(base) / T(p): the samples per second over the base's"
+                            : " Speedup = T(base) / T(p)") +
+                      ", T = median ",
+                  definition(vocabulary::kStepTime), ", p = ranks; dashed: ideal, from the base on."};
+    append(caption, bases_words(all, vocabulary::kStepTime));
+    return {chart, caption};
+}
+
 }  // namespace
 
 std::vector<Figure> scaling_figures(const Source& source, Scaling scaling) {
     const auto all = model::training_series(source.grouped, scaling);
     if (all.empty()) return {};
-    return {curve(all, scaling, vocabulary::kThroughput, "throughput", "Throughput [samples/s]", 1),
+    return {speedup(all, scaling, source), efficiency(all, scaling, source),
+            curve(all, scaling, vocabulary::kThroughput, "throughput", "Throughput [samples/s]", 1),
             curve(all, scaling, vocabulary::kStepTime, "step_time", "Step time [s]",
-                  scaling == Scaling::weak ? 0 : -1),
-            efficiency(all, scaling, source)};
+                  scaling == Scaling::weak ? 0 : -1)};
 }
 
 std::vector<Figure> io_scaling_figures(const Source& source) {
@@ -209,7 +249,15 @@ std::vector<Figure> io_scaling_figures(const Source& source) {
     append(caption, bases_words(all, vocabulary::kJobTime));
     for (const auto& series : all)
         caption.emplace_back(fmt::format(" {}: {}.", cut(series.title, 120), cut(place_of(series), 200)));
-    return {{chart, caption}};
+    Chart shares{.name = "io_efficiency",
+                 .title = "Efficiency of writing over ranks or workers",
+                 .x_label = chart.x_label,
+                 .y_label = "efficiency"};
+    draw_over_widths(shares, all, "ideal", 0, [&](const Series& series, const SeriesPoint& point) {
+        return scaled_point(series, point, vocabulary::kJobTime, 1 / times_of(series, point), ratios);
+    });
+    return {{chart, caption},
+            {shares, {"The speedup over the ranks, or workers, that it took, those of the base being 1."}}};
 }
 
 }  // namespace ranklab::report::figures

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/model/values.hpp"
 #include "report/page/sections.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -16,22 +17,26 @@ constexpr std::size_t kMostRuns = 3;
 constexpr std::size_t kMostNumbered = 32;  // more ranks are shown as a strip of colours, numbers in a table
 constexpr std::size_t kMostRows = 512;
 
+constexpr double kFull = 0.1;  // of the whole time: so much more or less than the others has the full colour
+
 // A measurement with a column a rank: each rank's mean over the counted rows.
 struct Strip {
     std::string name;
     std::vector<double> means;
     double mean = 0;
+    double whole = 0;  // the mean of the time that it is a part of
 };
 
-void add_strip(std::vector<Strip>& strips, const Run& run, std::string_view name) {
+void add_strip(std::vector<Strip>& strips, const Run& run, std::string_view name, double whole) {
     const Measurement* m = run.find(name);
     if (m == nullptr || m->columns < 2 || m->rows() == 0) return;
-    Strip strip{m->name, std::vector<double>(m->columns, 0), 0};
+    Strip strip{m->name, std::vector<double>(m->columns, 0), 0, whole};
     m->visit([&](std::span<const double> rows) {
         for (std::size_t i = 0; i < rows.size(); ++i)
             strip.means[i % m->columns] += rows[i] / static_cast<double>(m->rows());
     });
     for (const double mean : strip.means) strip.mean += mean / static_cast<double>(strip.means.size());
+    if (strip.whole == 0) strip.whole = strip.mean;
     strips.push_back(std::move(strip));
 }
 
@@ -39,15 +44,20 @@ void add_strip(std::vector<Strip>& strips, const Run& run, std::string_view name
 std::vector<Strip> strips_of(const Run& run) {
     std::vector<Strip> strips;
     for (const auto* whole : vocabulary::wholes()) {
-        add_strip(strips, run, whole->name);
-        for (const auto* part : vocabulary::parts_of(*whole)) add_strip(strips, run, part->name);
+        const std::size_t at = strips.size();
+        add_strip(strips, run, whole->name, 0);
+        if (strips.size() == at) continue;
+        const double mean = strips.back().mean;
+        for (const auto* part : vocabulary::parts_of(*whole)) add_strip(strips, run, part->name, mean);
     }
     return strips;
 }
 
-// Blue below the mean of all ranks, orange above it, full at half as much or less, and at half as much again.
-Object shade(double value, double mean) {
-    const double off = mean > 0 ? std::clamp((value / mean - 1) / 0.5, -1.0, 1.0) : 0;
+// Blue below the mean of all ranks, orange above it, by the share of the whole time: twice as long in a phase
+// that takes no time is no finding.
+Object shade(double value, const Strip& strip) {
+    const double off =
+        strip.whole > 0 ? std::clamp((value - strip.mean) / strip.whole / kFull, -1.0, 1.0) : 0;
     return {{"side", off < 0 ? "lo" : "hi"}, {"how_far", fmt::format("{:.2f}", std::abs(off))}};
 }
 
@@ -56,12 +66,35 @@ std::string host_of(const Run& run, std::size_t rank) {
                                    : fmt::format("{}", rank);
 }
 
+Data shaded(figures::Words words, double off, bool coloured) {
+    return Object{{"coloured", coloured},
+                  {"side", "hi"},
+                  {"how_far", fmt::format("{:.2f}", off > 0 ? std::min(off, 1.0) : 0.0)},
+                  {"words", words_data(words)}};
+}
+
+// How often it came last, coloured from its fair share on, and for how long it waited for others.
+void add_waiting(List& cells, const Run& run, std::size_t rank, double whole, bool coloured) {
+    const results::Table* table = run.find_table("waiting");
+    if (table == nullptr) return;
+    figures::Words last = figures::cell_of(run, *table, "came_last_share", rank);
+    append(last, {" %"});
+    for (auto& word : last)
+        for (auto& number : word.numbers) number.divided_by = 0.01;
+    const double fair = 1 / static_cast<double>(model::row_count(*table));
+    const double share = model::number_at(*table, "came_last_share", rank);
+    cells.push_back(shaded(last, (share - fair) / (1 - fair), coloured));
+    const double waited = model::number_at(*table, "waited_for_others_s", rank);
+    cells.push_back(
+        shaded(figures::cell_of(run, *table, "waited_for_others_s", rank), waited / whole / kFull, coloured));
+}
+
 Data number_cell(const Strip& strip, std::size_t rank, const Run& run, bool coloured) {
     if (rank >= strip.means.size()) return Object{{"coloured", false}, {"words", List{}}};
     const auto number = figures::derived(
         strip.means[rank],
         fmt::format("mean over steps of samples/{}[:, {}], run {}", strip.name, rank, run.id));
-    Object cell = shade(strip.means[rank], strip.mean);
+    Object cell = shade(strip.means[rank], strip);
     cell.insert({{"coloured", coloured}, {"words", words_data({number})}});
     return cell;
 }
@@ -70,6 +103,7 @@ List by_rank(const Run& run, const std::vector<Strip>& strips, bool coloured) {
     List rows;
     for (std::size_t rank = 0; rank < std::min(strips.front().means.size(), kMostRows); ++rank) {
         List cells;
+        add_waiting(cells, run, rank, strips.front().whole, coloured);
         for (const auto& strip : strips) cells.push_back(number_cell(strip, rank, run, coloured));
         rows.push_back(Object{{"rank", figures::cut(host_of(run, rank), 60)}, {"cells", cells}});
     }
@@ -79,7 +113,7 @@ List by_rank(const Run& run, const std::vector<Strip>& strips, bool coloured) {
 List colours_of(const Strip& strip, const Run& run) {
     List cells;
     for (std::size_t rank = 0; rank < strip.means.size(); ++rank) {
-        Object cell = shade(strip.means[rank], strip.mean);
+        Object cell = shade(strip.means[rank], strip);
         cell.insert({{"rank", figures::cut(host_of(run, rank), 60)},
                      {"seconds", fmt::format("{:.4g}", strip.means[rank])}});
         cells.push_back(cell);
@@ -104,6 +138,7 @@ Data figure_of(const model::Group& group, const std::string& title, const PageIn
                   {"id", run.id},
                   {"strip", !few},
                   {"measurements", measurements},
+                  {"waiting", run.find_table("waiting") != nullptr},
                   {"by_rank", by_rank(run, strips, few)},
                   {"more", if_any(ranks > kMostRows ? fmt::to_string(ranks - kMostRows) : "")}};
 }

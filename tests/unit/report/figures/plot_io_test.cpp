@@ -72,7 +72,8 @@ TEST_F(IoFigures, LaddersAreLinearWhereRungsAreNearAndNameAnotherBase) {
 TEST_F(IoFigures, ScalingHasPointsIntervalsAndTheLinearLine) {
     ASSERT_EQ(prepare(io_scaling_figures,
                       {rung_run("mpi-send", 1, 1, {8, {6, 10}}), rung_run("mpi-send", 2, 1, {4, {3, 5}})}),
-              1U);
+              2U);
+    EXPECT_THAT(text("io_efficiency.dat"), ContainsRegex("\n1 1 NaN NaN\n2 1 0[.][0-9]+ 1[.][0-9]+\n"));
     EXPECT_THAT(text("io_scaling.dat"), ContainsRegex("\n1 1 NaN NaN\n2 2 1[.][0-9]+ 2[.][0-9]+\n"));
     const auto script = text("plot_io_scaling.gp");
     EXPECT_THAT(script, HasSubstr("with lines dashtype"));
@@ -140,7 +141,7 @@ TEST(PlotIo, IsDrawnWhereGnuplotIs) {
             plot({sample_ladder(), rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {4, {}})},
                  folder / "plots");
         EXPECT_EQ(files.size(),
-                  20U);  // of each: data, script, .svg, .pdf, .csv, .tex; and the groups' tables
+                  26U);  // of each: data, script, .svg, .pdf, .csv, .tex; and the groups' tables
         for (const auto& file : files) EXPECT_TRUE(std::filesystem::exists(file)) << file;
         EXPECT_THAT(text_of(folder / "plots" / "ladder.svg"), HasSubstr("</svg>"));
         EXPECT_THAT(text_of(folder / "plots" / "io_scaling.svg"), HasSubstr("</svg>"));

@@ -16,6 +16,7 @@
 #include "report/model/series.hpp"
 #include "report/page/render.hpp"
 #include "report/page/templates.hpp"
+#include "results/rows.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::report::page {
@@ -591,6 +592,52 @@ TEST_F(HtmlPage, ShowsEachRunOfAGroupWholeAndLinksToIt) {
         EXPECT_THAT(text, HasSubstr(fmt::format("id=\"run-{}\"", id)));
         EXPECT_THAT(text, HasSubstr(fmt::format("data-run=\"{}\" data-name=\"step_time_s\"", id)));
     }
+}
+
+// Twice the time in a phase that takes none is no finding; a tenth of the step is.
+TEST_F(HtmlPage, ColoursRanksByTheirShareOfTheStepAndSaysWhichCameLast) {
+    StoredRun run = weak_run("20261121T101500Z-000001", 2, 0.010);
+    const auto phase = [&](const char* name, double first, double second) {
+        results::Measurement m{name, "s", results::Kind::cost, "max", "step", 2, {}, {}, {}};
+        for (int step = 0; step < 20; ++step) m.samples.insert(m.samples.end(), {first, second});
+        m.summary = stats::summarise(m.samples);
+        run.measurements.push_back(m);
+    };
+    phase("copy_time_s", 1e-6, 3e-6);
+    phase("forward_time_s", 0.004, 0.006);
+    results::Rows table("waiting");
+    table.add({std::int64_t{0}, std::string("n1"), 0.001, 0.25, std::string("none"), 0.0});
+    table.add({std::int64_t{1}, std::string("n2"), 0.0, 0.75, std::string("forward"), 0.002});
+    run.tables.push_back(std::move(table).table());
+    const std::string text = page({run});
+    const std::size_t begin = text.find("id=\"fig-ranks-");
+    const std::string figure = text.substr(begin, text.find("</figure>", begin) - begin);
+    EXPECT_THAT(figure, testing::ContainsRegex("--h:0[.]00\"><data value=\"[0-9.]+e-0[67]\""));
+    EXPECT_THAT(figure, HasSubstr("class=\"lo\" style=\"--h:1.00\"><data value=\"0.00"));
+    EXPECT_THAT(figure, HasSubstr("<th>came last</th>"));
+    EXPECT_THAT(figure, HasSubstr(">75</data> %"));
+    EXPECT_THAT(figure, HasSubstr("data-table=\"waiting\" data-column=\"came_last_share\" data-row=\"1\""));
+}
+
+TEST_F(HtmlPage, HasSpeedupAndEfficiencyFirstWithATableOfAll) {
+    const std::string text =
+        page({weak_run("20261121T101500Z-000001", 1, 0.010), weak_run("20261121T101500Z-000002", 2, 0.0125),
+              weak_run("20261121T101500Z-000004", 4, 0.020)});
+    const std::size_t scaling = text.find("<section id=\"scaling\">"),
+                      speedup = text.find("id=\"fig-weak_speedup\""),
+                      efficiency = text.find("id=\"fig-weak_efficiency\""),
+                      table = text.find("<th>series</th><th>ranks</th><th>speedup</th>", efficiency),
+                      rate = text.find("id=\"fig-weak_throughput\""),
+                      summary = text.find("<section id=\"summary\">");
+    EXPECT_LT(scaling, speedup);
+    EXPECT_LT(speedup, efficiency);
+    EXPECT_LT(efficiency, table);
+    EXPECT_LT(table, rate);
+    EXPECT_LT(rate, summary);
+    const std::string rows = text.substr(table, rate - table);
+    EXPECT_THAT(rows, HasSubstr(">1.6</data>"));  // 2 x 0.010 / 0.0125
+    EXPECT_THAT(rows, HasSubstr("data-derived=\"4 x T(1) / T(4), T = median step_time_s of "));
+    EXPECT_LT(rows.find("1 (the base, by definition)"), rows.find(">1.6</data>"));
 }
 
 TEST_F(HtmlPage, BeginsWithTheBestOfEachWorkloadAndLeavesOutRanksThatShareNothing) {
