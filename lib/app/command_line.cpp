@@ -13,6 +13,7 @@
 #include "app/version.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "comm/launcher.hpp"
 #include "host/process.hpp"
 #include "results/lock_wait.hpp"
@@ -43,7 +44,7 @@ void print_help(const ProgramManual& program) {
           program.summary);
     print_verbs(program);
     print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
-    for (const auto& part : program.parts) print_text(part.text.examples);
+    for (const auto& part : program.parts) print_text(narrow_examples(part.text.examples));
 }
 
 // A sentence from below may advise what another program can be given: what this one lacks is left out.
@@ -56,6 +57,30 @@ base::Settings known_to(const options::Schema& schema, base::Settings settings) 
 }
 
 }  // namespace
+
+// A command that a shell reads as one, though it takes several lines.
+std::string folded_command(const std::string& command) {
+    std::string text = base::wrapped("      ", command, base::kScreenColumns - 2).substr(4);
+    text.pop_back();
+    std::string all;
+    for (const char c : text) all += c == '\n' ? " \\\n" : std::string(1, c);
+    return all + '\n';
+}
+
+std::string narrow_examples(const std::string& examples) {
+    std::string text;
+    for (const auto& line : base::split(examples, '\n')) {
+        if (line.empty()) continue;
+        if (base::columns_of(line) <= base::kScreenColumns) {
+            text += line + '\n';
+            continue;
+        }
+        const auto end = line.find("  ", line.find_first_not_of(' '));
+        text += folded_command(line.substr(0, end));
+        if (end != std::string::npos) text += base::wrapped("      ", line.substr(end));
+    }
+    return text;
+}
 
 void describe_help(options::Schema& schema) {
     schema.section("Help")
@@ -96,10 +121,12 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
     if (!options.flag("help")) return false;
     if (speaks_for_job()) {
         print(
-            "Usage: ranklab {} {}\n\n{}\n\nExamples:\n{}\n{}"
-            "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 5 environment or\n"
-            "launch guard, 6 time limit, 7 measurement invalid; 128 + N where signal N stopped the work.\n",
-            text.command, text.usage, text.summary, text.examples, schema.help());
+            "Usage: ranklab {} {}\n\n{}\nExamples:\n{}\n{}"
+            "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification,\n"
+            "5 environment or launch guard, 6 time limit, 7 measurement invalid; 128 + N\n"
+            "where signal N stopped the work.\n",
+            text.command, text.usage, base::wrapped("", text.summary), narrow_examples(text.examples),
+            schema.help());
     }
     return true;
 }

@@ -27,6 +27,9 @@ struct ProgramText {
 /// options that take either.
 void name_remedies(const options::Schema& schema);
 
+/// Lines "  command  what it does": of one that is too wide for a screen what it does stands below it.
+std::string narrow_examples(const std::string& examples);
+
 /// Prints help or version to stdout if asked for, and says whether it did.
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text);
 

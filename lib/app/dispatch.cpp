@@ -16,6 +16,7 @@
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -45,9 +46,10 @@ void print_help() {
         "real work.\n\nCommands:\n");
     for (const auto& [name, summary, start] : kCommands) {
         if (*start == 0)
-            print("  {:<10} {}\n", name, summary);
+            print("{}", base::wrapped(fmt::format("  {:<10} ", name), summary));
         else
-            print("  {:<10} {:<60} ({})\n", name, summary, start);
+            print("{}",
+                  base::wrapped(fmt::format("  {:<10} ", name), fmt::format("{} ({})", summary, start)));
     }
     print(
         "\nranklab COMMAND --help says more. To begin with:\n"

@@ -28,8 +28,9 @@ const ProgramText kText{
     "  ranklab compare --file ci.h5 rev:1a2b3c rev:4d5e6f            two revisions\n"
     "  ranklab compare old.h5 new.h5 --fail-on-regression 5%         a gate: exit 4 where B is worse by 5 %\n"
     "  ranklab compare old.h5 new.h5 --allow hosts --format markdown\n"
-    "Here exit code 4 is a regression (--fail-on-regression), 2 also runs that must not be compared, and 7\n"
-    "that no verdict is possible (no usable run, or --inconclusive fail).\n"};
+    "Here exit code 4 is a regression (--fail-on-regression), 2 also runs that must\n"
+    "not be compared, and 7 that no verdict is possible (no usable run, or\n"
+    "--inconclusive fail).\n"};
 
 // "5%", "2.5 %".
 double fraction(const std::string& option, const std::string& text) {

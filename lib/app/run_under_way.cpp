@@ -67,6 +67,7 @@ void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const S
     const bool root = job_.session.is_root();
     quiet_ = place_.since_then();
     progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
+    progress.finish();  // nothing is drawn into the answer
     comm::together_politely(
         job_.session.control(),
         [&] {

@@ -87,7 +87,7 @@ void Session::watch(double seconds) {
     mpi_.end_within(seconds);
 }
 
-Session::Watch Session::watch(const TerminalProgress& progress, double seconds) {
+Session::Watch Session::watch(TerminalProgress& progress, double seconds) {
     watch(seconds);
     return {*watchdog_, progress};
 }

@@ -32,7 +32,7 @@ class Session {
     /// While this lives the activity that `progress` was told is what the rank is doing.
     class Watch : base::Pinned {
       public:
-        Watch(Watchdog& watchdog, const TerminalProgress& progress) : watchdog_(watchdog) {
+        Watch(Watchdog& watchdog, TerminalProgress& progress) : watchdog_(watchdog) {
             watchdog_.name_activity_of(&progress);
         }
         ~Watch() { watchdog_.name_activity_of(nullptr); }
@@ -40,7 +40,7 @@ class Session {
       private:
         Watchdog& watchdog_;
     };
-    Watch watch(const TerminalProgress& progress, double seconds);
+    Watch watch(TerminalProgress& progress, double seconds);
 
     /// Runs `work` on every rank: the only catch of an MPI program. Its error becomes one line on stderr and
     /// an exit code; the ranks then agree on the largest code. If the others do not come (they wait inside a

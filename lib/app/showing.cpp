@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include "app/printing.hpp"
-#include "app/terminal.hpp"
+#include "base/colour.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "report/formats/formats.hpp"
 
 namespace ranklab::app {
@@ -16,7 +17,7 @@ Showing::Showing(const options::Options& options)
       quiet_(options.flag("quiet")),
       verbose_(options.flag("verbose")),
       json_(options.flag("json")),
-      colour_(shows_colour(STDOUT_FILENO)) {}
+      colour_(base::shows_colour(STDOUT_FILENO)) {}
 
 std::string Showing::stored(const results::Run& run) const {
     if (output_ == "none") return "Not stored (--output none)";
@@ -45,7 +46,9 @@ Shown Showing::of_one(const results::Run& run, const std::string& line) const {
     if (json_) return {};
     if (verbose_) return of(run);
     const std::string said = run.valid && !line.empty() ? line : report::formats::answer_line(run);
-    return {fmt::format("{} ({})\n", said, output_ == "none" ? "not stored" : run.id), ""};
+    const std::string told = fmt::format("{} ({})", said, output_ == "none" ? "not stored" : run.id);
+    constexpr std::size_t kIndent = 4;  // of what does not fit into the first line
+    return {base::wrapped(std::string(kIndent, ' '), told).substr(kIndent), ""};
 }
 
 void Showing::end(const std::vector<results::Run>& runs) const {

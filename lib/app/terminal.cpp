@@ -1,22 +1,26 @@
 #include "app/terminal.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 
 namespace ranklab::app {
 namespace {
 
 constexpr auto kBetweenRedraws = std::chrono::milliseconds(100);
 constexpr auto kBetweenLines = std::chrono::seconds(5);
-constexpr int kBarWidth = 30;
+constexpr auto kUntilTold = std::chrono::seconds(4);     // of what nobody hears of meanwhile
+constexpr auto kBetweenTold = std::chrono::seconds(30);  // where each time is a line
+constexpr std::size_t kShortestBar = 10, kLongestBar = 30;
 
 // Who tells what it does while it waits for other ranks has done nothing.
 void beat_unless_waiting() {
@@ -29,50 +33,100 @@ void show(const std::string& text) {
     std::fflush(stderr);
 }
 
+std::size_t columns_of_stderr() {
+    winsize size{};
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : base::kScreenColumns;
+}
+
 }  // namespace
 
-bool shows_colour(int descriptor) {
-    const char* const none = std::getenv("NO_COLOR");
-    const char* const kind = std::getenv("TERM");
-    if (none != nullptr && *none != '\0') return false;
-    // Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
-    if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return false;
-    return kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb" && isatty(descriptor) != 0;
+std::string progress_text(const HowFar& far) {
+    return fmt::format("{}/{} {}  {:.0f} {}  {}{}", far.done, far.total, far.noun, far.rate, far.rate_unit,
+                       far.note, far.left_s ? "  " + base::human_duration(*far.left_s) + " left" : "");
+}
+
+std::string progress_bar(const HowFar& far, std::size_t columns) {
+    constexpr std::size_t kAround = 3;  // brackets and a blank
+    auto shorter = far;
+    std::string text = progress_text(far);
+    const auto too_long = [&] { return base::columns_of(text) + kAround + kShortestBar > columns; };
+    if (too_long()) {
+        const std::size_t over = base::columns_of(text) + kAround + kShortestBar - columns;
+        const std::size_t note = base::columns_of(far.note);
+        const std::string kept = base::shortened(far.note, note > over ? note - over : 0);
+        shorter.note = kept;
+        text = progress_text(shorter);
+    }
+    if (too_long()) return base::shortened(text, columns);
+    const std::size_t bar = std::min(kLongestBar, columns - kAround - base::columns_of(text));
+    const auto share =
+        static_cast<double>(far.done) / static_cast<double>(std::max<std::int64_t>(1, far.total));
+    const auto filled = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(bar));
+    return fmt::format("[{}{}] {}", std::string(filled, '='), std::string(bar - filled, ' '), text);
 }
 
 TerminalProgress::TerminalProgress(bool speaks)
-    : speaks_(speaks), terminal_(isatty(STDERR_FILENO) != 0), last_shown_(Clock::now()) {}
+    : speaks_(speaks),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      last_shown_(Clock::now()),
+      last_sign_(last_shown_),
+      activity_began_(last_shown_),
+      last_told_(last_shown_) {}
+
+void TerminalProgress::show_line(const std::string& text) {
+    if (!terminal_) return show(text + '\n');
+    show("\r\033[K" + text);
+    line_open_ = true;
+}
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                               std::string_view note) {
     beat_unless_waiting();
     if (!speaks_) return;
+    const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
+    hushed_ = false;
+    last_sign_ = now;
     time_left_.begin_anew_if(done, now);
     if (now - last_shown_ < (terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines)) &&
         done != total)
         return;
     if (!terminal_ && done == total && now - time_left_.began() < kBetweenLines) return;
     last_shown_ = now;
-    const auto left = time_left_.seconds(done, total, now);
-    const std::string text = fmt::format("{}/{} {}  {:.0f} {}  {}{}", done, total, noun_, rate, rate_unit,
-                                         note, left ? "  " + base::human_duration(*left) + " left" : "");
-    if (terminal_) {
-        const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(1, total));
-        show(fmt::format("\r\033[K[{:=<{}}{: <{}}] {}", "", filled, "", kBarWidth - filled, text));
-        line_open_ = true;
-    } else {
-        show(text + '\n');
-    }
+    const HowFar far{done, total, noun_, rate, rate_unit, note, time_left_.seconds(done, total, now)};
+    show_line(terminal_ ? progress_bar(far, columns_of_stderr() - 1) : progress_text(far));
+}
+
+void TerminalProgress::counts(std::string_view noun) {
+    const std::lock_guard lock(mutex_);
+    noun_ = noun;
 }
 
 void TerminalProgress::activity(std::string_view what) {
     beat_unless_waiting();
     const std::lock_guard lock(mutex_);
-    if (activity_ != what) activity_ = what;
+    if (activity_ == what) return;
+    activity_ = what;
+    hushed_ = false;
+    activity_began_ = last_sign_ = Clock::now();
+}
+
+void TerminalProgress::tick() {
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    if (!speaks_ || hushed_ || now - last_sign_ < kUntilTold) return;
+    const bool first = last_told_ < last_sign_;
+    if (!terminal_ && !first && now - last_told_ < kBetweenTold) return;
+    last_told_ = now;
+    const std::string text = fmt::format("now: {}, {}", activity_,
+                                         base::human_duration(base::seconds_between(activity_began_, now)));
+    show_line(terminal_ ? base::shortened(text, columns_of_stderr() - 1) : text);
 }
 
 void TerminalProgress::finish() {
+    const std::lock_guard lock(mutex_);
+    hushed_ = true;
     if (!line_open_) return;
     show("\r\033[K");
     line_open_ = false;

@@ -4,41 +4,58 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/time_left.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::app {
 
-/// Whether that file takes colours: a terminal that knows them, where NO_COLOR (https://no-color.org) does
-/// not speak against it.
-bool shows_colour(int descriptor);
+/// How far some work is.
+struct HowFar {
+    std::int64_t done = 0, total = 0;
+    std::string_view noun = "steps";
+    double rate = 0;
+    std::string_view rate_unit = {}, note = {};
+    std::optional<double> left_s = {};
+};
+/// "12/33 steps  10 samples/s  epoch 1 loss 0.41  1 min 26 s left"
+std::string progress_text(const HowFar& far);
+/// A bar before that, all in so many columns: the bar gets shorter, then the note.
+std::string progress_bar(const HowFar& far, std::size_t columns);
 
-/// On stderr: a bar with rate and time left on a terminal, plain lines every few seconds otherwise; silent on
-/// the ranks that do not speak. Every call counts as a heartbeat.
+/// On stderr: a bar with rate and time left on a terminal, plain lines every few seconds otherwise, and what
+/// is done in between where that takes more than a few seconds; silent on the ranks that do not speak. Every
+/// call but tick() counts as a heartbeat.
 class TerminalProgress final : public base::ProgressSink {
   public:
     explicit TerminalProgress(bool speaks);
 
     void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                 std::string_view note) override;
-    void counts(std::string_view noun) override { noun_ = noun; }
+    void counts(std::string_view noun) override;
     void activity(std::string_view what) override;
     void finish() override;
 
     std::string last_activity() const;
+    /// About every second, from another thread: tells of what takes long.
+    void tick();
 
   private:
     using Clock = std::chrono::steady_clock;
+    void show_line(const std::string& text);
+
     bool speaks_;
     bool terminal_;
-    bool line_open_ = false;
-    std::string noun_ = "steps";
     mutable std::mutex mutex_;
+    bool line_open_ = false;
+    bool hushed_ = false;  // finished, until there is something new
+    std::string noun_ = "steps";
     std::string activity_ = "starting";
     TimeLeft time_left_;
-    Clock::time_point last_shown_;
+    Clock::time_point last_shown_, last_sign_, activity_began_, last_told_;
 };
 
 }  // namespace ranklab::app

@@ -31,7 +31,7 @@ Watchdog::Watchdog(double seconds, comm::Lifeline& lifeline, int rank)
       clock_(limit_of(seconds, rank), period_of(seconds)),
       ticker_(base::Ticker::Seconds(period_of(seconds)), [this](double passed) { tick(passed); }) {}
 
-void Watchdog::name_activity_of(const TerminalProgress* progress) {
+void Watchdog::name_activity_of(TerminalProgress* progress) {
     const std::lock_guard lock(mutex_);
     progress_ = progress;
     worked_ = true;
@@ -39,7 +39,10 @@ void Watchdog::name_activity_of(const TerminalProgress* progress) {
 
 std::string Watchdog::activity() {
     const std::lock_guard lock(mutex_);
-    if (progress_ != nullptr) return progress_->last_activity();
+    if (progress_ != nullptr) {
+        progress_->tick();
+        return progress_->last_activity();
+    }
     return worked_ ? "ending" : "starting";
 }
 

@@ -21,7 +21,7 @@ class Watchdog {
 
     double seconds() const { return seconds_; }
     /// Whose activity is named if the job stalls; nullptr where there is none, before and after the work.
-    void name_activity_of(const TerminalProgress* progress);
+    void name_activity_of(TerminalProgress* progress);
 
   private:
     void tick(double seconds);
@@ -30,7 +30,7 @@ class Watchdog {
 
     double seconds_;
     std::mutex mutex_;
-    const TerminalProgress* progress_ = nullptr;
+    TerminalProgress* progress_ = nullptr;
     bool worked_ = false;
     comm::Lifeline& lifeline_;
     int rank_;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <utility>
 
+#include "base/colour.hpp"
 #include "base/one_line.hpp"
 
 namespace ranklab::base::log {
@@ -61,7 +63,8 @@ void info(std::string_view message) {
     write("", message);
 }
 void warn(std::string_view message) {
-    write("warning: ", message);
+    static const bool coloured = shows_colour(STDERR_FILENO);
+    write(coloured ? "\033[33mwarning\033[0m: " : "warning: ", message);
 }
 void error(std::string_view message) {
     write("", message);

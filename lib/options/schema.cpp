@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "options/schema.hpp"
 
 namespace ranklab::options {
@@ -136,29 +135,54 @@ const Option& Schema::at(const std::string& name) const {
     throw base::Error(fmt::format("internal: no option '{}'", name));
 }
 
-std::string Schema::help() const {
-    namespace po = boost::program_options;
-    std::ostringstream out;
-    for (std::size_t begin = 0; begin < options_.size();) {
-        po::options_description list(options_[begin].section, 100, 50);
-        std::size_t i = begin;
-        for (; i < options_.size() && options_[i].section == options_[begin].section; ++i) {
-            const Option& option = options_[i];
-            const std::string names = boost_names(option);
-            std::string help = option.help;
-            if (option.type != Type::flag && option.fallback)
-                help += fmt::format(" (default: {})", *option.fallback);
-            if (option.type == Type::flag) {
-                list.add_options()(names.c_str(), help.c_str());
-            } else {
-                auto* value = po::value<std::string>()->value_name(option.placeholder);
-                list.add_options()(names.c_str(), value, help.c_str());
-            }
+namespace {
+
+constexpr std::size_t kHelpColumn = 30;
+
+// "  -n [ --files ] N", as many lines as it takes: a list of choices goes on behind a bar.
+std::string usage_of(const Option& option) {
+    std::string line = option.shorthand == 0 ? "  --" + option.name
+                                             : fmt::format("  -{} [ --{} ]", option.shorthand, option.name);
+    if (option.type == Type::flag) return line;
+    line += ' ';
+    const std::size_t indent = line.size();
+    std::string all;
+    for (std::size_t begin = 0; begin < option.placeholder.size();) {
+        const std::size_t bar = option.placeholder.find('|', begin);
+        const std::size_t end = bar == std::string::npos ? option.placeholder.size() : bar + 1;
+        if (line.size() + end - begin > base::kScreenColumns && line.size() > indent) {
+            all += line + '\n';
+            line = std::string(indent, ' ');
         }
-        out << list << '\n';
-        begin = i;
+        line += option.placeholder.substr(begin, end - begin);
+        begin = end;
     }
-    return out.str();
+    return all + line;
+}
+
+std::string help_of(const Option& option) {
+    std::string usage = usage_of(option);
+    std::string help = option.help;
+    if (option.type != Type::flag && option.fallback) help += fmt::format(" (default: {})", *option.fallback);
+    const bool beside = usage.size() + 2 <= kHelpColumn;
+    if (!beside) usage += '\n';
+    usage.resize(beside ? kHelpColumn : usage.size(), ' ');
+    const std::string indent(kHelpColumn, ' ');
+    const std::string text = base::wrapped(indent, help);
+    return usage + (beside ? text.substr(kHelpColumn) : text);
+}
+
+}  // namespace
+
+std::string Schema::help() const {
+    std::string text, section;
+    for (const auto& option : options_) {
+        if (option.section != section || text.empty())
+            text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", option.section);
+        section = option.section;
+        text += help_of(option);
+    }
+    return text + '\n';
 }
 
 std::string told(std::string sentence, const base::Settings& settings) {

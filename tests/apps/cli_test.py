@@ -97,7 +97,7 @@ class DryRunTest(Case):
                 lines = result.stdout.splitlines()
                 for line in ("# parameters: 1199882", "# model: mnist-cnn", "# data: fashion-mnist", "# optimizer: adadelta", "# lr: 1",
                              "# gamma: 0.7", "# lr-schedule: step", "# batch-size: 64", f"# global-batch-size: {64 * ranks}",
-                             "# seed: 1", "# epochs: 1", f"# mode: {'single' if ranks == 1 else 'ddp'}", f"# ranks: {ranks}"):
+                             "# seed: 1", "# steps: 100", f"# mode: {'single' if ranks == 1 else 'ddp'}", f"# ranks: {ranks}"):
                     self.assertEqual(lines.count(line), 1, f"{line}\n{result}")
                 self.assertTrue(all(line.startswith("#") for line in lines if line), str(result))
         self.assertEqual(self.names(), [])

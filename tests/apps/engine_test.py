@@ -208,7 +208,8 @@ class LateRank(Case):
         total, exposed, hidden = (run.rows[name]["median"] for name in ("communication_s", "communication_exposed_s", "communication_hidden_s"))
         self.assertAlmostEqual(run.rows["overlap_balance"]["median"], (hidden + exposed) / total, places=9)
         overlap, low, high = (run.rows["overlap"][field] for field in ("median", "ci95_low", "ci95_high"))
-        (shown,) = re.findall(r"(?m)^  overlap +(n/a: .*|[\d.]+ % of .*)$", result.stdout)
+        (shown,) = re.findall(r"(?m)^  overlap +((?:n/a: |[\d.]+ % of ).*(?:\n {16}.*)*)$", result.stdout)
+        shown = " ".join(shown.split())
         reported = cli.ranklab("report", output, "--format", "json").stdout
         (row,) = [m for m in json.loads(reported)["runs"][0]["measurements"] if m["name"] == "overlap"]
         (line,) = [one for one in cli.ranklab("report", output, "--format", "csv").stdout.splitlines() if ",overlap,1,ratio," in one]

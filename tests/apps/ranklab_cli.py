@@ -63,12 +63,13 @@ class Result:
 
 
 def said_lines(stderr):
-    """stderr without Open MPI's blocks between dashed lines and its one-liners about them."""
+    """stderr without Open MPI's blocks between dashed lines and its one-liners about them, and without what a busy
+    machine makes ranklab say of what it is at."""
     lines, in_block = [], False
     for line in stderr.splitlines():
         if re.fullmatch(r"-{60,}", line):
             in_block = not in_block
-        elif not in_block and line.strip() and not re.match(r"\[[^\]]+:\d+\] ", line):
+        elif not in_block and line.strip() and not re.match(r"\[[^\]]+:\d+\] |now: ", line):
             lines.append(line)
     return lines
 

@@ -197,7 +197,7 @@ class StoredRunAtTwoRanks(RunCase):
         step = rows["step_time_s"]
         detected = step["warmup_detected"] if job.WARMUP + step["n"] >= 20 else "n/a (n < 20)"
         self.assertIn(f"{step['outliers_low']} low, {step['outliers_high']} high of {step['n']} in step_time_s, all counted; "
-                      f"warm-up: fixed {job.WARMUP}, detected {detected}", job.result.stdout)
+                      f"warm-up: fixed {job.WARMUP}, detected {detected}", " ".join(job.result.stdout.split()))
         correlated = [warning for warning in job.run.warnings if warning.startswith("step_time_s: ")]
         self.assertEqual(len(correlated), 1 if step["effective_n"] < step["n"] else 0, job.run.warnings)
 

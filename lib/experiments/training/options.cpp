@@ -141,14 +141,17 @@ void settle_checkpoints(const options::Options& options, int world_size) {
     }
 }
 
+// For a first look: seconds of the small networks on any machine. Enough for a median with an interval.
+constexpr std::int64_t kStepsAtFirst = 100;
+
 void settle_length(options::Options& options) {
+    if (!options.has("steps") && !options.has("epochs"))
+        options.resolve("steps", fmt::format("{}", kStepsAtFirst));
     if (options.has("steps")) {
         const auto steps = options.integer("steps");
         if (!options.has("warmup"))
             options.resolve("warmup", fmt::format("{}", measure::default_warmup(steps)));
         static_cast<void>(measure::schedule_steps(steps, options.integer("warmup"), 1));
-    } else {
-        options.resolve_default("epochs", "1");
     }
     if (options.has("target-ci")) static_cast<void>(measure::parse_target(options.text("target-ci")));
 }

@@ -46,6 +46,11 @@ std::vector<Setting> facts_of(const options::Options& options, const TrainingOpt
         {"ranks", fmt::format("{}", world_size), true}};
     if (const auto open = open_until_the_data(options, settled); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
+    if (options.has("steps") && !options.is_set("steps") && !options.flag("ablation"))
+        facts.push_back({"note",
+                         fmt::format("a first look of {} steps; --epochs 1 trains with all samples",
+                                     options.text("steps")),
+                         false});
     if (const auto note = made_for_note(options, world_size); !note.empty())
         facts.push_back({"note", note, false});
     return facts;

@@ -40,7 +40,8 @@ struct Comparison {
     std::size_t base = 0;   ///< what the others are measured by
     bool same_work = true;  ///< else their times say nothing of each other
     std::string verified = {};
-    std::string advice = {};  ///< lines
+    std::string cache = {};  ///< where all readings came from; "" where they differ, or there are none
+    std::vector<std::string> advice = {};
 };
 
 bool usable(const Entry& entry) {
@@ -104,11 +105,11 @@ std::string table(const Comparison& all) {
     heads.insert(heads.end(), all.heads.begin(), all.heads.end());
     model::TextTable text(std::move(heads));
     for (const std::size_t i : in_order(all)) text.add(row_of(all.entries[i], all));
-    std::string note = fmt::format("  ms: {}, median", all.what);
+    std::string note = fmt::format("ms: {}, median", all.what);
     if (all.same_work)
         note += fmt::format("; speedup: over {}{}", base.name,
                             usable(base) ? ", " + readable_time(base.time_s) : ", which is not valid");
-    return text.text(base::kScreenColumns) + note + '\n' + all.advice;
+    return text.text(base::kScreenColumns) + base::wrapped("  ", note);
 }
 
 std::string verdict(const std::vector<model::LadderRow>& rows, const std::vector<std::string>& names) {
@@ -121,20 +122,24 @@ std::string verdict(const std::vector<model::LadderRow>& rows, const std::vector
 Comparison of_ladder(const Table& stored, const Run& run) {
     const auto rows = model::ladder_rows(stored, run);
     const auto names = model::ladder_labels(rows);
-    const bool cold = run.setting("cold") == "true";  // its reading is what was asked for
-    Comparison all{"a job", {"write MiB/s"}, {}};
-    if (cold) all.heads.insert(all.heads.end(), {"read MiB/s", "cache"});
+    Comparison all{"a job", {"write MiB/s", "read MiB/s"}, {}};
+    std::set<std::string> caches;
+    for (const auto& row : rows) caches.insert(row.place.cache);
+    if (caches.size() == 1)
+        all.cache = *caches.begin();
+    else
+        all.heads.emplace_back("cache");
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& row = rows[i];
-        all.entries.push_back(
-            {names[i], row.time.median_s, row.time.s, {plain(row.write_MiBps)}, row.verified != "NO"});
-        auto& others = all.entries.back().others;
-        if (cold) others.insert(others.end(), {plain(row.read_MiBps), row.place.cache});
+        all.entries.push_back({names[i],
+                               row.time.median_s,
+                               row.time.s,
+                               {plain(row.write_MiBps), plain(row.read_MiBps), row.place.cache},
+                               row.verified != "NO"});
     }
-    for (const auto& sentence : model::ladder_advice(rows, model::scope_of(run)))
-        all.advice += base::wrapped("  ", base::one_line(sentence));
     if (!rows.empty()) all.base = static_cast<std::size_t>(&model::base_of(rows) - rows.data());
     all.verified = verdict(rows, names);
+    if (!rows.empty()) all.advice = model::ladder_advice(rows, model::scope_of(run));
     return all;
 }
 
@@ -209,8 +214,11 @@ std::optional<Comparison> comparison_of(const Run& run) {
 std::string comparison_answer(const Run& run) {
     const auto all = comparison_of(run);
     if (!all) return "";
+    std::string advice;
+    for (const auto& sentence : all->advice) advice += base::wrapped("  ", base::one_line(sentence));
     return screen_line(all->same_work ? "fastest" : "runs", headline(*all)) + table(*all) +
-           screen_line("verified", all->verified);
+           screen_line("read from", all->cache.empty() ? "" : "cache: " + all->cache) +
+           screen_line("verified", all->verified) + advice;
 }
 
 std::string comparison_headline(const Run& run) {

@@ -1,4 +1,5 @@
 #include "report/formats/parts.hpp"
+#include "report/formats/screen.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +78,7 @@ class Footnotes {
     std::string text() const {
         std::string text;
         for (std::size_t i = 0; i < marks_.size(); ++i)
-            text += fmt::format("  [{}] {}\n", i + 1, base::one_line(marks_[i]));
+            text += base::wrapped(fmt::format("  [{}] ", i + 1), base::one_line(marks_[i]));
         return text.empty() ? "" : text + '\n';
     }
 
@@ -108,9 +109,10 @@ std::string place_lines(const std::vector<model::LadderRow>& rows, const std::st
         add(systems, row.place.file_system);
         add(writing, model::writing_words(row.place));
     }
-    return fmt::format("  where: file system {}, directory {}\n", base::one_line(base::join(systems, ", ")),
-                       base::one_line(directory.empty() ? "unknown" : directory)) +
-           (writing.empty() ? "" : fmt::format("  writing: {}\n", base::join(writing, "; ")));
+    return base::wrapped("  where: ",
+                         base::one_line(fmt::format("file system {}, directory {}", base::join(systems, ", "),
+                                                    directory.empty() ? "unknown" : directory))) +
+           (writing.empty() ? "" : base::wrapped("  writing: ", base::one_line(base::join(writing, "; "))));
 }
 
 std::string advice(const Run& run, const std::vector<model::LadderRow>& rows) {
@@ -213,24 +215,24 @@ std::string io_records(const Run& run) {
         model::is_rung(run) ? model::ranks_of(run) : static_cast<std::int64_t>(run.hosts.size());
     const auto workers = model::is_rung(run) ? model::workers_of(run) : 0;
     const std::string by = workers > 0 ? fmt::format(", {} worker(s)", workers) : "";
-    return fmt::format("  {:<14}{} of {} x {} float64, {} as numbers, by {}; {} rank(s){}\n\n", "records",
-                       base::one_line(files), base::one_line(size), base::one_line(size),
-                       base::human_bytes(bytes), base::one_line(run.setting("strategy")), ranks, by);
+    return screen_line("records",
+                       fmt::format("{} of {} x {} float64, {} as numbers, by {}; {} rank(s){}", files, size,
+                                   size, base::human_bytes(bytes), run.setting("strategy"), ranks, by)) +
+           '\n';
 }
 
 std::string io_rates(const Run& run) {
     const auto place = model::storage_place(run);
     const auto below = [](const std::string& rate, const std::string& words) {
-        return rate.empty() || words.empty() ? rate
-                                             : rate + fmt::format("  {:<14}{}\n", "", base::one_line(words));
+        return rate.empty() || words.empty() ? rate : rate + screen_line("", words);
     };
     const std::string text =
         below(rate_line(run, vocabulary::kWriteRate, "write", "MiB/s"), model::writing_words(place)) +
         below(rate_line(run, vocabulary::kReadRate, "read back", "MiB/s"), model::reading_words(place)) +
         rate_line(run, vocabulary::kFileRate, "files", "files/s");
     if (text.empty()) return "";
-    return text + fmt::format("  {:<14}file system {}, {}\n\n", "where", base::one_line(place.file_system),
-                              base::one_line(place.directory));
+    return text +
+           screen_line("where", fmt::format("file system {}, {}", place.file_system, place.directory)) + '\n';
 }
 
 std::optional<std::string> io_table(const Run& run, const Table& table, const model::HowTo& how_to) {

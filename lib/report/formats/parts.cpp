@@ -10,6 +10,7 @@
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/text_table.hpp"
@@ -134,7 +135,7 @@ std::string stored_table(const results::Table& table, const std::string& title, 
                                  ? fmt::format("  and {} more rows{}\n", rows - most_rows,
                                                how_to.all_rows.empty() ? "" : " (" + how_to.all_rows + ")")
                                  : "";
-    return fmt::format("{}\n{}{}\n", title, text.text(), rest);
+    return fmt::format("{}\n{}{}\n", title, text.text(base::kScreenColumns), rest);
 }
 
 std::string ablation_lines(const results::Run& run) {
@@ -150,7 +151,7 @@ std::string ablation_lines(const results::Run& run) {
                             model::number_at(*table, "std_samples_per_s", row));
     }
     const std::string limit = model::value_of(run, "training.limit");
-    return limit.empty() ? text : text + fmt::format("  {}\n\n", base::one_line(limit));
+    return limit.empty() ? text : text + base::wrapped("  ", base::one_line(limit)) + '\n';
 }
 
 void write_each(const model::ChosenRuns& runs, results::Detail detail,

@@ -11,7 +11,9 @@
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "report/formats/parts.hpp"
+#include "report/formats/screen.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
@@ -56,20 +58,23 @@ std::string share(const Run& run, const Measurement& m) {
     return with_unit(model::fixed(100 * m.summary.mean / step->summary.mean, 1), " %");
 }
 
+// Where the middle lies, and below it how far the samples reach.
 template <class Wanted>
 std::string measurement_table(const Run& run, const char* title, Wanted wanted) {
     const bool phases = std::string_view(title) == "phase";
-    std::vector<std::string> heads{title, "<unit", "n", "median", "95% interval", "p95", "p99", "min", "max"};
+    std::vector<std::string> heads{title, "<unit", "n", "median", "95% interval"};
     if (phases) heads.emplace_back("share");
-    model::TextTable table(std::move(heads));
+    model::TextTable middle(std::move(heads));
+    model::TextTable reach({title, "min", "p95", "p99", "max"});
     for (const auto& m : run.measurements) {
         const stats::Summary& s = m.summary;
-        if (wanted(m))
-            table.add({m.name, m.unit, std::to_string(s.n), model::number(s.median),
-                       model::interval_text(s.ci95, s.n), model::number(s.p95), p99(s), model::number(s.min),
-                       model::number(s.max), share(run, m)});
+        if (!wanted(m)) continue;
+        middle.add({m.name, m.unit, std::to_string(s.n), model::number(s.median),
+                    model::interval_text(s.ci95, s.n), share(run, m)});
+        reach.add({m.name, model::number(s.min), model::number(s.p95), p99(s), model::number(s.max)});
     }
-    return table.empty() ? "" : table.text() + '\n';
+    if (middle.empty()) return "";
+    return middle.text(base::kScreenColumns) + '\n' + reach.text(base::kScreenColumns) + '\n';
 }
 
 std::string where(const Run& run) {
@@ -90,6 +95,11 @@ std::string where(const Run& run) {
 }
 
 std::string line(const char* name, const std::string& value) {
+    return screen_line(name, value);
+}
+
+// One that people copy stays one.
+std::string copied_line(const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, base::one_line(value));
 }
 
@@ -102,7 +112,7 @@ std::string memory_format(const Run& run) {
 
 std::string header(const Run& run) {
     return fmt::format("run {}\n", base::one_line(run.id)) + line("command", run.command) +
-           line("label", run.label) + line("command line", run.argv) +
+           line("label", run.label) + copied_line("command line", run.argv) +
            line("when",
                 fmt::format("{}, {}", run.started_utc, with_unit(model::fixed(run.duration_s, 1), " s"))) +
            line("where", where(run)) +
@@ -114,7 +124,7 @@ std::string header(const Run& run) {
 std::string invalid(const Run& run) {
     std::string text =
         fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code);
-    for (const auto& warning : run.warnings) text += fmt::format("  - {}\n", base::one_line(warning));
+    for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
     if (run.warnings.empty()) text += "  - no reason was stored\n";
     return text + '\n';
 }
@@ -137,10 +147,16 @@ std::string learning_rate(const Run& run) {
                             model::number(m->summary.max), m->summary.n));
 }
 
+// Those that compute, and all that a process has: LibTorch, MPI and ranklab have threads of their own.
 std::string threads(const Run& run) {
-    if (const Measurement* m = run.find(vocabulary::kThreadCount); m != nullptr && m->summary.n > 0)
-        return model::number(m->summary.max);
-    return run.setting("threads");
+    const std::string set = run.setting("threads");
+    const Measurement* m = run.find(vocabulary::kThreadCount);
+    const std::string all =
+        m == nullptr || m->summary.n == 0
+            ? ""
+            : model::number(m->summary.max) + " in a process, as htop counts them (the most)";
+    return line("computing", set.empty() ? "" : set + (set == "1" ? " thread" : " threads") + " a rank") +
+           line("threads", all);
 }
 
 std::string resources(const Run& run) {
@@ -149,7 +165,7 @@ std::string resources(const Run& run) {
         text += line("imbalance", model::fixed(100 * m->summary.median, 2) + " % (max/mean - 1 over ranks)");
     if (const Measurement* m = run.find(vocabulary::kPeakMemory); m != nullptr && m->summary.n > 0)
         text += line("peak memory", fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
-    return text + line("threads", threads(run));
+    return text + threads(run);
 }
 
 // Of the whole, the parts that are known.
@@ -231,7 +247,9 @@ std::string tables(const Run& run, const model::HowTo& how_to) {
 
 std::string warnings(const Run& run) {
     std::string text;
-    for (const auto& warning : run.warnings) text += fmt::format("warning: {}\n", base::one_line(warning));
+    for (const auto& warning : run.warnings)
+        text +=
+            "warning: " + base::wrapped("  ", base::one_line(warning), base::kScreenColumns - 7).substr(2);
     return text;
 }
 

@@ -1,24 +1,22 @@
 #include "report/model/text_table.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/one_line.hpp"
+#include "base/wrap.hpp"
 
 namespace ranklab::report::model {
 namespace {
 
-// Characters, not bytes: continuation bytes of UTF-8 take no room.
-std::size_t width_of(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
+// Of the last column, where its texts go on in the next line.
+constexpr std::size_t kNarrowest = 24;
 
-std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::size_t> widths(rows.front().size(), 0);
-    for (const auto& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-    return widths;
+std::size_t room_of(const std::vector<std::size_t>& widths, const std::vector<std::size_t>& chosen) {
+    std::size_t room = 0;
+    for (const std::size_t i : chosen) room += 2 + widths[i];
+    return room;
 }
 
 void trim_right(std::string& line) {
@@ -42,15 +40,28 @@ void TextTable::add(std::vector<std::string> cells) {
     rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::block(const std::vector<std::size_t>& columns,
-                             const std::vector<std::size_t>& widths) const {
+std::vector<std::size_t> TextTable::widths() const {
+    std::vector<std::size_t> widths(left_.size(), 0);
+    for (const auto& row : rows_)
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], base::columns_of(row[i]));
+    return widths;
+}
+
+std::string TextTable::block(const std::vector<std::size_t>& chosen, std::size_t columns) const {
+    const std::vector<std::size_t> wide = widths();
     std::string text;
     for (const auto& row : rows_) {
         std::string line;
-        for (const std::size_t i : columns) {
-            const std::string padding(widths[i] - width_of(row[i]), ' ');
-            line += "  " + (left_[i] ? row[i] + padding : padding + row[i]);
+        for (const std::size_t i : chosen) {
+            const bool last = i == chosen.back() && left_[i];
+            const std::string padding(wide[i] - base::columns_of(row[i]), ' ');
+            if (last && base::columns_of(line) + 2 + base::columns_of(row[i]) > columns)
+                line = base::wrapped(line + "  ", row[i], columns);
+            else
+                line += "  " + (left_[i] ? row[i] + padding : padding + row[i]);
         }
+        if (line.ends_with('\n')) line.pop_back();
         trim_right(line);
         text += line + '\n';
     }
@@ -58,24 +69,20 @@ std::string TextTable::block(const std::vector<std::size_t>& columns,
 }
 
 std::string TextTable::text() const {
-    return text(SIZE_MAX);
+    return text(std::string::npos);
 }
 
 std::string TextTable::text(std::size_t most_columns) const {
-    const std::vector<std::size_t> widths = column_widths(rows_);
+    std::vector<std::size_t> wide = widths();
+    if (left_.size() > 1 && left_.back()) wide.back() = std::min(wide.back(), kNarrowest);
     std::string text;
-    std::vector<std::size_t> columns{0};
-    std::size_t used = 2 + widths.front();
-    for (std::size_t i = 1; i < widths.size(); ++i) {
-        if (columns.size() > 1 && used + 2 + widths[i] > most_columns) {
-            text += block(columns, widths) + '\n';
-            columns = {0};
-            used = 2 + widths.front();
-        }
-        columns.push_back(i);
-        used += 2 + widths[i];
+    for (std::size_t next = std::min<std::size_t>(1, left_.size()); next < left_.size();) {
+        std::vector<std::size_t> chosen{0};
+        do chosen.push_back(next++);
+        while (next < left_.size() && room_of(wide, chosen) + 2 + wide[next] <= most_columns);
+        text += (text.empty() ? "" : "\n") + block(chosen, most_columns);
     }
-    return text + block(columns, widths);
+    return left_.size() == 1 ? block({0}, most_columns) : text;
 }
 
 }  // namespace ranklab::report::model

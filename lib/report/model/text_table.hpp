@@ -1,6 +1,7 @@
 // Aligned columns for a terminal.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,13 @@ class TextTable {
     bool empty() const { return rows_.size() == 1; }
     /// The heads and the rows, each line indented by two.
     std::string text() const;
-    /// The same in blocks of at most so many columns of the terminal, each with the first column.
+    /// The same in lines of at most so many columns: where the last column is a text, its cells go on in the
+    /// next line; of a table that is still wider the columns come in blocks, each behind the first column.
     std::string text(std::size_t most_columns) const;
 
   private:
-    std::string block(const std::vector<std::size_t>& columns, const std::vector<std::size_t>& widths) const;
+    std::string block(const std::vector<std::size_t>& chosen, std::size_t columns) const;
+    std::vector<std::size_t> widths() const;
 
     std::vector<bool> left_;
     std::vector<std::vector<std::string>> rows_;

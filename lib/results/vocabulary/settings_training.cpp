@@ -52,11 +52,13 @@ void add_length(Schema& rows) {
                  "for configurations: the ranks that they are made for; fewer ranks need --accumulate or "
                  "--batch-size")
         .role(Role::bookkeeping)  // the ranks that took part are compared
-        .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples (default: 1)")
+        .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples")
         .in_header()
         .elsewhere({"num-epochs", "max-epochs"})
         .role(Role::length)
-        .integer("steps", 1, kOpen, "counted steps, instead of --epochs; the warm-up comes before them")
+        .integer("steps", 1, kOpen,
+                 "counted steps, instead of --epochs; the warm-up comes before them "
+                 "(default: 100 where there is no --epochs)")
         .in_header()
         .elsewhere({"max-steps", "iterations", "num-batches"})
         .role(Role::length)

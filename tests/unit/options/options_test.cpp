@@ -274,7 +274,7 @@ TEST(Help, FitsATerminal) {
              }
              return lines;
          }()) {
-        EXPECT_LE(line.size(), 100U) << line;
+        EXPECT_LE(line.size(), 80U) << line;
     }
 }
 

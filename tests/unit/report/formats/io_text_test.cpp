@@ -13,9 +13,8 @@ using testing::Not;
 
 TEST(IoText, SaysWhatWasWrittenAndHowFast) {
     const std::string text = run_text(rung_run("mpi-send", 2, 1, {0.5, {0.4, 0.6}}));
-    EXPECT_THAT(
-        text,
-        HasSubstr("records       100 of 300 x 300 float64, 68.7 MiB as numbers, by mpi-send; 2 rank(s)"));
+    EXPECT_THAT(text, HasSubstr("records       100 of 300 x 300 float64, 68.7 MiB as numbers, by mpi-send; "
+                                "2\n                rank(s)"));
     // 812.3456 MiB/s x 1.048576 = 851.8 MB/s
     EXPECT_THAT(text,
                 HasSubstr("write         812.3 MiB/s (851.8 MB/s), 95 % 800.0 .. 820.0 MiB/s, n = 7\n"));
