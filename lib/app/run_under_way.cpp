@@ -13,6 +13,7 @@
 #include "base/motion.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/shared/doubts.hpp"
 
 namespace ranklab::app {
 std::int64_t unix_now() {
@@ -98,6 +99,7 @@ void RunUnderWay::complete(results::Run& run) const {
     run.hosts =
         host_rows(launch_.placements, job_.options.has("device") && job_.options.text("device") == "cuda");
     run.warnings.insert(run.warnings.end(), launch_.warnings.begin(), launch_.warnings.end());
+    experiments::add_doubts(run);
     for (const auto& [key, value] : host::facts_of(quiet_)) run.context.push_back({"place", key, value});
     for (const auto& finding : host::check_quiet(quiet_)) run.warnings.push_back(finding.sentence);
     if (build_type() != "Release")

@@ -1,7 +1,10 @@
 #include "io/own_files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -36,6 +39,19 @@ bool begins_as_npy(std::string_view bytes) {
     return own.starts_with(bytes.substr(0, own.size()));
 }
 
+std::filesystem::path mark_of(const std::filesystem::path& shared) {
+    return shared.parent_path() / fmt::format(".{}.being-written-by-ranklab-io", shared.filename().string());
+}
+
+bool is_marked(const std::filesystem::path& path) {
+    std::error_code unknown;
+    return std::filesystem::is_regular_file(mark_of(path), unknown);
+}
+
+std::string why_not_opened(const std::filesystem::path& path, const std::exception& error) {
+    return is_marked(path) ? "" : kCut + std::string(error.what());
+}
+
 std::string why_no_records(const std::filesystem::path& path) try {
     const hdf5::LibraryUse use(path.string());
     const auto file = hdf5::File::open_to_read(path);
@@ -43,9 +59,9 @@ std::string why_no_records(const std::filesystem::path& path) try {
     const auto members = file.root().members();
     return members == std::vector<std::string>{"output"} ? "" : "holds other things than the group /output";
 } catch (const base::DataError& error) {
-    return kCut + std::string(error.what());
+    return why_not_opened(path, error);
 } catch (const base::Hdf5Error& error) {
-    return kCut + std::string(error.what());
+    return why_not_opened(path, error);
 }
 
 }  // namespace
@@ -64,7 +80,19 @@ std::string why_foreign(const std::filesystem::path& path, const std::string& ex
     if (!opened.file || !base::read_up_to(opened.file, 64, bytes) || bytes.empty()) return "";
     if (extension == ".txt") return begins_as_text(bytes) ? "" : "does not begin as numpy.savetxt's numbers";
     if (extension == ".npy") return begins_as_npy(bytes) ? "" : "does not begin as numpy.save's float64";
-    return hdf5::is_hdf5(path) ? why_no_records(path) : "is no HDF5 file";
+    if (hdf5::is_hdf5(path)) return why_no_records(path);
+    // HDF5 writes its signature late.
+    const bool blank = std::ranges::all_of(bytes, [](char c) { return c == 0; });
+    return blank && is_marked(path) ? "" : "is no HDF5 file";
+}
+
+WritingMark::WritingMark(const std::filesystem::path& shared) : path_(mark_of(shared)) {
+    std::ofstream(path_) << "ranklab io writes the file beside this one; a run that was killed left both\n";
+}
+
+WritingMark::~WritingMark() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
 }
 
 }  // namespace ranklab::io

@@ -215,6 +215,23 @@ class Processes(Case):
             os.kill(ranks[1], signal.SIGKILL)
             self.assertNotEqual(job.finish(30).code, 0)
 
+    def test_what_a_killed_run_left_of_a_shared_file_blocks_no_other(self):
+        words = ("--directory", "out", "--output", "none", "--strategy", "hdf5-serial")
+        job = self.start(cli.RANKLAB, "io", "-n", 3000, "-s", 300, *words)
+        job.wait_until(lambda: (self.folder / "out" / "data.h5").exists() and (self.folder / "out" / "data.h5").stat().st_size > 0)
+        os.kill(job.process.pid, signal.SIGKILL)
+        job.finish(30)
+        self.assertTrue((self.folder / "out" / "data.h5").exists())
+        self.assertCode(cli.ranklab("io", "-n", 3, "-s", 10, "--keep", *words, cwd=self.folder), 0)
+        self.assertEqual(os.listdir(self.folder / "out"), ["data.h5"], "the mark goes with the run")
+        # Without the mark it may be anybody's.
+        (self.folder / "out" / "data.h5").write_bytes((self.folder / "out" / "data.h5").read_bytes()[:500])
+        self.assertSays(cli.ranklab("io", "-n", 3, "-s", 10, *words, cwd=self.folder), 2, "would replace out/data.h5", "cannot be opened")
+
+    def test_a_folder_of_the_systems_own_is_no_place_for_files(self):
+        self.assertSays(cli.ranklab("io", "--strategy", "binary", "--directory", "/proc", "--output", "none", cwd=self.folder), 2,
+                        "/proc is on a file system that stores no files (proc)", "--directory")
+
     def test_ranks_in_different_folders(self):
         for rung in ("hdf5-parallel-collective", "mpi-send"):
             for directory, code in (("out", 5), (self.folder / "out", 0)):

@@ -146,6 +146,7 @@ WriteTrial StrategyRunner::write_timed() {
 WriteTrial StrategyRunner::write() {
     remove();
     renew();
+    if (options_.strategy.shared_file && control_.rank() == 0 && !mark_) mark_.emplace(strategy_->file_of(0));
     progress_.counts("files");
     progress_.activity("writing by " + options_.strategy.name);
     WriteTrial trial;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "experiments/storage/options.hpp"
 #include "experiments/storage/readers.hpp"
 #include "io/cache_label.hpp"
+#include "io/own_files.hpp"
 
 namespace ranklab::experiments {
 
@@ -103,6 +105,7 @@ class StrategyRunner {
     io::Grid grid_;
     Readers readers_;
     base::IoTimes times_;
+    std::optional<io::WritingMark> mark_;  // of a file that all records share
     std::unique_ptr<io::Strategy> strategy_;
     std::int64_t done_ = 0;
     base::IoTimes::Clock::time_point begin_;
