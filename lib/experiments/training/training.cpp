@@ -49,7 +49,7 @@ std::vector<Setting> facts_of(const options::Options& options, const TrainingOpt
     if (options.has("steps") && !options.is_set("steps") && !options.flag("ablation"))
         facts.push_back({"note",
                          fmt::format("a first look of {} steps; --epochs 1 trains with all samples",
-                                     options.text("steps")),
+                                     options.integer("steps")),
                          false});
     if (const auto note = made_for_note(options, world_size); !note.empty())
         facts.push_back({"note", note, false});
