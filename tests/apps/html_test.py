@@ -1,17 +1,20 @@
-"""`ranklab report --format html` of a small real campaign: every number is in the file, and headless Chromium opens the
-page without an error, a request, or anything wider than its window."""
+"""`ranklab report --format html` of a small real campaign: the answer stands on top, every number is in the file, and
+headless Chromium opens the page, light, dark and printed, without an error, a request, or anything wider than its window."""
 
 import html.parser
 import json
+import lzma
 import re
 import shutil
-import subprocess
 
 import ranklab_cli as cli
+from browser import CHROMIUM, Browser
 
-cli.need_train()
 (h5py,) = cli.modules("h5py")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FIXTURE = cli.SOURCE / "tests" / "fixtures" / "campaign-0.1.0" / "campaign.h5.xz"
+# What in the page is wider than it, but for what scrolls by itself or is cut off inside such a thing.
+TOO_WIDE = """(() => [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll') && !e.closest('svg') &&
+    e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.tagName + '.' + e.className).slice(0, 5).join(' '))()"""
 
 
 class Page(html.parser.HTMLParser):
@@ -58,11 +61,7 @@ class Html(cli.Case):
             return run["tables"][number["data-table"]][number["data-column"]][int(number["data-row"])]
         return next(m for m in run["measurements"] if m["name"] == number["data-name"])[number["data-field"]]
 
-    def chromium(self, page, *words):
-        return subprocess.run([CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
-                               "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={self.folder / 'profile'}", "--enable-logging=stderr",
-                               *words, f"file://{page}"], capture_output=True, text=True, timeout=120)
-
+    @cli.needs_train
     def test_a_campaign_as_a_page(self):
         file = self.make_campaign()
         result = self.page(file)
@@ -96,35 +95,93 @@ class Html(cli.Case):
             self.assertNotRegex(text, r"https?:|@import|url\(")
         with self.subTest("the single-device run is the base of the runs on several ranks"):
             self.assertIn("base: single-device code</li>", text)
-            efficiency = [n["data-derived"] for n in page.numbers if n.get("data-derived", "").startswith("T(1) / T(")]
+            efficiency = sorted({n["data-derived"] for n in page.numbers if n.get("data-derived", "").startswith("T(1) / T(")})
             self.assertEqual([e[:11] for e in efficiency], ["T(1) / T(2)", "T(1) / T(4)"])
         with self.subTest("figures"):
             if shutil.which("gnuplot"):
-                for figure in ("weak_throughput", "weak_step_time", "weak_efficiency", "phases", "ladder", "steps_1", "losses"):
+                for figure in ("weak_speedup", "weak_throughput", "weak_step_time", "weak_efficiency", "phases", "ladder", "steps_1", "losses"):
                     self.assertRegex(text, rf'<figure id="fig-{figure}"[^>]*>\s*<h4>[^<]+</h4>\s*<div class="plot"><svg ')
             self.assertIn("&lt;script&gt;alert(1)", text)
-        self.look_in_chromium(file, text)
+        self.look_in_chromium(text)
 
-    def look_in_chromium(self, file, text):
+    def look_in_chromium(self, text):
+        """At the widths of a desk and of a phone, light and dark, and on paper."""
         if CHROMIUM is None:
             self.skipTest("there is no chromium (Debian: chromium); the page was not opened in a browser")
-        measured = self.folder / "measured.html"
-        measured.write_text(text.replace("</body>", "<script>document.title = document.documentElement.scrollWidth + ' of ' + window.innerWidth</script></body>"))
-        for width in (400, 1280):
-            net = self.folder / f"net{width}.json"
-            seen = self.chromium(measured, f"--window-size={width},900", "--dump-dom", f"--log-net-log={net}")
-            self.assertEqual(seen.returncode, 0, seen.stderr[-2000:])
-            needed, there = map(int, re.search(r"<title>(\d+) of (\d+)</title>", seen.stdout).groups())
-            self.assertLessEqual(needed, there, f"at {width} pixels the page is wider than its window")
-            self.assertNotRegex(seen.stderr, r"CONSOLE")
-            urls = set(re.findall(r'"url":"(https?:[^"]+)"', net.read_text()))
-            # The browser's own errands to its maker, which no page asks for and which find no host here.
-            own = r"https?://([a-z0-9-]+\.)*(google|googleapis|gvt1|gstatic)\.com/"
-            self.assertEqual([url for url in urls if not re.match(own, url)], [])
-        for scheme in (0, 1):  # dark, light
-            picture = self.folder / f"page{scheme}.png"
-            self.chromium(measured, "--window-size=1280,1600", f"--blink-settings=preferredColorScheme={scheme}", f"--screenshot={picture}")
-            self.assertGreater(picture.stat().st_size, 20_000)
+        page = self.folder / "page.html"
+        page.write_text(text)
+        with Browser(self.folder / "profile") as browser:
+            for width in (1280, 400):
+                for dark in (False, True):
+                    browser.open(page, width, dark=dark)
+                    needed, there = (browser.value(f"document.documentElement.{what}") for what in ("scrollWidth", "clientWidth"))
+                    self.assertLessEqual(needed, there, f"at {width} pixels the page is wider than its window")
+                    self.assertEqual(browser.value(TOO_WIDE), "", f"at {width} pixels")
+                    browser.value("document.querySelectorAll('details').forEach(one => one.open = true)")
+                    self.assertEqual(browser.value(TOO_WIDE), "", f"at {width} pixels with all opened")
+                    back, front = (browser.value(f"getComputedStyle(document.body).{what}") for what in ("backgroundColor", "color"))
+                    light = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (back, front)]
+                    self.assertEqual(light[0] < light[1], dark, (back, front))
+            self.assertEqual(browser.complaints, [])
+            self.assertEqual([url for url in browser.requests if not url.startswith(("file:", "about:", "data:"))], [])
+            browser.open(page, 1280)  # with its details folded again
+            self.assertGreater(len(browser.printed()), 20_000)
+
+    def fixture(self):
+        file = self.folder / "campaign.h5"
+        file.write_bytes(lzma.decompress(FIXTURE.read_bytes()))
+        return file
+
+    def test_the_answer_stands_on_top(self):
+        text = self.page(self.fixture()).stdout
+        page = Page(text)
+        order = [text.index(word) for word in ('id="headlines"', 'id="warnings"', '<section id="scaling"', 'id="fig-weak_speedup"',
+                                               'id="fig-weak_efficiency"', "<th>series</th><th>ranks</th><th>speedup</th><th>parallel efficiency", '<section id="summary"')]
+        self.assertEqual(order, sorted(order))
+        headline = re.search(r'<article class="headline"><h2>mnist-cnn on fashion-mnist.*?</article>', text, re.DOTALL).group()
+        self.assertRegex(headline, r'data-value="[\d.]+"')
+        self.assertRegex(headline, r"samples/s")
+        self.assertRegex(headline, r"\d ranks? on vm: AMD EPYC")
+        with self.subTest("every link leads somewhere, and every run to its raw rows"):
+            self.assertEqual([link for link in page.links if link[1:] not in page.ids], [])
+            details = text[text.index('<section id="runs">'):text.index('<section id="environment">')]
+            self.assertGreater(len(set(link for link in page.links if link.startswith("#run-"))), 40)
+            for link in set(link for link in page.links if link.startswith("#run-")):
+                self.assertIn(f'id="{link[1:]}"', details)
+        with self.subTest("tables scroll by themselves"):
+            for table in re.finditer(r"<table", text):
+                before = text[:table.start()]
+                self.assertGreater(before.rfind('<div class="scroll">'), before.rfind("</div>"), text[table.start() - 200:table.start() + 200])
+        if shutil.which("gnuplot"):
+            with self.subTest("the pointer shows the numbers"):
+                plot = text[text.index('id="fig-weak_speedup"'):]
+                self.assertRegex(plot[:plot.index("</svg>")], r"<title>[^<]*ranks: 2; speedup: [\d.]+")
+        with self.subTest("memory in MiB"):
+            self.assertRegex(text, r'peak_rss_bytes</a><br><span class="unit">\[MiB\]')
+        self.look_in_chromium(text)
+
+    def test_names_are_labels_where_these_differ(self):
+        text = self.page(self.fixture(), "--where", "label=ddp3,dp,resnet").stdout
+        summary = text[text.index('<section id="summary"'):text.index('<section id="phases"')]
+        self.assertEqual(re.findall(r'<th scope="row"><a href="[^"]*">([^<]*)</a>', summary), ["ddp3", "dp", "resnet"])
+
+    def test_empty_and_extreme_files(self):
+        """No run, one, only an invalid one, only io, labels that are long or markup."""
+        file = self.fixture()
+        for words in (("--where", "label=nothing"), ("--label", "cut"), ("--label", "cold"), ("--where", "command=io")):
+            with self.subTest(words):
+                result = cli.run(cli.BIN / "ranklab-report", file, "--format", "html", *words, cwd=self.folder)
+                self.assertIn("</html>", result.stdout, str(result))
+                self.look_in_chromium(result.stdout)
+        long = "a-very-long-label-without-any-blank-" * 12
+        for i, label in enumerate((long, "</h2><script>alert(1)</script>\u202e", "söme ☃ label")):
+            self.assertCode(cli.ranklab("io", "--strategy", "binary", "-n", 4, "-s", 10 + i, "-i", 2, "--ceilings", "off", "--label", label,
+                                        "--output", "labels.h5", cwd=self.folder), 0)
+        text = self.page(self.folder / "labels.h5").stdout
+        self.assertNotIn("<script", text)
+        self.assertNotIn("\u202e", text)
+        self.assertIn("söme ☃ label", text)
+        self.look_in_chromium(text)
 
     def test_without_gnuplot_the_numbers_are_there(self):
         self.assertCode(cli.ranklab("io", "--strategy", "binary", "-n", 4, "-s", 20, "-i", 6, "--ceilings", "off", "--output", "r.h5", cwd=self.folder), 0)

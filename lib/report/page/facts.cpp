@@ -46,8 +46,10 @@ Object named(std::string_view measurement, std::string_view unit) {
 
 Data definitions_data(const PageInput& input, const std::set<std::string>& named) {
     std::map<std::string, std::string> measured;  // name -> unit
-    for (const auto& group : input.grouped().groups())
+    for (const auto& group : input.grouped().groups()) {
         for (const auto& m : group.newest.measurements) measured[m.name] = m.unit;
+        for (const auto& [name, values] : group.values) measured[name] = values.unit;  // of older runs
+    }
     for (const auto& name : named) measured.try_emplace(name, "");
     List items;
     for (const auto& known : vocabulary::quantities()) {
