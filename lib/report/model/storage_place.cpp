@@ -31,7 +31,8 @@ std::string cache_in_table(const results::Run& run) {
     if (table == nullptr) return "";
     std::set<std::string> labels;
     for (std::size_t i = 0; i < row_count(*table); ++i)
-        if (text_at(*table, "pass", i) == "read 1") labels.insert(text_at(*table, "cache", i));
+        if (const auto pass = text_at(*table, "pass", i); pass.empty() || pass == "read 1")
+            labels.insert(text_at(*table, "cache", i));
     return base::join({labels.begin(), labels.end()}, ", ");
 }
 

@@ -345,9 +345,15 @@ TEST(Compare, WhatTheTablesOfIoSayOfFilesCounts) {
                                   {{"cache", std::vector<std::string>{cache}},
                                    {"file_system", std::vector<std::string>{file_system}}}});
     };
-    reads(a, "cold", "lustre");
+    Side cold = a;
+    reads(cold, "cold", "lustre");
+    reads(a, "unknown", "lustre");
     reads(b, "warm", "lustre");
-    EXPECT_EQ(compared(a, b).groups.front().differing.front().key, "cache");
+    const auto differing = compared(a, b).groups.front().differing;
+    ASSERT_EQ(differing.size(), 1U);
+    EXPECT_EQ(differing.front().key, "cache");
+    EXPECT_THAT(refusal(cold, b), HasSubstr("cache (A: cold;"))
+        << "what memory served is another measurement";
     Side other = steady_side("B", 5, 0.1);
     reads(other, "cold", "tmpfs");
     EXPECT_THAT(refusal(a, other), HasSubstr("file_system (A: lustre; B: tmpfs)"));
