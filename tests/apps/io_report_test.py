@@ -43,7 +43,7 @@ class Report(cli.Case):
         result = self.plots(file)
         self.assertDrawn(result, {"ladder": ["text-loop", "mpi-send, 2 ranks"],
                                   "ladder_speedup": ["Speedup over text-loop", "the base is text-loop with"],
-                                  "io_scaling": ["mpi-send over ranks", "linear", "Base: "]})
+                                  "io_scaling": ["mpi-send over ranks", "linear", "Base: "], "io_efficiency": ["mpi-send over ranks"]})
         rows = [line.split() for line in (self.folder / "plots" / "io_scaling.dat").read_text().splitlines() if line and line[0] != "#"]
         x, speedup, low, high = map(float, rows[1])
         self.assertEqual([float(row[0]) for row in rows[:2]], [1, 2])
