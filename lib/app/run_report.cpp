@@ -92,6 +92,12 @@ void write_markdown(const ChosenRuns& runs, const Options& options, const Sink& 
     report::formats::write_group_markdown(runs, grouping_of(options, "command,label"), sink);
 }
 
+void write_json(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    if (options.has("group-by") || options.has("measure"))
+        return report::formats::write_group_json(runs, grouping_of(options, "id"), sink);
+    report::formats::write_json(runs, sink);
+}
+
 void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     report::formats::write_extrap(runs, grouping_of(options, "").keys, sink);
 }
@@ -113,8 +119,7 @@ struct Format {
 constexpr std::array kFormats{
     Format{"text", write_text},
     Format{"html", write_html},
-    Format{"json", [](const ChosenRuns& runs, const Options&,
-                      const Sink& sink) { report::formats::write_json(runs, sink); }},
+    Format{"json", write_json},
     Format{"csv", [](const ChosenRuns& runs, const Options&,
                      const Sink& sink) { report::formats::write_csv(runs, sink); }},
     Format{"markdown", write_markdown},
@@ -165,19 +170,20 @@ void refuse_what_has_no_effect(const Options& options) {
         throw base::OptionError(
             "--plots draws pictures and no report; leave --format out, or ask for each alone");
     const std::string& format = options.text("format");
-    const bool table = !options.has("plots") && (format == "text" || format == "markdown");
+    const bool table =
+        !options.has("plots") && (format == "text" || format == "markdown" || format == "json");
     if (options.is_set("trace-steps") && format != "chrome-trace")
         throw base::OptionError("--trace-steps is for --format chrome-trace");
     if (options.has("measure") && !table)
-        throw base::OptionError("--measure is for tables: give --format text or markdown with it");
+        throw base::OptionError("--measure is for tables: give --format text, markdown or json with it");
     const bool groups = format == "markdown" || options.has("group-by") || options.has("measure");
     if (options.has("allow") && !(table && groups))
         throw base::OptionError(
-            "--allow is for tables: give --group-by and --format text or markdown with it");
+            "--allow is for tables: give --group-by and --format text, markdown or json with it");
     if (options.has("group-by") && !table && (format != "extrap" || options.has("plots")))
         throw base::OptionError(
-            "--group-by makes tables: give --format text or markdown with it, or extrap, whose parameters it "
-            "names");
+            "--group-by makes tables: give --format text, markdown or json with it, or extrap, whose "
+            "parameters it names");
 }
 
 // On stderr, since what a program reads has no place for it.
@@ -214,15 +220,16 @@ void describe(options::Schema& schema) {
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
         .integer("last", 1, std::nullopt, "only the last N of the runs that the other options leave");
     schema.section("Tables")
-        .text("group-by", "KEY[,KEY]", std::nullopt,
-              "text, markdown: a row for each of these keys' values instead of a list, with medians and "
-              "intervals over its runs; with `ranks` among the keys, speedup and efficiency too. extrap: the "
-              "parameters (default: ranks, written as p)")
+        .text(
+            "group-by", "KEY[,KEY]", std::nullopt,
+            "text, markdown, json: a row for each of these keys' values instead of a list, with medians and "
+            "intervals over its runs; with `ranks`, `threads` or `workers` among the keys speedup and "
+            "efficiency per core, too. extrap: the parameters (default: ranks, written as p)")
         .text("allow", "KEY[,KEY]", std::nullopt,
-              "text, markdown: pool runs although they differ in these surroundings (hosts, host.cpu, "
+              "text, markdown, json: pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, a beginning with *); by default each has its own row")
         .text("measure", "NAME[,NAME]", std::nullopt,
-              "text, markdown: these measurements (default: throughput_samples_per_s, step_time_s, "
+              "text, markdown, json: these measurements (default: throughput_samples_per_s, step_time_s, "
               "job_time_s, write_MiBps, whichever there are)");
     schema.section("How")
         .choice("format", format_names(), "text", "how it is written")

@@ -60,11 +60,14 @@ RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const 
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
                                     double level = 0.95);
 
+/// What stays when ranks are added: the work of all together, or that of each.
+enum class Scaling { strong, weak };
 /// T(reference) / T(p) of job or step times in seconds, one sample a repetition.
 RatioEstimate estimate_speedup(std::span<const double> reference, std::span<const double> time);
-enum class Scaling { strong, weak };
-/// Parallel efficiency at p of times: strong = speedup / (p / p_ref), weak = T(p_ref) / T(p).
+/// Parallel efficiency: work per second and unit of what it costs, cores or GPUs, over the reference's.
+/// `work` and `resources` are over the reference's, too: strong scaling has 1 and the cores, weak scaling the
+/// growth of the work and the cores.
 RatioEstimate estimate_efficiency(std::span<const double> reference, std::span<const double> time,
-                                  double p_over_reference, Scaling scaling);
+                                  double work, double resources);
 
 }  // namespace ranklab::stats

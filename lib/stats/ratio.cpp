@@ -112,8 +112,8 @@ RatioEstimate estimate_speedup(std::span<const double> reference, std::span<cons
 }
 
 RatioEstimate estimate_efficiency(std::span<const double> reference, std::span<const double> time,
-                                  double p_over_reference, Scaling scaling) {
-    return scaled(estimate_ratio(reference, time), scaling == Scaling::strong ? 1 / p_over_reference : 1);
+                                  double work, double resources) {
+    return scaled(estimate_ratio(reference, time), work / resources);
 }
 
 }  // namespace ranklab::stats

@@ -48,6 +48,7 @@ struct Source {
 
 /// Speedup and efficiency first.
 std::vector<Figure> scaling_figures(const Source& source, stats::Scaling scaling);
+std::vector<Figure> thread_figures(const Source& source);
 std::vector<Figure> phase_figures(const Source& source);
 std::vector<Figure> message_figures(const Source& source);
 std::vector<Figure> ladder_figures(const Source& source);
@@ -64,9 +65,10 @@ Number published_number(const model::Reference& published);
 
 /// Into `folder` (made if missing), by gnuplot, whatever the runs, read with their samples, have to show:
 /// training losses (loss_*.svg, learning_rate.svg), the file-writing ladder (ladder.svg), its scaling over
-/// ranks or workers (io_scaling.svg, io_efficiency.svg), training over ranks (weak_*.svg, strong_*.svg), phases (phases.svg),
-/// gradient buckets (messages.svg), steps (steps_*.svg); each as .pdf too, data and scripts beside them, and
-/// each one's numbers, as those of the groups (groups_COMMAND), as .csv and, where they fit a page, .tex.
+/// ranks or workers (io_scaling.svg, io_efficiency.svg), training over ranks (weak_*.svg, strong_*.svg) or
+/// threads (thread_scaling.svg), phases (phases.svg), gradient buckets (messages.svg), steps (steps_*.svg);
+/// each as .pdf too, data and scripts beside them, and each one's numbers, as those of the groups
+/// (groups_COMMAND), as .csv and, where they fit a page, .tex.
 /// Returns the files written. OptionError where there is nothing to draw; EnvironmentError where the folder
 /// cannot be written or gnuplot is missing or fails: all data and scripts are there then all the same.
 std::vector<std::filesystem::path> plot(const std::vector<results::Run>& runs,

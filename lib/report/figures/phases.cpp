@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "report/figures/figure.hpp"
+#include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -14,14 +15,6 @@ namespace {
 constexpr std::size_t kMostBars = 16;
 
 using Groups = std::vector<const model::Group*>;
-using Phase = const vocabulary::Quantity*;
-
-// "sync exposed" of sync_exposed_time_s.
-std::string name_of(Phase phase) {
-    std::string name(phase->name.substr(0, phase->name.rfind("_time")));
-    std::ranges::replace(name, '_', ' ');
-    return name;
-}
 
 // The newest ones that have what `has` asks for.
 template <class Has>
@@ -31,43 +24,54 @@ Groups trained(const Source& source, Has has) {
     return groups;
 }
 
-ChartSeries phase_series(Phase phase, const Groups& groups) {
-    ChartSeries series{name_of(phase), Look::points, 0, {}};
+// Means over ranks, which add up to the step.
+ChartSeries phase_series(const std::string& phase, const Groups& groups) {
+    ChartSeries series{phase, Look::points, 0, {}};
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const results::Run& run = groups[i]->newest;
-        if (const auto* m = run.find(phase->name))
-            series.points.push_back(
-                {static_cast<double>(i), m->summary.median, {}, {number_of(run, *m, "median")}});
+        for (const auto& part : model::step_parts(run)) {
+            if (part.phase != phase) continue;
+            auto shown = cell_of(run, *run.find_table("phases"), "per_hit_s", part.row);
+            append(shown, {fmt::format(" ({} %)", model::fixed(part.percent, 1))});
+            series.points.push_back({static_cast<double>(i), part.mean_s, {}, std::move(shown)});
+        }
     }
     return series;
+}
+
+// Those that a group has, in the order of a step; what lies between them last.
+std::vector<std::string> phases_of(const Groups& groups) {
+    std::vector<std::string> phases;
+    for (const auto* part : vocabulary::parts_of(vocabulary::quantity(vocabulary::kStepTime)))
+        phases.emplace_back(part->phase);
+    phases.emplace_back("other");
+    std::erase_if(phases, [&](const std::string& phase) {
+        return std::ranges::none_of(groups, [&](const model::Group* group) {
+            const auto parts = model::step_parts(group->newest);
+            return std::ranges::find(parts, phase, &model::StepPart::phase) != parts.end();
+        });
+    });
+    return phases;
 }
 
 }  // namespace
 
 std::vector<Figure> phase_figures(const Source& source) {
-    const auto phases = vocabulary::parts_of(vocabulary::quantity(vocabulary::kStepTime));
-    const auto groups = trained(source, [&](const results::Run& run) {
-        return std::ranges::any_of(phases, [&](Phase phase) { return run.find(phase->name) != nullptr; });
-    });
+    const auto groups =
+        trained(source, [](const results::Run& run) { return !model::step_parts(run).empty(); });
     if (groups.empty()) return {};
-    Chart chart{
-        .name = "phases", .title = "Phases of a training step", .x_label = "median time in a step [s]"};
+    Chart chart{.name = "phases", .title = "Phases of a training step", .x_label = "mean time in a step [s]"};
     const auto titles = model::group_titles(groups);
     for (std::size_t i = 0; i < groups.size(); ++i)
         chart.categories.push_back(model::counted(groups[i]->ranks, "rank") + ": " + titles[i]);
-    Words caption{
-        "Medians over the steps of each group's newest run, of the slowest rank in each step and phase; the "
-        "slowest may be another rank in each phase, so that a bar may be longer than the step."};
-    const char* separator = " ";
-    for (Phase phase : phases) {
-        ChartSeries series = phase_series(phase, groups);
-        if (series.points.empty()) continue;
-        series.colour = chart.series.size();
-        chart.series.push_back(std::move(series));
-        append(caption, {std::exchange(separator, ", "), definition(phase->name)});
+    for (const auto& phase : phases_of(groups)) {
+        chart.series.push_back(phase_series(phase, groups));
+        chart.series.back().colour = chart.series.size() - 1;
     }
-    append(caption, {"."});
-    return {{chart, caption}};
+    return {
+        {chart,
+         {"Means over the ranks and counted steps of each group's newest run (table phases): with `other`, "
+          "what lies between the phases, they add up to the mean step, and the percentages to 100."}}};
 }
 
 std::vector<Figure> message_figures(const Source& source) {

@@ -34,7 +34,7 @@ Prepared prepare_figures(const std::vector<results::Run>& runs, const fs::path& 
     for (const auto& figures :
          {losses_of_runs(runs), ladder_figures(source), io_scaling_figures(source),
           scaling_figures(source, stats::Scaling::weak), scaling_figures(source, stats::Scaling::strong),
-          phase_figures(source), message_figures(source), step_figures(source)})
+          thread_figures(source), phase_figures(source), message_figures(source), step_figures(source)})
         for (const auto& figure : figures) {
             if (figure.chart.empty()) continue;
             prepared.drawings.push_back(prepare_chart(figure.chart, figure.caption, folder, Medium::paper));

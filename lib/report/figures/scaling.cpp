@@ -60,7 +60,7 @@ std::vector<Base> bases_of(const AllSeries& all) {
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto known = std::ranges::find_if(
             bases, [&](const Base& base) { return &base.series->base() == &all[i].base(); });
-        const bool is_single = model::is_single_device(all[i].base().newest);
+        const bool is_single = all[i].has_single_device_base();
         if (known != bases.end()) {
             known->of += " and of " + all[i].title;
         } else {
@@ -77,18 +77,34 @@ Words bases_words(const AllSeries& all, std::string_view name) {
     for (const auto& base : bases_of(all)) {
         const SeriesPoint& point = base.series->points.front();
         const auto* m = point.group->newest.find(name);
-        const char* const what = model::workers_of(point.group->newest) > 0 ? "worker" : "rank";
         words.emplace_back(fmt::format(" Base{}: ", cut(base.of, 300)));
         append(words, estimate_of(*point.group, name));
-        words.emplace_back(fmt::format(" {} at {}{}.", m == nullptr ? "" : cut(m->unit, 20),
-                                       model::counted(static_cast<std::size_t>(point.width), what),
-                                       base.is_single ? ", single-device code" : ""));
+        words.emplace_back(
+            fmt::format(" {} at {}{}.", m == nullptr ? "" : cut(m->unit, 20),
+                        model::counted(static_cast<std::size_t>(point.width), base.series->over),
+                        base.is_single ? ", single-device code" : ""));
     }
     for (const auto& series : all)
         if (!series.differing.empty())
             words.emplace_back(fmt::format(" Not the same at all points of {}: {}.", cut(series.title, 120),
                                            cut(series.differing, 200)));
+    std::set<std::string> crowds;
+    for (const auto& series : all)
+        for (const auto& point : series.points)
+            if (const auto crowd = point.group->cores.oversubscribed(); !crowd.empty()) crowds.insert(crowd);
+    if (!crowds.empty())
+        words.push_back(
+            strong(fmt::format(" Oversubscribed where a ring is: {}.", model::some_of(crowds, 4))));
     return words;
+}
+
+// A ring about each point at which more wants to compute than can at once.
+void mark_oversubscribed(Chart& chart, const AllSeries& all, const PointOf& point_of) {
+    ChartSeries rings{"oversubscribed", Look::marks, kNeutral, {}};
+    for (const auto& series : all)
+        for (const auto& point : series.points)
+            if (!point.group->cores.oversubscribed().empty()) rings.points.push_back(point_of(series, point));
+    if (!rings.points.empty()) chart.series.push_back(std::move(rings));
 }
 
 // Points over ranks or workers. Where the base is the single-device code it is no point of the series: it has
@@ -105,7 +121,7 @@ void draw_over_widths(Chart& chart, const AllSeries& all, const char* ideal, int
     for (std::size_t i = 0; i < all.size(); ++i) {
         std::vector<ChartPoint> points;
         for (const auto& point : all[i].points) points.push_back(point_of(all[i], point));
-        if (model::is_single_device(all[i].base().newest)) points.erase(points.begin());
+        if (all[i].has_single_device_base()) points.erase(points.begin());
         chart.series.push_back({all[i].title, Look::points, i, std::move(points)});
     }
     for (const auto& base : bases_of(all)) {
@@ -116,6 +132,7 @@ void draw_over_widths(Chart& chart, const AllSeries& all, const char* ideal, int
         chart.series.push_back(ideal_line(ideal, point.x, *widths.rbegin(), base.colour,
                                           [&](double times) { return point.y * std::pow(times, power); }));
     }
+    mark_oversubscribed(chart, all, point_of);
 }
 
 Figure curve(const AllSeries& all, Scaling scaling, std::string_view measurement, const std::string& what,
@@ -134,39 +151,69 @@ Figure curve(const AllSeries& all, Scaling scaling, std::string_view measurement
     return {chart, caption};
 }
 
-// The speedup over the base or, of a kind of scaling, the efficiency. The base over itself is 1 by
-// definition; its own uncertainty shows in the others' intervals.
-ChartPoint ratio_point(const Series& series, const SeriesPoint& point, std::string_view time,
-                       std::optional<Scaling> scaling, model::Ratios& ratios) {
-    const model::Group& base = series.base();
-    if (point.group == &base) return {point.width, 1, {}, {"1 (the base, by definition)"}};
-    const auto both = ratios.of(time, base, *point.group);
-    const double from = series.points.front().width, times = point.width / from;
-    const auto found = scaling ? both.efficiency(times, *scaling) : both.speedup();
+// The base over itself is 1 by definition; its own uncertainty shows in the others' intervals.
+ChartPoint base_point(double width) {
+    return {width, 1, {}, {"1 (the base, by definition)"}};
+}
+
+std::string times_of(const Series& series, const SeriesPoint& point, const model::TimesOfBoth& both,
+                     std::string_view time, const stats::Interval& ci) {
     const std::string those = both.within_runs ? "" : "the runs like ";
+    return fmt::format("T = median {} of {}run {} and {}run {}; {}", time, those, series.base().newest.id,
+                       those, point.group->newest.id,
+                       both.interval_over(ci, time == vocabulary::kStepTime ? "steps" : "repetitions"));
+}
+
+// The base's time over the point's, times `factor`: how much more work a step did.
+ChartPoint scaled_point(const Series& series, const SeriesPoint& point, std::string_view time, double factor,
+                        model::Ratios& ratios) {
+    const double from = series.points.front().width;
+    if (point.group == &series.base()) return base_point(point.width);
+    const auto both = ratios.of(time, series.base(), *point.group);
+    const auto found = both.speedup();
+    const stats::Interval ci{factor * found.ci.low, factor * found.ci.high};
     const std::string formula =
-        fmt::format("T({}) / {}T({}), T = median {} of {}run {} and {}run {}; {}", from,
-                    scaling == Scaling::strong ? fmt::format("{} / ", times) : "", point.width, time, those,
-                    base.newest.id, those, point.group->newest.id,
-                    both.interval_over(found.ci, time == vocabulary::kStepTime ? "steps" : "repetitions"));
-    return {point.width, found.ratio, found.ci, derived_with_interval(found.ratio, found.ci, formula)};
+        fmt::format("{}T({}) / T({}), {}", factor == 1 ? "" : fmt::format("{:.6g} x ", factor), from,
+                    point.width, times_of(series, point, both, time, found.ci));
+    return {point.width, factor * found.ratio, ci, derived_with_interval(factor * found.ratio, ci, formula)};
+}
+
+// Per core, or GPU; no point where one of both is not known.
+ChartPoint efficiency_point(const Series& series, const SeriesPoint& point, std::string_view time,
+                            Scaling scaling, model::Ratios& ratios) {
+    const double from = series.points.front().width;
+    if (point.group == &series.base()) return base_point(point.width);
+    const auto &its = series.base().cores.common(), &own = point.group->cores.common();
+    if (const auto why = model::why_no_efficiency(its, own); !why.empty())
+        return {point.width, stats::kNone, {}, {Word(Word::Kind::none, "n/a: " + why)}};
+    const auto both = ratios.of(time, series.base(), *point.group);
+    const double work = scaling == Scaling::weak ? point.width / from : 1;
+    const auto found = both.efficiency(work, its, own);
+    const std::string more = scaling == Scaling::weak ? fmt::format("{} x ", work) : "";
+    return {point.width, found.ratio, found.ci,
+            derived_with_interval(found.ratio, found.ci,
+                                  fmt::format("{}T({}) / T({}) / ({} / {}), {}", more, from, point.width,
+                                              model::counted(own.count, own.unit()), its.count,
+                                              times_of(series, point, both, time, found.ci)))};
 }
 
 Figure efficiency(const AllSeries& all, Scaling scaling, const Source& source) {
     Chart chart{.name = fmt::format("{}_efficiency", word(scaling)),
                 .title = fmt::format("Parallel efficiency, {} scaling", word(scaling)),
                 .x_label = "ranks",
-                .y_label = "parallel efficiency"};
+                .y_label = "parallel efficiency per core or GPU"};
     model::Ratios ratios(source.load);
     draw_over_widths(chart, all, "ideal", 0, [&](const Series& series, const SeriesPoint& point) {
-        return ratio_point(series, point, vocabulary::kStepTime, scaling, ratios);
+        return efficiency_point(series, point, vocabulary::kStepTime, scaling, ratios);
     });
-    const char* const formula = scaling == Scaling::weak ? "T(base) / T(p)" : "T(base) / (p / p_base × T(p))";
-    Words caption{
-        fmt::format("{} Efficiency = {}, T = median ", what_is_kept(scaling), formula),
-        definition(vocabulary::kStepTime),
-        ", p = ranks; 95 % intervals by bootstrap over runs, or over the steps of single ones; none below "
-        "six of them."};
+    const char* const formula = scaling == Scaling::weak
+                                    ? "(p / p_base) × T(base) / T(p) / (cores / base cores)"
+                                    : "T(base) / T(p) / (cores / base cores)";
+    Words caption{fmt::format("{} Efficiency = {}, T = median ", what_is_kept(scaling), formula),
+                  definition(vocabulary::kStepTime),
+                  ", p = ranks, cores = compute threads of all ranks, at most their CPUs, or their GPUs; 95 "
+                  "% intervals by "
+                  "bootstrap over runs, or over the steps of single ones; none below six of them."};
     append(caption, bases_words(all, vocabulary::kStepTime));
     return {chart, caption};
 }
@@ -182,24 +229,7 @@ std::string place_of(const Series& series) {
     return base::join({places.begin(), places.end()}, "; ");
 }
 
-// The base's time over the point's, times `factor`: what more work a step did, or over how many it is shared.
-ChartPoint scaled_point(const Series& series, const SeriesPoint& point, std::string_view time, double factor,
-                        model::Ratios& ratios) {
-    const model::Group& base = series.base();
-    const double from = series.points.front().width;
-    if (point.group == &base) return {point.width, 1, {}, {"1 (the base, by definition)"}};
-    const auto both = ratios.of(time, base, *point.group);
-    const auto found = both.speedup();
-    const stats::Interval ci{factor * found.ci.low, factor * found.ci.high};
-    const std::string formula =
-        fmt::format("{}T({}) / T({}), T = median {} of {} and {}; {}",
-                    factor == 1 ? "" : fmt::format("{:.6g} x ", factor), from, point.width, time,
-                    base.newest.id, point.group->newest.id,
-                    both.interval_over(found.ci, time == vocabulary::kStepTime ? "steps" : "repetitions"));
-    return {point.width, factor * found.ratio, ci, derived_with_interval(factor * found.ratio, ci, formula)};
-}
-
-double times_of(const Series& series, const SeriesPoint& point) {
+double growth_of(const Series& series, const SeriesPoint& point) {
     return point.width / series.points.front().width;
 }
 
@@ -211,7 +241,8 @@ Figure speedup(const AllSeries& all, Scaling scaling, const Source& source) {
                 .y_label = "speedup"};
     model::Ratios ratios(source.load);
     draw_over_widths(chart, all, "ideal", 1, [&](const Series& series, const SeriesPoint& point) {
-        return scaled_point(series, point, vocabulary::kStepTime, weak ? times_of(series, point) : 1, ratios);
+        return scaled_point(series, point, vocabulary::kStepTime, weak ? growth_of(series, point) : 1,
+                            ratios);
     });
     Words caption{what_is_kept(scaling) +
                       (weak ? " Speedup = p / p_base × T(base) / T(p): the samples per second over the base's"
@@ -233,6 +264,23 @@ std::vector<Figure> scaling_figures(const Source& source, Scaling scaling) {
                   scaling == Scaling::weak ? 0 : -1)};
 }
 
+std::vector<Figure> thread_figures(const Source& source) {
+    const auto all = model::thread_series(source.grouped);
+    if (all.empty()) return {};
+    Chart chart{.name = "thread_scaling",
+                .title = "Speedup of a training step over compute threads",
+                .x_label = "compute threads of a rank",
+                .y_label = "speedup"};
+    model::Ratios ratios(source.load);
+    draw_over_widths(chart, all, "linear", 1, [&](const Series& series, const SeriesPoint& point) {
+        return scaled_point(series, point, vocabulary::kStepTime, 1, ratios);
+    });
+    Words caption{"Ratio of median ", definition(vocabulary::kStepTime),
+                  " of the same work on as many ranks; dashed: linear, from the base on."};
+    append(caption, bases_words(all, vocabulary::kStepTime));
+    return {{chart, caption}};
+}
+
 std::vector<Figure> io_scaling_figures(const Source& source) {
     const auto all = model::writing_series(source.grouped);
     if (all.empty()) return {};
@@ -242,7 +290,7 @@ std::vector<Figure> io_scaling_figures(const Source& source) {
                 .y_label = "speedup"};
     model::Ratios ratios(source.load);
     draw_over_widths(chart, all, "linear", 1, [&](const Series& series, const SeriesPoint& point) {
-        return ratio_point(series, point, vocabulary::kJobTime, {}, ratios);
+        return scaled_point(series, point, vocabulary::kJobTime, 1, ratios);
     });
     Words caption{"Ratio of median ", definition(vocabulary::kJobTime),
                   "; dashed: linear, from the base on."};
@@ -252,12 +300,14 @@ std::vector<Figure> io_scaling_figures(const Source& source) {
     Chart shares{.name = "io_efficiency",
                  .title = "Efficiency of writing over ranks or workers",
                  .x_label = chart.x_label,
-                 .y_label = "efficiency"};
+                 .y_label = "efficiency per core"};
     draw_over_widths(shares, all, "ideal", 0, [&](const Series& series, const SeriesPoint& point) {
-        return scaled_point(series, point, vocabulary::kJobTime, 1 / times_of(series, point), ratios);
+        return efficiency_point(series, point, vocabulary::kJobTime, Scaling::strong, ratios);
     });
     return {{chart, caption},
-            {shares, {"The speedup over the ranks, or workers, that it took, those of the base being 1."}}};
+            {shares,
+             {"The speedup over the cores that it took, those of the base being 1: processes that write, at "
+              "most their CPUs."}}};
 }
 
 }  // namespace ranklab::report::figures

@@ -75,12 +75,16 @@ Word cell_interval(const results::Run& run, const results::Table& table, std::si
 Words estimate_of(const model::Group& group, std::string_view measurement) {
     const std::string name(measurement);
     const model::Estimate found = model::estimate(group, name);
-    if (found.runs > 0)
-        return derived_with_interval(found.value, found.ci,
-                                     fmt::format("median over {} valid runs of the median of {}, newest {}",
-                                                 found.runs, name, group.newest.id));
     const results::Measurement* m = group.newest.find(name);
-    if (m == nullptr || !group.newest.valid) return {};
+    if (found.runs == 0) return {};
+    if (found.runs > 1 || m == nullptr)
+        return derived_with_interval(
+            found.value, found.ci,
+            fmt::format("median over {} valid runs of the median of {}, newest {}{}", found.runs, name,
+                        group.newest.id,
+                        found.runs < model::kRunsForInterval
+                            ? fmt::format("; no interval: fewer than {} runs", model::kRunsForInterval)
+                            : ""));
     Words words{number_of(group.newest, *m, "median")};
     if (!std::isnan(m->summary.ci95.low))
         append(words, {" ", interval_of(number_of(group.newest, *m, "ci95_low"),

@@ -54,6 +54,10 @@ void write_group_text(const model::ChosenRuns& runs, const Grouping& grouping, c
 /// The same as GitHub's Markdown, with a line that says under what conditions.
 void write_group_markdown(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink);
 
+/// The same numbers for a program: {"schema":1,"group_by":[...],"efficiency_per":"core","groups":[...]}, one
+/// line; null where there is no number.
+void write_group_json(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink);
+
 /// CSV: `#` comment lines, one header, one row a measurement. Numbers read back to the same double; NaN is an
 /// empty field; a text that a spreadsheet would take for a formula has an apostrophe before it.
 std::string runs_csv(const std::vector<results::Run>& runs);

@@ -8,6 +8,7 @@
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "report/formats/group_parts.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/text_table.hpp"
@@ -16,7 +17,6 @@
 namespace ranklab::report::formats {
 namespace {
 
-constexpr std::size_t kMostRows = 200;    // of groups: more is a list, not a table
 constexpr std::size_t kLongestCell = 40;  // of surroundings: a processor's name tells itself by then
 
 // What a reader asks first of the conditions; where all runs share them they stand below the table.
@@ -29,56 +29,59 @@ constexpr const char* kConditions =
 struct View {
     std::vector<std::string> heads;  // '<': flush left
     std::vector<std::vector<std::string>> rows;
-    std::vector<std::string> notes;
+    std::vector<std::string> first, notes;  // lines before the table and after it
     std::string conditions;
 };
 
 // Median and interval: over runs, or where there is one run over its repetitions.
 void add_values(std::vector<std::string>& row, const model::KeyedGroup& group, const std::string& name) {
-    const model::GroupValues* values = group.find(name);
-    if (values == nullptr) return row.insert(row.end(), {"", ""}), void();
-    const stats::Summary s = stats::summarise(values->medians);
-    row.push_back(model::number(s.median));
-    row.push_back(s.n == 1 ? model::interval_text(values->own, model::kRunsForInterval)
-                           : model::interval_text(s.ci95, s.n));
+    const model::Estimate found = model::estimate(group, name);
+    if (found.runs == 0) return row.insert(row.end(), {"", ""}), void();
+    row.push_back(model::number(found.value));
+    row.push_back(model::interval_text(found.ci, found.runs == 1 ? model::kRunsForInterval : found.runs));
 }
 
-void add_ratio(std::vector<std::string>& row, const stats::RatioEstimate& estimate, bool is_base) {
-    row.push_back(is_base                          ? "base"
-                  : !std::isfinite(estimate.ratio) ? ""
-                                                   : fmt::format("{:.3f}", estimate.ratio));
+void add_ratio(std::vector<std::string>& row, const stats::RatioEstimate& estimate,
+               const model::ScalingClaim& claim) {
+    const bool is_base = claim.is_base && claim.work == 0;
+    row.push_back(is_base ? "base" : claim.work == 0 ? "" : model::fixed(estimate.ratio, 3));
     row.push_back(is_base || !std::isfinite(estimate.ci.low)
                       ? ""
                       : fmt::format("{:.3f} .. {:.3f}", estimate.ci.low, estimate.ci.high));
 }
 
-// Factors that differ inside the group are no noise: they have to be keys or conditions.
-std::string differing(const model::KeyedGroup& group, const std::vector<std::string>& keys) {
-    std::vector<std::string> names;
-    for (const auto& name : group.factors.differing())
-        if (std::ranges::find(keys, name) == keys.end()) names.push_back(name);
-    std::ranges::sort(names);
-    return names.empty() ? "" : "differ: " + model::some_of(names, 4);
+void add_scaling(std::vector<std::string>& cells, const model::GroupScaling& scaling,
+                 const model::ScalingRow& row) {
+    if (scaling.has_strong()) {
+        add_ratio(cells, row.speedup, row.strong);
+        add_ratio(cells, row.strong.efficiency, row.strong);
+    }
+    if (scaling.has_weak()) add_ratio(cells, row.weak.efficiency, row.weak);
 }
 
-std::string marks(const model::KeyedGroup& group, const std::vector<std::string>& keys) {
-    std::vector<std::string> parts;
-    if (group.runs.size() == 1) parts.emplace_back("single run");
-    if (group.invalid > 0) parts.push_back(fmt::format("{} INVALID left out", group.invalid));
-    if (group.not_converged > 0) parts.push_back(fmt::format("{} not converged", group.not_converged));
-    if (group.doubtful > 0) parts.push_back(fmt::format("{} with exit code 7", group.doubtful));
-    if (group.cut_short > 0) parts.push_back(fmt::format("{} cut short", group.cut_short));
-    if (const std::string text = differing(group, keys); !text.empty()) parts.push_back(text);
-    return base::join(parts, "; ");
+void add_scaling_heads(std::vector<std::string>& heads, const model::GroupScaling& scaling) {
+    const bool both = scaling.has_strong() && scaling.has_weak();
+    const auto efficiency = [&](const char* kind) {
+        return fmt::format("{}efficiency/{}", both ? kind : "", scaling.unit);
+    };
+    if (scaling.has_strong())
+        heads.insert(heads.end(), {"speedup", "95% interval", efficiency("strong "), "95% interval"});
+    if (scaling.has_weak()) heads.insert(heads.end(), {efficiency("weak "), "95% interval"});
+}
+
+bool scales(const model::GroupScaling& scaling) {
+    return scaling.has_strong() || scaling.has_weak();
 }
 
 std::vector<std::string> heads_of(const model::RunGroups& groups,
-                                  const std::vector<std::string>& measurements, bool scaling) {
+                                  const std::vector<std::string>& measurements,
+                                  const model::GroupScaling& scaling) {
     std::vector<std::string> heads;
     for (const auto& key : groups.keys()) heads.push_back('<' + key);
     heads.emplace_back("runs");
+    if (scales(scaling)) heads.push_back(scaling.unit + "s");
     for (const auto& name : measurements) heads.insert(heads.end(), {name, "95% interval"});
-    if (scaling) heads.insert(heads.end(), {"speedup", "95% interval", "efficiency", "95% interval"});
+    add_scaling_heads(heads, scaling);
     heads.emplace_back("<marks");
     return heads;
 }
@@ -109,8 +112,8 @@ void add_notes(View& view, const model::RunGroups& groups, const std::vector<mod
     if (const auto apart = groups.apart(); !apart.empty())
         view.notes.push_back(fmt::format("runs of different surroundings are not pooled: they differ in {}{}",
                                          base::join(apart, ", "), model::and_how(how_to.pool)));
-    view.notes.insert(view.notes.end(), scaling.bases.begin(), scaling.bases.end());
-    view.notes.insert(view.notes.end(), scaling.notes.begin(), scaling.notes.end());
+    for (const auto* lines : {&scaling.bases, &scaling.notes})
+        view.notes.insert(view.notes.end(), lines->begin(), lines->end());
     if (groups.without_values() > 0)
         view.notes.push_back(fmt::format("{} run(s) without these measurements are left out{}",
                                          groups.without_values(), model::and_how(how_to.other_measurements)));
@@ -119,44 +122,34 @@ void add_notes(View& view, const model::RunGroups& groups, const std::vector<mod
                                          model::and_how(how_to.choose)));
 }
 
-View view_of(const model::RunGroups& groups, const model::ChosenRuns& runs) {
-    std::vector<model::KeyedGroup> sorted = groups.sorted();
-    const auto measurements = groups.measurements();
-    View view;
-    const std::size_t all = sorted.size();
-    const auto keys = groups.keys();
-    const std::size_t asked = keys.size() - groups.apart().size();
-    const model::GroupScaling scaling =
-        all > kMostRows ? model::GroupScaling() : model::scaling_of(sorted, keys, runs.file());
-    const bool scales = std::ranges::any_of(scaling.rows, [](const model::ScalingRow& row) {
-        return !std::isnan(row.speedup.ratio) && !row.is_base;
-    });
-    view.heads = heads_of(groups, measurements, scales);
-    for (std::size_t i = 0; i < std::min(all, kMostRows); ++i) {
-        const model::KeyedGroup& group = sorted[i];
-        std::vector<std::string> row = group.key;
-        for (std::size_t k = asked; k < row.size(); ++k) row[k] = base::printable(row[k], kLongestCell);
-        row.push_back(fmt::format("{}", group.runs.size()));
-        for (const auto& name : measurements) add_values(row, group, name);
-        if (scales) {
-            const model::ScalingRow& ratio = scaling.rows[i];
-            const bool weak = ratio.scaling == "weak";
-            add_ratio(row, weak ? stats::RatioEstimate() : ratio.speedup, ratio.is_base);
-            add_ratio(row, ratio.efficiency, ratio.is_base);
-        }
-        row.push_back(marks(group, keys));
-        view.rows.push_back(std::move(row));
-    }
-    add_notes(view, groups, sorted, scales ? scaling : model::GroupScaling(), runs.how_to());
-    view.conditions = conditions_of(groups);
-    return view;
+std::vector<std::string> cells_of(const model::KeyedGroup& group, const model::RunGroups& groups,
+                                  const model::GroupScaling& scaling, const model::ScalingRow& ratio) {
+    std::vector<std::string> row = group.key;
+    const std::size_t asked = row.size() - groups.apart().size();
+    for (std::size_t k = asked; k < row.size(); ++k) row[k] = base::printable(row[k], kLongestCell);
+    row.push_back(fmt::to_string(group.runs.size()));
+    const model::Cores& cores = group.cores.common();
+    if (scales(scaling)) row.push_back(cores.known() ? fmt::to_string(cores.count) : "n/a");
+    for (const auto& name : groups.measurements()) add_values(row, group, name);
+    add_scaling(row, scaling, ratio);
+    row.push_back(base::join(marks_of(group, ratio, groups.keys()), "; "));
+    return row;
 }
 
-model::RunGroups grouped(const model::ChosenRuns& runs, const Grouping& grouping) {
-    model::RunGroups groups(grouping.keys, grouping.measurements, grouping.allow);
-    runs.visit(results::Detail::summaries, [&](const results::Run& run) { groups.add(run); });
-    groups.check_allowed();
-    return groups;
+View view_of(const model::RunGroups& groups, const model::ChosenRuns& runs) {
+    const std::vector<model::KeyedGroup> sorted = groups.sorted();
+    View view;
+    const std::size_t shown = std::min(sorted.size(), kMostRows);
+    model::GroupScaling scaling;
+    if (shown == sorted.size()) scaling = model::scaling_of(sorted, groups.keys(), runs.file());
+    scaling.rows.resize(shown);
+    view.heads = heads_of(groups, groups.measurements(), scaling);
+    for (std::size_t i = 0; i < shown; ++i)
+        view.rows.push_back(cells_of(sorted[i], groups, scaling, scaling.rows[i]));
+    add_notes(view, groups, sorted, scaling, runs.how_to());
+    view.first = scaling.best;
+    view.conditions = conditions_of(groups);
+    return view;
 }
 
 std::string nothing(const model::ChosenRuns& runs, const model::RunGroups& groups) {
@@ -185,9 +178,11 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 }  // namespace
 
 void write_group_text(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink) {
-    const model::RunGroups groups = grouped(runs, grouping);
+    const model::RunGroups groups = grouped_runs(runs, grouping);
     const View view = view_of(groups, runs);
     if (view.rows.empty()) return sink(nothing(runs, groups));
+    for (const auto& line : view.first) sink(base::one_line(line) + '\n');
+    if (!view.first.empty()) sink("\n");
     model::TextTable table(view.heads);
     for (const auto& row : view.rows) table.add(row);
     sink(table.text() + '\n');
@@ -196,7 +191,7 @@ void write_group_text(const model::ChosenRuns& runs, const Grouping& grouping, c
 }
 
 void write_group_markdown(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink) {
-    const model::RunGroups groups = grouped(runs, grouping);
+    const model::RunGroups groups = grouped_runs(runs, grouping);
     const View view = view_of(groups, runs);
     if (view.rows.empty()) return sink(nothing(runs, groups));
     std::vector<std::string> heads;
@@ -211,7 +206,8 @@ void write_group_markdown(const model::ChosenRuns& runs, const Grouping& groupin
     sink("\n");
     const std::string chosen = runs.text().empty() ? "" : " of " + runs.text();
     sink(escaped(fmt::format("{} run(s){}; {}.", groups.runs(), chosen, view.conditions)) + '\n');
-    for (const auto& note : view.notes) sink(fmt::format("\n{}.\n", escaped(note)));
+    for (const auto* lines : {&view.first, &view.notes})
+        for (const auto& note : *lines) sink(fmt::format("\n{}.\n", escaped(note)));
 }
 
 }  // namespace ranklab::report::formats

@@ -15,6 +15,7 @@
 #include "report/formats/parts.hpp"
 #include "report/formats/screen.hpp"
 #include "report/model/selection.hpp"
+#include "report/model/step_parts.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -51,11 +52,14 @@ std::string with_unit(const std::string& number, const char* unit) {
     return number == "n/a" ? number : number + unit;
 }
 
-// What of the step went into it: sum over sum, which is mean over mean.
-std::string share(const Run& run, const Measurement& m) {
-    const Measurement* step = run.find(vocabulary::kStepTime);
-    if (step == nullptr || !is_phase(m) || !(step->summary.mean > 0) || std::isnan(m.summary.mean)) return "";
-    return with_unit(model::fixed(100 * m.summary.mean / step->summary.mean, 1), " %");
+std::string share(double percent) {
+    return std::isnan(percent) ? "" : with_unit(model::fixed(percent, 1), " %");
+}
+
+// What lies between the phases has a share alone.
+void add_rest(model::TextTable& table, const Run& run) {
+    for (const auto& part : model::step_parts(run))
+        if (part.phase == "other") table.add({part.phase, "", "", "", "", share(part.percent)});
 }
 
 // Where the middle lies, and below it how far the samples reach.
@@ -70,10 +74,11 @@ std::string measurement_table(const Run& run, const char* title, Wanted wanted) 
         const stats::Summary& s = m.summary;
         if (!wanted(m)) continue;
         middle.add({m.name, m.unit, std::to_string(s.n), model::number(s.median),
-                    model::interval_text(s.ci95, s.n), share(run, m)});
+                    model::interval_text(s.ci95, s.n), share(model::share_of_step(run, m.name))});
         reach.add({m.name, model::number(s.min), model::number(s.p95), p99(s), model::number(s.max)});
     }
     if (middle.empty()) return "";
+    if (phases) add_rest(middle, run);
     return middle.text(base::kScreenColumns) + '\n' + reach.text(base::kScreenColumns) + '\n';
 }
 

@@ -194,15 +194,4 @@ std::vector<const Group*> recent_groups(const GroupedRuns& grouped, const std::s
     return groups;
 }
 
-Estimate estimate(const Group& group, std::string_view name) {
-    const GroupValues* const values = group.find(name);
-    if (values != nullptr && values->medians.size() >= kRunsForInterval) {
-        const stats::Summary s = stats::summarise(values->medians);
-        return {s.median, s.ci95, s.n};
-    }
-    const results::Measurement* m = group.newest.find(name);
-    if (m == nullptr || !group.newest.valid) return {};
-    return {m->summary.median, m->summary.ci95, 0};
-}
-
 }  // namespace ranklab::report::model

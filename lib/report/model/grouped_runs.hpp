@@ -14,7 +14,6 @@
 #include "report/model/notices.hpp"
 #include "report/model/run_group.hpp"
 #include "results/run.hpp"
-#include "stats/summary.hpp"
 
 namespace ranklab::report::model {
 
@@ -99,14 +98,5 @@ std::vector<std::string> group_titles(const std::vector<const Group*>& groups,
 /// The same for others that stand for them: `labels` in place of the groups' own, one each.
 std::vector<std::string> group_titles(const std::vector<const Group*>& groups,
                                       const std::vector<std::string>& labels, Named named);
-
-/// What a group says of a measurement: over runs where there are kRunsForInterval valid ones, otherwise its
-/// newest run's own.
-struct Estimate {
-    double value = stats::kNone;
-    stats::Interval ci;
-    std::size_t runs = 0;  ///< that it is over; 0: the newest run's own
-};
-Estimate estimate(const Group& group, std::string_view measurement);
 
 }  // namespace ranklab::report::model

@@ -39,6 +39,14 @@ bool ended_with(const results::Run& run, base::ExitCode code) {
     return run.exit_code == static_cast<int>(code);
 }
 
+// Where and by how much a rank was measured: what a row and its base should have in common.
+Conditions places_of(const results::Run& run) {
+    Conditions places = machine_of(run, true);
+    if (const std::size_t threads = threads_per_rank(run); threads > 0)
+        places["threads"] = fmt::to_string(threads);
+    return places;
+}
+
 }  // namespace
 
 std::vector<std::string> headline_measurements() {
@@ -115,6 +123,7 @@ void RunGroups::add(const results::Run& run) {
     group.count(run);
     if (!run.valid) return;
     group.factors.add(factors_of(run));
+    group.places.add(places_of(run));
     factors_.add(factors_of(run));
     if (is_not_converged(run))
         ++group.not_converged;

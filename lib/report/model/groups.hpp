@@ -21,6 +21,7 @@ struct KeyedGroup : RunGroup {
     std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
     std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
     MetConditions factors;          ///< factors_of those that count
+    MetConditions places;           ///< hosts, threads of a rank and machine of those that count
 };
 
 /// Runs of different surroundings (surroundings.hpp) are never in one group, whatever the keys, but for what

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/model/cores.hpp"
 #include "report/model/surroundings.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
@@ -47,6 +48,7 @@ struct RunGroup {
     std::vector<std::string> runs;  ///< ids of those that count: valid, the newest last
     std::size_t invalid = 0;        ///< left out
     std::string first_utc, last_utc;
+    CoresOfRuns cores;  ///< of those that count
     std::map<std::string, GroupValues, std::less<>> values;
 
     std::size_t all() const { return runs.size() + invalid; }
@@ -56,12 +58,14 @@ struct RunGroup {
         const auto found = values.find(measurement);
         return found == values.end() ? nullptr : &found->second;
     }
-    /// Its id, or that it is left out, and its time.
+    /// Its id and its cores, or that it is left out, and its time. A run with its hosts.
     void count(const results::Run& run) {
-        if (run.valid)
+        if (run.valid) {
             runs.push_back(run.id);
-        else
+            cores.add(cores_of(run));
+        } else {
             ++invalid;
+        }
         if (first_utc.empty() || run.started_utc < first_utc) first_utc = run.started_utc;
         last_utc = std::max(last_utc, run.started_utc);
     }
@@ -73,5 +77,19 @@ struct RunGroup {
         value.own = m.summary.ci95;
     }
 };
+
+/// What a group says of a measurement, wherever it is shown: the median over runs of the runs' medians with
+/// its interval, or the one run's own.
+struct Estimate {
+    double value = stats::kNone;
+    stats::Interval ci;    ///< over runs from kRunsForInterval on; of one run over its repetitions
+    std::size_t runs = 0;  ///< 0: none has it
+};
+inline Estimate estimate(const RunGroup& group, std::string_view measurement) {
+    const GroupValues* const values = group.find(measurement);
+    if (values == nullptr) return {};
+    const stats::Summary s = stats::summarise(values->medians);
+    return {s.median, s.n == 1 ? values->own : s.ci95, s.n};
+}
 
 }  // namespace ranklab::report::model

@@ -23,10 +23,12 @@ struct TimesOfBoth {
     /// Of an interval of their ratio: what it is made over; or that there is none, and why.
     std::string interval_over(const stats::Interval& interval, const std::string& repetitions) const;
     stats::RatioEstimate speedup() const { return stats::estimate_speedup(base, times); }
-    stats::RatioEstimate efficiency(double p_over_base, stats::Scaling scaling) const {
-        return stats::estimate_efficiency(base, times, p_over_base, scaling);
-    }
+    /// Work per second and core, or GPU, over the base's; NaN where one of both is not known, or where one
+    /// counts cores and the other GPUs. `work`: of a step or job, over the base's.
+    stats::RatioEstimate efficiency(double work, const Cores& of_base, const Cores& of_group) const;
 };
+/// Why two groups have no efficiency: a clause; "" where they have.
+std::string why_no_efficiency(const Cores& of_base, const Cores& of_group);
 
 class Ratios {
   public:
@@ -43,26 +45,46 @@ class Ratios {
     std::map<std::pair<std::string, std::string>, std::vector<double>> read_;
 };
 
-/// One group against its base: the single-device runs (surroundings.hpp) whose other keys are the same, but
-/// for those that mean nothing on one device; where there are none the group of fewest ranks whose other keys
-/// are the same.
+/// What a group is to its base in one kind of scaling.
+struct ScalingClaim {
+    bool is_base = false;             ///< of another row
+    double work = 0;                  ///< of all ranks together over its base's; 0: it has none
+    stats::RatioEstimate efficiency;  ///< per core, or GPU; NaN: none
+};
+
+/// One group against its bases, of which the strong one did the same work in all, the weak one the same on
+/// each rank.
 struct ScalingRow {
-    bool is_base = false;
-    stats::RatioEstimate speedup;     ///< T(base) / T
-    stats::RatioEstimate efficiency;  ///< NaN where neither strong nor weak scaling can be claimed
-    std::string scaling;              ///< "strong", "weak", "same ranks" as the base or ""
-    bool within_runs = false;         ///< one run a side: the interval is over their repetitions
+    stats::RatioEstimate speedup;  ///< T(strong base) / T; NaN: none
+    ScalingClaim strong, weak;
+    bool within_runs = false;        ///< one run a side: the interval is over their repetitions
+    std::string why_not;             ///< a clause: there is no speedup
+    std::string why_no_efficiency;   ///< a clause: there is a base, but no efficiency
+    std::vector<std::string> apart;  ///< what is not the base's, "threads 1 (base 2)"
+
+    bool is_base() const { return strong.is_base || weak.is_base; }
 };
 
 struct GroupScaling {
-    std::vector<ScalingRow> rows;    ///< one a group; empty where no key is `ranks`
+    std::string over;  ///< what is scaled, of the keys: ranks, threads or workers; "": none of them
+    std::string unit;  ///< what efficiency is per: "core", "GPU", or "core or GPU"
+    std::vector<ScalingRow> rows;    ///< one a group; empty where nothing is scaled
     std::vector<std::string> bases;  ///< a line each: what the base is, with its absolute value
-    std::vector<std::string> notes;  ///< what is fixed, and where nothing could be claimed
+    std::vector<std::string> best;   ///< a line for each base: the fastest row; of weak scaling the widest
+    std::vector<std::string> notes;  ///< what is fixed, and how efficiency is made
+
+    /// Whether some row has a base of that kind. Rows of the base's ranks, which are of both kinds, count as
+    /// strong where there is nothing else.
+    bool has_strong() const;
+    bool has_weak() const;
 };
 
-/// Of the groups as sorted() gave them. Strong is claimed where the work of all ranks together is the same
-/// (global-batch-size; files and size of io), weak where that of each rank is (batch-size). The samples of
-/// groups of one run are read from the file.
+/// Of the groups as sorted() gave them, over the first of the keys ranks, threads and workers. The base of a
+/// group is the single-device runs whose other keys are the same, but for those that mean nothing on one
+/// device; where there are none the fewest ranks whose other keys are the same. Strong is claimed where the
+/// work of all ranks together is the same (global-batch-size; files and size of io), weak where that of each
+/// rank is (batch-size), nothing where other work was done. The samples of groups of one run are read from
+/// the file.
 GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys,
                         const results::ResultFile& file);
 

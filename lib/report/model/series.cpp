@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "results/vocabulary/settings.hpp"
 
@@ -80,11 +81,11 @@ std::string other_hosts(const std::vector<SeriesPoint>& points) {
     return "hosts " + text_of(different, " | ");
 }
 
-// "threads 4, 2": along the points.
-std::string differing_along(const std::vector<SeriesPoint>& points) {
+// "threads 4, 2": along the points, of what is not drawn.
+std::string differing_along(const std::vector<SeriesPoint>& points, std::string_view drawn = "") {
     std::vector<std::string> parts;
     for (const auto& [name, value, number] : points.back().group->newest.config) {
-        if (!vocabulary::follows_ranks(name)) continue;
+        if (!vocabulary::follows_ranks(name) || name == drawn) continue;
         std::vector<std::string> values;
         for (const auto& [width, group] : points)
             if (!is_between_ranks(name) || !is_single_device(group->newest))
@@ -104,6 +105,13 @@ std::string label_of(const Series& series) {
     return all ? label : "";
 }
 
+void name(std::vector<Series>& all, const Groups& last, Named named) {
+    std::vector<std::string> labels;
+    for (const auto& series : all) labels.push_back(label_of(series));
+    const auto titles = group_titles(last, labels, named);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].title = titles[i];
+}
+
 std::vector<Series> series_of(const Groups& groups, Free free, Named named) {
     for (const Group* group : groups) free.hosts = free.hosts || group->nodes > 1;
     free.following = !varied(groups, free);
@@ -121,14 +129,12 @@ std::vector<Series> series_of(const Groups& groups, Free free, Named named) {
             series.points.push_back({1, base->second});
         for (const auto& [width, group] : points) series.points.push_back({width, group});
         if (series.points.size() < 2 || series.points.back().width < 2 || all.size() == kMostSeries) continue;
+        if (workers_of(series.base().newest) > 0) series.over = "worker";
         series.differing = differing_along(series.points);
         last.push_back(series.points.back().group);
         all.push_back(std::move(series));
     }
-    std::vector<std::string> labels;
-    for (const auto& series : all) labels.push_back(label_of(series));
-    const auto titles = group_titles(last, labels, named);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].title = titles[i];
+    name(all, last, named);
     return all;
 }
 
@@ -142,6 +148,35 @@ Groups measured(const GroupedRuns& grouped, std::string_view command, std::strin
 
 }  // namespace
 
+std::vector<Series> thread_series(const GroupedRuns& grouped) {
+    std::map<SeriesKey, std::map<std::size_t, const Group*>> met;
+    for (const Group* group : measured(grouped, "train", vocabulary::kStepTime)) {
+        SeriesKey key = key_of(*group, {"threads"});
+        key.add("ranks", std::to_string(group->ranks));
+        if (const std::size_t threads = threads_per_rank(group->newest); threads > 0)
+            put_newer(met[key][threads], *group);
+    }
+    std::vector<Series> all;
+    Groups last;
+    for (const auto& [key, points] : met) {
+        if (points.size() < 2 || all.size() == kMostSeries) continue;
+        Series series;
+        series.over = "thread";
+        for (const auto& [threads, group] : points)
+            series.points.push_back({static_cast<double>(threads), group});
+        series.differing = differing_along(series.points, "threads");
+        last.push_back(series.points.back().group);
+        all.push_back(std::move(series));
+    }
+    name(all, last, Named::batch_of_rank);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].title += ", " + counted(last[i]->ranks, "rank");
+    return all;
+}
+
+bool writes_on_rank_0(const results::Run& rung) {
+    return std::ranges::count(kRankZeroAlone, rung.setting("strategy")) > 0;
+}
+
 std::vector<Series> training_series(const GroupedRuns& grouped, Scaling scaling) {
     const bool weak = scaling == Scaling::weak;
     const std::string of_rank = "batch-size", of_all = "global-batch-size";
@@ -154,8 +189,7 @@ std::vector<Series> training_series(const GroupedRuns& grouped, Scaling scaling)
 std::vector<Series> writing_series(const GroupedRuns& grouped) {
     Groups groups = measured(grouped, "io", vocabulary::kJobTime);
     std::erase_if(groups, [](const Group* group) {
-        return !is_rung(group->newest) ||
-               std::ranges::count(kRankZeroAlone, group->newest.setting("strategy")) > 0;
+        return !is_rung(group->newest) || writes_on_rank_0(group->newest);
     });
     return series_of(groups, {"workers"}, Named::records);
 }

@@ -22,7 +22,7 @@ struct SeriesKey {
 };
 
 struct SeriesPoint {
-    double width = 1;  ///< ranks; of rungs with worker processes these
+    double width = 1;  ///< ranks, worker processes or threads: what the series is over
     const Group* group = nullptr;
 };
 
@@ -30,10 +30,13 @@ struct SeriesPoint {
 /// one; one rank with the code for several is then a second point at 1.
 struct Series {
     std::string title;
+    std::string over = "rank";  ///< or "worker", "thread"
     std::vector<SeriesPoint> points;
     std::string differing;  ///< what the program chose by the ranks and is not the same at all points
 
     const Group& base() const { return *points.front().group; }
+    /// Of other code than the series' points.
+    bool has_single_device_base() const { return over == "rank" && is_single_device(base().newest); }
 };
 
 inline constexpr std::size_t kMostSeries = 6;
@@ -44,6 +47,11 @@ inline constexpr std::size_t kMostSeries = 6;
 /// series point into `grouped`; at most kMostSeries.
 std::vector<Series> training_series(const GroupedRuns& grouped, stats::Scaling scaling);
 std::vector<Series> training_series(GroupedRuns&&, stats::Scaling) = delete;
+/// Training of the same work on as many ranks, over the compute threads of a rank.
+std::vector<Series> thread_series(const GroupedRuns& grouped);
+std::vector<Series> thread_series(GroupedRuns&&) = delete;
+/// Whether rank 0 writes all of this rung's files, whatever the number of ranks.
+bool writes_on_rank_0(const results::Run& rung);
 /// The same of one rung's runs. Rungs of rank 0 alone are drawn over nothing.
 std::vector<Series> writing_series(const GroupedRuns& grouped);
 std::vector<Series> writing_series(GroupedRuns&&) = delete;

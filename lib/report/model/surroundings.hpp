@@ -50,6 +50,7 @@ class MetConditions {
     /// Keys that some lack, or of which they have several values, in the order met.
     std::vector<std::string> differing() const;
     bool differs(const std::string& key) const;
+    const std::vector<std::string>& keys() const { return order_; }  ///< in the order met
     /// The one value that all have; "" where they differ or have none.
     std::string common(const std::string& key) const;
 

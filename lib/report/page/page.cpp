@@ -57,6 +57,7 @@ List sections_of(const PageInput& input, figures::Drawer& drawer) {
     Sections sections;
     add_scaling(scaling_figures(source, stats::Scaling::weak), "Weak: each rank keeps its batch");
     add_scaling(scaling_figures(source, stats::Scaling::strong), "Strong: ranks share one batch");
+    add_scaling(thread_figures(source), "Threads: the same work on more compute threads of a rank");
     sections.add_rows("scaling", "Scaling of training", scaling);
     scaling.clear();
     add_scaling(io_scaling_figures(source), "");

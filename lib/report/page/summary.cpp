@@ -25,6 +25,13 @@ std::vector<std::string> columns_of(const std::string& command, const model::Gro
     return names;
 }
 
+figures::Words remarks(const model::Group& group) {
+    figures::Words words{verdict_of(group)};
+    if (const auto crowd = group.cores.oversubscribed(); !crowd.empty())
+        words.push_back({figures::Word::Kind::bad, " oversubscribed: " + crowd});
+    return words;
+}
+
 std::string unit_of(const std::vector<const model::Group*>& groups, const std::string& name) {
     for (const model::Group* group : groups)
         if (const auto* m = group->newest.find(name)) return m->unit;
@@ -45,7 +52,7 @@ Data group_data(const PageInput& input, const model::Group& group, const std::st
                   {"runs", fmt::to_string(group.all())},
                   {"invalid", if_any(group.invalid == 0 ? "" : fmt::to_string(group.invalid))},
                   {"cells", cells},
-                  {"words", words_data({verdict_of(group)})},
+                  {"words", words_data(remarks(group))},
                   {"time", group.last_utc},
                   {"day", group.last_utc.substr(0, 10)}};
 }

@@ -21,6 +21,7 @@ inline results::StoredRun step_run(const std::string& id, int ranks, double step
                   {"data", "synthetic", false},
                   {"batch-size", "32", true},
                   {"global-batch-size", std::to_string(32 * ranks), true},
+                  {"threads", "1", true},
                   {"seed", id, false}};
     run.hosts.resize(1);
     for (int rank = 1; rank < ranks; ++rank) run.hosts.push_back({rank, rank, "node01", "0", "cpu"});

@@ -199,10 +199,11 @@ TEST(Ratio, IsThatOfTheMedians) {
     const std::vector<double> b{2, 2, 2, 2, 2, 2};
     EXPECT_DOUBLE_EQ(estimate_ratio(a, b).ratio, 2);
     EXPECT_DOUBLE_EQ(estimate_speedup(a, b).ratio, 2);
-    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 4, Scaling::strong).ratio, 0.5);
-    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 4, Scaling::weak).ratio, 2);
+    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 1, 4).ratio, 0.5);  // strong
+    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 4, 4).ratio, 2);    // weak
+    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 4, 2).ratio, 4);    // weak, with half the cores a rank
     const RatioEstimate speedup = estimate_speedup(a, b);
-    const RatioEstimate efficiency = estimate_efficiency(a, b, 4, Scaling::strong);
+    const RatioEstimate efficiency = estimate_efficiency(a, b, 1, 4);
     EXPECT_DOUBLE_EQ(efficiency.ci.low, speedup.ci.low / 4);
     EXPECT_DOUBLE_EQ(efficiency.ci.high, speedup.ci.high / 4);
     EXPECT_LT(speedup.ci.low, 2);

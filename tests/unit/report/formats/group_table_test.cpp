@@ -64,7 +64,7 @@ TEST(RunGroups, RefuseKeysThatAreNone) {
 TEST(GroupText, IsARowAGroupWithMediansOverRuns) {
     const std::string text = text_of(weak_runs(7), {"ranks"});
     // The middle one of 7 runs; its interval is that of the order statistics 1 and 7.
-    EXPECT_THAT(text, ContainsRegex("\n +1 +7 +0.1003 +0.1 .. 0.1006 +[0-9.]+ +[0-9.]+ .. [0-9.]+ +base"));
+    EXPECT_THAT(text, ContainsRegex("\n +1 +7 +1 +0.1003 +0.1 .. 0.1006 +[0-9.]+ +[0-9.]+ .. [0-9.]+ +base"));
     EXPECT_THAT(text, ContainsRegex("\n +2 +7 "));
     EXPECT_THAT(text, HasSubstr("base: ranks = 1, step_time_s 0.1003 s, 7 run(s)"));
     EXPECT_THAT(text, HasSubstr("the same in all: command = train, model = mnist-cnn"));
@@ -94,8 +94,34 @@ TEST(GroupText, ClaimsNothingWhereNeitherIsFixed) {
         for (auto& setting : run.config)
             if (run.hosts.size() == 4 && setting.key == "batch-size") setting.value = "8";
     const std::string text = text_of(runs, {"ranks"}, {"", {}, {"ranks=1,4"}, 0});
-    EXPECT_THAT(text, HasSubstr("no efficiency where the settings do not say that just one of "));
+    EXPECT_THAT(text, HasSubstr("no speedup: just one of batch-size and global-batch-size has to be "));
     EXPECT_THAT(text, Not(HasSubstr("scaling (")));
+}
+
+TEST(GroupText, SaysWhatEfficiencyIsPerAndMarksRowsThatAreNotLikeTheBase) {
+    StoredRun base = step_run("a", 1, 0.2);
+    for (auto& setting : base.config)
+        if (setting.key == "threads") setting.value = "2";
+    StoredRun crowded = step_run("c", 3, 0.3);
+    for (auto& row : crowded.hosts) row.cpus = "0-1";
+    const std::string text = text_of({base, step_run("b", 2, 0.2), crowded}, {"ranks"});
+    EXPECT_THAT(text, ContainsRegex("ranks +runs +cores .*efficiency/core +95% interval +marks\n"));
+    EXPECT_THAT(text, ContainsRegex("\n +2 +1 +2 .*not as the base: threads 1 \\(base 2\\)"));
+    EXPECT_THAT(text, ContainsRegex("\n +3 +1 +2 .*oversubscribed: 3 compute threads on 2 CPUs"));
+    const StoredRuns stored({base, crowded});
+    const auto json = written([&](const model::Sink& sink) {
+        write_group_json(stored.chosen(), {{"ranks"}, {}}, sink);
+    });
+    EXPECT_THAT(json, HasSubstr("\"efficiency_per\":\"core\""));
+    EXPECT_THAT(json, HasSubstr("\"oversubscribed\":\"3 compute threads on 2 CPUs\""));
+}
+
+// What was pooled has to be seen, however many other things differ.
+TEST(GroupText, NamesRanksFirstAmongWhatDiffers) {
+    std::vector<StoredRun> runs{step_run("a", 1, 0.1), step_run("b", 2, 0.1)};
+    for (const char* key : {"accumulate", "bucket-cap-mb", "compress", "crop-edge", "data"})
+        runs[1].config.push_back({key, "other", false});
+    EXPECT_THAT(text_of(runs, {"command"}), ContainsRegex("differ: ranks, global-batch-size, "));
 }
 
 TEST(GroupText, HasABaseForEachValueOfTheOtherKeys) {
@@ -118,9 +144,9 @@ TEST(GroupText, HasTheSingleDeviceRunAsBaseOfEveryWayBetweenRanks) {
                                       step_run("d", 2, 0.5, "none")},
                                      {"mode", "sync", "ranks"});
     EXPECT_THAT(text, HasSubstr("base: mode = single, sync = none, ranks = 1, step_time_s 0.1 s, 1 run(s), "
-                                "single-device code\n"));
+                                "1 core, single-device code\n"));
     EXPECT_THAT(text, Not(HasSubstr("base: mode = ddp")));
-    EXPECT_THAT(text, ContainsRegex("\n +ddp +flat +1 .* 0\\.500 +[^\n]* 0\\.500 "));  // the code's own cost
+    EXPECT_THAT(text, ContainsRegex("\n +ddp +flat +1 .* 0\\.500 "));  // the code's own cost
     EXPECT_THAT(text, ContainsRegex("\n +ddp +flat +2 .* 0\\.800 "));
     EXPECT_THAT(text, ContainsRegex("\n +ddp +none +2 .* 0\\.200 "));
 }
@@ -128,8 +154,9 @@ TEST(GroupText, HasTheSingleDeviceRunAsBaseOfEveryWayBetweenRanks) {
 TEST(GroupText, SaysWhereABaseIsOfBothCodes) {
     const std::string text =
         text_of({single_device("a", 0.1), step_run("b", 1, 0.1), step_run("c", 2, 0.125)}, {"ranks"});
-    EXPECT_THAT(text,
-                HasSubstr("2 run(s), single-device code and others in one: the key mode tells them apart"));
+    EXPECT_THAT(
+        text,
+        HasSubstr("2 run(s), 1 core, single-device code and others in one: the key mode tells them apart"));
 }
 
 TEST(GroupText, OfSingleRunsHasIntervalsOverTheirRepetitions) {
@@ -139,7 +166,7 @@ TEST(GroupText, OfSingleRunsHasIntervalsOverTheirRepetitions) {
 }
 
 TEST(GroupText, BelowSixRunsHasNoInterval) {
-    EXPECT_THAT(text_of(weak_runs(5), {"ranks"}), ContainsRegex("\n +1 +5 +[0-9.]+ +n/a \\(n < 6\\)"));
+    EXPECT_THAT(text_of(weak_runs(5), {"ranks"}), ContainsRegex("\n +1 +5 +1 +[0-9.]+ +n/a \\(n < 6\\)"));
 }
 
 TEST(GroupText, LeavesInvalidRunsOutAndCountsThem) {

@@ -55,7 +55,7 @@ TEST(Ratios, OfTwoSingleRunsAreOfTheirRepetitions) {
         EXPECT_DOUBLE_EQ(both.speedup().ratio, 2);
         EXPECT_LT(both.speedup().ci.low, 2);
         EXPECT_GT(both.speedup().ci.high, 2);
-        EXPECT_DOUBLE_EQ(both.efficiency(4, stats::Scaling::strong).ratio, 0.5);
+        EXPECT_DOUBLE_EQ(both.efficiency(1, {.count = 1}, {.count = 4}).ratio, 0.5);
     }
     EXPECT_EQ(reads, 2) << "each run once";
 }

@@ -249,6 +249,7 @@ StoredRun weak_run(const std::string& id, int ranks, double step_s) {
                   {"mode", ranks == 1 ? "single" : "ddp", false},
                   {"sync", ranks == 1 ? "none" : "bucketed", false},
                   {"batch-size", "32", true},
+                  {"threads", "1", true},
                   {"global-batch-size", std::to_string(32 * ranks), true}};
     run.hosts.resize(static_cast<std::size_t>(ranks), run.hosts.front());
     run.measurements = {results::step_time(20, static_cast<std::size_t>(ranks)),
@@ -285,10 +286,23 @@ TEST_F(HtmlPage, DrawsWeakScalingWithItsBase) {
     EXPECT_THAT(text, HasSubstr("id=\"fig-weak_throughput\""));
     EXPECT_THAT(text, HasSubstr("id=\"fig-weak_efficiency\""));
     EXPECT_THAT(text, Not(HasSubstr("id=\"fig-strong_throughput\"")));  // another global batch at each point
-    EXPECT_THAT(text,
-                HasSubstr("data-derived=\"T(1) / T(2), T = median step_time_s of run 20261121T101500Z-000001 "
-                          "and run 20261121T101500Z-000002; interval by bootstrap over steps\""));
+    EXPECT_THAT(text, HasSubstr("data-derived=\"2 x T(1) / T(2) / (2 cores / 1), T = median step_time_s of "
+                                "run 20261121T101500Z-000001 "
+                                "and run 20261121T101500Z-000002; interval by bootstrap over steps\""));
     EXPECT_THAT(text, HasSubstr(">0.8</data>"));  // 0.010 / 0.0125; the samples' spread is 1e-6 of it
+}
+
+TEST_F(HtmlPage, MarksOversubscribedPointsAndLeavesOutEfficiencyThatNobodyKnows) {
+    StoredRun crowded = weak_run("20261121T101500Z-000002", 2, 0.0125);
+    for (auto& row : crowded.hosts) row.cpus = "0";
+    const std::string text = page({weak_run("20261121T101500Z-000001", 1, 0.010), crowded});
+    EXPECT_THAT(text, HasSubstr("oversubscribed: 2 compute threads on 1 CPU"));
+    EXPECT_THAT(text, HasSubstr("Oversubscribed where a ring is: 2 compute threads on 1 CPU."));
+    EXPECT_THAT(text, HasSubstr("/ (1 core / 1)"));
+    StoredRun unknown = weak_run("20261121T101500Z-000004", 2, 0.0125);
+    for (auto& row : unknown.hosts) row.cpus = "";
+    EXPECT_THAT(page({weak_run("20261121T101500Z-000003", 1, 0.010), unknown}),
+                HasSubstr("n/a: the CPUs of its ranks are not stored"));
 }
 
 // As ranklab-train stores them: what it chose by the number of ranks differs between one rank and several.
@@ -561,7 +575,7 @@ TEST_F(HtmlPage, SaysWhereGnuplotIsMissingAndStillHasTheNumbers) {
     EXPECT_THAT(text, HasSubstr("Not drawn: gnuplot is not here"));
     EXPECT_THAT(text, Not(HasSubstr("<svg viewBox")));
     EXPECT_THAT(text, HasSubstr("<details open><summary>Numbers of this figure"));
-    EXPECT_THAT(text, HasSubstr("data-derived=\"T(1) / T(2)"));
+    EXPECT_THAT(text, HasSubstr("data-derived=\"2 x T(1) / T(2)"));
 }
 
 TEST_F(HtmlPage, LinksOnlyToRunsThatItShows) {
