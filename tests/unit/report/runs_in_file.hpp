@@ -15,14 +15,10 @@ inline results::StoredRun step_run(const std::string& id, int ranks, double step
     results::StoredRun run = results::sample_run(id);
     run.label = "sweep";
     run.warnings.clear();
-    run.config = {{"model", "mnist-cnn", false},
-                  {"mode", "ddp", false},
-                  {"sync", sync, false},
-                  {"data", "synthetic", false},
-                  {"batch-size", "32", true},
-                  {"global-batch-size", std::to_string(32 * ranks), true},
-                  {"threads", "1", true},
-                  {"seed", id, false}};
+    run.config = {{"model", "mnist-cnn", false}, {"mode", "ddp", false},
+                  {"sync", sync, false},         {"data", "synthetic", false},
+                  {"batch-size", "32", true},    {"global-batch-size", std::to_string(32 * ranks), true},
+                  {"threads", "1", true},        {"seed", id, false}};
     run.hosts.resize(1);
     for (int rank = 1; rank < ranks; ++rank) run.hosts.push_back({rank, rank, "node01", "0", "cpu"});
     results::Measurement m{"step_time_s", "s", results::Kind::cost, "max", "step", 1, {}, {}, {}};

@@ -65,7 +65,8 @@ TEST_F(IoFigures, LaddersAreLinearWhereRungsAreNearAndNameAnotherBase) {
     prepare(ladder_figures, {ladder_run({{"binary", {2, {}, 3}}, {"mpi-send", {1, {}, 3}}}, {"", ""})});
     EXPECT_THAT(text("plot_ladder.gp"), Not(HasSubstr("logarithmic")));
     EXPECT_THAT(text("plot_ladder.gp"), Not(HasSubstr("with vectors heads")));
-    EXPECT_THAT(text("plot_ladder_speedup.gp"), HasSubstr("'Speedup over binary (file system unknown, fsync unknown)'"));
+    EXPECT_THAT(text("plot_ladder_speedup.gp"),
+                HasSubstr("'Speedup over binary (file system unknown, fsync unknown)'"));
     EXPECT_THAT(text("plot_ladder_speedup.gp"), HasSubstr("the base is binary with 2 s"));
 }
 
