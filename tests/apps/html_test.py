@@ -95,8 +95,8 @@ class Html(cli.Case):
             self.assertNotRegex(text, r"https?:|@import|url\(")
         with self.subTest("the single-device run is the base of the runs on several ranks"):
             self.assertIn("base: single-device code</li>", text)
-            efficiency = sorted({n["data-derived"] for n in page.numbers if n.get("data-derived", "").startswith("T(1) / T(")})
-            self.assertEqual([e[:11] for e in efficiency], ["T(1) / T(2)", "T(1) / T(4)"])
+            per_core = (re.match(r"(\d x T\(1\) / T\(\d\)) / \(\d cores? / \d\), ", n.get("data-derived", "")) for n in page.numbers)
+            self.assertEqual(sorted({found[1] for found in per_core if found}), ["2 x T(1) / T(2)", "4 x T(1) / T(4)"])
         with self.subTest("figures"):
             if shutil.which("gnuplot"):
                 for figure in ("weak_speedup", "weak_throughput", "weak_step_time", "weak_efficiency", "phases", "ladder", "steps_1", "losses"):

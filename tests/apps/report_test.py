@@ -81,7 +81,7 @@ class Formats(Stored):
         self.assertEqual(run["label"], 'a"\\\x01\x1b[31m\ufffd\ufffd \ufffd\ufffd\ufffd,b')
         rows = list(csv.reader(line for line in io.StringIO(self.read("--format", "csv")) if not line.startswith("#")))
         self.assertIn('a"\\  [31m\ufffd\ufffd \ufffd\ufffd\ufffd,b', {row[2] for row in rows})
-        self.assertEqual({len(row) for row in rows}, {18})
+        self.assertEqual({len(row) for row in rows}, {22})
         for format in ("text", "markdown"):
             self.assertNotIn("\x1b", self.read("--format", format))
         for format in ("gbench", "chrome-trace"):
@@ -179,7 +179,7 @@ class Formats(Stored):
 class Groups(Stored):
     def test_ranks_have_speedup_and_efficiency_over_a_named_base(self):
         text = self.read("--where", "strategy=mpi-send", "--where", "ranks=1,2", "--group-by", "strategy,ranks")
-        self.assertRegex(text, r"(?m)^  strategy +ranks +runs +job_time_s +95% interval +write_MiBps .*speedup .*efficiency")
+        self.assertRegex(text, r"(?m)^  strategy +ranks +runs +cores +job_time_s +95% interval +write_MiBps .*speedup .*efficiency/core ")
         self.assertRegex(text, r"(?m)^  mpi-send +1 +1 .* base +base +single run$")
         row = text[text.index("mpi-send  2"):].splitlines()[0].split("  ")
         self.assertIn("single run", row[-1])
@@ -203,7 +203,7 @@ class Groups(Stored):
             self.assertEqual(result.stdout, f"{none} holds no runs yet; `ranklab train --output {none}` would store one\n")
 
     def test_what_has_no_effect_is_refused(self):
-        self.assertSays(self.report("--group-by", "ranks", "--format", "json"), 2, "--group-by makes tables")
+        self.assertSays(self.report("--group-by", "ranks", "--format", "csv"), 2, "--group-by makes tables")
         self.assertSays(self.report("--measure", "job_time_s", "--format", "csv"), 2, "--measure is for tables")
         for words in ((), ("--group-by", "ranks", "--format", "extrap"), ("--format", "json")):
             self.assertSays(self.report("--allow", "hosts", *words), 2, "--allow is for tables")
