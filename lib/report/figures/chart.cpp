@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -106,7 +107,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 // From the top: title, picture, axis, key with an entry a line, caption; none of them in another's place.
 std::string paper_head(const Chart& chart, const Words& caption) {
     const auto lines = lines_of(plain_text(caption));
-    const std::size_t entries = chart.series.size() < 2 ? 0 : chart.series.size();
+    const std::size_t entries = chart.series.size() < 2 ? 0 : told_in_key(chart).size();
     const double below = 8 + kLineHeight * static_cast<double>(lines.size());
     const double key = kEntryHeight * static_cast<double>(entries);
     const double height = kTitleHeight + height_of(chart) + kAxisHeight + key + below;
@@ -191,16 +192,29 @@ std::string xy_script(const Chart& chart, Medium medium) {
             "'#777777' fillstyle transparent solid 0.18 noborder\n",
             chart.shaded_to);
     std::vector<std::string> parts;
+    std::set<std::string> dashed;  // whose titles the key has
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         const ChartSeries& series = chart.series[i];
         const std::string which = fmt::format("index {}", i);
+        const bool told = series.look != Look::dashed || dashed.insert(series.title).second;
         parts.push_back(fmt::format("'{}.dat' {} using 1:2 {} {}", chart.name, which, look_of(series),
-                                    key_title(series, medium)));
+                                    told ? key_title(series, medium) : "notitle"));
         if (has_intervals(series))
             parts.push_back(gnuplot_interval(which, 3, colour_of(series) + " linewidth 1.4"));
         if (medium == Medium::page) add_hovers(chart, i, parts);
     }
     return text + "plot " + base::join(parts, ", ") + "\n";
+}
+
+std::vector<ChartSeries> told_in_key(const Chart& chart) {
+    std::vector<ChartSeries> told;
+    for (const auto& series : chart.series) {
+        const bool again = series.look == Look::dashed && std::ranges::any_of(told, [&](const auto& other) {
+                               return other.look == Look::dashed && other.title == series.title;
+                           });
+        if (!again) told.push_back(series);
+    }
+    return told;
 }
 
 bool Chart::empty() const {

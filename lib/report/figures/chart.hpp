@@ -65,6 +65,9 @@ struct Chart {
     }
 };
 
+/// The series of a legend: of ideal lines of one name, each in the colour of its own series, the first alone.
+std::vector<ChartSeries> told_in_key(const Chart& chart);
+
 /// For a page: no title, no key, no caption, no background; the page has them. For paper: all, .svg and .pdf.
 enum class Medium { page, paper };
 

@@ -33,6 +33,9 @@ struct Figure {
 /// What the charts' points say.
 NumberTable number_table(const Chart& chart);
 
+/// The series of rings about points at which more wanted to compute than could at once.
+inline constexpr const char* kOversubscribed = "oversubscribed";
+
 /// Of charts over the same x: a row for each point of a series, with what each chart says of it.
 NumberTable joined_table(const std::vector<Figure>& figures);
 

@@ -44,6 +44,14 @@ NumberTable number_table(const Chart& chart) {
     return chart.bars() ? table_of_bars(chart) : table_of_points(chart);
 }
 
+bool is_ringed(const Chart& chart, const ChartPoint& at) {
+    bool ringed = false;
+    for (const auto& series : chart.series)
+        for (const auto& point : series.points)
+            ringed = ringed || (series.title == kOversubscribed && point.x == at.x && point.y == at.y);
+    return ringed;
+}
+
 // Bases, which have a mark of their own, stand above what is measured by them.
 NumberTable joined_table(const std::vector<Figure>& figures) {
     NumberTable table{{}, {"series", figures.front().chart.x_label}, {}};
@@ -53,13 +61,15 @@ NumberTable joined_table(const std::vector<Figure>& figures) {
         for (std::size_t i = 0; i < figures.size(); ++i) {
             for (const auto& series : figures[i].chart.series) {
                 for (const auto& point : series.points) {
-                    if (series.look != look) break;
+                    if (series.look != look || series.title == kOversubscribed) break;
                     const auto [place, fresh] =
                         places.try_emplace({series.title, point.x}, table.rows.size());
                     if (fresh)
                         table.rows.push_back({{cut(series.title, kLongest)}, {model::number(point.x)}});
                     table.rows[place->second].resize(2 + figures.size());
                     table.rows[place->second][2 + i] = words_of(point);
+                    if (fresh && is_ringed(figures[i].chart, point))
+                        append(table.rows[place->second][1], {" ", soft(kOversubscribed)});
                 }
             }
         }

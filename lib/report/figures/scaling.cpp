@@ -100,7 +100,7 @@ Words bases_words(const AllSeries& all, std::string_view name) {
 
 // A ring about each point at which more wants to compute than can at once.
 void mark_oversubscribed(Chart& chart, const AllSeries& all, const PointOf& point_of) {
-    ChartSeries rings{"oversubscribed", Look::marks, kNeutral, {}};
+    ChartSeries rings{kOversubscribed, Look::marks, kNeutral, {}};
     for (const auto& series : all)
         for (const auto& point : series.points)
             if (!point.group->cores.oversubscribed().empty()) rings.points.push_back(point_of(series, point));

@@ -25,7 +25,7 @@ std::string mark_of(const Chart& chart, const ChartSeries& series) {
 Data legend_data(const Chart& chart) {
     if (chart.series.size() < 2) return false;
     List series;
-    for (const auto& one : chart.series)
+    for (const auto& one : figures::told_in_key(chart))
         series.push_back(Object{{"colour", std::to_string(figures::colour_index(one.colour) + 1)},
                                 {"mark", mark_of(chart, one)},
                                 {"label", figures::cut(one.title, 120)}});

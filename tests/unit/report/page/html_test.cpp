@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "report/figures/drawer.hpp"
+#include "report/figures/figure.hpp"
 #include "report/figures/gnuplot.hpp"
 #include "report/model/notices.hpp"
 #include "report/model/series.hpp"
@@ -652,6 +653,20 @@ TEST_F(HtmlPage, HasSpeedupAndEfficiencyFirstWithATableOfAll) {
     EXPECT_THAT(rows, HasSubstr(">1.6</data>"));  // 2 x 0.010 / 0.0125
     EXPECT_THAT(rows, HasSubstr("data-derived=\"4 x T(1) / T(4), T = median step_time_s of "));
     EXPECT_LT(rows.find("1 (the base, by definition)"), rows.find(">1.6</data>"));
+}
+
+TEST(JoinedTable, MarksOversubscribedPointsAndHasNoRowOfRings) {
+    figures::Chart chart{.name = "c", .x_label = "ranks", .y_label = "speedup"};
+    chart.series = {{"a", figures::Look::points, 0, {{2, 1.8}, {3, 1.2}}},
+                    {"ideal", figures::Look::dashed, 0, {{1, 1}, {3, 3}}},
+                    {figures::kOversubscribed, figures::Look::marks, 6, {{3, 1.2}}}};
+    const auto table = figures::joined_table({{chart, {}}});
+    ASSERT_EQ(table.rows.size(), 2U);
+    EXPECT_EQ(figures::plain_text(table.rows[0][1]), "2");
+    EXPECT_EQ(figures::plain_text(table.rows[1][1]), "3 oversubscribed");
+    EXPECT_EQ(figures::told_in_key(chart).size(), 3U);
+    chart.series.push_back(chart.series[1]);
+    EXPECT_EQ(figures::told_in_key(chart).size(), 3U);
 }
 
 TEST_F(HtmlPage, BeginsWithTheBestOfEachWorkloadAndLeavesOutRanksThatShareNothing) {
