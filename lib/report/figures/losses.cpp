@@ -17,7 +17,7 @@ using results::Run;
 
 constexpr const char* kLoss = "training loss";  // mean over the global batch
 constexpr std::size_t kMostPoints = 20000;      // of a file: of longer curves it has every 2nd, 3rd, ... step
-constexpr std::size_t kMostRuns = 20;  // of more nobody can tell one from another, nor does the key fit
+constexpr std::size_t kMostRuns = 12;  // of more nobody can tell one from another, nor does the key fit
 constexpr std::size_t kMostGroups = 6;
 constexpr std::size_t kMostEpochs = 20;
 

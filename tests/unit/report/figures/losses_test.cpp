@@ -98,13 +98,13 @@ TEST(Losses, AreOfTheNewestOfManyRunsAndSaySo) {
     std::vector<results::Run> runs(45, sample_run());
     for (std::size_t i = 0; i < runs.size(); ++i) runs[i].id = "run" + std::to_string(100 + i);
     const auto files = write_losses(runs, folder.path());
-    EXPECT_EQ(files.size(), 20U);
-    EXPECT_EQ(files.front().filename(), "run125.dat");
+    EXPECT_EQ(files.size(), 12U);
+    EXPECT_EQ(files.front().filename(), "run133.dat");
     const auto figures = losses_of_runs(runs);
     ASSERT_EQ(figures.size(), 4U);
-    EXPECT_EQ(figures[0].chart.series.size(), 20U);
-    EXPECT_NE(plain_text(figures[0].caption).find("The newest 20 of 45 runs"), std::string::npos);
-    runs.resize(20);
+    EXPECT_EQ(figures[0].chart.series.size(), 12U);
+    EXPECT_NE(plain_text(figures[0].caption).find("The newest 12 of 45 runs"), std::string::npos);
+    runs.resize(12);
     EXPECT_TRUE(losses_of_runs(runs)[0].caption.empty());
 }
 
