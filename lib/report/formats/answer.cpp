@@ -12,6 +12,7 @@
 #include "report/formats/parts.hpp"
 #include "report/formats/screen.hpp"
 #include "report/model/chosen_runs.hpp"
+#include "report/model/cores.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -27,6 +28,18 @@ std::string step_time(const Run& run) {
     const Measurement* step = run.find(vocabulary::kStepTime);
     if (step == nullptr || !std::isfinite(step->summary.median)) return "";
     return fmt::format("{}, {} counted", readable_time(step->summary), step->summary.n);
+}
+
+// Cores are what a rate costs.
+std::string per_core(const Run& run) {
+    const Measurement* rate = run.find(vocabulary::kThroughput);
+    const model::Cores cores = model::cores_of(run);
+    if (rate == nullptr || !std::isfinite(rate->summary.median) || !cores.known()) return "";
+    const double each = rate->summary.median / static_cast<double>(cores.count);
+    return screen_line(
+        "per " + cores.unit(),
+        fmt::format("{} samples/s on {}{}", plain(each, each, 1), model::counted(cores.count, cores.unit()),
+                    cores.oversubscribed() ? "; oversubscribed: " + cores.crowded : ""));
 }
 
 // What a person calls a part of the step, and the phases in it.
@@ -134,8 +147,8 @@ std::string train_answer(const Run& run) {
     const std::string rates = rate_lines(run);
     std::string benchy = ablation_lines(run);  // ends in what limits the run, which has a line here
     benchy.resize(benchy.rfind("\n  ") == std::string::npos ? benchy.size() : benchy.rfind("\n  ") + 1);
-    return rates + benchy + screen_line("step", step_time(run)) + screen_line("limit", limit(run)) +
-           screen_line("communication", communication(run)) + learned(run);
+    return rates + per_core(run) + benchy + screen_line("step", step_time(run)) +
+           screen_line("limit", limit(run)) + screen_line("communication", communication(run)) + learned(run);
 }
 
 std::string invalid(const Run& run, const Screen& screen) {

@@ -51,6 +51,19 @@ TEST(Answer, BeginsWithTheRates) {
         << text;
 }
 
+TEST(Answer, SaysTheRateOfACore) {
+    StoredRun run = sample_run();
+    run.config = {{"threads", "2", true}};
+    run.hosts = {{0, 0, "node", "0-1", "cpu"}, {1, 1, "node", "2-3", "cpu"}};
+    EXPECT_THAT(flat(answer_text(run)), HasSubstr("per core 800.0 samples/s on 4 cores step"));
+    run.hosts[1].cpus = "0-1";
+    EXPECT_THAT(
+        flat(answer_text(run)),
+        HasSubstr("per core 1600.0 samples/s on 2 cores; oversubscribed: 4 compute threads on 2 CPUs"));
+    run.hosts[1].cpus = "";
+    EXPECT_THAT(answer_text(run), Not(HasSubstr("per core"))) << "nobody knows";
+}
+
 TEST(Answer, SaysWhatLimitsTheLargestFirst) {
     EXPECT_THAT(
         flat(answer_text(trained(80, 19.8))),
