@@ -143,11 +143,15 @@ std::string learned(const Run& run) {
     return found.empty() ? "" : screen_line("test loss", model::number(loss) + after_steps(run));
 }
 
-std::string train_answer(const Run& run) {
-    const std::string rates = rate_lines(run);
-    std::string benchy = ablation_lines(run);  // ends in what limits the run, which has a line here
+// The tables have it whole.
+std::string trials(const Run& run) {
+    std::string benchy = ablation_lines(run);  // ends in what limits the run, which has a line of its own
     benchy.resize(benchy.rfind("\n  ") == std::string::npos ? benchy.size() : benchy.rfind("\n  ") + 1);
-    return rates + per_core(run) + benchy + screen_line("step", step_time(run)) +
+    return benchy;
+}
+
+std::string train_answer(const Run& run) {
+    return rate_lines(run) + per_core(run) + screen_line("step", step_time(run)) +
            screen_line("limit", limit(run)) + screen_line("communication", communication(run)) + learned(run);
 }
 
@@ -181,13 +185,15 @@ std::string verified(const Run& run, const Screen& screen) {
 
 }  // namespace
 
+std::string answer_lines(const Run& run) {
+    const std::string comparison = comparison_answer(run);
+    if (!comparison.empty()) return comparison;
+    return is_io(run) ? io_answer(run) : train_answer(run);
+}
+
 std::string answer_text(const Run& run, const Screen& screen) {
     if (!run.valid) return invalid(run, screen) + verified(run, screen);
-    const std::string comparison = comparison_answer(run);
-    const std::string rates = !comparison.empty() ? comparison
-                              : is_io(run)        ? io_answer(run)
-                                                  : train_answer(run);
-    return rates + verified(run, screen) +
+    return trials(run) + answer_lines(run) + verified(run, screen) +
            screen_line("converged", model::value_of(run, "measuring.converged")) + warnings(run, screen);
 }
 

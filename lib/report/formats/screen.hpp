@@ -24,6 +24,9 @@ std::string readable_time(const stats::Summary& seconds);
 /// "83 %", "0.4 %".
 std::string readable_percent(double percent);
 
+/// What a valid run came to and what limited it, without what was verified and what to beware of.
+std::string answer_lines(const results::Run& run);
+
 /// What was checked: "yes: a, b", "NO: c (why)"; "" where nothing is known.
 std::string verification_text(const results::Run& run);
 

@@ -258,26 +258,20 @@ std::string warnings(const Run& run) {
     return text;
 }
 
-std::string blank_behind(const std::string& text) {
-    return text.empty() ? "" : text + '\n';
-}
-
 std::string measured(const Run& run) {
     const auto step = [](const Measurement& m) { return is_phase(m) || m.name == vocabulary::kStepTime; };
     const auto rate = [](const Measurement& m) { return m.kind == Kind::rate; };
     const auto other = [&](const Measurement& m) { return !step(m) && !rate(m) && !has_own_line(m); };
     std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);
     if (!run.valid) return text;
-    if (is_io(run)) return text + io_rates(run);
-    return text + measurement_table(run, "rate", rate) + blank_behind(rate_lines(run)) + ablation_lines(run);
+    return is_io(run) ? text : text + measurement_table(run, "rate", rate) + ablation_lines(run);
 }
 
 }  // namespace
 
 std::string run_text(const Run& run, const model::HowTo& how_to) {
-    std::string text = header(run) + '\n';
+    std::string text = header(run) + '\n' + (run.valid ? answer_lines(run) + '\n' : invalid(run));
     if (is_io(run)) text += io_records(run);
-    if (!run.valid) text += invalid(run);
     text += measured(run);
     const std::string facts =
         accuracy(run) + learning_rate(run) + communication(run) + series(run) + resources(run);
