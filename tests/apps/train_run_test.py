@@ -232,6 +232,8 @@ class StoredRunAtTwoRanks(RunCase):
         self.assertEqual(epochs["steps"], [job.steps_per_epoch] * 2)
         self.assertEqual(epochs["validation_accuracy"], list(job.run.samples["validation_accuracy"]))
         self.assertEqual(epochs["time_s"], list(job.run.samples["epoch_time_s"].max(axis=1)))
+        self.assertEqual(epochs["samples_per_s"], [samples / time for samples, time in zip(epochs["samples"], epochs["time_s"])])
+        self.assertTrue(all(0 < time < job.run.attrs["duration_s"] for time in epochs["validation_time_s"]), epochs["validation_time_s"])
 
     def test_hosts_say_where_each_rank_ran(self):
         job = self.job

@@ -310,6 +310,7 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
     const std::int64_t batch = setup_.options.integer("eval-batch-size");
     const std::int64_t largest_part = base::share_of(test.size(), 0, ranks).count;
     stop_.restart();
+    const auto start = measure::Clock::now();
     const auto mine = train::evaluate(
         model_, test, base::share_of(test.size(), setup_.control.rank(), ranks),
         {.workers = setup_.options.input.workers,
@@ -322,6 +323,7 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
     double sums[] = {mine.loss, static_cast<double>(mine.correct), static_cast<double>(mine.count)};
     setup_.control.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
     row.evaluated = true;
+    row.validation_time_s = base::seconds_since(start);
     row.validation_loss = sums[0] / sums[2];
     if (test.layout().target.element == data::Element::i64) row.validation_accuracy = sums[1] / sums[2];
     evaluated_samples_ = static_cast<std::int64_t>(sums[2]);

@@ -160,24 +160,32 @@ void add_losses(results::Run& run, const TrainingRecord& record, const std::vect
     run.measurements.push_back(one_column(vocabulary::kAccuracy, "epoch", "sum/sum", std::move(accuracy)));
 }
 
+double rate_of(const EpochRow& row, double time_s, bool valid) {
+    return valid && time_s > 0 ? static_cast<double>(row.samples) / time_s : stats::kNone;
+}
+
 void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
-    std::vector<double> mine, my_sums;
+    std::vector<double> mine, my_sums, my_evaluations;
     for (const auto& epoch : record.epochs) {
         mine.push_back(epoch.time_s);
         my_sums.push_back(epoch.loss_sum);
+        my_evaluations.push_back(epoch.validation_time_s);
     }
     const RankSamples times = measure::gather_columns(control, mine);
     const auto sums = measure::gather_columns(control, my_sums).sum_over_ranks();
     run.measurements.push_back(by_rank(vocabulary::kEpochTime, "epoch", times));
 
+    const auto evaluations = measure::gather_columns(control, my_evaluations).max_over_ranks();
     const auto longest = times.max_over_ranks();
     results::Rows table("epochs");
     for (const auto& row : record.epochs) {
         const auto i = table.size();
-        table.add({row.epoch, row.steps, record.schedule.steps_per_epoch, row.samples, longest[i], row.lr,
+        table.add({row.epoch, row.steps, record.schedule.steps_per_epoch, row.samples, longest[i],
+                   rate_of(row, longest[i], run.valid), row.lr,
                    record.computes ? sums[i] / row.global_count : stats::kNone,
                    row.evaluated ? row.validation_loss : stats::kNone,
-                   row.evaluated ? row.validation_accuracy : stats::kNone});
+                   row.evaluated ? row.validation_accuracy : stats::kNone,
+                   row.evaluated ? evaluations[i] : stats::kNone});
         if (row.steps < record.schedule.steps_per_epoch) {
             run.warnings.push_back(
                 fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s covers that part alone",

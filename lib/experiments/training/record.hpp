@@ -28,6 +28,7 @@ struct EpochRow {
     double loss_sum = 0;       ///< of its steps, on this rank
     double global_count = 0;   ///< what all ranks' sums are divided by
     bool evaluated = false;
+    double validation_time_s = stats::kNone;  ///< of the evaluation after it, on this rank
     double validation_loss = 0;
     double validation_accuracy = stats::kNone;  ///< of models that tell classes
 };

@@ -46,10 +46,12 @@ constexpr Column kEpochs[] = {
     {"steps_per_epoch", whole, "of a whole one"},
     {"samples", whole, "true samples of all ranks"},
     {"time_s", number, "of its steps; maximum over ranks"},
+    {"samples_per_s", number, "its samples / time_s"},
     {"lr", number, "the learning rate of its first step"},
     {"train_loss", number, "mean over its steps"},
     {"validation_loss", number, "after it"},
     {"validation_accuracy", number, "after it"},
+    {"validation_time_s", number, "of the evaluation after it; maximum over ranks"},
 };
 
 constexpr Column kStatistics[] = {
