@@ -186,14 +186,15 @@ std::string verified(const Run& run, const Screen& screen) {
 }  // namespace
 
 std::string answer_lines(const Run& run) {
-    const std::string comparison = comparison_answer(run);
+    const std::string comparison = comparison_line(run);
     if (!comparison.empty()) return comparison;
     return is_io(run) ? io_answer(run) : train_answer(run);
 }
 
 std::string answer_text(const Run& run, const Screen& screen) {
     if (!run.valid) return invalid(run, screen) + verified(run, screen);
-    return trials(run) + answer_lines(run) + verified(run, screen) +
+    const std::string comparison = comparison_answer(run);
+    return trials(run) + (comparison.empty() ? answer_lines(run) : comparison) + verified(run, screen) +
            screen_line("converged", model::value_of(run, "measuring.converged")) + warnings(run, screen);
 }
 

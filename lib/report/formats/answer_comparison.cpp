@@ -211,12 +211,17 @@ std::optional<Comparison> comparison_of(const Run& run) {
 
 }  // namespace
 
+std::string comparison_line(const Run& run) {
+    const auto all = comparison_of(run);
+    return all ? screen_line(all->same_work ? "fastest" : "runs", headline(*all)) : "";
+}
+
 std::string comparison_answer(const Run& run) {
     const auto all = comparison_of(run);
     if (!all) return "";
     std::string advice;
     for (const auto& sentence : all->advice) advice += base::wrapped("  ", base::one_line(sentence));
-    return screen_line(all->same_work ? "fastest" : "runs", headline(*all)) + table(*all) +
+    return comparison_line(run) + table(*all) +
            screen_line("read from", all->cache.empty() ? "" : "cache: " + all->cache) +
            screen_line("verified", all->verified) + advice;
 }

@@ -34,6 +34,8 @@ std::string verification_text(const results::Run& run);
 /// "" for other runs.
 std::string io_answer(const results::Run& run);
 std::string comparison_answer(const results::Run& run);
+/// Its first line; the tables of the report say the rest.
+std::string comparison_line(const results::Run& run);
 /// The same on one line.
 std::string io_headline(const results::Run& run);
 std::string comparison_headline(const results::Run& run);

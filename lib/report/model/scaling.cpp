@@ -131,7 +131,7 @@ std::string best_line(const KeyedGroup& base, const std::vector<const KeyedGroup
     for (const KeyedGroup* row : rows)
         if (bases.width(*row) < bases.width(*best) && estimate(*row, time).ci.low <= fastest.ci.high)
             alike.push_back(key_text(*row, keys));
-    std::string doubt = alike.empty() ? "" : "; not told apart from it: " + some_of(alike, 3, "; ");
+    std::string doubt = alike.empty() ? "" : "; their intervals overlap: " + some_of(alike, 3, "; ");
     if (rows.size() > 1 && std::isnan(fastest.ci.low)) doubt = "; too few runs to tell how surely";
     return fmt::format("best: {}, {} {} s, {:.2f} times as fast as the base{}", key_text(*best, keys), time,
                        number(fastest.value), value(&base) / fastest.value, doubt);
