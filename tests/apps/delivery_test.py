@@ -14,7 +14,7 @@ from ranklab_cli import Case, ranklab
 
 ANSWER = "job_time_s"  # of the table that `io` prints with --verbose
 ENDED_BY_SIGTERM = (-signal.SIGTERM, 128 + signal.SIGTERM)  # between two repetitions, and within one
-SMALL = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--output", "r.h5", "--verbose")
+SMALL = ("io", "--verbose", "--strategy", "binary", "--files", 2, "--size", 4, "--output", "r.h5")
 
 
 def command(*words, ranks=1):
@@ -356,7 +356,7 @@ class FailingVariantTest(DeliveryCase):
         blocker = self.folder / "output" / "hdf5-serial" / "data.h5"
         blocker.mkdir(parents=True)
         (blocker / "in").write_text("the way")
-        result = ranklab(*SMALL[:2], "text-vectorized,binary,hdf5-serial", *SMALL[3:], cwd=self.folder)
+        result = ranklab(*SMALL[:3], "text-vectorized,binary,hdf5-serial", *SMALL[4:], cwd=self.folder)
         self.assertNotEqual(result.code, 0)
         stored = self.stored().values()
         self.assertEqual(len(stored), 3, str(result))
