@@ -94,8 +94,8 @@ class LearningRateTest(cli.Case):
 
     def test_a_run_that_ends_within_the_warm_up_says_so(self):
         stdout, rates, _, _ = self.train("--lr-schedule", "cosine", "--lr-scaling", "sqrt", "--base-batch-size", 16, "--batch-size", 64, "--lr-warmup-steps", 100,
-                                         "--steps", 6, "--warmup", 0)
-        self.assertIn("warning: the run's 6 steps end within the 100 steps over which the learning rate rises", stdout)
+                                         "--steps", 6, "--warmup", 0, "--verbose")
+        self.assertIn("warning: the run's 6 steps end within the 100 steps over which the learning rate rises", " ".join(stdout.split()))
         np.testing.assert_allclose(rates, 0.02 * np.arange(1, 7) / 100, rtol=1e-12)
 
     def test_what_cannot_be_is_refused(self):
