@@ -95,8 +95,9 @@ void report_results(const std::string& file, bool sound, Random& random, Judge& 
         words.emplace_back("--group-by");
         words.emplace_back("ranks,sync");
     }
-    // Extra-P's parameters are numbers, which not every run has.
-    const auto codes = sound && format == "extrap" ? std::set<int>{0, 2} : codes_for(sound);
+    // Extra-P's parameters are numbers, and a trace is made of steps: not every run has them.
+    const bool wants_more = format == "extrap" || format == "chrome-trace";
+    const auto codes = sound && wants_more ? std::set<int>{0, 2} : codes_for(sound);
     const auto outcome = run_program(app::run_report, "report", words, codes, judge);
     check_output("report --format " + format, outcome.code == 0 ? format : "none", outcome.out, judge);
     judge.promise("report", outcome.code == 0 || outcome.out.empty(), "wrote to stdout and failed");
