@@ -56,8 +56,6 @@ base::Settings known_to(const options::Schema& schema, base::Settings settings) 
     return settings;
 }
 
-}  // namespace
-
 // A command that a shell reads as one, though it takes several lines.
 std::string folded_command(const std::string& command) {
     std::string text = base::wrapped("      ", command, base::kScreenColumns - 2).substr(4);
@@ -66,6 +64,8 @@ std::string folded_command(const std::string& command) {
     for (const char c : text) all += c == '\n' ? " \\\n" : std::string(1, c);
     return all + '\n';
 }
+
+}  // namespace
 
 std::string narrow_examples(const std::string& examples) {
     std::string text;

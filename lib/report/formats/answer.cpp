@@ -14,6 +14,7 @@
 #include "report/model/chosen_runs.hpp"
 #include "report/model/cores.hpp"
 #include "report/model/selection.hpp"
+#include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -23,12 +24,6 @@ namespace {
 using results::Measurement;
 using results::Run;
 using results::Table;
-
-std::string step_time(const Run& run) {
-    const Measurement* step = run.find(vocabulary::kStepTime);
-    if (step == nullptr || !std::isfinite(step->summary.median)) return "";
-    return fmt::format("{}, {} counted", readable_time(step->summary), step->summary.n);
-}
 
 // Cores are what a rate costs.
 std::string per_core(const Run& run) {
@@ -51,22 +46,20 @@ struct Part {
 };
 
 // The shares of the table `phases`, which come to 100 % of the mean step.
-std::vector<Part> parts_of(const Table& phases) {
+std::vector<Part> parts_of(const Run& run) {
     std::vector<Part> parts{{"computes", {"forward", "backward", "optimizer"}},
                             {"waits for gradients", {"sync"}},
                             {"waits for input", {"data"}},
                             {"copies input", {"copy"}},
                             {"moves between replicas", {"scatter", "replicate", "gather", "reduce"}},
                             {"is none of these", {"other"}}};
-    for (std::size_t row = 0; row < model::row_count(phases); ++row) {
-        const std::string phase = model::text_at(phases, "phase", row);
-        const double percent = model::number_at(phases, "percent", row);
+    for (const auto& step : model::step_parts(run)) {
         for (auto& part : parts) {
-            if (std::ranges::find(part.phases, phase) == part.phases.end()) continue;
-            part.percent += percent;
-            if (part.phases.size() > 1 && percent >= 0.5)
-                part.of_it +=
-                    fmt::format("{}{} {}", part.of_it.empty() ? "" : ", ", phase, readable_percent(percent));
+            if (std::ranges::find(part.phases, step.phase) == part.phases.end()) continue;
+            part.percent += step.percent;
+            if (part.phases.size() > 1 && step.percent >= 0.5)
+                part.of_it += fmt::format("{}{} {}", part.of_it.empty() ? "" : ", ", step.phase,
+                                          readable_percent(step.percent));
         }
     }
     std::erase_if(parts, [](const Part& part) { return !(part.percent >= 0.5); });
@@ -96,10 +89,8 @@ std::string the_last(const Run& run) {
 
 std::string limit(const Run& run) {
     if (const auto found = model::value_of(run, "training.limit"); !found.empty()) return found;
-    const Table* phases = run.find_table("phases");
-    const auto parts = phases == nullptr ? std::vector<Part>() : parts_of(*phases);
     std::vector<std::string> clauses;
-    for (const auto& part : parts)
+    for (const auto& part : parts_of(run))
         clauses.push_back(fmt::format("{}{} {}{}", readable_percent(part.percent),
                                       clauses.empty() ? " of the mean step" : "", part.does,
                                       part.of_it.empty() ? "" : " (" + part.of_it + ")"));
@@ -118,9 +109,7 @@ std::string communication(const Run& run) {
     if (std::isfinite(s.median) && std::isfinite(s.ci95.low))
         return fmt::format("{}{:.0f} % of it hidden behind backward (95 % interval {:.0f} .. {:.0f} %)",
                            takes, 100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high);
-    const std::string why = model::value_of(run, "communication.no_overlap");
-    return fmt::format("{}whether it is hidden is not known: {}", takes,
-                       why.empty() ? "stored without an interval, by an older ranklab" : why);
+    return fmt::format("{}whether it is hidden is not known: {}", takes, why_no_overlap(run));
 }
 
 // Of a model that has seen a part of an epoch that is said: its accuracy is no result.
@@ -151,17 +140,8 @@ std::string trials(const Run& run) {
 }
 
 std::string train_answer(const Run& run) {
-    return rate_lines(run) + per_core(run) + screen_line("step", step_time(run)) +
+    return rate_lines(run) + per_core(run) + screen_line("step", counted_time(run, vocabulary::kStepTime)) +
            screen_line("limit", limit(run)) + screen_line("communication", communication(run)) + learned(run);
-}
-
-std::string invalid(const Run& run, const Screen& screen) {
-    std::string text = painted(
-        fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code),
-        "INVALID", Tone::bad, screen);
-    for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
-    if (run.warnings.empty()) text += "  - no reason was stored\n";
-    return text;
 }
 
 // Each cut to two lines: the whole sentences stand in the report.
@@ -185,6 +165,20 @@ std::string verified(const Run& run, const Screen& screen) {
 
 }  // namespace
 
+std::string why_no_overlap(const Run& run) {
+    const std::string why = model::value_of(run, "communication.no_overlap");
+    return why.empty() ? "stored without an interval, by an older ranklab" : why;
+}
+
+std::string invalid_text(const Run& run, const Screen& screen) {
+    std::string text = painted(
+        fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code),
+        "INVALID", Tone::bad, screen);
+    for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
+    if (run.warnings.empty()) text += "  - no reason was stored\n";
+    return text;
+}
+
 std::string answer_lines(const Run& run) {
     const std::string comparison = comparison_line(run);
     if (!comparison.empty()) return comparison;
@@ -192,7 +186,7 @@ std::string answer_lines(const Run& run) {
 }
 
 std::string answer_text(const Run& run, const Screen& screen) {
-    if (!run.valid) return invalid(run, screen) + verified(run, screen);
+    if (!run.valid) return invalid_text(run, screen) + verified(run, screen);
     const std::string comparison = comparison_answer(run);
     return trials(run) + (comparison.empty() ? answer_lines(run) : comparison) + verified(run, screen) +
            screen_line("converged", model::value_of(run, "measuring.converged")) + warnings(run, screen);

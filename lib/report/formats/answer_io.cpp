@@ -22,12 +22,6 @@ using results::Measurement;
 using results::Run;
 using results::Table;
 
-std::string job_time(const Run& run) {
-    const Measurement* job = run.find(vocabulary::kJobTime);
-    if (job == nullptr || !std::isfinite(job->summary.median)) return "";
-    return fmt::format("{}, {} counted", readable_time(job->summary), job->summary.n);
-}
-
 std::string per_rank(const Run& run) {
     const auto ranks = model::ranks_of(run);
     const double rate = run.median(vocabulary::kWriteRate);
@@ -84,7 +78,8 @@ std::string cache(const Run& run) {
 std::string io_answer(const Run& run) {
     std::string rates = io_rates(run);
     if (rates.ends_with("\n\n")) rates.pop_back();
-    return rates + screen_line("per rank", per_rank(run)) + screen_line("job", job_time(run)) +
+    return rates + screen_line("per rank", per_rank(run)) +
+           screen_line("job", counted_time(run, vocabulary::kJobTime)) +
            screen_line("limit", writing_limit(run)) + screen_line("cache", cache(run));
 }
 

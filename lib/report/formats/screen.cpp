@@ -55,6 +55,12 @@ std::string readable_time(const stats::Summary& s) {
                        plain(s.ci95.low / unit.seconds), plain(s.ci95.high / unit.seconds), unit.name);
 }
 
+std::string counted_time(const results::Run& run, std::string_view measurement) {
+    const results::Measurement* found = run.find(measurement);
+    if (found == nullptr || !std::isfinite(found->summary.median)) return "";
+    return fmt::format("{}, {} counted", readable_time(found->summary), found->summary.n);
+}
+
 std::string readable_percent(double percent) {
     return fmt::format("{:.{}f} %", percent, std::abs(percent) < 9.95 ? 1 : 0);
 }

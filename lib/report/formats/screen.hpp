@@ -21,11 +21,19 @@ std::string readable_time(double seconds);
 /// "538.3 ms, 95 % interval 133.8 .. 4264 ms", or why there is none.
 std::string readable_time(const stats::Summary& seconds);
 
+/// The same of a run's time, and how many samples it is over; "" where it has none.
+std::string counted_time(const results::Run& run, std::string_view measurement);
+
 /// "83 %", "0.4 %".
 std::string readable_percent(double percent);
 
 /// What a valid run came to and what limited it, without what was verified and what to beware of.
 std::string answer_lines(const results::Run& run);
+
+/// That an invalid run is one, and why.
+std::string invalid_text(const results::Run& run, const Screen& screen = {});
+/// Of a run without an interval of its overlap, a clause.
+std::string why_no_overlap(const results::Run& run);
 
 /// What was checked: "yes: a, b", "NO: c (why)"; "" where nothing is known.
 std::string verification_text(const results::Run& run);

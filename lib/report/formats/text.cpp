@@ -99,10 +99,6 @@ std::string where(const Run& run) {
                        model::some_of(parts, 4), model::some_of(devices, 4));
 }
 
-std::string line(const char* name, const std::string& value) {
-    return screen_line(name, value);
-}
-
 // One that people copy stays one.
 std::string copied_line(const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, base::one_line(value));
@@ -112,44 +108,36 @@ std::string copied_line(const char* name, const std::string& value) {
 std::string memory_format(const Run& run) {
     const auto why = model::value_of(run, "memory_format.why");
     if (why.empty() || model::value_of(run, "memory_format.asked") != "auto") return "";
-    return line("memory format", model::value_of(run, "memory_format.taken") + ", since " + why);
+    return screen_line("memory format", model::value_of(run, "memory_format.taken") + ", since " + why);
 }
 
 std::string header(const Run& run) {
-    return fmt::format("run {}\n", base::one_line(run.id)) + line("command", run.command) +
-           line("label", run.label) + copied_line("command line", run.argv) +
-           line("when",
-                fmt::format("{}, {}", run.started_utc, with_unit(model::fixed(run.duration_s, 1), " s"))) +
-           line("where", where(run)) +
-           line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
-           line("valid", run.valid ? "yes" : "NO") +
-           line("converged", model::value_of(run, "measuring.converged")) + memory_format(run);
-}
-
-std::string invalid(const Run& run) {
-    std::string text =
-        fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code);
-    for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
-    if (run.warnings.empty()) text += "  - no reason was stored\n";
-    return text + '\n';
+    return fmt::format("run {}\n", base::one_line(run.id)) + screen_line("command", run.command) +
+           screen_line("label", run.label) + copied_line("command line", run.argv) +
+           screen_line("when", fmt::format("{}, {}", run.started_utc,
+                                           with_unit(model::fixed(run.duration_s, 1), " s"))) +
+           screen_line("where", where(run)) +
+           screen_line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
+           screen_line("valid", run.valid ? "yes" : "NO") +
+           screen_line("converged", model::value_of(run, "measuring.converged")) + memory_format(run);
 }
 
 std::string accuracy(const Run& run) {
     std::string text;
     const double accuracy = last_value(run, vocabulary::kAccuracy);
     const double loss = last_value(run, vocabulary::kTestLoss);
-    if (std::isfinite(accuracy)) text += line("test accuracy", model::fixed(100 * accuracy, 2) + " %");
-    if (!std::isnan(loss)) text += line("test loss", model::number(loss));
+    if (std::isfinite(accuracy)) text += screen_line("test accuracy", model::fixed(100 * accuracy, 2) + " %");
+    if (!std::isnan(loss)) text += screen_line("test loss", model::number(loss));
     return text;
 }
 
 std::string learning_rate(const Run& run) {
     const Measurement* m = run.find(vocabulary::kLearningRate);
     if (m == nullptr || m->summary.n == 0) return "";
-    if (m->summary.min == m->summary.max) return line("learning rate", model::number(m->summary.max));
-    return line("learning rate",
-                fmt::format("{} at least, {} at most, over {} counted steps", model::number(m->summary.min),
-                            model::number(m->summary.max), m->summary.n));
+    if (m->summary.min == m->summary.max) return screen_line("learning rate", model::number(m->summary.max));
+    return screen_line("learning rate", fmt::format("{} at least, {} at most, over {} counted steps",
+                                                    model::number(m->summary.min),
+                                                    model::number(m->summary.max), m->summary.n));
 }
 
 // Those that compute, and all that a process has: LibTorch, MPI and ranklab have threads of their own.
@@ -160,16 +148,19 @@ std::string threads(const Run& run) {
         m == nullptr || m->summary.n == 0
             ? ""
             : model::number(m->summary.max) + " in a process, as htop counts them (the most)";
-    return line("computing", set.empty() ? "" : set + (set == "1" ? " thread" : " threads") + " a rank") +
-           line("threads", all);
+    return screen_line("computing",
+                       set.empty() ? "" : set + (set == "1" ? " thread" : " threads") + " a rank") +
+           screen_line("threads", all);
 }
 
 std::string resources(const Run& run) {
     std::string text;
     if (const Measurement* m = run.find(vocabulary::kLoadImbalance); m != nullptr && m->summary.n > 0)
-        text += line("imbalance", model::fixed(100 * m->summary.median, 2) + " % (max/mean - 1 over ranks)");
+        text += screen_line("imbalance",
+                            model::fixed(100 * m->summary.median, 2) + " % (max/mean - 1 over ranks)");
     if (const Measurement* m = run.find(vocabulary::kPeakMemory); m != nullptr && m->summary.n > 0)
-        text += line("peak memory", fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
+        text += screen_line("peak memory",
+                            fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
     return text + threads(run);
 }
 
@@ -194,13 +185,9 @@ std::string communication(const Run& run) {
     const stats::Summary& s = overlap->summary;
     const std::string parts = communication_parts(run);
     if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low)) {
-        const std::string why = model::value_of(run, "communication.no_overlap");
-        return line(
-            "overlap",
-            fmt::format("n/a: {}; {} (n = {})",
-                        why.empty() ? "stored without an interval, by an older ranklab" : why, parts, s.n));
+        return screen_line("overlap", fmt::format("n/a: {}; {} (n = {})", why_no_overlap(run), parts, s.n));
     }
-    return line(
+    return screen_line(
         "overlap",
         fmt::format("{:.1f} % of the communication is hidden (95 % interval {:.1f} .. {:.1f} %, balance "
                     "{}): {} (n = {})",
@@ -227,10 +214,11 @@ std::string series(const Run& run) {
     for (std::size_t i = 0; i < names->size(); ++i) {
         const std::string& name = (*names)[i];
         if (name != vocabulary::kStepTime && name != vocabulary::kJobTime) continue;
-        text += line("outliers",
-                     fmt::format("{} low, {} high of {} in {}, all counted; warm-up: fixed {}, detected {}",
-                                 (*low)[i], (*high)[i], (*n)[i], name, (*fixed)[i],
-                                 detected_text((*detected)[i], (*fixed)[i] + (*n)[i])));
+        text += screen_line(
+            "outliers",
+            fmt::format("{} low, {} high of {} in {}, all counted; warm-up: fixed {}, detected {}", (*low)[i],
+                        (*high)[i], (*n)[i], name, (*fixed)[i],
+                        detected_text((*detected)[i], (*fixed)[i] + (*n)[i])));
     }
     return text;
 }
@@ -270,7 +258,7 @@ std::string measured(const Run& run) {
 }  // namespace
 
 std::string run_text(const Run& run, const model::HowTo& how_to) {
-    std::string text = header(run) + '\n' + (run.valid ? answer_lines(run) + '\n' : invalid(run));
+    std::string text = header(run) + '\n' + (run.valid ? answer_lines(run) : invalid_text(run)) + '\n';
     if (is_io(run)) text += io_records(run);
     text += measured(run);
     const std::string facts =
