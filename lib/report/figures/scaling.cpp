@@ -233,6 +233,17 @@ double growth_of(const Series& series, const SeriesPoint& point) {
     return point.width / series.points.front().width;
 }
 
+// The base's time over each point's, and what it is over.
+Figure time_ratios(Chart chart, const AllSeries& all, std::string_view time, const std::string& over,
+                   model::Ratios& ratios) {
+    draw_over_widths(chart, all, "linear", 1, [&](const Series& series, const SeriesPoint& point) {
+        return scaled_point(series, point, time, 1, ratios);
+    });
+    Words caption{"Ratio of median ", definition(time), over};
+    append(caption, bases_words(all, time));
+    return {chart, caption};
+}
+
 Figure speedup(const AllSeries& all, Scaling scaling, const Source& source) {
     const bool weak = scaling == Scaling::weak;
     Chart chart{.name = fmt::format("{}_speedup", word(scaling)),
@@ -267,44 +278,35 @@ std::vector<Figure> scaling_figures(const Source& source, Scaling scaling) {
 std::vector<Figure> thread_figures(const Source& source) {
     const auto all = model::thread_series(source.grouped);
     if (all.empty()) return {};
-    Chart chart{.name = "thread_scaling",
-                .title = "Speedup of a training step over compute threads",
-                .x_label = "compute threads of a rank",
-                .y_label = "speedup"};
     model::Ratios ratios(source.load);
-    draw_over_widths(chart, all, "linear", 1, [&](const Series& series, const SeriesPoint& point) {
-        return scaled_point(series, point, vocabulary::kStepTime, 1, ratios);
-    });
-    Words caption{"Ratio of median ", definition(vocabulary::kStepTime),
-                  " of the same work on as many ranks; dashed: linear, from the base on."};
-    append(caption, bases_words(all, vocabulary::kStepTime));
-    return {{chart, caption}};
+    return {time_ratios({.name = "thread_scaling",
+                         .title = "Speedup of a training step over compute threads",
+                         .x_label = "compute threads of a rank",
+                         .y_label = "speedup"},
+                        all, vocabulary::kStepTime,
+                        " of the same work on as many ranks; dashed: linear, from the base on.", ratios)};
 }
 
 std::vector<Figure> io_scaling_figures(const Source& source) {
     const auto all = model::writing_series(source.grouped);
     if (all.empty()) return {};
-    Chart chart{.name = "io_scaling",
-                .title = "Speedup of writing over ranks or workers",
-                .x_label = "ranks, or workers",
-                .y_label = "speedup"};
     model::Ratios ratios(source.load);
-    draw_over_widths(chart, all, "linear", 1, [&](const Series& series, const SeriesPoint& point) {
-        return scaled_point(series, point, vocabulary::kJobTime, 1, ratios);
-    });
-    Words caption{"Ratio of median ", definition(vocabulary::kJobTime),
-                  "; dashed: linear, from the base on."};
-    append(caption, bases_words(all, vocabulary::kJobTime));
+    Figure times = time_ratios({.name = "io_scaling",
+                                .title = "Speedup of writing over ranks or workers",
+                                .x_label = "ranks, or workers",
+                                .y_label = "speedup"},
+                               all, vocabulary::kJobTime, "; dashed: linear, from the base on.", ratios);
     for (const auto& series : all)
-        caption.emplace_back(fmt::format(" {}: {}.", cut(series.title, 120), cut(place_of(series), 200)));
+        times.caption.emplace_back(
+            fmt::format(" {}: {}.", cut(series.title, 120), cut(place_of(series), 200)));
     Chart shares{.name = "io_efficiency",
                  .title = "Efficiency of writing over ranks or workers",
-                 .x_label = chart.x_label,
+                 .x_label = times.chart.x_label,
                  .y_label = "efficiency per core"};
     draw_over_widths(shares, all, "ideal", 0, [&](const Series& series, const SeriesPoint& point) {
         return efficiency_point(series, point, vocabulary::kJobTime, Scaling::strong, ratios);
     });
-    return {{chart, caption},
+    return {std::move(times),
             {shares,
              {"The speedup over the cores that it took, those of the base being 1: processes that write, at "
               "most their CPUs."}}};

@@ -5,6 +5,7 @@
 
 #include "base/wrap.hpp"
 #include "report/formats/formats.hpp"
+#include "unit/report/flat_text.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::report::formats {
@@ -34,14 +35,6 @@ void add_waiting(StoredRun& run, double share_of_rank_1) {
                            {"came_last_share", Numbers{1 - share_of_rank_1, share_of_rank_1}},
                            {"longest_excess_phase", Texts{"none", "backward"}},
                            {"excess_s", Numbers{0, 0.0123}}}});
-}
-
-// Words with one blank between them, so that line breaks do not matter.
-std::string flat(const std::string& text) {
-    std::istringstream words(text);
-    std::string all;
-    for (std::string word; words >> word;) all += (all.empty() ? "" : " ") + word;
-    return all;
 }
 
 TEST(Answer, BeginsWithTheRates) {

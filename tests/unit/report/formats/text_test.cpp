@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
+#include "unit/report/flat_text.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::report::formats {
@@ -20,14 +19,6 @@ bool has_line(const std::string& text, const std::string& line) {
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
-}
-
-// With one blank between words, so that line breaks do not matter.
-std::string flat(const std::string& text) {
-    std::istringstream words(text);
-    std::string all;
-    for (std::string word; words >> word;) all += (all.empty() ? "" : " ") + word;
-    return all;
 }
 
 TEST(RunText, HasTheRateLines) {

@@ -455,13 +455,14 @@ TEST_F(HtmlPage, PoolsNoRunsOfTwoMachinesAndSaysSo) {
     EXPECT_THAT(text, Not(HasSubstr("median over 6 valid runs")));
 }
 
+std::vector<std::string> titles(const std::vector<StoredRun>& runs) {
+    const model::GroupedRuns grouped = groups_of(runs);
+    std::vector<const model::Group*> groups;
+    for (const auto& group : grouped.groups()) groups.push_back(&group);
+    return model::group_titles(groups);
+}
+
 TEST(GroupTitles, LeaveOutWhatFollowsFromTheRanksUnlessItTellsGroupsApart) {
-    const auto titles = [](const std::vector<StoredRun>& runs) {
-        const model::GroupedRuns grouped = groups_of(runs);
-        std::vector<const model::Group*> groups;
-        for (const auto& group : grouped.groups()) groups.push_back(&group);
-        return model::group_titles(groups);
-    };
     const auto with = [](const char* id, int ranks, const char* progress, const char* batch) {
         return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}, {"batch-size", batch}});
     };
@@ -474,12 +475,6 @@ TEST(GroupTitles, LeaveOutWhatFollowsFromTheRanksUnlessItTellsGroupsApart) {
 }
 
 TEST(GroupTitles, AreLabelsWhereTheseDifferAndNoMoreThanTellsApart) {
-    const auto titles = [](const std::vector<StoredRun>& runs) {
-        const model::GroupedRuns grouped = groups_of(runs);
-        std::vector<const model::Group*> groups;
-        for (const auto& group : grouped.groups()) groups.push_back(&group);
-        return model::group_titles(groups);
-    };
     const auto with = [](const char* id, const char* label, const char* lr, const char* momentum) {
         auto run = with_settings(weak_run(id, 2, 0.01), {{"lr", lr}, {"momentum", momentum}});
         run.label = label;
