@@ -7,7 +7,8 @@ set -euo pipefail
 
 repo=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 bin=${RANKLAB_BIN:-$repo/build/release/bin}
-[[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: run ./bootstrap build first, or set RANKLAB_BIN." >&2; exit 5; }
+[[ -n ${RANKLAB_BIN:-} || -x $bin/ranklab ]] || ! found=$(type -P ranklab) || bin=$(cd -- "${found%/*}" && pwd)
+[[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
 
 ranks=${1:-2}
 [[ $ranks =~ ^[1-9][0-9]*$ ]] || { echo "The first word is the number of ranks, not \"$ranks\"." >&2; exit 2; }

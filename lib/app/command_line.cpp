@@ -12,6 +12,8 @@
 #include "app/printing.hpp"
 #include "app/version.hpp"
 #include "base/failure.hpp"
+#include "base/log.hpp"
+#include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "comm/launcher.hpp"
@@ -36,12 +38,12 @@ void print_verbs(const ProgramManual& program) {
     const Words verbs = verbs_of(program);
     const std::size_t width = std::ranges::max(verbs, {}, &std::string::size).size() + 2;
     for (std::size_t i = 0; i < verbs.size(); ++i)
-        print("  {:<{}} {}\n", verbs[i], width, program.parts[i].text.summary);
+        print_text(base::wrapped(fmt::format("  {:<{}} ", verbs[i], width), program.parts[i].text.summary));
 }
 
 void print_help(const ProgramManual& program) {
-    print("Usage: ranklab {} COMMAND {}\n\n{}\n\nCommands:\n", program.command, program.usage,
-          program.summary);
+    print("Usage: ranklab {} COMMAND {}\n\n{}\nCommands:\n", program.command, program.usage,
+          base::wrapped("", program.summary));
     print_verbs(program);
     print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
     for (const auto& part : program.parts) print_text(narrow_examples(part.text.examples));
@@ -141,7 +143,7 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
     try {
         return work(options);
     } catch (const results::RunDamage& error) {
-        const std::string file = base::shell_quote({error.file.string()});
+        const std::string file = base::shell_path(error.file.string());
         throw base::DataError(
             fmt::format("{}: run {} is damaged; `ranklab results export {} --output NEW.h5 "
                         "--skip-damaged` saves the others ({})",
@@ -160,7 +162,14 @@ int threads_of(const options::Options& options, int fallback) {
     int threads = 0;
     const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), threads);
     const bool valid = error == std::errc() && end == first.data() + first.size();
-    return valid && threads >= 1 && threads <= vocabulary::kMostThreads ? threads : 0;
+    if (valid && threads >= 1 && threads <= vocabulary::kMostThreads) return threads;
+    if (speaks_for_job())
+        base::log::warn(
+            fmt::format("OMP_NUM_THREADS is '{}', which is no number from 1 to {}, so a rank runs as many "
+                        "threads as without it: one for each core of its cpuset, as far as its cgroup "
+                        "allows; --threads gives their number",
+                        base::printable(text, 40), vocabulary::kMostThreads));
+    return 0;
 }
 
 std::vector<std::string> arguments_of(int argc, char** argv) {
@@ -215,9 +224,8 @@ std::string unknown_verb(const ProgramManual& program, const Words& words) {
     if (given.empty())
         return fmt::format("'{}' stands before the command; it is one of {}", words.front(),
                            base::join(known, ", "));
-    const auto near = base::nearest(text, known);
     return fmt::format("there is no 'ranklab {} {}'{}; it is one of {}", program.command, text,
-                       near ? fmt::format(" (did you mean {}?)", *near) : "", base::join(known, ", "));
+                       base::or_did_you_mean(text, known), base::join(known, ", "));
 }
 
 }  // namespace ranklab::app

@@ -39,7 +39,7 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
                       const std::function<int(const options::Options&)>& work);
 
 /// --threads; else `fallback`, where the program has one (0: none); else OMP_NUM_THREADS where it is a number
-/// of threads; else 0: the cores of the rank's cpuset.
+/// of threads; else 0: the cores of the rank's cpuset, as far as its cgroup allows.
 int threads_of(const options::Options& options, int fallback = 0);
 
 std::vector<std::string> arguments_of(int argc, char** argv);

@@ -27,7 +27,8 @@ std::vector<results::Setting> settings_of(const options::Options& options) {
     return settings;
 }
 
-std::vector<results::Fact> collect_context(const std::string& output_file) {
+std::vector<results::Fact> collect_context(const std::string& output_file,
+                                           const std::vector<host::Placement>& placements) {
     std::vector<results::Fact> facts{
         {"build", "version", version()},
         {"build", "git_revision", git_revision()},
@@ -45,6 +46,7 @@ std::vector<results::Fact> collect_context(const std::string& output_file) {
     facts.push_back({"process", "launcher", launcher.name.empty() ? "none seen" : launcher.name});
     if (output_file != "none") facts.push_back({"output", "file_system", host::file_system_of(output_file)});
     for (const auto& [key, value] : host::host_facts()) facts.push_back({"host", key, value});
+    facts.push_back({"host", "cpu_quota", host::quota_text(placements)});
     for (const auto& [key, value] : host::allowed_environment()) facts.push_back({"environment", key, value});
     return facts;
 }
@@ -54,7 +56,8 @@ std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& plac
     std::vector<results::HostRow> rows;
     for (std::size_t i = 0; i < placements.size(); ++i) {
         const auto& p = placements[i];
-        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), devices[i]});
+        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), devices[i], p.threads,
+                        base::compact_ranges(p.cores)});
     }
     return rows;
 }
@@ -66,8 +69,8 @@ std::string shape_of(const std::vector<host::Placement>& placements) {
     std::set<std::string> shapes, hosts;
     for (const auto& p : placements) {
         hosts.insert(p.host);
-        shapes.insert(fmt::format("{} thread{} on {} core{}", p.threads, p.threads == 1 ? "" : "s", p.cores,
-                                  p.cores == 1 ? "" : "s"));
+        shapes.insert(fmt::format("{} thread{} on {} core{}", p.threads, p.threads == 1 ? "" : "s",
+                                  p.cores.size(), p.cores.size() == 1 ? "" : "s"));
     }
     return fmt::format("# ranks: {} on {} node{}, each {}", placements.size(), hosts.size(),
                        hosts.size() == 1 ? "" : "s", base::join({shapes.begin(), shapes.end()}, " or "));

@@ -12,8 +12,10 @@ namespace ranklab::app {
 
 std::vector<results::Setting> settings_of(const options::Options& options);
 
-/// Facts of this node, the libraries and the allowed environment variables.
-std::vector<results::Fact> collect_context(const std::string& output_file);
+/// Facts of this node, the libraries and the allowed environment variables, and what the cgroups of the
+/// ranks' hosts allow.
+std::vector<results::Fact> collect_context(const std::string& output_file,
+                                           const std::vector<host::Placement>& placements);
 
 /// `on_gpus`: whether the ranks compute on theirs.
 std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements, bool on_gpus);

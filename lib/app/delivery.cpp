@@ -10,6 +10,7 @@
 #include "app/printing.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/shell_path.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "options/schema.hpp"
@@ -77,8 +78,8 @@ std::string Delivery::place_sentence() const {
     return fmt::format(
         "{} not lost: it is in {} (ranklab report reads it, `ranklab results merge {} {}` adds it to the "
         "file)",
-        whole_ ? "the run was" : "what was measured before is", place_.string(), base::shell_quote({output_}),
-        base::shell_quote({place_.string()}));
+        whole_ ? "the run was" : "what was measured before is", place_.string(), base::shell_path(output_),
+        base::shell_path(place_.string()));
 }
 
 void Delivery::secure(const results::Run& run, bool whole) {
@@ -152,14 +153,21 @@ void Delivery::forget() {
     words_.set("");
 }
 
-void Delivery::deliver(const results::Run& run, const std::string& answer, const std::string& epilogue) {
+void Delivery::deliver(const results::Run& run, const Shown& shown) {
     const auto unsecured = undisturbed([&] { secure(run, true); });
     // A reader who does not read may stop us here: a signal then ends the process with its last words.
-    auto unprinted = attempt([&] { ways_.print(answer); });
+    auto unprinted = attempt([&] {
+        ways_.print(shown.answer);
+        shown.answered();
+    });
     const auto unstored = undisturbed([&] { store(run); });
+    if (!unstored) {
+        forget();
+        if (!shown.note.empty()) base::log::info(shown.note);
+    }
+    if (!shown.data.empty()) unprinted = attempt([&] { ways_.print(shown.data); });
     if (unstored) throw_unstored(unstored, run, unsecured);
-    forget();
-    if (!unprinted) unprinted = attempt([&] { ways_.print(epilogue); });
+    if (!unprinted) unprinted = attempt([&] { ways_.print(shown.epilogue); });
     const std::string stored = output_ == "none"
                                    ? "it was not to be stored"
                                    : fmt::format("the run is stored as {} in {}", run.id, output_);

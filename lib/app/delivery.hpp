@@ -23,6 +23,16 @@ struct DeliveryWays {
     std::function<void(const std::string&)> print;
 };
 
+/// What goes to stdout of one run.
+struct Shown {
+    std::string answer = {};    ///< before the run is stored
+    std::string epilogue = {};  ///< behind, where that went well
+    /// Longer than a pipe may take from who is about to be killed: behind, also where the run is not stored.
+    std::string data = {};
+    std::string note = {};                   ///< on stderr, once the run is stored, before `data`
+    std::function<void()> answered = [] {};  ///< called once `answer` is printed
+};
+
 class Delivery : base::Pinned {
   public:
     /// `output`: the shared file, or "none". The lock is waited for as `wait` says.
@@ -35,11 +45,11 @@ class Delivery : base::Pinned {
     /// Secures a run that is not finished; the caller has marked it. A failure is a line on the log.
     void keep(const results::Run& so_far) noexcept;
 
-    /// Secures, prints `answer`, stores, prints `epilogue`: each is tried, whatever became of those before.
+    /// Secures, prints the answer, stores, prints the rest: each is tried, whatever became of those before.
     /// Throws when all is done: EnvironmentError where the run is not in the shared file (with the place
-    /// where it is) or the answer could not be printed; Interrupted where SIGINT or SIGTERM came (they end
-    /// the waiting, never the writing).
-    void deliver(const results::Run& run, const std::string& answer, const std::string& epilogue);
+    /// where it is) or the answer could not be printed; Interrupted where a signal came (it ends the
+    /// waiting, never the writing).
+    void deliver(const results::Run& run, const Shown& shown);
 
   private:
     std::string place_sentence() const;

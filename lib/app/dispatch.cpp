@@ -15,6 +15,7 @@
 #include "app/programs.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
+#include "base/program_beside.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 
@@ -36,6 +37,7 @@ constexpr Command kCommands[] = {
     {"doctor", "where each rank sits, what is wrong and how to mend it", "start with mpirun or srun"},
     {"report", "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
+    {"campaign", "plans, starts, watches and resumes the jobs of a scaling campaign"},
     {"results", "checks, merges, exports, prunes and lists results files"},
     {"completion", "what a shell needs to complete these commands: completion bash, completion zsh"},
 };
@@ -63,7 +65,7 @@ constexpr std::uint64_t kAddressSpace = std::uint64_t{192} << 20U;
 constexpr std::uint64_t kAddressSpaceOfTraining = std::uint64_t{1} << 30U;
 
 fs::path program_of(const std::string& command) {
-    return fs::read_symlink("/proc/self/exe").parent_path() / ("ranklab-" + command);
+    return base::program_beside("ranklab-" + command);
 }
 
 Commands commands() {
@@ -147,10 +149,9 @@ int dispatch(int argc, char** argv) {
             names.emplace_back(command.name);
         }
         leave_speaking_to_rank_0(base::ExitCode::usage);
-        const auto near = base::nearest(word, names);
-        throw base::OptionError(
-            fmt::format("unknown command '{}'{}", word,
-                        near ? fmt::format("; did you mean {}?", *near) : "; ranklab --help lists them all"));
+        const std::string near = base::did_you_mean(word, names);
+        throw base::OptionError(fmt::format("unknown command '{}'; {}", word,
+                                            near.empty() ? "ranklab --help lists them all" : near));
     });
 }
 

@@ -13,7 +13,6 @@
 #include "comm/launcher.hpp"
 
 namespace ranklab::app {
-namespace {
 
 // Under mpirun's and srun's multiple-program form each rank has its own command line: ranks that would train
 // another model, or another number of steps, must not wait for each other.
@@ -27,6 +26,8 @@ void refuse_other_options(Session& session, const std::string& command_line) {
                         base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
     }
 }
+
+namespace {
 
 // One rank of what is made for several, since nobody started more: its numbers look like a slow single
 // device.

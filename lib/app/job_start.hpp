@@ -10,6 +10,10 @@
 
 namespace ranklab::app {
 
+/// Collective, and first of all in every program: OptionError where the ranks' command lines differ, or their
+/// programs, whose messages would be taken for each other's.
+void refuse_other_options(Session& session, const std::string& command_line);
+
 /// Collective. Command line > config file > default, merged on rank 0 and broadcast: a config file need be
 /// only where rank 0 is. VerificationError where the ranks' command lines differ.
 void settle_options(Session& session, options::Options& options, const std::string& command_line);

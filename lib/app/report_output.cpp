@@ -10,6 +10,8 @@
 
 #include "app/printing.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/one_line.hpp"
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
 #include "hdf5/file.hpp"
@@ -51,7 +53,7 @@ constexpr const char* kNoSpill =
 
 }  // namespace
 
-ReportOutput::ReportOutput(const std::string& path) {
+ReportOutput::ReportOutput(const std::string& path) : path_(path) {
     if (!path.empty()) file_.emplace(checked_target(path), "output");
 }
 
@@ -73,7 +75,8 @@ void ReportOutput::flush() {
 void ReportOutput::commit() {
     if (file_) {
         flush();
-        return file_->commit();
+        file_->commit();
+        return base::log::info("the report is in " + base::one_line(path_));
     }
     if (spill_) {
         flush();

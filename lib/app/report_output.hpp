@@ -19,13 +19,14 @@ class ReportOutput {
     explicit ReportOutput(const std::string& path);
 
     void write(std::string_view text);
-    /// EnvironmentError where stdout or the file does not take it.
+    /// EnvironmentError where stdout or the file does not take it. That a file has it is said on stderr.
     void commit();
 
   private:
     void flush();
 
     std::string buffer_;
+    std::string path_;  ///< as the user named it
     std::optional<results::StagedFile> file_;
     base::Descriptor spill_;  ///< of stdout, once it is more than the buffer holds; has no name
 };

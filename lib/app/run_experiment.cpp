@@ -20,8 +20,12 @@
 #include "app/terminal.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/shell_path.hpp"
+#include "base/stop_signals.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "comm/exchange.hpp"
+#include "report/model/notices.hpp"
 #include "results/keeper.hpp"
 #include "results/result_file.hpp"
 
@@ -36,7 +40,8 @@ void print_listings(const Experiment& experiment) {
         std::size_t width = 18;
         for (const auto& [name, summary] : listing.entries) width = std::max(width, name.size());
         print("{}\n", listing.title);
-        for (const auto& [name, summary] : listing.entries) print("  {:<{}} {}\n", name, width, summary);
+        for (const auto& [name, summary] : listing.entries)
+            print_text(base::wrapped(fmt::format("  {:<{}} ", name, width), summary));
     }
 }
 
@@ -55,7 +60,7 @@ void tell_of_left_behind(const std::string& output) {
     base::log::warn(
         fmt::format("{} run(s) lie beside {}, and no job of this host will store them: `ranklab results "
                     "merge {} {}` adds them to it, once no other host works on them",
-                    left.size(), output, base::shell_quote({output}), results::pending_pattern(output)));
+                    left.size(), output, base::shell_path(output), results::pending_pattern(output)));
 }
 
 void prepare_output(Job& job) {
@@ -89,15 +94,33 @@ ShowsRun the_only_one(const Job& job) {
     return [showing = Showing(job.options)](const results::Run& run) { return showing.of(run); };
 }
 
-// What several runs came to.
-ShowsRun comparison(const Job& job) {
-    return [showing = Showing(job.options)](const results::Run& run) { return showing.of_comparison(run); };
+// What several runs came to. One that is not valid has no numbers, and the lines of the runs have.
+ShowsRun comparison(const Job& job, TerminalProgress& progress) {
+    return [showing = Showing(job.options), &progress](const results::Run& run) {
+        Shown shown = showing.of_comparison(run);
+        if (!shown.answer.empty()) shown.answered = [&progress] { progress.answered(); };
+        run.valid ? progress.make_room_for_answer() : progress.show_finished_ones();
+        return shown;
+    };
+}
+
+std::string line_of(const Job& job, const results::Run& run) {
+    return run.valid ? job.experiment.line_of(run) : "";
 }
 
 ShowsRun one_of_several(const Job& job) {
     return [showing = Showing(job.options), &job](const results::Run& run) {
-        return showing.of_one(run, run.valid ? job.experiment.line_of(run) : "");
+        return showing.of_one(run, line_of(job, run));
     };
+}
+
+void tell_of_one(const Job& job, const results::Run& run, TerminalProgress& progress) {
+    if (job.session.is_root())
+        progress.finished_one(Showing(job.options).progress_line(run, line_of(job, run)));
+}
+
+TerminalProgress progress_of(const Job& job) {
+    return TerminalProgress(job.session.is_root() && Showing(job.options).has_progress());
 }
 
 // What the options leave open.
@@ -117,8 +140,7 @@ void warn_of(const Job& job, const Launch& launch) {
 }
 
 results::Run make_run(const Job& job, const Launch& launch, std::int64_t started, Clock::time_point start,
-                      const ShowsRun& show, bool first = true) {
-    TerminalProgress progress(job.session.is_root() && Showing(job.options).has_progress());
+                      const ShowsRun& show, TerminalProgress& progress, bool first = true) {
     RunUnderWay under_way(job, launch, started, start);
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
     results::Run run = experiments::run_whole(*job.plan, under_way.surroundings(progress, first));
@@ -143,8 +165,7 @@ void drop_samples(results::Run& run) {
 
 // What was made is handed to `runs` as soon as it is there, so that it is of use where a later one fails.
 void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const std::vector<Job>& jobs,
-              const Launch& launch, std::vector<results::Run>& runs) {
-    TerminalProgress progress(job.session.is_root() && Showing(job.options).has_progress());
+              const Launch& launch, std::vector<results::Run>& runs, TerminalProgress& progress) {
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
     const auto show = one_of_several(job);
     std::vector<std::unique_ptr<RunUnderWay>> under_way(jobs.size());
@@ -163,14 +184,17 @@ void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const
                         auto& run = runs.emplace_back(std::move(finished.run));
                         under_way[finished.variant]->used(finished.used_s);
                         under_way[finished.variant]->deliver(run, progress, show);
+                        tell_of_one(jobs[finished.variant], run, progress);
                         drop_samples(run);
                     }});
 }
 
-void one_after_the_other(const std::vector<Job>& jobs, const Launch& launch,
-                         std::vector<results::Run>& runs) {
+void one_after_the_other(const std::vector<Job>& jobs, const Launch& launch, std::vector<results::Run>& runs,
+                         TerminalProgress& progress) {
     for (const Job& own : jobs) {
-        runs.push_back(make_run(own, launch, unix_now(), Clock::now(), one_of_several(own), runs.empty()));
+        runs.push_back(
+            make_run(own, launch, unix_now(), Clock::now(), one_of_several(own), progress, runs.empty()));
+        tell_of_one(own, runs.back(), progress);
         drop_samples(runs.back());
     }
 }
@@ -202,23 +226,67 @@ results::Run summary_of(const Job& job, const std::vector<results::Run>& runs) {
     results::Run summary;
     summary.tables = job.experiment.compare(runs);
     summary.context = job.experiment.facts_of(runs);
+    report::model::Notices warnings;
+    for (const auto& run : runs)
+        for (const auto& warning : run.warnings) warnings.add(warning, run.id);
+    for (const auto& notice : warnings.sorted())
+        summary.warnings.push_back(fmt::format("{} ({} of {} runs)", notice.text, notice.runs, runs.size()));
     return summary;
 }
 
-// A run has failed; those before it are stored, and are compared all the same. By rank 0 alone, since the
-// others may be anywhere, and shortly, since they do not wait for long.
-void save_summary(const Job& job, std::vector<results::Run>& runs, std::size_t planned,
-                  RunUnderWay& under_way) {
+// They stand for as far as they came, and so does what they came to.
+void mark_cut_short(results::Run& summary, const std::vector<results::Run>& runs) {
+    const auto is_cut = [](const results::Run& run) { return !run.cut_short().empty(); };
+    const auto first = std::ranges::find_if(runs, is_cut);
+    if (first == runs.end()) return;
+    summary.exit_code = first->exit_code;
+    summary.warnings.insert(
+        summary.warnings.begin(),
+        fmt::format("{} of {} runs were cut short ({}): it compares what was measured until then",
+                    std::ranges::count_if(runs, is_cut), runs.size(), first->cut_short()));
+}
+
+// JSON is an answer too.
+void end(const Job& job, const std::vector<results::Run>& runs, TerminalProgress& progress) {
+    Showing(job.options).end(runs);
+    progress.answered();
+}
+
+// 0: it failed.
+int signal_that_stopped() {
+    try {
+        throw;
+    } catch (const base::Error& error) {
+        return base::stop_of(error);
+    } catch (...) {
+        return 0;
+    }
+}
+
+void show_the_finished_one(const Job& job, const results::Run& run, std::size_t planned,
+                           TerminalProgress& progress) {
+    progress.make_room_for_answer();
+    print_whole(Showing(job.options).of_the_finished_one(run, line_of(job, run), planned));
+}
+
+// A run has failed, or a signal (0: none) came; those before it are stored, and are compared all the same. By
+// rank 0 alone, since the others may be anywhere, and shortly, since they do not wait for long.
+void save_summary(const Job& job, std::vector<results::Run>& runs, std::size_t planned, int signal,
+                  RunUnderWay& under_way, TerminalProgress& progress) {
     if (!job.session.is_root()) return;
     try {
-        if (runs.size() < 2) return Showing(job.options).end(runs);
+        if (runs.size() == 1) show_the_finished_one(job, runs.front(), planned, progress);
+        if (runs.size() < 2) return end(job, runs, progress);
         auto summary = summary_of(job, runs);
         RunUnderWay::mark_incomplete(
             summary,
-            fmt::format("it compares {} of {} runs, since the next one failed", runs.size(), planned));
-        under_way.deliver_alone(summary, comparison(job));
+            fmt::format("it compares {} of {} runs, since {}", runs.size(), planned,
+                        signal == 0 ? "the next one failed"
+                                    : "it was stopped by " + base::StopSignals::name_of(signal)),
+            signal);
+        under_way.deliver_alone(summary, comparison(job, progress));
         runs.push_back(std::move(summary));
-        Showing(job.options).end(runs);
+        end(job, runs, progress);
     } catch (const std::exception& error) {
         base::log::error(options::told(error));  // beside the failure that led here
     }
@@ -242,23 +310,26 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
     prepare_output(job);
     const bool turns = job.options.has("order") && job.options.text("order") == "interleaved";
     std::vector<results::Run> runs;
+    auto progress = progress_of(job);
     try {
-        turns ? in_turns(job, variants, jobs, launch, runs) : one_after_the_other(jobs, launch, runs);
+        turns ? in_turns(job, variants, jobs, launch, runs, progress)
+              : one_after_the_other(jobs, launch, runs, progress);
     } catch (...) {
+        const int signal = signal_that_stopped();
         const auto shortly = results::LockWait{.patience_s = job.options.real("lock-timeout")}.shortened(
             2, "after a failure it is not waited for longer, whatever --lock-timeout is");
         RunUnderWay under_way(job, launch, started, start, shortly);
-        save_summary(job, runs, variants.size(), under_way);
+        save_summary(job, runs, variants.size(), signal, under_way, progress);
         throw;
     }
     const auto bad = std::ranges::find_if(runs, [](const auto& run) { return run.exit_code != 0; });
     settle_for_summary(job, jobs);  // what was decided on the way, too
     auto summary = summary_of(job, runs);
-    TerminalProgress progress(false);
-    RunUnderWay(job, launch, started, start).deliver(summary, progress, comparison(job));
+    mark_cut_short(summary, runs);
+    RunUnderWay(job, launch, started, start).deliver(summary, progress, comparison(job, progress));
     const int code = bad == runs.end() ? 0 : bad->exit_code;
     runs.push_back(std::move(summary));
-    if (job.session.is_root()) Showing(job.options).end(runs);
+    if (job.session.is_root()) end(job, runs, progress);
     return code;
 }
 
@@ -277,7 +348,8 @@ int work(Job& job) {
     warn_of(job, launch);
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);
-    return make_run(job, launch, started, start, the_only_one(job)).exit_code;
+    auto progress = progress_of(job);
+    return make_run(job, launch, started, start, the_only_one(job), progress).exit_code;
 }
 
 std::string command_line(const Experiment& experiment, int argc, char** argv) {
@@ -294,6 +366,7 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
     describe_help(schema);
     const ProgramText text{experiment.command(), "[options]", experiment.summary(), experiment.examples()};
     const auto lists = [&](const options::Options& options) {
+        if (options.flag("list") && options.flag("json")) options.check_relations();
         if (options.flag("list") && speaks_for_job()) print_listings(experiment);
         return options.flag("list");
     };

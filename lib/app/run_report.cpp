@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,17 @@
 #include "app/report_output.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/one_line.hpp"
+#include "base/shell_path.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/reference.hpp"
 #include "report/page/html.hpp"
 #include "results/result_file.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -42,7 +47,8 @@ const ProgramText kText{
     "  ranklab report results/ranklab.h5 --plots plots      training losses and the io ladder, drawn by "
     "gnuplot\n"};
 
-constexpr std::size_t kListed = 20;  // in a list; more would hide the run below it
+constexpr std::string_view kPhases = "phases";  // of --measure
+constexpr std::size_t kListed = 20;             // in a list; more would hide the run below it
 
 std::vector<std::string> listed(const Options& options, const std::string& name,
                                 const std::string& fallback = "") {
@@ -50,8 +56,21 @@ std::vector<std::string> listed(const Options& options, const std::string& name,
     return text.empty() ? std::vector<std::string>() : base::split(text, ',');
 }
 
+// The phases of the step stand for themselves: those that the runs have, in the order in which they happen.
+std::vector<std::string> measurements_asked(const Options& options) {
+    std::vector<std::string> names;
+    for (const auto& name : listed(options, "measure")) {
+        if (name != kPhases)
+            names.push_back(name);
+        else
+            for (const auto* phase : vocabulary::parts_of(vocabulary::quantity(vocabulary::kStepTime)))
+                names.emplace_back(phase->name);
+    }
+    return names;
+}
+
 report::formats::Grouping grouping_of(const Options& options, const std::string& otherwise) {
-    return {listed(options, "group-by", otherwise), listed(options, "measure"), listed(options, "allow")};
+    return {listed(options, "group-by", otherwise), measurements_asked(options), listed(options, "allow")};
 }
 
 // Installed, or in the source tree that this was built in.
@@ -135,10 +154,32 @@ std::vector<std::string> format_names() {
     return names;
 }
 
+// A line a figure; beside a long path there is no room for its title.
+std::string plotted_text(const report::figures::Plotted& plotted) {
+    constexpr std::size_t kWidestPath = base::kScreenColumns / 2;
+    std::size_t width = 0;
+    for (const auto& picture : plotted.pictures)
+        width = std::max(width, base::columns_of(picture.path.string()));
+    std::string text;
+    for (const auto& [path, title] : plotted.pictures) {
+        const std::string name = path.string();
+        const std::string head = width > kWidestPath
+                                     ? name + "\n    "
+                                     : name + std::string(width + 2 - base::columns_of(name), ' ');
+        const std::string rest =
+            base::wrapped(std::string(width > kWidestPath ? 4 : width + 2, ' '), base::one_line(title));
+        text += head + rest.substr(rest.find_first_not_of(' '));
+    }
+    std::set<std::string> endings;
+    for (const auto& path : plotted.beside) endings.insert(path.extension().string());
+    return text + fmt::format("and {} files beside them: data, tables, scripts ({})\n", plotted.beside.size(),
+                              base::join({endings.begin(), endings.end()}, " "));
+}
+
 void write_plots(const ChosenRuns& chosen, const Options& options, const Sink& sink) {
     std::vector<results::Run> runs;
     chosen.visit(results::Detail::all, [&](results::Run&& run) { runs.push_back(std::move(run)); });
-    for (const auto& path : report::figures::plot(runs, options.text("plots"))) sink(path.string() + "\n");
+    sink(plotted_text(report::figures::plot(runs, options.text("plots"))));
 }
 
 // What the reports, which know no options, say that one can type.
@@ -148,8 +189,8 @@ report::model::HowTo how_to(const std::string& file) {
             .pool = "--allow KEY pools them all the same",
             .other_measurements = "--measure NAME asks for others",
             .all_rows = "--format json",
-            .one_run = fmt::format("ranklab report {} --run", file),
-            .store = fmt::format("`ranklab train --output {}` would store one", base::shell_quote({file}))};
+            .one_run = fmt::format("ranklab report {} --run", base::shell_path(file)),
+            .store = fmt::format("`ranklab train --output {}` would store one", base::shell_path(file))};
 }
 
 ChosenRuns chosen_runs(const Options& options) {
@@ -176,6 +217,8 @@ void refuse_what_has_no_effect(const Options& options) {
         throw base::OptionError("--trace-steps is for --format chrome-trace");
     if (options.has("measure") && !table)
         throw base::OptionError("--measure is for tables: give --format text, markdown or json with it");
+    if (options.has("group-by") && options.text("group-by").empty())
+        throw base::OptionError("--group-by names no key; give some, such as ranks,sync");
     const bool groups = format == "markdown" || options.has("group-by") || options.has("measure");
     if (options.has("allow") && !(table && groups))
         throw base::OptionError(
@@ -196,6 +239,7 @@ int show(const Options& options) {
     refuse_what_has_no_effect(options);
     const ChosenRuns runs = chosen_runs(options);
     report::model::refuse_unknown_keys(listed(options, "group-by"), {runs.file()});
+    report::model::refuse_unknown_measurements(measurements_asked(options), {runs.file()});
     ReportOutput output(options.text_or("output", ""));
     const Sink sink = [&](std::string_view text) { output.write(text); };
     if (options.has("plots")) {
@@ -215,8 +259,8 @@ void describe(options::Schema& schema) {
         .text("run", "ID", std::nullopt, "one run instead of all")
         .texts("where", "CONDITION",
                "only runs that meet this condition: model=mnist-cnn, sync!=none, ranks>=2, label=night*, "
-               "model=a,b; a setting, ranks, nodes, command, label, valid, exit_code, version, git_revision "
-               "or a fact of the context such as host.kernel; may be given several times")
+               "model=a,b; a setting, ranks, nodes, command, label, valid, exit_code, cut_short, version, "
+               "git_revision or a fact of the context such as host.kernel; may be given several times")
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
         .integer("last", 1, std::nullopt, "only the last N of the runs that the other options leave");
     schema.section("Tables")
@@ -229,8 +273,8 @@ void describe(options::Schema& schema) {
               "text, markdown, json: pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, a beginning with *); by default each has its own row")
         .text("measure", "NAME[,NAME]", std::nullopt,
-              "text, markdown, json: these measurements (default: throughput_samples_per_s, step_time_s, "
-              "job_time_s, write_MiBps, whichever there are)");
+              "text, markdown, json: these measurements; phases: all phases of the step (default: "
+              "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)");
     schema.section("How")
         .choice("format", format_names(), "text", "how it is written")
         .integer("trace-steps", 1, "200", "chrome-trace: at most N steps of each run")

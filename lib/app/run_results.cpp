@@ -235,7 +235,7 @@ void describe_wait(Schema& schema) {
 }
 
 constexpr std::array kVerbs{
-    Verb{"list", "FILE [--where CONDITION]...", "The runs of a results file, one line each.",
+    Verb{"list", "FILE [--where CONDITION]...", "The runs of a results file, a row each.",
          "  ranklab results list results/ranklab.h5\n"
          "  ranklab results list results/ranklab.h5 --where model=resnet50 --where 'ranks>=4'\n",
          describe_where, list},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -14,8 +15,27 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/doubts.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::app {
+namespace {
+
+// What seff tells of a job, by rank.
+results::Table use_table(const std::vector<host::Span>& spans) {
+    results::Rows table("job_use");
+    for (const auto& span : spans)
+        table.add({std::int64_t{span.rank}, span.host, span.seconds, span.own_s,
+                   std::int64_t{span.looks ? span.cpus : 0}, span.peak_rss_bytes, span.memory_limit_bytes});
+    return std::move(table).table();
+}
+
+// What several runs came to has gathered what each of them said, with how many said it.
+bool is_said(const results::Run& run, const std::string& warning) {
+    return std::ranges::any_of(run.warnings, [&](const auto& one) { return one.starts_with(warning); });
+}
+
+}  // namespace
+
 std::int64_t unix_now() {
     return std::chrono::duration_cast<std::chrono::seconds>(
                std::chrono::system_clock::now().time_since_epoch())
@@ -33,7 +53,9 @@ RunUnderWay::RunUnderWay(Job job, const Launch& launch, std::int64_t started, Cl
       place_(job_.session.control(), launch.placements) {}
 
 experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress, bool first) {
+    place_.begin();
     experiments::Surroundings around{job_.session.control(), job_.options, progress, first, {}};
+    around.counting = {[this] { place_.counting_begins(); }, [this] { place_.counting_ends(); }};
     if (job_.options.text("output") != "none")
         around.keep = [this](const results::Run& so_far) { keep(so_far); };
     return around;
@@ -53,10 +75,10 @@ void RunUnderWay::keep_whole(results::Run run) {
     delivery_.keep(run);
 }
 
-void RunUnderWay::mark_incomplete(results::Run& run, const std::string& why) {
-    run.valid = false;
-    run.exit_code = static_cast<int>(base::ExitCode::environment);
-    run.warnings.insert(run.warnings.begin(), "the run is NOT COMPLETE: " + why);
+void RunUnderWay::mark_incomplete(results::Run& run, const std::string& why, int signal) {
+    run.valid = signal != 0;
+    run.exit_code = signal != 0 ? 128 + signal : static_cast<int>(base::ExitCode::environment);
+    run.warnings.insert(run.warnings.begin(), std::string(results::kNotComplete) + why);
 }
 
 void RunUnderWay::used(double seconds) {
@@ -66,7 +88,7 @@ void RunUnderWay::used(double seconds) {
 
 void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const ShowsRun& show) {
     const bool root = job_.session.is_root();
-    quiet_ = place_.since_then();
+    spans_ = place_.spans();
     progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
     progress.finish();  // nothing is drawn into the answer
     comm::together_politely(
@@ -81,8 +103,7 @@ void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const S
 
 void RunUnderWay::deliver_alone(results::Run& run, const ShowsRun& show) {
     complete(run);
-    const Shown shown = show(run);
-    delivery_.deliver(run, shown.answer, shown.epilogue);
+    delivery_.deliver(run, show(run));
     if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
 }
 
@@ -98,20 +119,34 @@ void RunUnderWay::complete(results::Run& run) const {
     run.config = settings_of(job_.options);
     run.hosts =
         host_rows(launch_.placements, job_.options.has("device") && job_.options.text("device") == "cuda");
-    run.warnings.insert(run.warnings.end(), launch_.warnings.begin(), launch_.warnings.end());
     experiments::add_doubts(run);
-    for (const auto& [key, value] : host::facts_of(quiet_)) run.context.push_back({"place", key, value});
-    for (const auto& finding : host::check_quiet(quiet_)) run.warnings.push_back(finding.sentence);
-    if (build_type() != "Release")
-        run.warnings.push_back("this is a " + build_type() +
-                               " build: its times are not those of a Release build");
+    if (!spans_.empty()) run.tables.push_back(use_table(spans_));
+    for (const auto& [key, value] : host::facts_of(host::quiet_of(spans_)))
+        run.context.push_back({"place", key, value});
+    add_warnings_of_place(run);
+    const std::string build =
+        "this is a " + build_type() + " build: its times are not those of a Release build";
+    if (build_type() != "Release" && !is_said(run, build)) run.warnings.push_back(build);
     add_context(run);
+}
+
+// Before what may follow from it, but for the reason of an exit code, or why it is not valid: that stands
+// first.
+void RunUnderWay::add_warnings_of_place(results::Run& run) const {
+    auto warnings = launch_.warnings;
+    const auto findings = host::check_quiet(host::quiet_of(spans_));
+    for (const auto& finding : findings) warnings.push_back(finding.sentence);
+    std::erase_if(warnings, [&](const auto& warning) { return is_said(run, warning); });
+    run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
+    const bool has_reason = run.exit_code != 0 || !run.valid;
+    run.warnings.insert(has_reason ? run.warnings.end() : run.warnings.begin(), warnings.begin(),
+                        warnings.end());
 }
 
 // That the machine does not tell of itself is no reason to lose what was measured on it.
 void RunUnderWay::add_context(results::Run& run) const {
     try {
-        const auto context = collect_context(job_.options.text("output"));
+        const auto context = collect_context(job_.options.text("output"), launch_.placements);
         run.context.insert(run.context.begin(), context.begin(), context.end());
     } catch (const std::exception& error) {
         run.warnings.push_back(fmt::format("the run's surroundings could not be recorded: {}", error.what()));

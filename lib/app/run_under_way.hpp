@@ -42,7 +42,7 @@ class RunUnderWay {
     RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start,
                 results::LockWait wait);
 
-    /// What the experiment is given: it outlives the work.
+    /// What the experiment is given: it outlives the work. Collective: the run begins.
     experiments::Surroundings surroundings(base::ProgressSink& progress, bool first);
 
     /// Secures what is measured so far, on rank 0.
@@ -58,11 +58,12 @@ class RunUnderWay {
     /// The same without the other ranks, who may not be there any more: on rank 0.
     void deliver_alone(results::Run& run, const ShowsRun& show);
 
-    /// As of a job that was lost.
-    static void mark_incomplete(results::Run& run, const std::string& why);
+    /// As of a job that was lost, or that `signal` has stopped: what there is of it is right then.
+    static void mark_incomplete(results::Run& run, const std::string& why, int signal = 0);
 
   private:
     void complete(results::Run& run) const;
+    void add_warnings_of_place(results::Run& run) const;
     void add_context(results::Run& run) const;
 
     Job job_;
@@ -72,7 +73,7 @@ class RunUnderWay {
     Clock::time_point start_;
     Delivery delivery_;
     PlaceWatch place_;
-    host::Quiet quiet_;  // once the run is delivered
+    std::vector<host::Span> spans_;  // once the run is delivered
 };
 
 }  // namespace ranklab::app

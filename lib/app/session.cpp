@@ -65,15 +65,17 @@ Session::Session(comm::Start start)
 std::vector<host::Placement> Session::gather_placements(int threads) {
     const auto list = device::list_gpus();
     const int local_rank = control().local_rank();
-    return comm::gather_values(
+    auto placements = comm::gather_values(
         control(), host::own_placement(control().rank(), local_rank, threads, version_line(), gpu_text(list),
                                        own_gpu(list, local_rank)));
+    host::settle_threads(placements);
+    return placements;
 }
 
 std::vector<host::Finding> Session::check_launch(const std::vector<host::Placement>& placements,
                                                  int expected) {
     const auto launcher = comm::read_launcher();
-    std::vector<host::Finding> findings = host::check_placements(placements);
+    std::vector<host::Finding> findings = host::check_placements(placements, launcher.name);
     const auto connected = host::check_connected(control().world_size(), launcher.name, launcher.world_size,
                                                  expected > 0 ? std::optional(expected) : std::nullopt);
     if (connected) findings.insert(findings.begin(), *connected);

@@ -22,7 +22,8 @@ class Session {
     comm::Communicator& control() { return mpi_.control(); }
     bool is_root() { return control().rank() == 0; }
 
-    /// Gathers every rank's place. Collective. `threads` 0: one per core of the cpuset.
+    /// Gathers every rank's place. Collective. `threads` 0: one per core of the cpuset, as far
+    /// as the cgroups' limits of CPU time go.
     std::vector<host::Placement> gather_placements(int threads);
     /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
     std::vector<host::Finding> check_launch(const std::vector<host::Placement>& placements, int expected);

@@ -10,8 +10,8 @@
 
 namespace ranklab::app {
 
-/// One variant's run, all of whose repetitions are made. It has the table `order`: a row per repetition with
-/// its round, its place in that round, and how many had a turn in it.
+/// One variant's run, all of whose repetitions are made. It has the table `order`: a row per whole repetition
+/// with its round, its place in that round, and how many had a turn in it.
 struct FinishedRun {
     std::size_t variant = 0;
     results::Run run;
@@ -31,7 +31,8 @@ struct TurnCalls {
 /// Round after round, each variant that has begun by then (Variant::round) and is not done makes one
 /// repetition. What drifts on the machine then hits all alike, and none always follows the same other one.
 /// The order is that of `seed`, the same on all ranks; works end in the reverse order of
-/// their beginnings, after the last round.
+/// their beginnings, after the last round. Where a signal stops one that has nothing to end with, it is
+/// thrown behind the turns of the others: they end, too, each with what it has.
 void take_turns(const std::vector<experiments::Variant>& variants, std::uint64_t seed,
                 const TurnCalls& calls);
 

@@ -32,6 +32,20 @@ const char* advice(int error) {
     }
 }
 
+const char* reading_advice(int error) {
+    return error == EACCES || error == EPERM
+               ? "you may not read it; ask its owner for the right, or name another"
+               : "it cannot be read; name another";
+}
+
+[[noreturn]] void refuse(const char* call, const std::filesystem::path& path, int error, const char* what,
+                         const Settings& settings) {
+    const std::string sentence =
+        fmt::format("{}: {} ({}: {})", path.string(), what, call, std::generic_category().message(error));
+    if (path_is_wrong(error)) throw OptionError(sentence, settings);
+    throw EnvironmentError(sentence, settings);
+}
+
 }  // namespace
 
 void DescriptorTraits::close(type descriptor) noexcept {
@@ -39,10 +53,11 @@ void DescriptorTraits::close(type descriptor) noexcept {
 }
 
 void throw_errno(const char* call, const std::filesystem::path& path, int error, const char* setting) {
-    const std::string sentence = fmt::format("{}: {} ({}: {})", path.string(), advice(error), call,
-                                             std::generic_category().message(error));
-    if (path_is_wrong(error)) throw OptionError(sentence, {setting});
-    throw EnvironmentError(sentence, {setting});
+    refuse(call, path, error, advice(error), {setting});
+}
+
+void throw_read_errno(const char* call, const std::filesystem::path& path, int error, const char* setting) {
+    refuse(call, path, error, reading_advice(error), setting == nullptr ? Settings{} : Settings{setting});
 }
 
 }  // namespace ranklab::base

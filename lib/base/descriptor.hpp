@@ -19,4 +19,9 @@ using Descriptor = unique_handle<DescriptorTraits>;
 [[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
                               const char* setting = "output");
 
+/// The same for one that was only to read, and asks for no writable place; `setting` null: no option named
+/// the path.
+[[noreturn]] void throw_read_errno(const char* call, const std::filesystem::path& path, int error,
+                                   const char* setting = nullptr);
+
 }  // namespace ranklab::base

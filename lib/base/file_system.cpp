@@ -56,4 +56,9 @@ FileSystem file_system_of(int file) {
     return known_as(answer, info);
 }
 
+FileSystemKind kind_of_file_system(std::string_view name) {
+    const auto known = std::ranges::find(kKnown, name, &Known::name);
+    return known == kKnown.end() ? Kind::other : known->kind;
+}
+
 }  // namespace ranklab::base

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace ranklab::base {
 
@@ -20,5 +21,7 @@ struct FileSystem {
 /// asked.
 FileSystem file_system_at(const std::filesystem::path& place);
 FileSystem file_system_of(int file);
+/// Of one that is named so; other where it is not known here.
+FileSystemKind kind_of_file_system(std::string_view name);
 
 }  // namespace ranklab::base

@@ -5,13 +5,17 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <utility>
 
-#include "base/colour.hpp"
 #include "base/one_line.hpp"
+#include "base/terminal.hpp"
+#include "base/wrap.hpp"
 
 namespace ranklab::base::log {
 namespace {
+
+constexpr std::string_view kWarning = "warning: ";
 
 std::string& tag() {
     static std::string text;
@@ -34,6 +38,11 @@ spdlog::logger& logger() {
     return *instance;
 }
 
+std::atomic<std::size_t>& counter() {
+    static std::atomic<std::size_t> count{0};
+    return count;
+}
+
 // A name or value that is pages long leaves room for what is said of it: its beginning and the sentence's
 // end.
 std::string readable(std::string_view message) {
@@ -45,10 +54,19 @@ std::string readable(std::string_view message) {
     return one_line(line.substr(0, kBegin)) + " ... " + one_line(line.substr(line.size() - kEnd));
 }
 
+std::string fitting(const std::string& sentence) {
+    if (!wraps_lines(STDERR_FILENO)) return sentence;
+    return broken(sentence, columns_of_terminal(STDERR_FILENO));
+}
+
 void write(std::string_view severity, std::string_view message) {
+    ++counter();
+    static const bool coloured = shows_colour(STDERR_FILENO);
     const std::string_view gap = tag().empty() ? "" : ": ";
     // Sentences name files and values of others.
-    logger().info("{}{}{}{}", severity, tag(), gap, readable(message));
+    std::string lines = fitting(fmt::format("{}{}{}{}", severity, tag(), gap, readable(message)));
+    if (!severity.empty() && coloured) lines.replace(0, kWarning.size(), "\033[33mwarning\033[0m: ");
+    logger().info("{}", lines);
 }
 
 }  // namespace
@@ -59,12 +77,14 @@ void set_rank(int rank, std::string_view host) {
 std::string where() {
     return tag();
 }
+std::size_t messages() {
+    return counter();
+}
 void info(std::string_view message) {
     write("", message);
 }
 void warn(std::string_view message) {
-    static const bool coloured = shows_colour(STDERR_FILENO);
-    write(coloured ? "\033[33mwarning\033[0m: " : "warning: ", message);
+    write(kWarning, message);
 }
 void error(std::string_view message) {
     write("", message);

@@ -1,4 +1,5 @@
-// Ctrl-C, and the batch system's SIGTERM, as something that work can ask for between two pieces of it.
+// Ctrl-C, the batch system's SIGTERM, and a lost terminal's SIGHUP, as something that work can ask for
+// between two pieces of it.
 #pragma once
 
 #include <string>
@@ -9,10 +10,10 @@
 
 namespace ranklab::base {
 
-/// From construction to destruction SIGINT and SIGTERM do not end the process: received() tells of them. A
-/// second one does what it does without this. One inside of another changes nothing: the outermost counts. Of
-/// one thread. A signal that came when nobody asked any more is told by the next object: the wish to stop is
-/// not forgotten.
+/// From construction to destruction SIGINT, SIGTERM and SIGHUP (unless it is ignored: nohup) do not end the
+/// process: received() tells of them. A second SIGINT or SIGTERM does what it does without this. One inside
+/// of another changes nothing: the outermost counts. Of one thread. A signal that came when nobody asked any
+/// more is told by the next object: the wish to stop is not forgotten.
 class StopSignals : Pinned {
   public:
     StopSignals();
@@ -20,13 +21,21 @@ class StopSignals : Pinned {
 
     /// The signal's number; 0 so far.
     static int received();
-    /// "SIGTERM", "Ctrl-C (SIGINT)".
+    /// Whether one came, for who does not act on it: of every thread.
+    static bool noted();
+    /// The work ends as was wished: received() is 0 again.
+    static void follow();
+    /// "SIGTERM", "SIGHUP", "Ctrl-C (SIGINT)".
     static std::string name_of(int signal);
 };
 
-/// Whether a signal ended the work, on this rank or on the one that has the sentence.
+/// The signal that ended the work, on this rank or on the one that has the sentence; 0: it failed.
+inline int stop_of(const Error& error) {
+    const int code = number_of(error.code());
+    return code > 128 ? code - 128 : 0;
+}
 inline bool is_stop(const Error& error) {
-    return number_of(error.code()) > 128;
+    return stop_of(error) != 0;
 }
 
 }  // namespace ranklab::base

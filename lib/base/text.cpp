@@ -32,21 +32,68 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
+// Of a short word two letters are no slip: "gpus" is not meant to be "ops".
+std::size_t most_slips(std::size_t letters) {
+    return letters < 4 ? letters / 2 : std::max<std::size_t>(2, letters / 3);
+}
+
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    return lower;
+}
+
+// "hdf5" of "hdf5-serial", "time" of "step_time_s".
+bool begins_a_part(const std::string& word, const std::string& candidate) {
+    for (std::size_t at = candidate.find(word); at != std::string::npos; at = candidate.find(word, at + 1))
+        if (at == 0 || std::string_view("-_. ").find(candidate[at - 1]) != std::string_view::npos)
+            return true;
+    return false;
+}
+
+// More of them are no hint any more, and two letters begin too many.
+constexpr std::size_t kMostAlike = 4, kLeastLetters = 3;
+
+std::vector<std::string> alike(std::string_view word, const std::vector<std::string>& candidates) {
+    if (const auto near = nearest(word, candidates)) return {*near};
+    std::vector<std::string> found;
+    if (word.size() < kLeastLetters) return found;
+    for (const auto& candidate : candidates)
+        if (begins_a_part(lower_case(word), lower_case(candidate))) found.push_back(candidate);
+    return found.size() > kMostAlike ? std::vector<std::string>() : found;
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
-    // Of a short word two letters are no slip.
-    const std::size_t limit = word.size() < 4 ? word.size() / 2 : std::max<std::size_t>(2, word.size() / 3);
     std::size_t best = std::numeric_limits<std::size_t>::max();
     std::optional<std::string> found;
     for (const auto& candidate : candidates) {
-        const std::size_t distance = edit_distance(word, candidate);
-        if (distance < best && distance <= limit) {
+        const std::size_t distance = edit_distance(lower_case(word), lower_case(candidate));
+        if (distance < best && distance <= most_slips(std::min(word.size(), candidate.size()))) {
             best = distance;
             found = candidate;
         }
     }
     return found;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view before) {
+    std::string names;
+    const auto found = alike(word, candidates);
+    for (std::size_t i = 0; i < found.size(); ++i)
+        names += fmt::format("{}{}{}",
+                             i == 0                 ? ""
+                             : i + 1 < found.size() ? ", "
+                                                    : " or ",
+                             before, printable(found[i], 60));
+    return names.empty() ? "" : fmt::format("did you mean {}?", names);
+}
+
+std::string or_did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+    const std::string question = did_you_mean(word, candidates);
+    return question.empty() ? "" : fmt::format(" ({})", question);
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
@@ -137,6 +184,12 @@ std::string human_duration(double seconds) {
     const auto whole = static_cast<long>(seconds + 0.5);
     if (whole < 3600) return fmt::format("{} min {:02d} s", whole / 60, whole % 60);
     return fmt::format("{} h {:02d} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::uint64_t fingerprint(std::string_view text) {
+    std::uint64_t hash = 14695981039346656037U;
+    for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211U;
+    return hash;
 }
 
 std::string utc_compact(std::int64_t unix_seconds) {

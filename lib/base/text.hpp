@@ -10,9 +10,16 @@
 
 namespace ranklab::base {
 
-/// The candidate with the smallest edit distance to `word`, if it is near enough to be a slip of the
-/// fingers (distance at most a third of the length, at least 2).
+/// The candidate with the smallest edit distance to `word`, capital letters or not, if it is near enough to
+/// be a slip of the fingers (distance at most a third of the shorter one, at least 2; 1 of three letters).
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "did you mean --steps?" with `before` "--", "did you mean hdf5-serial or hdf5-parallel?", "" where nothing
+/// is like it: the nearest candidate, else the few that have `word` as the beginning of one of their parts.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view before = "");
+/// The same in brackets, behind a sentence: " (did you mean flat?)".
+std::string or_did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);
@@ -37,6 +44,9 @@ std::string compact_ranges(const std::vector<int>& ids);
 /// For a person's eye only (machine output never scales units): "1.3 GiB", "4 min 12 s".
 std::string human_bytes(double bytes);
 std::string human_duration(double seconds);
+
+/// A number for a text, the same everywhere and always (FNV-1a, 64 bits); not against forgery.
+std::uint64_t fingerprint(std::string_view text);
 
 /// UTC as "20261121T101500Z" (compact) or "2026-11-21T10:15:00Z".
 std::string utc_compact(std::int64_t unix_seconds);

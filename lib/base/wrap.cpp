@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace ranklab::base {
 namespace {
@@ -30,6 +31,23 @@ std::string wrapped(std::string_view head, std::string_view text, std::size_t co
         }
     }
     return all + line + '\n';
+}
+
+std::string broken(std::string_view sentence, std::size_t columns) {
+    std::string text(sentence);
+    std::size_t line = 0;                   // where it begins
+    std::size_t blank = std::string::npos;  // the last one on it at which it can end
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        quoted = quoted != (text[i] == '`');
+        const bool alone = text[i] == ' ' && i > line && text[i - 1] != ' ' && text.substr(i + 1, 1) != " ";
+        if (alone && !quoted) blank = i;
+        const bool full = columns_of(std::string_view(text).substr(line, i + 1 - line)) > columns;
+        if (!full || blank == std::string::npos) continue;
+        text[blank] = '\n';
+        line = std::exchange(blank, std::string::npos) + 1;
+    }
+    return text;
 }
 
 std::string shortened(std::string_view text, std::size_t columns) {

@@ -16,6 +16,11 @@ std::size_t columns_of(std::string_view text);
 /// as `head` is long. A word that is longer than a line stays whole. Ends in a newline.
 std::string wrapped(std::string_view head, std::string_view text, std::size_t columns = kScreenColumns);
 
+/// A sentence on lines of so many columns, as a person copies from it: broken only where one blank stands
+/// alone and outside of `backticks`, so that commands and doubled blanks stay whole. Without a newline at its
+/// end.
+std::string broken(std::string_view sentence, std::size_t columns = kScreenColumns);
+
 /// Not more than so many columns: a longer text ends in "...".
 std::string shortened(std::string_view text, std::size_t columns);
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "hdf5/layout.hpp"
@@ -43,9 +44,7 @@ void keep_cache_small(const Id& access) {
 
 bool is_hdf5(const std::filesystem::path& path) {
     const auto opened = base::try_open_regular(path, O_RDONLY);  // HDF5 would wait for a FIFO's writer
-    if (opened.error == EACCES || opened.error == EPERM)
-        throw base::EnvironmentError(fmt::format(
-            "{}: you may not read it; ask its owner for the right, or name another file", path.string()));
+    if (opened.error == EACCES || opened.error == EPERM) base::throw_read_errno("open", path, opened.error);
     if (!opened.file) return false;
     initialise();
     return H5Fis_hdf5(path.c_str()) > 0;

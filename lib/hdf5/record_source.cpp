@@ -30,7 +30,7 @@ Id open_file(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
         if (errno == ENOENT) damaged(path, "is not there");
-        base::throw_errno("stat", path, errno, "directory");
+        base::throw_read_errno("stat", path, errno, "directory");
     }
     base::refuse_irregular<base::DataError>(path);
     Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access().get()));

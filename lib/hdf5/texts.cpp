@@ -1,9 +1,12 @@
 #include "hdf5/texts.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 #include <cstring>
 
+#include "base/error.hpp"
 #include "hdf5/layout.hpp"
 #include "hdf5/read_state.hpp"
 
@@ -60,11 +63,20 @@ std::vector<std::string> through_library(hid_t type, hsize_t entries, Read read)
     return texts;
 }
 
+// The library multiplies a text's length by this when it copies one, and takes the file's word for it.
+void check_characters(hid_t type, const std::string& what) {
+    const std::size_t bytes = H5Tget_size(own<H5Tget_super>(what, type).get());
+    if (bytes != 1)
+        throw base::DataError(fmt::format(
+            "{} claims characters of {} bytes, and a text's have 1: the file is damaged", what, bytes));
+}
+
 template <class Read>
 std::vector<std::string> texts(hid_t object, hid_t type, hsize_t entries, const std::string& what,
                                Read read) {
     ReadState* file = read_state_of(object, what);
     if (file == nullptr) return through_library(type, entries, read);
+    check_characters(type, what);
     file->take(bytes_of(std::array{entries}, kReferenceBytes + sizeof(std::string)), what);
     std::vector<char> bytes(entries * kReferenceBytes);
     read(reference_type(), static_cast<void*>(bytes.data()));

@@ -27,16 +27,6 @@ double seconds_of(const timeval& time) {
     return base::real(time.tv_sec) + 1e-6 * base::real(time.tv_usec);
 }
 
-double own_seconds() {
-    double sum = 0;
-    for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
-        rusage used{};
-        getrusage(who, &used);
-        sum += seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
-    }
-    return sum;
-}
-
 std::optional<double> number_in(const fs::path& file) {
     std::ifstream in(file);
     double value = 0;
@@ -69,6 +59,7 @@ std::map<int, Ticks> ticks_in(const fs::path& file) {
 }
 
 void add_times(Activity& activity, const std::vector<int>& cpus, const fs::path& root) {
+    if (cpus.empty()) return;
     const auto all = ticks_in(root / "proc/stat");
     Ticks sum;
     for (const int cpu : cpus) {
@@ -76,35 +67,42 @@ void add_times(Activity& activity, const std::vector<int>& cpus, const fs::path&
         if (found == all.end()) return;
         for (std::size_t i = 0; i < sum.of.size(); ++i) sum.of[i] += found->second.of[i];
     }
-    if (cpus.empty()) return;
     const double per_second = base::real(sysconf(_SC_CLK_TCK));
     activity.busy_s = sum.busy() / per_second;
     activity.stolen_s = sum.stolen() / per_second;
     activity.all_s = sum.all() / per_second;
 }
 
-// Each CPU has the count of its core, and that of all its package.
-std::optional<double> throttled(const std::vector<int>& cpus, const fs::path& root) {
-    std::optional<double> cores, packages;
-    for (const int cpu : cpus) {
-        const auto folder = root / fmt::format("sys/devices/system/cpu/cpu{}/thermal_throttle", cpu);
-        if (const auto count = number_in(folder / "core_throttle_count")) cores = cores.value_or(0) + *count;
-        if (const auto count = number_in(folder / "package_throttle_count"))
-            packages = std::max(packages.value_or(0), *count);
+// Hardware threads have the count of their core, and that of their package.
+std::map<std::string, double> throttled(const std::vector<int>& cpus, const fs::path& root) {
+    std::map<std::string, double> counts;
+    const auto note = [&](const std::string& of, const fs::path& file) {
+        const auto count = number_in(file);
+        if (count) counts[of] = std::max(counts[of], *count);
+    };
+    for (const auto& core : cores_of(cpus, root)) {
+        for (const int cpu : core) {
+            const auto folder = root / fmt::format("sys/devices/system/cpu/cpu{}", cpu);
+            const auto package = number_in(folder / "topology/physical_package_id").value_or(0);
+            note(fmt::format("core {}", core.front()), folder / "thermal_throttle/core_throttle_count");
+            note(fmt::format("package {}", package), folder / "thermal_throttle/package_throttle_count");
+        }
     }
-    if (!cores && !packages) return std::nullopt;
-    return cores.value_or(0) + packages.value_or(0);
-}
-
-std::optional<double> megahertz(const fs::path& root) {
-    const int cpu = sched_getcpu();
-    const auto khz = number_in(
-        root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", std::max(cpu, 0)));
-    return khz && *khz > 0 ? std::optional(*khz / 1000) : std::nullopt;
+    return counts;
 }
 
 std::optional<double> grown(const std::optional<double>& before, const std::optional<double>& after) {
     return before && after ? std::optional(std::max(0.0, *after - *before)) : std::nullopt;
+}
+
+// Each package and core by itself: one that did nothing must not hide another one's growth.
+std::optional<double> grown(const std::map<std::string, double>& before,
+                            const std::map<std::string, double>& after) {
+    std::optional<double> sum;
+    for (const auto& [of, count] : after)
+        if (const auto was = before.find(of); was != before.end())
+            sum = sum.value_or(0) + std::max(0.0, count - was->second);
+    return sum;
 }
 
 // The host with the most, and how many are beyond the limit.
@@ -142,12 +140,28 @@ fs::path system_root() {
     return root == nullptr ? "/" : root;
 }
 
+double own_seconds() {
+    double sum = 0;
+    for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage used{};
+        getrusage(who, &used);
+        sum += seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+    }
+    return sum;
+}
+
+std::optional<CpuClock> cpu_clock(const fs::path& root) {
+    const int cpu = sched_getcpu();
+    if (cpu < 0) return std::nullopt;
+    const auto khz =
+        number_in(root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", cpu));
+    return khz && *khz > 0 ? std::optional(CpuClock{cpu, *khz / 1000}) : std::nullopt;
+}
+
 Activity look_at(const std::vector<int>& cpus, const fs::path& root) {
     using Seconds = std::chrono::duration<double>;
     Activity activity;
     activity.at_s = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-    activity.own_s = own_seconds();
-    activity.mhz = megahertz(root);
     activity.throttled = throttled(cpus, root);
     add_times(activity, cpus, root);
     return activity;
@@ -157,16 +171,19 @@ Span span_of(const Activity& before, const Activity& after, int cpus) {
     Span span;
     span.cpus = cpus;
     span.seconds = after.at_s - before.at_s;
-    span.own_s = after.own_s - before.own_s;
     span.throttled = grown(before.throttled, after.throttled);
-    span.mhz_before = before.mhz;
-    span.mhz_after = after.mhz;
     // Some systems have the file and count nothing in it.
     const auto counted = grown(before.all_s, after.all_s);
     if (!counted || *counted < 0.5 * span.seconds * cpus) return span;
     span.busy_s = grown(before.busy_s, after.busy_s);
     span.stolen_s = grown(before.stolen_s, after.stolen_s);
     return span;
+}
+
+void add_clocks(Span& span, const std::optional<CpuClock>& before, const std::optional<CpuClock>& after) {
+    if (!before || !after || before->cpu != after->cpu) return;
+    span.mhz_before = before->mhz;
+    span.mhz_after = after->mhz;
 }
 
 Quiet quiet_of(const std::vector<Span>& spans) {
@@ -193,8 +210,9 @@ std::vector<Finding> check_quiet(const Quiet& quiet) {
     const auto add = [&](std::string sentence) { findings.push_back({false, std::move(sentence)}); };
     if (const auto& most = quiet.others_cores; most && most->value > kMostOthers)
         add(fmt::format(
-            "{}: other programs or the kernel kept {:.1f} of the ranks' CPUs busy; end them, or take a "
-            "node of your own",
+            "{}: other programs or the kernel kept {:.1f} of the ranks' CPUs busy (what the kernel or a file "
+            "system's client does for this job's own files counts, too); end other programs, or take a node "
+            "of your own",
             place_of(*most), most->value));
     if (const auto& most = quiet.stolen_percent; most && most->value > kMostStolen)
         add(fmt::format(
@@ -210,8 +228,8 @@ std::vector<Finding> check_quiet(const Quiet& quiet) {
         clock && std::abs(clock->before_mhz - clock->after_mhz) >
                      kMostMoved * std::max(clock->before_mhz, clock->after_mhz))
         add(
-            fmt::format("{}: the CPU of rank {} went from {:.0f} to {:.0f} MHz; fix its frequency (governor "
-                        "performance), or warm up longer",
+            fmt::format("{}: while it counted, the CPU of rank {} went from {:.0f} to {:.0f} MHz; fix its "
+                        "frequency (governor performance), or warm up longer",
                         clock->host, clock->rank, clock->before_mhz, clock->after_mhz));
     return findings;
 }

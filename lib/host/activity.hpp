@@ -19,13 +19,23 @@ std::filesystem::path system_root();
 
 /// Of some CPUs, since the system's start; nothing where it does not say it.
 struct Activity {
-    double at_s = 0;   ///< of a steady clock
-    double own_s = 0;  ///< CPU time of this process, and of its children that have ended
+    double at_s = 0;                                ///< of a steady clock
     std::optional<double> busy_s, stolen_s, all_s;  ///< all_s: idle time, too
-    std::optional<double> throttled;                ///< how often the processor slowed itself down
-    std::optional<double> mhz;                      ///< of the CPU that this thread is on
+    /// How often each package, and each core, slowed itself down.
+    std::map<std::string, double> throttled;
 };
 Activity look_at(const std::vector<int>& cpus, const std::filesystem::path& root = system_root());
+
+/// CPU time of this process, and of its children that have ended.
+double own_seconds();
+
+/// The clock of one CPU: the one that this thread is on.
+struct CpuClock {
+    int cpu = -1;
+    double mhz = 0;
+};
+/// Nothing where the system does not say it.
+std::optional<CpuClock> cpu_clock(const std::filesystem::path& root = system_root());
 
 /// Between two looks of one process.
 struct Span {
@@ -34,14 +44,20 @@ struct Span {
     bool looks = false;  ///< at all CPUs of the ranks of its host: one rank of each host does
     int cpus = 0;
     double seconds = 0, own_s = 0;
+    std::int64_t peak_rss_bytes = 0;  ///< of the process, so far
+    std::int64_t memory_limit_bytes = 0;
     std::optional<double> busy_s, stolen_s, throttled, mhz_before, mhz_after;
 
     static auto fields(auto& self) {
-        return std::tie(self.rank, self.host, self.looks, self.cpus, self.seconds, self.own_s, self.busy_s,
-                        self.stolen_s, self.throttled, self.mhz_before, self.mhz_after);
+        return std::tie(self.rank, self.host, self.looks, self.cpus, self.seconds, self.own_s,
+                        self.peak_rss_bytes, self.memory_limit_bytes, self.busy_s, self.stolen_s,
+                        self.throttled, self.mhz_before, self.mhz_after);
     }
 };
 Span span_of(const Activity& before, const Activity& after, int cpus);
+/// Clocks of two CPUs say nothing of each other, and an idle CPU's says nothing at all: a thread that moved
+/// meanwhile leaves them unknown.
+void add_clocks(Span& span, const std::optional<CpuClock>& before, const std::optional<CpuClock>& after);
 
 /// What the ranks' spans say of the quietest and the busiest of their hosts.
 struct Quiet {
@@ -58,7 +74,7 @@ struct Quiet {
         int rank = 0;
         std::string host;
     };
-    std::optional<Frequency> frequency;  ///< of the rank whose CPU's clock moved most
+    std::optional<Frequency> frequency;  ///< of the rank whose CPU's clock moved most while it counted
 };
 Quiet quiet_of(const std::vector<Span>& spans);
 

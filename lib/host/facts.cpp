@@ -11,11 +11,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string_view>
 #include <thread>
 
 #include "base/file_system.hpp"
 #include "base/launcher_words.hpp"
+#include "base/number_ranges.hpp"
 #include "base/proc_stat.hpp"
 #include "base/text.hpp"
 
@@ -26,7 +28,7 @@ namespace {
 
 constexpr const char* kUnknown = "unknown";
 
-std::string first_line(const std::string& path) {
+std::string first_line(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::string line;
     return std::getline(file, line) && !line.empty() ? line : std::string(kUnknown);
@@ -83,18 +85,32 @@ std::vector<int> cpuset() {
     return {};
 }
 
-std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus) {
+namespace {
+
+// The lowest hardware thread of a CPU's core.
+int core_of(int cpu, const std::filesystem::path& root) {
+    const auto siblings = base::ranges_in(
+        first_line(root / fmt::format("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu)));
+    return siblings ? static_cast<int>(siblings->front().first) : cpu;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus, const std::filesystem::path& root) {
     std::vector<std::vector<int>> cores;
-    std::map<std::string, std::size_t> known;  // by what the core's hardware threads are called
+    std::map<int, std::size_t> known;
     for (const int cpu : cpus) {
-        const auto siblings =
-            first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
-        const auto name = siblings == kUnknown ? fmt::format("cpu{}", cpu) : siblings;
-        const auto [core, is_new] = known.try_emplace(name, cores.size());
+        const auto [core, is_new] = known.try_emplace(core_of(cpu, root), cores.size());
         if (is_new) cores.emplace_back();
         cores[core->second].push_back(cpu);
     }
     return cores;
+}
+
+std::vector<int> core_names(const std::vector<int>& cpus) {
+    std::set<int> names;
+    for (const int cpu : cpus) names.insert(core_of(cpu, "/"));
+    return {names.begin(), names.end()};
 }
 
 int cores_in(const std::vector<int>& cpus) {

@@ -21,7 +21,10 @@ std::vector<int> cpuset();
 
 /// `cpus` by physical core: the hardware threads of one core stand together (sysfs topology; where that is
 /// not there, every CPU is a core).
-std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus);
+std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus, const std::filesystem::path& root = "/");
+
+/// What each of them is called beside those of other ranks: its lowest CPU of the machine, ascending.
+std::vector<int> core_names(const std::vector<int>& cpus);
 
 /// Physical cores among `cpus`: hardware threads of one core count once.
 int cores_in(const std::vector<int>& cpus);

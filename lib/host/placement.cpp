@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <set>
 
+#include "base/number_ranges.hpp"
 #include "base/text.hpp"
+#include "host/cpu_quota.hpp"
 #include "host/facts.hpp"
 
 namespace ranklab::host {
@@ -16,50 +18,170 @@ std::string rank_list(const std::vector<int>& ranks) {
     return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::compact_ranges(ranks));
 }
 
+bool is_open_mpi(const std::string& launcher) {
+    return launcher.starts_with("Open MPI");
+}
+
+// How a rank comes to more cores; without a launcher the user gave it these.
+std::string more_cores(const std::string& launcher, int threads) {
+    if (is_open_mpi(launcher))
+        return fmt::format("start with mpirun --map-by slot:PE={} --bind-to core, or ", threads);
+    if (launcher.find("srun") != std::string::npos)
+        return fmt::format("start with srun --cpus-per-task={}, or ", threads);
+    return launcher.empty() ? "" : "have the launcher bind each rank to more cores, or ";
+}
+
 // One sentence for all ranks with the same trouble: at 1,024 ranks nobody reads 1,024 lines.
-void check_threads(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
+void check_threads(const std::vector<Placement>& placements, const std::string& launcher,
+                   std::vector<Finding>& findings) {
     std::map<std::pair<int, int>, std::vector<int>> crowded;
     for (const auto& p : placements) {
-        if (p.threads > p.cores) crowded[{p.threads, p.cores}].push_back(p.rank);
+        const int cores = static_cast<int>(p.cores.size());
+        if (p.threads > cores) crowded[{p.threads, cores}].push_back(p.rank);
     }
     for (const auto& [counts, ranks] : crowded) {
         const auto [threads, cores] = counts;
-        findings.push_back(
-            {false,
-             fmt::format(
-                 "{}: {} threads, but the cpuset holds {} core{} (Open MPI binds each rank to one core "
-                 "at 2 ranks or fewer); start with mpirun --map-by slot:PE={} --bind-to core, with srun "
-                 "--cpus-per-task={}, or use fewer threads",
-                 rank_list(ranks), threads, cores, cores == 1 ? "" : "s", threads, threads),
-             {fmt::format("threads {}", cores)}});
+        findings.push_back({false,
+                            fmt::format("{}{} threads, but the cpuset holds {} core{}{}; {}use fewer threads",
+                                        placements.size() == 1 ? "" : rank_list(ranks) + ": ", threads, cores,
+                                        cores == 1 ? "" : "s",
+                                        cores == 1 && is_open_mpi(launcher)
+                                            ? " (Open MPI binds each rank to one core at 2 ranks or fewer)"
+                                            : "",
+                                        more_cores(launcher, threads)),
+                            {fmt::format("threads {}", cores)}});
     }
 }
 
-void check_sharing(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
-    struct Node {
-        std::set<int> cpus;
-        int threads = 0;
-        std::vector<int> ranks;
-    };
-    std::map<std::string, Node> nodes;
-    for (const auto& p : placements) {
-        Node& node = nodes[p.host];
-        node.cpus.insert(p.cpus.begin(), p.cpus.end());
-        node.threads += p.threads;
-        node.ranks.push_back(p.rank);
+// Ranks of one host that share cores with others, where there are too few for all their threads.
+struct Crowd {
+    std::vector<int> ranks;
+    std::size_t threads = 0, cores = 0;
+    std::size_t each = SIZE_MAX;  // cores that there are for a rank
+};
+
+Crowd crowd_of(const std::vector<const Placement*>& ranks) {
+    Crowd crowd;
+    std::vector<base::NumberRanges> cores;
+    for (const auto* p : ranks) {
+        auto& own = cores.emplace_back();
+        for (const int core : p->cores) own.emplace_back(core, core);
     }
-    for (const auto& [host, node] : nodes) {
-        if (node.ranks.size() < 2 || node.threads <= static_cast<int>(node.cpus.size())) continue;
-        // Fewer threads mend nothing where each rank would still want a CPU that another one has.
-        const auto each = node.cpus.size() / node.ranks.size();
+    for (const auto& together : base::connected(cores)) {
+        base::NumberRanges all;
+        std::size_t threads = 0;
+        for (const auto i : together) {
+            all.insert(all.end(), cores[i].begin(), cores[i].end());
+            threads += static_cast<std::size_t>(ranks[i]->threads);
+        }
+        const std::size_t count = base::count_of(all);
+        if (together.size() < 2 || threads <= count) continue;
+        for (const auto i : together) crowd.ranks.push_back(ranks[i]->rank);
+        crowd.threads += threads;
+        crowd.cores += count;
+        crowd.each = std::min(crowd.each, count / together.size());
+    }
+    std::ranges::sort(crowd.ranks);
+    return crowd;
+}
+
+void check_sharing(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
+    std::map<std::string, std::vector<const Placement*>> nodes;
+    for (const auto& p : placements) nodes[p.host].push_back(&p);
+    for (const auto& [host, ranks] : nodes) {
+        const Crowd crowd = crowd_of(ranks);
+        if (crowd.ranks.empty()) continue;
+        // Fewer threads mend nothing where each rank would still want a core that another one has.
+        const bool mends = crowd.each > 0;
         findings.push_back(
             {false,
-             fmt::format("{}: {} run {} threads on {} CPUs, so they wait for each other; use fewer ranks "
+             fmt::format("{}: {} run {} threads on {} core{}, so they wait for each other; use fewer ranks "
                          "per node{}",
-                         host, rank_list(node.ranks), node.threads, node.cpus.size(),
-                         each == 0 ? "" : " or fewer threads"),
-             each == 0 ? base::Settings{} : base::Settings{fmt::format("threads {}", each)}});
+                         host, rank_list(crowd.ranks), crowd.threads, crowd.cores,
+                         crowd.cores == 1 ? "" : "s", mends ? " or fewer threads" : ""),
+             mends ? base::Settings{fmt::format("threads {}", crowd.each)} : base::Settings{}});
     }
+}
+
+// The ranks that share a cgroup's limit, and what they run.
+struct Limited {
+    std::string host;
+    double cpus = 0;
+    int threads = 0;
+    std::vector<int> ranks;
+
+    double threads_per_cpu() const { return threads / cpus; }
+    int for_each() const { return static_cast<int>(std::floor(cpus / static_cast<double>(ranks.size()))); }
+};
+
+// By host and cgroup.
+std::map<std::pair<std::string, std::string>, Limited> limits_of(const std::vector<Placement>& placements) {
+    std::map<std::pair<std::string, std::string>, Limited> all;
+    for (const auto& p : placements) {
+        for (const auto& limit : p.quota.limits) {
+            Limited& limited = all[{p.host, limit.cgroup}];
+            limited.host = p.host;
+            limited.cpus = limit.cpus;
+            limited.threads += p.threads;
+            limited.ranks.push_back(p.rank);
+        }
+    }
+    return all;
+}
+
+// The worst cgroup speaks for all.
+void check_quotas(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
+    std::optional<Limited> worst;
+    std::set<std::string> hosts;
+    for (const auto& [key, limited] : limits_of(placements)) {
+        if (limited.threads <= limited.cpus) continue;
+        hosts.insert(limited.host);
+        if (!worst || limited.threads_per_cpu() > worst->threads_per_cpu()) worst = limited;
+    }
+    if (!worst) return;
+    const int each = worst->for_each();
+    const auto among = hosts.size() > 1 ? fmt::format(" (the worst of {} such hosts)", hosts.size()) : "";
+    findings.push_back(
+        {false,
+         fmt::format("{}{}: the cgroup allows {:g} CPU{}; {} thread{} of {} {} throttled; {}raise the limit "
+                     "of its container or job",
+                     worst->host, among, worst->cpus, worst->cpus == 1 ? "" : "s", worst->threads,
+                     worst->threads == 1 ? "" : "s", rank_list(worst->ranks),
+                     worst->threads == 1 ? "is" : "are", each == 0 ? "" : "use fewer threads, or "),
+         each == 0 ? base::Settings{} : base::Settings{fmt::format("threads {}", each)}});
+}
+
+// nullptr: there is none.
+const CpuQuota::Limit* least_of(const CpuQuota& quota) {
+    const auto least = std::ranges::min_element(quota.limits, {}, &CpuQuota::Limit::cpus);
+    return least == quota.limits.end() ? nullptr : &*least;
+}
+
+// Two bounds, of which the lower one holds: each rank's own least limit, where every rank has one, and the
+// limits that all ranks of the host share.
+std::string quota_of_host(const std::vector<const Placement*>& ranks) {
+    std::map<std::string, std::pair<double, std::size_t>> sharers;  // of a cgroup
+    std::map<std::string, double> least;
+    bool all_have = true;
+    for (const auto* p : ranks) {
+        if (!p->quota.known) return "unknown";
+        for (const auto& limit : p->quota.limits) {
+            auto& [cpus, count] = sharers[limit.cgroup];
+            cpus = limit.cpus;
+            ++count;
+        }
+        const auto* const own = least_of(p->quota);
+        all_have = all_have && own != nullptr;
+        if (all_have) least[own->cgroup] = own->cpus;
+    }
+    std::optional<double> allowed;
+    const auto bound = [&](double cpus) { allowed = std::min(cpus, allowed.value_or(cpus)); };
+    for (const auto& [cgroup, of] : sharers)
+        if (of.second == ranks.size()) bound(of.first);
+    double sum = 0;
+    for (const auto& [cgroup, cpus] : least) sum += cpus;
+    if (all_have) bound(sum);
+    return allowed ? fmt::format("{:g}", *allowed) : "none";
 }
 
 void check_builds(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
@@ -85,9 +207,39 @@ Placement own_placement(int rank, int local_rank, int threads, const std::string
                 .gpus = gpus,
                 .cpu = cpu_model(),
                 .own_gpu = own_gpu};
-    p.cores = cores_in(p.cpus);
-    p.threads = threads > 0 ? threads : std::max(1, p.cores);
+    p.cores = core_names(p.cpus);
+    p.threads = threads > 0 ? threads : std::max(1, static_cast<int>(p.cores.size()));
+    p.threads_by_default = threads <= 0;
+    p.quota = cpu_quota();
     return p;
+}
+
+std::optional<double> least_limit(const CpuQuota& quota) {
+    const auto* const least = least_of(quota);
+    return least == nullptr ? std::nullopt : std::optional(least->cpus);
+}
+
+void settle_threads(std::vector<Placement>& placements) {
+    const auto limits = limits_of(placements);
+    for (auto& p : placements) {
+        if (!p.threads_by_default) continue;
+        for (const auto& limit : p.quota.limits)
+            p.threads = std::max(1, std::min(p.threads, limits.at({p.host, limit.cgroup}).for_each()));
+    }
+}
+
+std::string quota_text(const std::vector<Placement>& placements) {
+    std::map<std::string, std::vector<const Placement*>> hosts;
+    for (const auto& p : placements) hosts[p.host].push_back(&p);
+    std::set<std::string> different;
+    std::vector<std::string> texts;
+    for (const auto& [host, ranks] : hosts) {
+        const auto quota = quota_of_host(ranks);
+        different.insert(quota);
+        texts.push_back(fmt::format("{} on {}", quota, host));
+    }
+    if (different.empty()) return "unknown";
+    return different.size() == 1 ? *different.begin() : base::join(texts, ", ");
 }
 
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus) {
@@ -123,12 +275,13 @@ std::optional<Finding> check_connected(int world_size, const std::string& launch
                    {fmt::format("expect-ranks {}", world_size)}};
 }
 
-std::vector<Finding> check_placements(const std::vector<Placement>& placements) {
+std::vector<Finding> check_placements(const std::vector<Placement>& placements, const std::string& launcher) {
     std::vector<Finding> findings;
     if (placements.empty()) return findings;
     check_builds(placements, findings);
-    check_threads(placements, findings);
+    check_threads(placements, launcher, findings);
     check_sharing(placements, findings);
+    check_quotas(placements, findings);
     return findings;
 }
 

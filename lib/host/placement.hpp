@@ -11,28 +11,53 @@
 
 namespace ranklab::host {
 
+/// CPU time that cgroups allow, in CPUs (cpu.max of version 2, cpu.cfs_quota_us of version 1).
+struct CpuQuota {
+    struct Limit {
+        double cpus = 0;
+        std::string cgroup;  ///< the same text in all processes of a host that share it
+        static auto fields(auto& self) { return std::tie(self.cpus, self.cgroup); }
+    };
+    bool known = false;         ///< the system says it; without limits there is none
+    std::vector<Limit> limits;  ///< of the own cgroup and those above it that have one
+
+    static auto fields(auto& self) { return std::tie(self.known, self.limits); }
+};
+
 /// What one rank knows of its own place.
 struct Placement {
     int rank = 0;
     int local_rank = 0;
     std::string host;
-    std::vector<int> cpus;     ///< logical CPUs of its cpuset
-    int cores = 0;             ///< physical cores among them
-    int threads = 0;           ///< intra-op threads it will use
-    std::string build;         ///< version and revision of its program
-    std::string gpus;          ///< names of the GPUs it sees, or why none
-    std::string cpu = {};      ///< the processor's model
-    std::string own_gpu = {};  ///< name and UUID of the one it would use, "" where it sees none
+    std::vector<int> cpus;        ///< logical CPUs of its cpuset
+    std::vector<int> cores = {};  ///< physical cores among them (core_names)
+    int threads = 0;              ///< intra-op threads it will use
+    std::string build;            ///< version and revision of its program
+    std::string gpus;             ///< names of the GPUs it sees, or why none
+    std::string cpu = {};         ///< the processor's model
+    std::string own_gpu = {};     ///< name and UUID of the one it would use, "" where it sees none
+    CpuQuota quota = {};
+    bool threads_by_default = false;  ///< nobody gave their number
 
     static auto fields(auto& self) {
         return std::tie(self.rank, self.local_rank, self.host, self.cpus, self.cores, self.threads,
-                        self.build, self.gpus, self.cpu, self.own_gpu);
+                        self.build, self.gpus, self.cpu, self.own_gpu, self.quota, self.threads_by_default);
     }
 };
 
-/// This rank's place; `threads` 0 means one per core of the cpuset.
+/// This rank's place; `threads` 0 means one per core of the cpuset (settle_threads has the last word).
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
                         const std::string& gpus, const std::string& own_gpu = "");
+
+/// The least of them, in CPUs; nothing where there is none.
+std::optional<double> least_limit(const CpuQuota& quota);
+
+/// Takes from the threads that nobody asked for what the cgroups do not allow: the ranks that share a limit
+/// have equal parts of it, rounded down, and one thread at least.
+void settle_threads(std::vector<Placement>& placements);
+
+/// What the cgroups allow all ranks of a host, in CPUs: "2", "none", "unknown"; by host where they differ.
+std::string quota_text(const std::vector<Placement>& placements);
 
 /// What each rank computes on, by place in `placements`: its GPU's name and UUID where `on_gpus`, otherwise
 /// "cpu", with the processor's model where the hosts' differ.
@@ -50,7 +75,9 @@ struct Finding {
 std::optional<Finding> check_connected(int world_size, const std::string& launcher,
                                        std::optional<int> launched, std::optional<int> expected);
 
-/// Threads against cpusets, ranks that share cores, programs that differ.
-std::vector<Finding> check_placements(const std::vector<Placement>& placements);
+/// Threads against cpusets and cgroups' limits, ranks that share cores, programs that differ. `launcher` as
+/// of check_connected: what mends it is how that one starts.
+std::vector<Finding> check_placements(const std::vector<Placement>& placements,
+                                      const std::string& launcher = "");
 
 }  // namespace ranklab::host

@@ -7,11 +7,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
 #include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/proc_stat.hpp"
 
 namespace ranklab::host {
@@ -26,6 +29,19 @@ bool restart_peak_rss() {
     malloc_trim(0);
     std::ofstream marks("/proc/self/clear_refs");
     return static_cast<bool>(marks << "5" << std::flush);
+}
+
+std::int64_t memory_asked_bytes() {
+    constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
+    const auto number = [](const char* name) {
+        const char* const text = std::getenv(name);
+        return text == nullptr ? 0
+                               : std::max<std::int64_t>(0, base::number_in<std::int64_t>(text).value_or(0));
+    };
+    const std::int64_t of_node = number("SLURM_MEM_PER_NODE");
+    const std::int64_t asked =
+        of_node > 0 ? of_node : number("SLURM_MEM_PER_CPU") * number("SLURM_CPUS_ON_NODE");
+    return asked < (std::int64_t{1} << 40U) ? asked * kMiB : 0;
 }
 
 std::int64_t memory_bytes() {

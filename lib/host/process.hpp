@@ -15,6 +15,10 @@ bool restart_peak_rss();
 /// Of the host, in bytes; 0 if unknown.
 std::int64_t memory_bytes();
 
+/// What the job asked Slurm for on this host, in bytes (SLURM_MEM_PER_NODE, or SLURM_MEM_PER_CPU times
+/// SLURM_CPUS_ON_NODE); 0 where it asked for none, or there is no Slurm.
+std::int64_t memory_asked_bytes();
+
 /// EnvironmentError where the limit of the address space (ulimit -v) leaves less than `more_bytes` beside
 /// what is mapped: libraries that meet it in their midst end the process by signals or in their own words.
 void require_address_space(std::uint64_t more_bytes);

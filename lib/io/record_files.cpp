@@ -65,7 +65,7 @@ void write_all(int fd, std::span<const char> first, std::span<const char> second
 
 void read_all(int fd, std::span<std::byte> bytes, const fs::path& path) {
     const auto got = base::read_whole(fd, bytes);
-    if (!got) base::throw_errno("read", path, errno, kSetting);
+    if (!got) base::throw_read_errno("read", path, errno, kSetting);
     if (*got < bytes.size()) damaged(path, "ends while it is read");
 }
 
@@ -173,7 +173,7 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
         const auto mark = times_.phase(IoPhase::open);
         file = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         if (!file && errno == ENOENT) damaged(path, "is not there");
-        if (!file || ::fstat(file.get(), &status) != 0) base::throw_errno("open", path, errno, kSetting);
+        if (!file || ::fstat(file.get(), &status) != 0) base::throw_read_errno("open", path, errno, kSetting);
     }
     if (!S_ISREG(status.st_mode)) damaged(path, "is " + base::irregular_kind(path) + ", not a file");
     const std::size_t there = status.st_size;

@@ -52,7 +52,7 @@ OpenFile open_to_read(const fs::path& file) {
     OpenFile opened;
     opened.descriptor = base::Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!opened.descriptor || ::fstat(opened.descriptor.get(), &opened.status) != 0)
-        base::throw_errno("open", file, errno, kSetting);
+        base::throw_read_errno("open", file, errno, kSetting);
     return opened;
 }
 

@@ -225,9 +225,10 @@ void close_all_from(int first) {
         if (descriptor >= first) ::close(descriptor);
 }
 
-/// Ctrl-C, and the batch system's SIGTERM, reach the whole group: the parent decides what follows.
+/// Ctrl-C, the batch system's SIGTERM, and a lost terminal's SIGHUP reach the whole group: the parent decides
+/// what follows.
 void settle_in() {
-    for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     close_all_from(kQueueDescriptor + 1);
 }

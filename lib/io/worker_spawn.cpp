@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/pinned.hpp"
+#include "base/program_beside.hpp"
 #include "io/wire.hpp"
 
 namespace ranklab::io {
@@ -38,7 +39,7 @@ class SpawnPlan : base::Pinned {
         ::posix_spawnattr_init(&attributes_);
         sigset_t held;
         sigemptyset(&held);
-        for (const int signal : {SIGINT, SIGTERM}) sigaddset(&held, signal);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
         ::posix_spawnattr_setsigmask(&attributes_, &held);
         ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
     }
@@ -62,9 +63,8 @@ class SpawnPlan : base::Pinned {
 }  // namespace
 
 fs::path worker_program(const Job& job) {
-    const fs::path program = job.worker_program.empty()
-                                 ? fs::read_symlink("/proc/self/exe").parent_path() / "ranklab-io-worker"
-                                 : job.worker_program;
+    const fs::path program =
+        job.worker_program.empty() ? base::program_beside("ranklab-io-worker") : job.worker_program;
     if (!fs::exists(program))
         throw base::EnvironmentError(fmt::format(
             "{} is not there, which process-pool and process-queue start their workers from; build or "

@@ -12,6 +12,7 @@
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "options/byte_size.hpp"
+#include "options/ini_text.hpp"
 
 namespace ranklab::options {
 namespace po = boost::program_options;
@@ -22,46 +23,12 @@ using Texts = std::vector<std::string>;
 // Between the values of an option that was given several times: ASCII's unit separator.
 constexpr char kBetweenTexts = '\x1f';
 
-std::string config_text(const std::string& path) {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-    const auto opened = base::try_open_regular(path, O_RDONLY);
-    if (!opened.kind.empty())
-        throw base::OptionError("--config: " + base::irregular_sentence(path, opened.kind));
-    const auto& file = opened.file;
-    std::string text;
-    if (!file || !base::read_up_to(file, kMostBytes + 1, text) || text.empty())
-        throw base::OptionError(
-            fmt::format("cannot read the config file '{}' (or it is empty); --config takes an INI file "
-                        "such as configs/mnist/serial.ini",
-                        path));
-    // NUL parts the values where ranks tell them to each other.
-    if (text.size() > kMostBytes || text.find('\0') != std::string::npos)
-        throw base::OptionError(
-            fmt::format("the config file '{}' has {}, so it is none; name an INI file such as "
-                        "configs/mnist/serial.ini",
-                        path, text.size() > kMostBytes ? "more than 1 MiB" : "bytes that are no text"));
-    return text;
-}
-
 // They are asked of a command, and would do nothing here.
 bool is_for_the_command_line(const Option& option) {
     return option.name == "config" || (option.role == Role::request && option.name != "dry-run");
 }
 
 // A value would end there, and keep its first quote.
-void refuse_quoted_comments(const std::string& path, const std::string& text) {
-    for (const auto& line : base::split(text, '\n')) {
-        const auto hash = line.find('#');
-        const auto value = line.find_first_not_of(" \t", line.find('=') + 1);
-        if (hash == std::string::npos || value >= hash || (line[value] != '"' && line[value] != '\''))
-            continue;
-        if (std::ranges::count(line.substr(value, hash - value), line[value]) % 2 == 1)
-            throw base::OptionError(fmt::format(
-                "{}: '{}' has a # within quotes, and a # begins a comment there too; leave it out", path,
-                base::printable(base::trim(line), 60)));
-    }
-}
-
 po::options_description boost_description(const Schema& schema) {
     po::options_description list;
     for (const auto& option : schema.all()) {
@@ -96,21 +63,19 @@ void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
     std::reverse(given.begin(), given.end());
 }
 
-// That of another program's name before that of a slip.
-std::optional<std::string> meant(const Schema& schema, std::string name) {
+// What another program's name means here, before what a slip of the fingers may have meant.
+std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
     std::vector<std::string> names;
+    for (const auto& [words, advice] : schema.no_options())
+        if (std::ranges::find(words, name) != words.end()) return advice;
     for (const auto& option : schema.all()) {
         if (option.name == name || std::ranges::find(option.elsewhere, name) != option.elsewhere.end())
-            return option.name;
+            return fmt::format("did you mean {}{}?", dashes, option.name);
         names.push_back(option.name);
     }
-    return base::nearest(name, names);
-}
-
-std::string did_you_mean(const Schema& schema, const std::string& name, const char* dashes) {
-    const auto near = meant(schema, name);
-    return near ? fmt::format("; did you mean {}{}?", dashes, *near) : std::string("; --help lists them all");
+    const std::string question = base::did_you_mean(name, names, dashes);
+    return question.empty() ? "--help lists them all" : question;
 }
 
 // The name alone, fit to be shown: it may come from a binary file.
@@ -148,12 +113,18 @@ bool within(const Option& option, double number) {
     return number >= option.minimum && number <= option.maximum;
 }
 
+// " (did you mean cuda?)", or "".
+std::string hint_of_value(const Option& option, const std::string& value) {
+    for (const auto& [theirs, ours] : option.values_elsewhere)
+        if (theirs == value) return fmt::format(" (did you mean {}?)", ours);
+    return base::or_did_you_mean(value, option.choices);
+}
+
 void check_choice(const Option& option, const std::string& value, const std::string& source) {
     if (std::ranges::find(option.choices, value) != option.choices.end()) return;
-    const auto near = base::nearest(value, option.choices);
     throw base::OptionError(fmt::format("{} cannot be '{}'; it is one of {}{}", source,
                                         base::printable(value, 60), base::join(option.choices, ", "),
-                                        near ? fmt::format(" (did you mean {}?)", *near) : ""));
+                                        hint_of_value(option, value)));
 }
 
 void check_integer(const Option& option, const std::string& value, const std::string& source) {
@@ -206,8 +177,8 @@ void check_value(const Option& option, const std::string& value, const std::stri
             throw base::OptionError(
                 fmt::format("unknown option {}{}; --help lists them all", own_dashes, name));
         }
-        throw base::OptionError(fmt::format("{}unknown {} {}{}{}", where, *dashes != 0 ? "option" : "key",
-                                            dashes, name, did_you_mean(schema, name, dashes)));
+        throw base::OptionError(fmt::format("{}unknown {} {}{}; {}", where, *dashes != 0 ? "option" : "key",
+                                            dashes, name, hint(schema, name, dashes)));
     } catch (const po::multiple_occurrences& error) {
         throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where, dashes,
                                             bare(error.get_option_name())));
@@ -263,9 +234,8 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
 }
 
 void Options::read_config(const std::string& path) {
-    const std::string text = config_text(path);
-    refuse_quoted_comments(path, text);
-    std::istringstream file(text);
+    std::istringstream file(
+        ini_text(path, {"--config: ", "config file", "--config takes", "configs/mnist/serial.ini"}));
     const auto description = boost_description(schema_);
     po::variables_map values;
     try {

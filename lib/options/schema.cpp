@@ -95,7 +95,13 @@ Schema& Schema::when_absent(std::string value, Relation where) {
     return *this;
 }
 
+Schema& Schema::no_option(std::vector<std::string> names, std::string advice) {
+    no_options_.push_back({std::move(names), std::move(advice)});
+    return *this;
+}
+
 Schema& Schema::append(const Schema& other) {
+    no_options_.insert(no_options_.end(), other.no_options_.begin(), other.no_options_.end());
     for (const auto& option : other.options_) {
         options_.push_back(option);
         if (option.section.empty()) options_.back().section = section_;

@@ -17,7 +17,7 @@ enum class Type { text, texts, choice, integer, real, bytes, flag };
 /// What an option is to a run: whether two runs that differ in it are of the same work.
 enum class Role {
     work,         ///< what is measured
-    together,     ///< how ranks work together; means nothing on a single device
+    together,     ///< how ranks, or replicas, work together; means nothing on a single device
     scale,        ///< how many ranks take part
     length,       ///< how long is measured
     times,        ///< how often is measured
@@ -46,6 +46,8 @@ struct Option {
     double minimum = 0;                                        ///< of integer, real and bytes
     double maximum = std::numeric_limits<double>::infinity();  ///< of the same
     std::vector<std::string> elsewhere = {};  ///< what other programs call it, for who types that
+    /// What other programs call one of its choices, and what it is here ("gpu", "cuda").
+    std::vector<std::pair<std::string, std::string>> values_elsewhere = {};
     std::string section = {};
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
     Role role = Role::work;
@@ -58,6 +60,12 @@ struct Option {
     /// What a run did that lacks it, since it was made before there was the option, and of which other
     /// settings that is so (none named: of all others).
     std::vector<std::pair<std::string, Relation>> when_absent = {};
+};
+
+/// Names of other programs' options for what is no option here, and how it is said.
+struct NoOption {
+    std::vector<std::string> names;
+    std::string advice;
 };
 
 /// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds, products of
@@ -104,6 +112,11 @@ class Schema {
     Schema& shorthand(char letter);
     /// What PyTorch and others call the option last added: an error of that name suggests this one.
     Schema& elsewhere(std::vector<std::string> names) { return change(&Option::elsewhere, std::move(names)); }
+    Schema& values_elsewhere(std::vector<std::pair<std::string, std::string>> values) {
+        return change(&Option::values_elsewhere, std::move(values));
+    }
+    /// Names that are options of other programs and none here: an error of one of them ends in `advice`.
+    Schema& no_option(std::vector<std::string> names, std::string advice);
     /// What the option last added is.
     Schema& role(Role role);
     Schema& in_header() { return change(&Option::in_header, true); }
@@ -128,6 +141,7 @@ class Schema {
     Schema& fallback(const std::string& name, std::string value);
 
     const std::vector<Option>& all() const { return options_; }
+    const std::vector<NoOption>& no_options() const { return no_options_; }
     const Option* find(const std::string& name) const;
     /// Throws Error where there is none: a bug.
     const Option& at(const std::string& name) const;
@@ -145,6 +159,7 @@ class Schema {
     Option& last();
 
     std::vector<Option> options_;
+    std::vector<NoOption> no_options_;
     std::string section_;
     std::size_t most_positional_ = 0;
 };

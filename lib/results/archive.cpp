@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "hdf5/contents.hpp"
 #include "results/opened.hpp"
 #include "results/replace.hpp"
@@ -110,12 +111,6 @@ void write_entries(StagedFile& staged, const Source* base, const std::vector<Ent
     check_written(staged.path(), entries);
 }
 
-std::uint64_t hash_of(const std::string& bytes) {
-    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211U;
-    return hash;
-}
-
 // Collects the runs of several files, each id once.
 class Collection {
   public:
@@ -156,7 +151,7 @@ class Collection {
     // False where this very run is there under one of the names that it could have.
     bool rename(Entry& entry, const hdf5::Contents& contents) const {
         const std::string start = entry.id.substr(0, entry.id.rfind('-'));
-        std::uint64_t hash = hash_of(contents.bytes);
+        std::uint64_t hash = base::fingerprint(contents.bytes);
         for (auto taken = places_.find(entry.id); taken != places_.end();
              taken = places_.find(entry.new_id)) {
             const auto there = contents_of(entries_[taken->second]);

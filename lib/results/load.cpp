@@ -21,6 +21,7 @@ class NamedColumns {
         for (auto& column : hdf5::read_table(group, name)) columns_[column.name] = std::move(column.values);
     }
 
+    bool has(const char* name) const { return columns_.contains(name); }
     const std::vector<double>& doubles(const char* name) const { return get<std::vector<double>>(name); }
     const std::vector<std::int64_t>& ints(const char* name) const {
         return get<std::vector<std::int64_t>>(name);
@@ -126,10 +127,13 @@ void load_samples(const hdf5::Group& group, std::vector<Measurement>& measuremen
 std::vector<HostRow> load_hosts(const hdf5::Group& group) {
     const NamedColumns table(group, "hosts");
     std::vector<HostRow> hosts(table.ints("rank").size());
-    for (std::size_t row = 0; row < hosts.size(); ++row)
+    for (std::size_t row = 0; row < hosts.size(); ++row) {
         hosts[row] = {static_cast<int>(table.ints("rank")[row]),
                       static_cast<int>(table.ints("local_rank")[row]), table.texts("host")[row],
                       table.texts("cpus")[row], table.texts("device")[row]};
+        if (table.has("threads")) hosts[row].threads = static_cast<int>(table.ints("threads")[row]);
+        if (table.has("cores")) hosts[row].cores = table.texts("cores")[row];
+    }
     return hosts;
 }
 

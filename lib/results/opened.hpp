@@ -64,8 +64,8 @@ auto opened(const std::filesystem::path& path, Read read) {
 
 /// The path that links lead to, where there is a file to read.
 inline std::filesystem::path existing(const std::filesystem::path& path) {
-    std::filesystem::path resolved = resolve(path);
-    if (!regular_file_exists(resolved))
+    std::filesystem::path resolved = resolve(path, Access::read);
+    if (!regular_file_exists(resolved, Access::read))
         throw base::OptionError(
             fmt::format("there is no results file {}; is its name spelt right?", path.string()));
     return resolved;

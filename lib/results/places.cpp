@@ -19,29 +19,34 @@ namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  // the kernel's own limit
 
+[[noreturn]] void refuse(Access access, const char* call, const fs::path& path, int error) {
+    if (access == Access::read) throw_read_errno(call, path, error);
+    throw_errno(call, path, error);
+}
+
 }  // namespace
 
-fs::path resolve(const fs::path& path) {
+fs::path resolve(const fs::path& path, Access access) {
     if (path.filename().empty() || path.filename() == "." || path.filename() == "..")
         throw base::OptionError(
             fmt::format("'{}' names a folder; name a file, such as results/ranklab.h5", path.string()),
-            {"output"});
+            access == Access::read ? base::Settings{} : base::Settings{"output"});
     std::error_code error;
     fs::path resolved = fs::absolute(path, error);
-    if (error) throw_errno("getcwd", path, error.value());
+    if (error) refuse(access, "getcwd", path, error.value());
     for (int links = 0; fs::is_symlink(fs::symlink_status(resolved, error)); ++links) {
         const fs::path target = fs::read_symlink(resolved, error);
-        if (error || links == kMostLinks) throw_errno("readlink", path, error ? error.value() : ELOOP);
+        if (error || links == kMostLinks) refuse(access, "readlink", path, error ? error.value() : ELOOP);
         resolved = resolved.parent_path() / target;  // an absolute target replaces the whole
     }
     return resolved;
 }
 
-bool regular_file_exists(const fs::path& resolved) {
+bool regular_file_exists(const fs::path& resolved, Access access) {
     struct stat status {};
     if (::stat(resolved.c_str(), &status) != 0) {
         if (errno == ENOENT) return false;
-        throw_errno("stat", resolved, errno);
+        refuse(access, "stat", resolved, errno);
     }
     if (S_ISREG(status.st_mode)) return true;
     throw base::OptionError(

@@ -10,13 +10,17 @@ namespace ranklab::results {
 
 using base::Descriptor;
 using base::throw_errno;
+using base::throw_read_errno;
+
+/// What is meant to be done with a file: a refusal speaks of that alone.
+enum class Access { read, write };
 
 /// The absolute path that symbolic links lead to, whether or not there is a file yet. OptionError for
 /// a path without a file name and for links in a circle.
-std::filesystem::path resolve(const std::filesystem::path& path);
+std::filesystem::path resolve(const std::filesystem::path& path, Access access = Access::write);
 
 /// Whether there is a regular file. OptionError where there is a folder, a device, a pipe or a socket.
-bool regular_file_exists(const std::filesystem::path& resolved);
+bool regular_file_exists(const std::filesystem::path& resolved, Access access = Access::write);
 
 void make_parent_folders(const std::filesystem::path& resolved);
 

@@ -51,7 +51,8 @@ bool replace_once(const fs::path& target, const std::function<void(const Staging
             throw_errno("HDF5", target, reason);
         throw base::DataError(fmt::format(
             "{}: HDF5 cannot make its next version, so this file, or one that goes into it, is damaged; "
-            "`ranklab results check` says which ({})",
+            "`ranklab results check` says where. If it finds nothing, `ranklab results export` writes the "
+            "runs into a sound file ({})",
             target.string(), error.what()));
     }
     staged.flush();  // takes its time, and what is asked now shall hold until the rename

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
+#include "base/shell_path.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/library_use.hpp"
 #include "results/file_lock.hpp"
@@ -104,7 +105,7 @@ Run ResultFile::read(const std::string& id, Detail detail) const {
     return reading(path_, [&](const hdf5::Group& runs) {
         if (!is_link_name(id) || !runs.has(id))
             throw base::OptionError(fmt::format("{} has no run '{}'; `ranklab report {}` lists them",
-                                                path_.string(), id, path_.string()));
+                                                path_.string(), id, base::shell_path(path_.string())));
         return whole_run(path_, runs, id, detail);
     });
 }

@@ -4,12 +4,35 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <random>
 
 #include "base/cast.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::results {
+namespace {
+
+// As scripts ask for it.
+std::string signal_name(int signal) {
+    switch (signal) {
+        case SIGHUP:
+            return "SIGHUP";
+        case SIGINT:
+            return "SIGINT";
+        case SIGKILL:
+            return "SIGKILL";
+        case SIGUSR1:
+            return "SIGUSR1";
+        case SIGTERM:
+            return "SIGTERM";
+        default:
+            return fmt::format("signal {}", signal);
+    }
+}
+
+}  // namespace
 
 std::string kind_name(Kind kind) {
     static constexpr std::array<const char*, 4> kNames{"cost", "rate", "ratio", "count"};
@@ -53,6 +76,12 @@ std::string Run::setting(const std::string& key) const {
     return found == config.end() ? "" : found->value;
 }
 
+std::string Run::fact(std::string_view section, std::string_view key) const {
+    const auto found = std::ranges::find_if(
+        context, [&](const Fact& one) { return one.section == section && one.key == key; });
+    return found == context.end() ? "" : found->value;
+}
+
 double Run::median(std::string_view name) const {
     const Measurement* measurement = find(name);
     return measurement == nullptr ? stats::kNone : measurement->summary.median;
@@ -62,10 +91,16 @@ std::string Run::verified() const {
     const Table* table = find_table("verification");
     const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
     if (checks == nullptr || checks->empty()) return "not verified";
-    for (const auto& result : *checks) {
-        if (result != "passed") return result == "failed" ? "NO" : result;
-    }
-    return "yes";
+    for (const auto& result : *checks)
+        if (result != "passed" && result != "does not apply") return result == "failed" ? "NO" : result;
+    return std::ranges::find(*checks, "passed") == checks->end() ? "not verified" : "yes";
+}
+
+std::string Run::cut_short() const {
+    constexpr int kOfSignals = 128;
+    if (exit_code > kOfSignals) return signal_name(exit_code - kOfSignals);
+    if (exit_code == base::number_of(base::ExitCode::time_limit)) return "time limit";
+    return !warnings.empty() && warnings.front().starts_with(kNotComplete) ? "not complete" : "";
 }
 
 std::string make_run_id(std::int64_t unix_seconds) {

@@ -64,6 +64,10 @@ struct HostRow {
     std::string host;
     std::string cpus;    ///< the rank's cpuset, "0-3,8"
     std::string device;  ///< "cpu" or the GPU's name
+    // Older programs did not store these.
+    int threads = 0;  ///< that compute; 0: not stored
+    std::string cores =
+        {};  ///< the physical cores of its cpuset, each by its lowest CPU, "0-1"; "": not stored
 };
 
 /// One effective option. `number` says that the value is written bare in JSON.
@@ -107,12 +111,20 @@ struct Run : RunHeader {
     const Table* find_table(std::string_view name) const;
     /// The effective option of that name; "" where there is none.
     std::string setting(const std::string& key) const;
+    /// What the context says of it; "" where it says nothing.
+    std::string fact(std::string_view section, std::string_view key) const;
     /// The median of that measurement; NaN where there is none.
     double median(std::string_view name) const;
-    /// Of the table `verification`: "yes" where all passed, "NO" where the first that did not failed,
-    /// otherwise what it says ("not verified").
+    /// Of the table `verification`: "yes" where all that apply passed, "NO" where the first that did not
+    /// failed, otherwise what it says ("not verified").
     std::string verified() const;
+    /// Why it has not all that it was to measure: "time limit", a signal ("SIGTERM"), "not complete" where
+    /// its job ended without it (kNotComplete); "" where nothing cut it short.
+    std::string cut_short() const;
 };
+
+/// How the first warning begins of a run that its job did not finish.
+inline constexpr std::string_view kNotComplete = "the run is NOT COMPLETE: ";
 
 /// A new run id: the UTC start and 24 random bits from the system, so that ids of jobs that start in
 /// the same second do not clash.

@@ -82,7 +82,7 @@ fs::path temporary_beside(const fs::path& target) {
 StagedFile::StagedFile(fs::path target, const char* setting)
     : target_(std::move(target)), path_(temporary_beside(target_)), setting_(setting) {
     descriptor_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!descriptor_) throw_errno("open", path_, errno, setting_);
+    if (!descriptor_) throw_errno("open", target_, errno, setting_);
 }
 
 StagedFile::~StagedFile() {
@@ -110,7 +110,7 @@ void StagedFile::take_permissions(const Descriptor& from) const {
     // The group first, since chown may clear bits of the mode; that it fails for a foreign group is no
     // reason not to store the run.
     static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
-    if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0) throw_errno("fchmod", path_, errno);
+    if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0) throw_errno("fchmod", target_, errno);
 }
 
 void StagedFile::write(std::span<const std::byte> bytes) {
@@ -118,14 +118,14 @@ void StagedFile::write(std::span<const std::byte> bytes) {
 }
 
 void StagedFile::reserve(std::uint64_t bytes) {
-    const off_t size = status_of(descriptor_, path_).st_size;
+    const off_t size = status_of(descriptor_, target_).st_size;
     const int error = ::posix_fallocate(descriptor_.get(), size, bytes);
     if (error != 0 && error != EINVAL && error != EOPNOTSUPP)
         throw_errno("posix_fallocate", target_, error, setting_);
 }
 
 void StagedFile::flush() {
-    sync(descriptor_, path_, setting_);
+    sync(descriptor_, target_, setting_);
 }
 
 void StagedFile::commit() {

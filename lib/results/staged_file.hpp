@@ -13,8 +13,8 @@ namespace ranklab::results {
 /// A temporary `.NAME.<16 hex digits>.tmp` beside NAME, removed with the object unless committed.
 class StagedFile {
   public:
-    /// Makes an empty temporary that will replace `target` (links resolved). Errors advise another value of
-    /// `setting`.
+    /// Makes an empty temporary that will replace `target` (links resolved). Errors name the target, and
+    /// advise another value of `setting`.
     explicit StagedFile(std::filesystem::path target, const char* setting = "output");
     ~StagedFile();
 

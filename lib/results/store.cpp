@@ -116,7 +116,9 @@ void store_hosts(const hdf5::Group& group, const std::vector<HostRow>& rows) {
         group, "hosts",
         {column<std::int64_t>("rank", rows, [](const HostRow& row) { return row.rank; }),
          column<std::int64_t>("local_rank", rows, [](const HostRow& row) { return row.local_rank; }),
-         words("host", &HostRow::host), words("cpus", &HostRow::cpus), words("device", &HostRow::device)});
+         words("host", &HostRow::host), words("cpus", &HostRow::cpus), words("device", &HostRow::device),
+         column<std::int64_t>("threads", rows, [](const HostRow& row) { return row.threads; }),
+         words("cores", &HostRow::cores)});
 }
 
 void store_tables(const hdf5::Group& group, const std::vector<Table>& tables) {
@@ -194,8 +196,8 @@ std::uint64_t stored_bytes_at_most(const Run& run) {
     bytes += run.measurements.size() * 8 * longest;
     std::size_t host_bytes = 0;
     for (const auto& h : run.hosts)
-        host_bytes = std::max(host_bytes, h.host.size() + h.cpus.size() + h.device.size());
-    bytes += run.hosts.size() * (16 + 3 * host_bytes);  // each column has its own longest entry
+        host_bytes = std::max(host_bytes, h.host.size() + h.cpus.size() + h.device.size() + h.cores.size());
+    bytes += run.hosts.size() * (24 + 4 * host_bytes);  // each column has its own longest entry
     for (const auto& table : run.tables) bytes += table_bytes(table);
     return bytes;
 }

@@ -62,7 +62,9 @@ RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span
 
 /// What stays when ranks are added: the work of all together, or that of each.
 enum class Scaling { strong, weak };
-/// T(reference) / T(p) of job or step times in seconds, one sample a repetition.
+/// T(reference) / T(p) of job or step times in seconds, one sample a repetition, in the order measured: the
+/// interval allows for the dependence of each side, and is NaN where a side says no more than 5 independent
+/// samples would.
 RatioEstimate estimate_speedup(std::span<const double> reference, std::span<const double> time);
 /// Parallel efficiency: work per second and unit of what it costs, cores or GPUs, over the reference's.
 /// `work` and `resources` are over the reference's, too: strong scaling has 1 and the cores, weak scaling the

@@ -24,9 +24,12 @@ constexpr std::size_t kMostDraws = 20'000'000;
 // uniform numbers has a beta distribution, and picks the value. The cost does not grow with n.
 class ResampledMedian {
   public:
-    explicit ResampledMedian(const std::vector<double>& x) : x_(x), n_(base::real(x.size())) {}
+    // As wide as that of so many: fewer than there are values where these hang together.
+    explicit ResampledMedian(const std::vector<double>& x, double effective)
+        : x_(x), n_(base::real(x.size())), drawn_(std::min(effective, n_)) {}
 
     double draw(Random& random) const {
+        if (drawn_ < n_) return value(random.beta((drawn_ + 1) / 2, (drawn_ + 1) / 2));
         const double k = base::real((x_.size() + 1) / 2);
         const double u = random.beta(k, n_ + 1 - k);
         if (x_.size() % 2 == 1) return value(u);
@@ -43,7 +46,18 @@ class ResampledMedian {
 
     const std::vector<double>& x_;
     double n_;
+    double drawn_;
 };
+
+// Of samples in the order measured.
+double effective_size(std::span<const double> samples) {
+    const double found = dependence(samples).effective_n;
+    return std::isnan(found) ? base::real(samples.size()) : found;
+}
+
+bool too_few(const std::vector<double>& samples, double effective, std::size_t fewest) {
+    return samples.size() < fewest || effective < base::real(fewest);
+}
 
 // Two equal medians are 1 to each other, 0 to 0 as well: a count of errors that stays 0 has not changed.
 double ratio_of(double numerator, double denominator) {
@@ -61,16 +75,16 @@ RatioEstimate scaled(RatioEstimate estimate, double factor) {
 }  // namespace
 
 RatioEstimate bootstrap_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                              double level, std::size_t fewest) {
+                              double level, std::size_t fewest, const EffectiveSizes& sizes) {
     const auto a = sorted(numerator);
     const auto b = sorted(denominator);
     if (!a || !b || a->empty() || b->empty()) return {};
     RatioEstimate estimate;
     estimate.ratio = ratio_of(sorted_median(*a), sorted_median(*b));
-    if (a->size() < fewest || b->size() < fewest) return estimate;
+    if (too_few(*a, sizes.numerator, fewest) || too_few(*b, sizes.denominator, fewest)) return estimate;
     Random random(kSeed);
-    const ResampledMedian above(*a);
-    const ResampledMedian below(*b);
+    const ResampledMedian above(*a, sizes.numerator);
+    const ResampledMedian below(*b, sizes.denominator);
     std::vector<double> ratios(kResamples);
     for (double& ratio : ratios) {
         const double numerator_median = above.draw(random);
@@ -108,12 +122,14 @@ RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span
 }
 
 RatioEstimate estimate_speedup(std::span<const double> reference, std::span<const double> time) {
-    return estimate_ratio(reference, time);
+    constexpr double kLevel = 0.95;
+    return bootstrap_ratio(reference, time, kLevel, kFewest,
+                           {effective_size(reference), effective_size(time)});
 }
 
 RatioEstimate estimate_efficiency(std::span<const double> reference, std::span<const double> time,
                                   double work, double resources) {
-    return scaled(estimate_ratio(reference, time), work / resources);
+    return scaled(estimate_speedup(reference, time), work / resources);
 }
 
 }  // namespace ranklab::stats

@@ -277,6 +277,14 @@ class StoppedTest(CheckpointCase):
         self.stop(job, pids[1], parts=("during the trials", "complete rounds"))
         self.assertEqual(self.last_raw("tables")["ablation"]["steps"].tolist(), [3] * 5)
 
+    def test_an_ablation_without_a_whole_round_has_no_numbers(self):
+        job = self.begin("--ablation", "--steps", 100000000, "--batch-size", 8)
+        self.compute_for(job, job.process.pid, 4)
+        self.stop(job, job.process.pid, parts=("during the trials", "there are no numbers"))
+        with h5py.File(self.folder / "r.h5") as file:
+            (run,) = file["runs"].values()
+            self.assertEqual((run.attrs["valid"], run.attrs["exit_code"], len(run["measurements"])), (0, 143, 0))
+
     def last_raw(self, group):
         with h5py.File(self.folder / "r.h5") as file:
             return {name: data[()] for name, data in list(file["runs"].values())[-1][group].items()}

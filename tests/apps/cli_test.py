@@ -53,6 +53,13 @@ class HelpTest(Case):
                 self.assertEqual(result.stdout.count(f"  {word} "), 1, f"{word}:\n{result}")
         self.assertEqual(self.names(), [])
 
+    def test_a_list_is_no_json(self):
+        for name in present(("train", "io")):
+            for ranks in (1, 2):
+                result = ranklab(name, "--list", "--json", ranks=ranks, cwd=self.folder)
+                self.assertSays(result, 2, "--list", "--json", "exclude each other")
+                self.assertEqual(result.stdout, "")
+
 
 class LostOutputTest(Case):
     def test_what_stdout_does_not_take_is_an_error_of_every_program(self):
@@ -137,6 +144,7 @@ class BadOptionTest(Case):
         (["--batch-size", "8", "--global-batch-size", "16"], ["--batch-size", "--global-batch-size", "one of them"]),
         (["--steps", "5", "--epochs", "1"], ["--steps", "--epochs", "one of them"]),
         (["--model", "mnist-cn"], ["--model", "mnist-cn", "did you mean mnist-cnn?"]),
+        (["--nproc-per-node", "2"], ["unknown option --nproc-per-node", "the launcher starts the ranks: mpirun -n N ranklab"]),
         (["stray"], ["'stray'", "not expected"]),
         (["--config", "missing.ini"], ["missing.ini"]),
     )
@@ -157,6 +165,11 @@ class BadOptionTest(Case):
         (["--seed", "-1"], ["--seed"]),
         (["--optimizer", "adadleta"], ["did you mean adadelta?"]),
         (["--sync", "flta"], ["did you mean flat?"]),
+        (["--gpus", "2"], ["unknown option --gpus", "mpirun -n N ranklab train --device cuda"]),
+        (["--device", "gpu"], ["did you mean cuda?"]),
+        (["--mode", "DDP"], ["did you mean ddp?"]),
+        (["--mode", "ddp1"], ["did you mean ddp?"]),
+        (["--precision", "float16"], ["did you mean fp16?"]),
         (["--dry-run=maybe"], ["--dry-run"]),
         (["-x"], ["-x"]),
     )
@@ -186,6 +199,7 @@ class BadOptionTest(Case):
 
     def test_bad_options_of_doctor_and_report(self):
         self.assertSays(ranklab("doctor", "--thread", "2"), 2, "did you mean --threads?")
+        self.assertSays(ranklab("doctor", "--ntasks", "2"), 2, "unknown option --ntasks", "srun -n N")
         self.assertSays(ranklab("doctor", "--thread", "2", ranks=2), 2, "did you mean --threads?")
         self.assertSays(ranklab("report"), 2, "results file")
         self.assertSays(ranklab("report", "nowhere.h5", cwd=self.folder), 2, "nowhere.h5")

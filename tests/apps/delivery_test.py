@@ -2,9 +2,11 @@
 file locked by others, without a reader, ended by a signal, at one rank and several."""
 
 import fcntl
+import json
 import os
 import re
 import signal
+import subprocess
 import time
 
 import ranklab_cli as cli
@@ -13,8 +15,8 @@ from ranklab_cli import Case, ranklab
 (h5py,) = cli.modules("h5py")
 
 ANSWER = "job_time_s"  # of the table that `io` prints with --verbose
-ENDED_BY_SIGTERM = (-signal.SIGTERM, 128 + signal.SIGTERM)  # between two repetitions, and within one
 SMALL = ("io", "--verbose", "--strategy", "binary", "--files", 2, "--size", 4, "--output", "r.h5")
+JSON = ("io", "--json", *SMALL[2:])
 
 
 def command(*words, ranks=1):
@@ -176,6 +178,27 @@ class StdoutTest(DeliveryCase):
                 self.check(redirection)
                 self.assertEqual(len(self.stored()), number)
 
+    def test_json_that_nobody_reads_does_not_hold_back_the_storing(self):
+        words = (*JSON, "--repetitions", 3000, "--ceilings", "off")
+        job = subprocess.Popen([str(word) for word in (cli.RANKLAB, *words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               cwd=self.folder, env=cli.environment())
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        said = next(line for line in job.stderr if "Stored as" in line)
+        self.assertEqual(self.pending(), [])
+        (name,) = self.stored()
+        self.assertIn(f"Stored as {name} in r.h5", said)
+        self.assertIsNone(job.poll(), "it waits for the reader")
+        data, _ = job.communicate(timeout=60)
+        self.assertGreater(len(data), 1 << 16, "more than a pipe holds")
+        self.assertEqual([run["id"] for run in json.loads(data)["runs"]], [name])
+
+    def test_json_of_several_runs_that_cannot_be_printed(self):
+        result = cli.run("bash", "-c", '"$0" "$@" >/dev/full', cli.RANKLAB, *JSON, "--strategy", "text-loop,binary", cwd=self.folder)
+        self.assertCode(result, 5)
+        self.assertEqual(len(self.stored()), 3)
+        self.assertRegex(result.stderr, r"stdout; .*; 3 run\(s\) are stored in r\.h5")
+
     def test_without_any_stream_the_file_is_a_results_file(self):
         """What is printed must not go into the file that took a stream's number."""
         result = cli.run("bash", "-c", '"$0" "$@" <&- >&- 2>&-', cli.RANKLAB, *SMALL, cwd=self.folder)
@@ -209,14 +232,30 @@ class KeptTest(DeliveryCase):
         (place,) = self.pending()
         self.assertPartial(place)
 
-    def test_sigterm(self):
-        job = self.long_run("--strategy", "binary")
-        os.kill(job.process.pid, signal.SIGTERM)
-        result = job.finish()
-        self.assertIn(result.code, ENDED_BY_SIGTERM)
-        (place,) = self.pending()
-        self.assertPartial(place)
-        self.assertIn(f"it is in {place}", result.stderr)
+    def assertStopped(self, result, number, runs=1):
+        """Each run is stored with its whole repetitions, and says who stopped it."""
+        name = {signal.SIGINT: "Ctrl-C (SIGINT)"}.get(number, number.name)
+        self.assertCode(result, 128 + number)
+        self.assertEqual(self.pending(), [], str(result))
+        with h5py.File(self.folder / "r.h5") as file:
+            groups = [group for group in file["runs"].values() if "samples/job_time_s" in group]
+            self.assertEqual(len(groups), runs)
+            for group in groups:
+                self.assertEqual((group.attrs["valid"], group.attrs["exit_code"]), (1, 128 + number))
+                made = group["samples/job_time_s"].shape[0]
+                self.assertGreater(made, 1)
+                said = f"stopped by {name} after {made} of 10000000 repetitions"
+                self.assertIn(said, str(group.attrs["warnings_json"]))
+                self.assertIn(said, result.stderr)
+        self.assertEqual(len([line for line in result.said if "stopped by " in line]), runs, str(result))
+
+    def test_a_signal(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(signal=number):
+                job = self.long_run("--strategy", "binary")
+                os.kill(job.process.pid, number)
+                self.assertStopped(job.finish(), number)
+                (self.folder / "r.h5").unlink()
 
     def test_a_rank_that_is_killed(self):
         job = self.long_run("--strategy", "binary", "--verbose", ranks=2)
@@ -235,24 +274,24 @@ class KeptTest(DeliveryCase):
                     job = self.long_run("--strategy", rung, ranks=2 + number % 2)
                     os.kill(job.ranks()[rank], signal.SIGTERM)
                     result = job.finish()
-                    self.assertCode(result, 128 + signal.SIGTERM)
-                    self.assertEqual(len([line for line in result.said if "stopped by SIGTERM" in line]), 1, str(result))
+                    self.assertStopped(result, signal.SIGTERM)
                     self.assertNotIn("did not come to the end", result.stderr)
-                    (place,) = self.pending()
-                    self.assertPartial(place)
-                    self.assertIn(f"it is in {place}", result.stderr)
-                    place.unlink()
+                    (self.folder / "r.h5").unlink()
 
     def test_runs_that_take_turns(self):
         job = self.long_run("--strategy", "text-loop,binary", "--order", "interleaved", count=2)
         os.kill(job.process.pid, signal.SIGTERM)
+        self.assertStopped(job.finish(), signal.SIGTERM, runs=2)
+        self.assertEqual(len(self.stored()), 3, "the comparison of both")
+
+    def test_runs_that_come_after_are_not_made(self):
+        job = self.long_run("--strategy", "text-loop,binary,hdf5-serial", "--order", "sequential")
+        os.kill(job.process.pid, signal.SIGINT)
         result = job.finish()
-        self.assertIn(result.code, ENDED_BY_SIGTERM)
-        places = self.pending()
-        self.assertEqual(len(places), 2)
-        for place in places:
-            self.assertPartial(place)
-            self.assertIn(f"it is in {place}", result.stderr)
+        self.assertCode(result, 130)
+        (run,) = self.stored().values()
+        self.assertEqual(run["exit_code"], 130)
+        self.assertIn("the runs that were left are not made", result.stderr)
 
 
 @cli.needs_train
@@ -351,18 +390,34 @@ class KeptTrainingTest(DeliveryCase):
 
 
 class FailingVariantTest(DeliveryCase):
+    TOO_MANY_THREADS = ("--threads", len(os.sched_getaffinity(0)) + 1)  # every run warns of that
+
     def test_the_runs_before_it_are_compared_all_the_same(self):
         """The third rung finds a folder where its file must be."""
         blocker = self.folder / "output" / "hdf5-serial" / "data.h5"
         blocker.mkdir(parents=True)
         (blocker / "in").write_text("the way")
-        result = ranklab(*SMALL[:3], "text-vectorized,binary,hdf5-serial", *SMALL[4:], cwd=self.folder)
+        result = ranklab(*SMALL[:3], "text-vectorized,binary,hdf5-serial", *SMALL[4:], *self.TOO_MANY_THREADS, cwd=self.folder)
         self.assertNotEqual(result.code, 0)
         stored = self.stored().values()
         self.assertEqual(len(stored), 3, str(result))
         (summary,) = [run for run in stored if run["valid"] == 0]
         self.assertIn("2 of 3 runs", str(summary["warnings_json"]))
         self.assertIn("over previous", result.stdout)
+        first, *others = json.loads(summary["warnings_json"])
+        self.assertTrue(first.startswith("the run is NOT COMPLETE: "), first)
+        self.assertSaidOnce(others, runs=2)
+
+    def test_what_every_run_warns_of_is_said_once(self):
+        result = ranklab(*SMALL[:3], "text-vectorized,binary", *SMALL[4:], *self.TOO_MANY_THREADS, cwd=self.folder)
+        self.assertCode(result, 0)
+        (summary,) = [run for run in self.stored().values() if "of 2 runs" in str(run["warnings_json"])]
+        self.assertSaidOnce(json.loads(summary["warnings_json"]), runs=2)
+
+    def assertSaidOnce(self, warnings, runs):
+        threads = [warning for warning in warnings if "use fewer threads" in warning]
+        self.assertEqual(len(threads), 1, warnings)
+        self.assertTrue(threads[0].endswith(f" ({runs} of {runs} runs)"), threads)
 
 
 if __name__ == "__main__":

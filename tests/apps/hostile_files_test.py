@@ -231,7 +231,7 @@ class TextTest(HostileCase):
                     json.loads(text)
                 if form == "csv":
                     rows = list(csv.reader(io.StringIO("".join(text.splitlines(keepends=True)[2:]), newline="")))
-                    self.assertEqual({len(row) for row in rows}, {22})
+                    self.assertEqual({len(row) for row in rows}, {23})
                     self.assertEqual(len({row[0] for row in rows}), runs + 1)
                     self.assertEqual([row for row in rows if row[2][:1] in ("=", "+", "-", "@", "\t", "\r")], [])
 

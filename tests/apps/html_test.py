@@ -136,7 +136,7 @@ class Html(cli.Case):
         text = self.page(self.fixture()).stdout
         page = Page(text)
         order = [text.index(word) for word in ('id="headlines"', 'id="warnings"', '<section id="scaling"', 'id="fig-weak_speedup"',
-                                               'id="fig-weak_efficiency"', "<th>series</th><th>ranks</th><th>speedup</th><th>parallel efficiency", '<section id="summary"')]
+                                               'id="fig-weak_efficiency"', "<th>series</th><th>ranks</th><th>speedup</th><th>efficiency", '<section id="summary"')]
         self.assertEqual(order, sorted(order))
         headline = re.search(r'<article class="headline"><h2>mnist-cnn on fashion-mnist.*?</article>', text, re.DOTALL).group()
         self.assertRegex(headline, r'data-value="[\d.]+"')

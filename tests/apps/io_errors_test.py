@@ -26,6 +26,8 @@ class Options(Case):
     def test_impossible_options(self):
         cases = ((("--files", "-1"), "--files must be"), (("--size", "-5"), "--size must be"), (("--size", "0"), "--size must be"),
                  (("--size", "1e3"), "--size must be"), (("--strategy", "binray"), "did you mean binary"),
+                 (("--strategy", "hdf5"), "did you mean hdf5-serial, hdf5-parallel-independent or hdf5-parallel-collective?"),
+                 (("--strategy", "BINARY"), "did you mean binary?"), (("--np", "2"), "the launcher starts the ranks: mpirun -n N"),
                  (("--strategy", ""), "--strategy"), (("--workers", "0"), "--workers must be"),
                  (("--ranks", "9"), "--ranks takes whole numbers from 1 to"), (("--sweep-workers", "1,x"), "--sweep-workers"),
                  (("--write-only", "--read-only"), "exclude each other"), (("--no-verify", "-R"), "exclude each other"),

@@ -1,6 +1,7 @@
 """What `ranklab report` makes of runs of `ranklab io`: the ladder's table, and its pictures by gnuplot."""
 
 import json
+import re
 import shutil
 
 import ranklab_cli as cli
@@ -26,6 +27,11 @@ class Report(cli.Case):
             self.assertIn("</svg>", picture)
             for text in texts:
                 self.assertIn(text, picture)
+        *figures, beside = re.sub(r"\n +", " ", result.stdout).splitlines()
+        self.assertEqual({re.match(r"plots/(\w+)\.svg  +\S", line)[1] for line in figures}, set(pictures), "each with its title")
+        files = [path for path in (self.folder / "plots").iterdir() if path.suffix != ".svg"]
+        self.assertRegex(beside, rf"^and {len(files)} files beside them: .*\(\.csv \.dat \.gp ")
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
 
     def test_a_sweep_is_a_table_and_two_pictures(self):
         file = self.stored("--strategy", "text-loop,mpi-send", "--ranks", "1,2", "-i", 6, "--ceilings", "off", ranks=2)
@@ -54,6 +60,16 @@ class Report(cli.Case):
         self.assertLessEqual(time[0]["ci95_low"] / time[1]["ci95_high"], low)
         self.assertLessEqual(high, time[0]["ci95_high"] / time[1]["ci95_low"])
         self.assertLess(low, high)
+
+    def test_a_sweeps_summary_is_listed_with_all_that_it_is_over(self):
+        file = self.stored("--strategy", "process-pool", "--sweep-workers", "1,2", "-i", 1, "--ceilings", "off")
+        self.stored("--strategy", "mpi-send", "--ranks", "1,2", "-i", 1, "--ceilings", "off", ranks=2)
+        self.stored("--strategy", "process-pool,mpi-send", "--sweep-workers", "1,2", "-i", 1, "--ceilings", "off", ranks=2)
+        listed = cli.ranklab("results", "list", file).stdout
+        one_line = re.sub(r" +", " ", re.sub(r"\n {20,}", " ", listed))  # a long text goes on in the next line
+        for text in ("io process-pool by 1 worker", "io process-pool by 2 workers", "io process-pool by 1,2 workers", "io mpi-send on 1,2 x 1",
+                     "io process-pool, mpi-send by 1,2 workers on "):
+            self.assertIn(text, one_line, listed)
 
     def test_a_sweeps_summary_has_no_number_that_its_runs_do_not_share(self):
         file = self.stored("--strategy", "text-loop,process-pool", "--sweep-workers", "1,2", "-i", 1)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import struct
@@ -33,6 +34,11 @@ def column(run, table, name):
 
 def measured(run, name):
     return next(m for m in run["measurements"] if m["name"] == name)
+
+
+def written_by(pid):
+    """Bytes that the process gave to write calls."""
+    return int(re.search(r"(?m)^wchar: (\d+)", pathlib.Path(f"/proc/{pid}/io").read_text()).group(1))
 
 
 class Ladder(Case):
@@ -380,6 +386,67 @@ class Stop(Case):
                 self.assertIn(f"stopped by SIGTERM while {rung} wrote: ", said[0])
                 self.assertNotIn("did not come to the end", result.stderr)
                 self.assertEqual(list(self.folder.glob("r.h5.*pending*")), [], "nothing was whole")
+
+    def test_a_rank_that_closes_the_shared_file_already(self):
+        """It does not wait inside HDF5 for one that a signal stops in its last records: the whole repetitions are stored."""
+        files, size, share = 60, 500, 30 * 500 * 500 * 8
+        job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "io", "--strategy", "hdf5-parallel-independent", "-n", files, "-s", size, "-i", 100,
+                         "--write-only", "--ceilings", "off", "--directory", self.folder / "o", "--output", "r.h5")
+        job.wait_until(lambda: len(job.ranks()) == 2)
+        first, second = job.ranks()[0], job.ranks()[1]
+        job.wait_until(lambda: written_by(first) > 1.2 * share)  # in the second repetition
+        os.kill(first, signal.SIGSTOP)
+        before = written_by(first)
+        job.wait_until(lambda: written_by(second) >= (before // share + 1) * share)  # it closes
+        os.kill(first, signal.SIGTERM)
+        os.kill(first, signal.SIGCONT)
+        result = job.finish(60)
+        self.assertCode(result, 128 + signal.SIGTERM)
+        self.assertNotIn("did not come to the end", result.stderr)
+        self.assertEqual(list(self.folder.glob("r.h5.*pending*")), [])
+        self.assertEqual(measured(runs_of(self.folder / "r.h5")[0], "job_time_s")["n"], before // share)
+
+    def test_what_was_cut_is_in_no_table(self):
+        """A turn that the time limit or a signal cut is none of the run's."""
+        for signalled in (False, True):
+            with self.subTest(signalled=signalled):
+                out, file = self.folder / "o", self.folder / f"r{signalled}.h5"
+                job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "io", "--strategy", "text-loop,hdf5-parallel-collective", "-n", 300, "-s", 30,
+                                 "-i", 100000, "--ceilings", "off", "--directory", out, "--output", file,
+                                 *(() if signalled else ("--time-limit", 0.7)))
+                if signalled:
+                    job.wait_until(lambda: list(self.folder.glob("rTrue.h5.*pending*")))  # some are whole
+                    for pid in job.ranks().values():
+                        os.kill(pid, signal.SIGTERM)
+                self.assertCode(job.finish(60), 128 + signal.SIGTERM if signalled else 6)
+                for run in runs_of(file)[:2]:
+                    n = measured(run, "job_time_s")["n"]
+                    self.assertEqual(len(column(run, "order", "round")), n)
+                    self.assertEqual(column(run, "order", "round"), list(range(1, n + 1)))
+
+    def test_a_comparison_of_cut_runs_is_marked(self):
+        """Each of the runs is cut in its own turn: so is what they came to, and a filter for whole ones leaves it out."""
+        file = self.folder / "r.h5"
+        words = ("io", "--strategy", "text-loop,binary", "-n", 50, "-s", 30, "-i", 100000, "--ceilings", "off", "--directory",
+                 self.folder / "o", "--output", file, "--time-limit", 0.7)
+        result = ranklab(*words, cwd=self.folder)
+        self.assertCode(result, 6)
+        *runs, summary = runs_of(file)
+        self.assertEqual([(run["exit_code"], run["valid"], run["cut_short"]) for run in (*runs, summary)], [(6, True, "time limit")] * 3)
+        self.assertEqual(summary["warnings"][0], "2 of 2 runs were cut short (time limit): it compares what was measured until then")
+        self.assertRegex(result.stdout, r"\n  fastest ")
+        self.assertIn("holds no run of cut_short=", ranklab("results", "list", file, "--where", "cut_short=").stdout)
+
+    def test_the_lines_of_finished_runs_do_not_wait_once_a_signal_came(self):
+        """The job may be killed before their pace allows them."""
+        out = self.folder / "o"
+        job = self.start(cli.RANKLAB, "io", "--strategy", "text-loop,binary,mpi-send,hdf5-serial", "-n", 200, "-s", 60, "-i", 20,
+                         "--order", "sequential", "--ceilings", "off", "--directory", out, "--output", "none")
+        job.wait_until(lambda: (out / "binary").exists())
+        os.kill(job.process.pid, signal.SIGTERM)
+        result = job.finish(60)
+        self.assertCode(result, 128 + signal.SIGTERM)
+        self.assertRegex(result.stderr, r"(?m)^text-loop: .* verified \(not stored\)$")
 
     def test_the_time_limit(self):
         result = io("--strategy", "binary", "-i", 100000, "-s", 300, "--time-limit", 0.5, "--directory", self.folder / "o")

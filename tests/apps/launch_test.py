@@ -61,6 +61,15 @@ class BusySystem:
         part.replace(self.file)
 
 
+def allow_cpus(root, cpus):
+    """A system whose cgroup allows so much CPU time, as docker's --cpus does."""
+    for file, text in (("proc/self/cgroup", "0::/"), ("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup ro - cgroup2 cgroup rw"),
+                       ("sys/fs/cgroup/cpu.max", f"{int(100000 * cpus)} 100000")):
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text(text + "\n")
+    return cli.environment(RANKLAB_SYSTEM_ROOT=str(root), OMP_NUM_THREADS=None)
+
+
 class DoctorTest(Case):
     def test_says_where_each_rank_is_and_what_there_is(self):
         for ranks in (1, 2):
@@ -102,17 +111,44 @@ class DoctorTest(Case):
             doctor = ranklab("doctor", "--threads", "1", cwd=self.folder, env=env)
             # As long as the limit says, so that the system's hundredths of seconds can be counted.
             ranklab("io", "--strategy", "binary", "-i", "2", "--target-ci", "0.0001%", "--time-limit", "3", "--output", "r.h5", cwd=self.folder, env=env)
-        self.assertRegex(doctor.stdout.splitlines()[0], r"warning: .*: other programs or the kernel kept \d\.\d of the ranks' CPUs busy")
+        self.assertRegex(doctor.stdout.splitlines()[0], r"warning: .*: other programs or the kernel kept \d\.\d of the ranks' CPUs busy \(what the kernel")
         run = json.loads(ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"][0]
         self.assertTrue(any("other programs or the kernel kept " in text for text in run["warnings"]), run["warnings"])
         self.assertGreater(float(run["context"]["place"]["others_cores"]), 1)
+
+    def test_a_quota_of_cpu_time_is_told_caps_the_threads_and_is_stored(self):
+        env = allow_cpus(self.folder / "system", 1.5)
+        doctor = ranklab("doctor", "--verbose", cwd=self.folder, env=env)
+        self.assertCode(doctor, 0)
+        self.assertEqual(doctor.stdout.splitlines()[0], "Nothing wrong was found.")
+        self.assertIn("# CPUs whose time the cgroups allow on a host: 1.5\n", doctor.stdout)
+        self.assertIn("# host.cpu_quota: 1.5\n", doctor.stdout)
+        self.assertRegex(doctor.stdout, r"\n +0 +0 +\S+ +\d+ +1 ", "one thread of the one CPU and a half")
+        ranklab("io", "--strategy", "binary", "-i", "2", "--output", "r.h5", cwd=self.folder, env=env)
+        run = json.loads(ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"][0]
+        self.assertEqual(run["context"]["host"]["cpu_quota"], "1.5")
+
+    def test_more_threads_than_a_quota_allows_are_named_by_doctor_and_by_every_run(self):
+        env = allow_cpus(self.folder / "system", 1)
+        words = "the cgroup allows 1 CPU; 2 threads of ranks 0-1 are throttled"
+        doctor = ranklab("doctor", "--threads", "1", ranks=2, cwd=self.folder, env=env)
+        self.assertIn(words, doctor.stdout)
+        io = ranklab("io", "--strategy", "binary", "--dry-run", ranks=2, cwd=self.folder, env=env)
+        self.assertTrue(any(words in line for line in io.said), str(io))
+
+    @needs_train
+    def test_threads_default_to_what_a_quota_allows(self):
+        env = allow_cpus(self.folder / "system", 1)
+        self.assertIn("# threads: 1", train("--dry-run", cwd=self.folder, env=env).stdout.splitlines())
 
     def test_more_threads_than_cores_are_named_with_the_mend(self):
         result = ranklab("doctor", "--threads", "64", cwd=self.folder)
         self.assertCode(result, 0)
         warning = next(line for line in result.stdout.splitlines() if line.startswith("warning: "))
-        for part in ("64 threads", "cpuset", "--threads", "--cpus-per-task"):
+        for part in ("64 threads", "cpuset", "--threads"):
             self.assertIn(part, warning)
+        for part in ("Open MPI", "mpirun", "srun", "rank 0"):
+            self.assertNotIn(part, warning)
 
     def test_open_mpis_binding_at_two_ranks_is_named(self):
         result = cli.mpirun(2, cli.RANKLAB, "doctor", "--threads", "2", options=("--bind-to", "core"), cwd=self.folder)
@@ -122,7 +158,32 @@ class DoctorTest(Case):
         self.assertTrue(any("ranks 0-1: 2 threads, but the cpuset holds 1 core" in line for line in warnings), str(result))
 
 
+class UnusableThreadsTest(Case):
+    def test_doctor_names_an_omp_num_threads_that_it_does_not_take(self):
+        for value in ("0", "garbage", "-1", "", "99999999999", "0,2"):
+            result = ranklab("doctor", cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=value))
+            self.assertCode(result, 0)
+            warned = [line for line in result.said if f"OMP_NUM_THREADS is '{value}'" in line]
+            self.assertEqual(len(warned), 1, str(result))
+            self.assertIn("one for each core of its cpuset", warned[0])
+        for value, words in (("2,1", ()), (" 1", ()), ("0", ("--threads", 1)), (None, ())):
+            result = ranklab("doctor", *words, cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=value))
+            self.assertCode(result, 0)
+            self.assertNotIn("OMP_NUM_THREADS is", result.stderr)
+
+
 class LaunchGuardTest(Case):
+    def test_ranks_of_different_commands_are_named(self):
+        write = (cli.RANKLAB, "io", "-n", 4, "-s", 20, "--strategy", "binary", "--output", "none")
+        doctor = (cli.RANKLAB, "doctor")
+        for one, other in ((write, doctor), (doctor, write)):
+            result = cli.run("mpirun", "-n", 1, *one, ":", "-n", 1, *other, cwd=self.folder)
+            self.assertCode(result, 2)
+            for part in ("started with different options", "'ranklab io", "'ranklab doctor'"):
+                self.assertIn(part, result.stderr)
+        result = cli.run("mpirun", "-n", 1, *doctor, "--threads", 1, ":", "-n", 1, *doctor, cwd=self.folder)
+        self.assertCode(result, 0)
+
     def test_doctor_names_unconnected_processes(self):
         for launcher, env in UNCONNECTED:
             with self.subTest(env=env):
@@ -187,8 +248,12 @@ class LaunchGuardTest(Case):
                 self.assertCode(result, 0)
                 self.assertIn("# threads: 1", result.stdout.splitlines())
                 # GNU's OpenMP library writes its sentence in pieces, and two ranks' pieces come mixed.
-                said = "".join(result.said).replace("libgomp: ", "")
+                said = "".join(line for line in result.said if not line.startswith("warning: ")).replace("libgomp: ", "")
                 self.assertEqual(said.replace("Invalid value for environment variable OMP_NUM_THREADS", ""), "")
+                warned = [line for line in result.said if line.startswith("warning: ")]
+                self.assertEqual(len(warned), int(unusable is not None), str(result))
+                if warned:
+                    self.assertIn(f"OMP_NUM_THREADS is '{unusable}', which is no number from 1 to", warned[0])
 
     @needs_train
     def test_threads_default_to_omp_num_threads_where_it_is_set(self):

@@ -8,7 +8,7 @@ import unittest
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab
 
-PROGRAMS = [name for name in ("train", "io", "data", "doctor", "report", "compare", "results") if (cli.BIN / f"ranklab-{name}").exists()]
+PROGRAMS = [name for name in ("train", "io", "data", "doctor", "report", "compare", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
 
 
 def needs(tool):
@@ -36,7 +36,7 @@ class BashTest(Case):
 
     def test_commands(self):
         self.assertEqual(self.complete("ranklab", "re"), ["report", "results"])
-        self.assertEqual(set(self.complete("ranklab", "")), {"train", "io", "data", "doctor", "report", "compare", "results", "completion"})
+        self.assertEqual(set(self.complete("ranklab", "")), {"train", "io", "data", "doctor", "report", "compare", "campaign", "results", "completion"})
         self.assertEqual(self.complete("/opt/x/bin/ranklab", "comp"), ["compare", "completion"])
         self.assertEqual(self.complete("ranklab", "completion", "z"), ["zsh"])
 

@@ -250,13 +250,13 @@ def modules(*names):
 def sync_strategies():
     """The names below --sync in `ranklab train --list`."""
     section = re.search(r"^--sync\b.*\n((?:[ \t]+\S.*\n)+)", ranklab("train", "--list").stdout, re.MULTILINE)
-    return [line.split()[0] for line in section.group(1).splitlines()]
+    return re.findall(r"^  (\S+)", section.group(1), re.MULTILINE)
 
 
 def rungs():
     """The names of the file-writing ladder, below Strategies in `ranklab io --list`."""
     section = re.search(r"^Strategies\b.*\n((?:[ \t]+\S.*\n)+)", ranklab("io", "--list").stdout, re.MULTILINE)
-    return [line.split()[0] for line in section.group(1).splitlines()]
+    return re.findall(r"^  (\S+)", section.group(1), re.MULTILINE)
 
 
 def idx_bytes(n, shape=(28, 28), classes=10, seed=0):

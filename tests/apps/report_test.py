@@ -81,7 +81,7 @@ class Formats(Stored):
         self.assertEqual(run["label"], 'a"\\\x01\x1b[31m\ufffd\ufffd \ufffd\ufffd\ufffd,b')
         rows = list(csv.reader(line for line in io.StringIO(self.read("--format", "csv")) if not line.startswith("#")))
         self.assertIn('a"\\  [31m\ufffd\ufffd \ufffd\ufffd\ufffd,b', {row[2] for row in rows})
-        self.assertEqual({len(row) for row in rows}, {22})
+        self.assertEqual({len(row) for row in rows}, {23})
         for format in ("text", "markdown"):
             self.assertNotIn("\x1b", self.read("--format", format))
         for format in ("gbench", "chrome-trace"):
@@ -151,6 +151,15 @@ class Formats(Stored):
         self.assertSays(self.report("--group-by", "rank"), 2, "'rank' is no setting", "did you mean ranks?")
         self.assertCode(self.report("--where", "environment.NEVER_SET!=x", "--group-by", "ranks,bucket-cap-mb"), 0)
 
+    def test_a_measurement_of_no_name_is_refused(self):
+        for words in ((), ("--group-by", "strategy"), ("--format", "json"), ("--format", "markdown")):
+            with self.subTest(words=words):
+                self.assertSays(self.report("--measure", "job_time", *words), 2, "no run has the measurement 'job_time'", "did you mean job_time_s?")
+                self.assertSays(self.report("--measure", "job_time_s,zzz", *words), 2, "'zzz'", "check how it is spelt")
+        known = self.report("--measure", "step_time_s")
+        self.assertCode(known, 0)
+        self.assertIn("have none of the measurements", known.stdout, "a name that ranklab makes, of other runs")
+
     def test_what_would_have_no_effect_is_refused(self):
         self.assertSays(self.report("--plots", "plots", "--format", "csv"), 2, "leave --format out")
         self.assertSays(self.report("--format", "json", "--trace-steps", 3), 2, "--format chrome-trace")
@@ -179,10 +188,10 @@ class Formats(Stored):
 class Groups(Stored):
     def test_ranks_have_speedup_and_efficiency_over_a_named_base(self):
         text = self.read("--where", "strategy=mpi-send", "--where", "ranks=1,2", "--group-by", "strategy,ranks")
-        self.assertRegex(text, r"(?m)^  strategy +ranks +runs +cores +job_time_s +95% interval +write_MiBps .*speedup .*efficiency/core ")
-        self.assertRegex(text, r"(?m)^  mpi-send +1 +1 .* base +base +single run$")
-        row = text[text.index("mpi-send  2"):].splitlines()[0].split("  ")
-        self.assertIn("single run", row[-1])
+        self.assertRegex(text, r"(?m)^  strategy +ranks +marks +runs +cores +speedup +95% interval")
+        self.assertRegex(text, r"(?m)^  strategy +ranks +marks .*efficiency/core +95% interval")
+        self.assertRegex(text, r"(?m)^  mpi-send +1 +\[1\] +1 +1 +base")
+        self.assertRegex(text, r"(?m)^  \[1\] single run$")
         self.assertRegex(text, r"base: strategy = mpi-send, ranks = 1, job_time_s \S+ s, 1 run\(s\)")
         self.assertIn("strong scaling", text)
         medians = {int(run["config"]["ranks"]): m["median"] for run in self.runs("--where", "strategy=mpi-send", "--where", "ranks=1,2")
@@ -225,6 +234,48 @@ class Errors(Stored):
         self.assertNothingSaid(2, "'ranks' is no condition", words=("--where", "ranks"))
         self.assertNothingSaid(2, "missing.h5", file=self.folder / "missing.h5")
 
+    def test_what_cannot_be_read_is_not_said_to_be_written(self):
+        (self.folder / "circle.h5").symlink_to("circle.h5")
+        for name in ("circle.h5", 300 * "x"):
+            result = self.report(file=self.folder / name)
+            self.assertSays(result, 2, "cannot be read")
+            self.assertNotIn("writ", result.stderr)
+            self.assertNotIn("--output", result.stderr)
+
+    def test_a_folder_that_one_may_not_read_is_not_said_to_be_written(self):
+        as_nobody = ("setpriv", "--reuid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+        if as_nobody and cli.run(*as_nobody, "test", "-x", cli.RANKLAB).code != 0:
+            self.skipTest("nobody may not run the programs here")
+        (self.folder / "us").mkdir()
+        (self.folder / "us" / "r.h5").write_bytes(self.file.read_bytes())
+        self.folder.chmod(0o755)
+        (self.folder / "us").chmod(0o700 if as_nobody else 0)
+        result = cli.run(*as_nobody, cli.RANKLAB, "report", self.folder / "us" / "r.h5", cwd="/")
+        (self.folder / "us").chmod(0o700)
+        self.assertSays(result, 5, "r.h5: you may not read it")
+        self.assertNotIn("writ", result.stderr)
+
+    def test_messages_name_what_the_user_named(self):
+        result = self.report("--output", "/proc/p.html")
+        self.assertCode(result, 5)
+        self.assertNotIn(".tmp", result.stderr)
+        self.assertIn("/proc/p.html: ", result.stderr)
+        self.assertSays(self.report("--plots", "/proc/plots"), 5, "/proc/plots", "No such file", "--plots")
+        small = self.mount_small_tmpfs(4096)
+        self.assertSays(self.report("--plots", small), 5, "No space left", "--plots")
+        self.make_read_only(small)
+        self.assertSays(self.report("--plots", small / "new"), 5, "Read-only file system", "--plots")
+
+    def test_a_command_that_is_shown_can_be_typed(self):
+        (self.folder / "-dash.h5").write_bytes(self.file.read_bytes())
+        result = cli.ranklab("report", "--", "-dash.h5", cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertIn("  ranklab report ./-dash.h5 --run ", result.stdout)
+
+    def test_no_key_and_a_key_in_capitals(self):
+        self.assertSays(self.report("--group-by", ""), 2, "--group-by names no key")
+        self.assertSays(self.report("--group-by", "RANKS"), 2, "did you mean ranks?")
+
     def test_a_damaged_file_leaves_stdout_empty(self):
         whole = self.file.read_bytes()
         for name, content in (("cut.h5", whole[: len(whole) * 2 // 3]), ("foreign.h5", b"no HDF5" * 100)):
@@ -264,7 +315,9 @@ class Errors(Stored):
 
     def test_an_output_file_is_whole_or_what_it_was(self):
         target = self.folder / "new" / "out.json"
-        self.assertEqual(self.read("--format", "json", "--output", target), "")
+        said = self.report("--format", "json", "--output", target)
+        self.assertEqual((said.code, said.stdout, len(said.said)), (0, "", 1))
+        self.assertTrue(said.said[0].endswith(f"the report is in {target}"), said.stderr)
         before = target.read_text()
         self.assertEqual(before, self.read("--format", "json"))
         self.assertSays(self.report("--format", "json", "--output", target, "--run", "nope"), 2, "nope")

@@ -58,7 +58,7 @@ class ListTest(ResultsCase):
         self.assertSays(results("list", self.file, "--where", "label"), 2, "'label' is no condition")
         self.assertEqual(self.good("list", self.file, "--where", "model=x"), f"{self.file} holds no run of model=x; none has model\n")
         self.assertIn("strategy is binary there", self.good("list", self.file, "--where", "strategy=binry"))
-        self.assertRegex(self.good("list", self.file), r"io binary, 1 x \d+ +[\d.]+ MiB/s  a\n")
+        self.assertRegex(self.good("list", self.file), r"io binary on 1 x \d+ +[\d.]+ MiB/s  a\n")
         self.assertSays(results("list", self.file, "--where", "strategy==binary"), 2, "no ==, did you mean =?")
 
 

@@ -16,6 +16,7 @@ from ranklab_cli import needs_train, ranklab
 COLUMNS = 80
 PROGRAMS = [("io",), ("doctor",), ("report",), ("compare",), ("results", "list"), ("results", "merge"), ("data", "make", "cosmology"),
             ("data", "make", "mnist"), ("data", "verify"), ("data", "convert")] + ([("train",)] if cli.HAS_TRAIN else [])
+RUN_LINE = re.compile(r"(?ms)^[a-z0-9-]+: [^:]* verified\s+\(\d{8}T")
 IO = ("io", "--files", 4, "--size", 20, "--output", "r.h5")
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--batch-size", 8, "--output", "r.h5")
 
@@ -38,6 +39,32 @@ class HelpTest(ScreenCase):
         text = ranklab("io", "--help").stdout
         self.assertRegex(text, r"(?m)^  --layout files\|single +a dataset per record,")
         self.assertRegex(text, r"(?m)^  -n \[ --files \] N +records: ")
+
+
+class ListTest(ScreenCase):
+    def test_what_there_is_to_choose_from_fits(self):
+        cases = [("io", "--list"), ("data",), ("data", "--list"), ("results",), ("results", "--list")] + ([("train", "--list")] if cli.HAS_TRAIN else [])
+        for words, result in zip(cases, cli.several(lambda words: ranklab(*words), cases)):
+            with self.subTest(command=words):
+                self.assertIn(result.code, (0, 2), result)  # a command without its verb shows its help
+                self.assertGreater(len(result.stdout.splitlines()), 3)
+                self.assertNarrow(result.stdout)
+
+    def test_a_name_stands_once_at_the_beginning_of_its_lines(self):
+        names = re.findall(r"(?m)^  (\S+) ", ranklab("io", "--list").stdout)
+        self.assertEqual(len(names), len(set(names)), names)
+        self.assertIn("hdf5-parallel-collective", names)
+
+    def test_of_the_doctor(self):
+        """Why there are no GPUs is one sentence for all ranks, below the table; findings are a line each, for programs that search."""
+        for ranks in (1, 2):
+            for words in ((), ("--verbose",)):
+                result = ranklab("doctor", "--threads", 1, *words, ranks=ranks, cwd=self.folder)
+                self.assertCode(result, 0)
+                self.assertNarrow(result.stdout, ("warning: ", "# "))
+                self.assertRegex(result.stdout, r"(?m)^ +rank +local +host +cores +threads +cpus +GPUs$")
+                self.assertEqual(len(re.findall(r"(?m)^ +[01] +[01] +\S+ +\d+ +1 .* \*$", result.stdout)), ranks)
+                self.assertEqual(len(re.findall(r"(?m)^  \* \S", result.stdout)), 1, result.stdout)
 
 
 class AnswerTest(ScreenCase):
@@ -64,12 +91,23 @@ class AnswerTest(ScreenCase):
 
     def test_of_several_strategies(self):
         result = self.check((*IO, "--strategy", "text-vectorized,binary,mpi-send,hdf5-serial", "-i", 6), ranks=2)
-        self.assertEqual(len(re.findall(r"(?ms)^[a-z0-9-]+: [^:]* verified\s+\(\d{8}T", result.stdout)), 4, "a sentence a run")
-        self.assertRegex(result.stdout, r"(?m)^  fastest +\S.*, [\d.]+ (ms|us|s)\s+a\s+job")
+        self.assertAnswerComesFirst(result.stdout)
         self.assertIn("speedup: over text-vectorized, ", result.stdout)
         self.assertNotIn("over previous", result.stdout, "that is for --verbose")
         self.check((*IO, "--strategy", "text-vectorized,binary,mpi-send,hdf5-serial", "--verbose"), ranks=2, but=("# ",), parts=("over previous",))
         self.report()
+
+    def assertAnswerComesFirst(self, stdout):
+        """In the first ten lines behind the header: what is the fastest, and what is recommended."""
+        first = [line for line in stdout.splitlines() if not line.startswith("# ")][:10]
+        self.assertRegex("\n".join(first), r"\A\n  fastest +\S.*, [\d.]+ (ms|us|s)\s+a\s+job(.*\n)+  best way to write here: ")
+
+    def test_quiet_has_a_line_a_run(self):
+        result = ranklab(*IO, "--strategy", "text-loop,binary", "--quiet", cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertEqual(len(RUN_LINE.findall(result.stdout)), 2, result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^fastest: .*; Stored as ")
+        self.assertEqual(result.stderr, "")
 
     @needs_train
     def test_of_a_training(self):
@@ -88,11 +126,11 @@ class AnswerTest(ScreenCase):
 
 
 class TerminalTest(ScreenCase):
-    def on_a_terminal(self, words, columns=COLUMNS, **environment):
-        """What a terminal of so many columns is sent, of stdout and stderr."""
+    def on_a_terminal(self, words, columns=COLUMNS, stdout=None, **environment):
+        """What a terminal of so many columns is sent, of stdout (where it goes nowhere else) and stderr."""
         leader, follower = pty.openpty()
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = subprocess.Popen([str(word) for word in (cli.RANKLAB, *words)], stdout=follower, stderr=follower, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([str(word) for word in (cli.RANKLAB, *words)], stdout=stdout or follower, stderr=follower, stdin=subprocess.DEVNULL,
                                    env=cli.environment(**{"TERM": "xterm", "NO_COLOR": None} | environment), cwd=self.folder)
         os.close(follower)
         shown = bytearray()
@@ -115,6 +153,65 @@ class TerminalTest(ScreenCase):
         """What stood on one line, whether it stayed or not."""
         return [re.sub(r"\033\[[0-9;]*[mK]", "", part) for part in re.split(r"[\r\n]+", text)]
 
+    def without_bars(self, text):
+        """Of what a terminal is sent."""
+        return re.sub(r"\r\033\[K", "", re.sub(r"\r\033\[K[^\r\n]*(?=\r)", "", text.replace("\r\n", "\n")))
+
+    def test_the_lines_of_finished_runs_make_room_for_the_answer(self):
+        for order in ("interleaved", "sequential"):
+            code, text = self.on_a_terminal((*IO, "--strategy", "text-loop,binary,hdf5-serial", "--order", order))
+            self.assertEqual(code, 0, text)
+            before, wiped, after = text.partition("\033[J")
+            self.assertTrue(wiped, text)
+            lines = self.without_bars(before)
+            self.assertEqual(len(RUN_LINE.findall(lines)), 3, text)
+            rows = lines[lines.index("text-loop: "):].count("\n")
+            self.assertTrue(before.endswith(f"\r\033[{rows}A"), (rows, text))
+            self.assertRegex(after.replace("\r\n", "\n"), r"\A\n  fastest ")
+
+    def block(self, rung):
+        """That rung fails: a file is where its folder must be."""
+        (self.folder / "output").mkdir(exist_ok=True)
+        (self.folder / "output" / rung).write_text("the way")
+
+    def test_the_lines_of_finished_runs_stay_where_there_is_no_answer(self):
+        self.block("hdf5-serial")
+        words = (*IO, "--strategy", "text-loop,binary,hdf5-serial", "--order", "sequential")
+        code, text = self.on_a_terminal(words, NO_COLOR="1")
+        self.assertNotEqual(code, 0, text)
+        self.assertNotIn("\033[J", text, "nothing is wiped off")
+        before, invalid, _ = self.without_bars(text).partition("\nINVALID")
+        self.assertTrue(invalid, text)
+        self.assertEqual(len(RUN_LINE.findall(before)), 2, text)
+        result = ranklab(*words, cwd=self.folder)
+        self.assertEqual(len(RUN_LINE.findall(result.stderr)), 2, str(result))
+
+    def test_the_lines_of_finished_runs_come_back_where_the_answer_cannot_be_printed(self):
+        with open("/dev/full", "w") as full:
+            code, text = self.on_a_terminal((*IO, "--strategy", "text-loop,binary"), stdout=full)
+        self.assertNotEqual(code, 0, text)
+        wiped = text.replace("\r\n", "\n").partition("\033[J")
+        self.assertTrue(wiped[1], text)
+        self.assertEqual(len(RUN_LINE.findall(wiped[2])), 2, text)
+
+    def test_the_only_finished_run_is_the_answer(self):
+        self.block("hdf5-serial")
+        result = ranklab(*IO, "--strategy", "binary,hdf5-serial", "--order", "sequential", cwd=self.folder)
+        self.assertNotEqual(result.code, 0)
+        self.assertRegex(result.stdout, r"(?m)^1 of 2 runs was finished: binary: ")
+        self.assertRegex(result.stdout, r"(?m)^  write +\S")
+        self.assertRegex(result.stdout, r"(?m)^Stored as \S+ in r\.h5$")
+        self.assertNarrow(result.stdout, AnswerTest.COPIED)
+        self.assertNotRegex(result.stderr, RUN_LINE, "the answer has it")
+
+    def test_on_a_dumb_terminal_the_lines_of_finished_runs_end_where_it_does(self):
+        self.block("hdf5-serial")
+        words = (*IO, "--strategy", "text-loop,binary,hdf5-serial", "--order", "sequential")
+        code, text = self.on_a_terminal(words, columns=60, TERM="dumb")
+        lines = RUN_LINE.findall(text.replace("\r\n", "\n"))
+        self.assertEqual(len(lines), 2, text)
+        self.assertLessEqual(max(len(row) for line in lines for row in line.splitlines()), 60, text)
+
     @needs_train
     def test_a_bar_never_wraps(self):
         words = ("train", "--model", "mnist-cnn", "--data", "synthetic", "--batch-size", 8, "--steps", 60, "--threads", 1, "--evaluate", "off",
@@ -125,6 +222,30 @@ class TerminalTest(ScreenCase):
             bars = [line for line in self.drawn(text) if " steps  " in line]
             self.assertGreater(len(bars), 1, text)
             self.assertLess(max(map(len, bars)), columns, bars)
+
+    @needs_train
+    def test_a_dumb_terminal_gets_lines(self):
+        words = ("train", "--model", "mnist-cnn", "--data", "synthetic", "--batch-size", 8, "--steps", 20, "--threads", 1, "--evaluate", "off",
+                 "--output", "none")
+        for kind in ("dumb", ""):
+            code, text = self.on_a_terminal(words, TERM=kind)
+            self.assertEqual(code, 0, text)
+            self.assertNotIn("\033", text, repr(kind))
+            self.assertNotIn("\r", text.replace("\r\n", "\n"), repr(kind))
+        self.assertIn("\033[K", self.on_a_terminal(words, TERM="xterm", NO_COLOR="1")[1], "a bar is no colour")
+
+    def test_an_error_ends_its_lines_where_the_terminal_does(self):
+        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--workers", 3, "--output", "none", "--sweep-workers", "1,2", "--cold", "-k",
+                 "--time-limit", "much")
+        for columns in (80, 40):
+            code, text = self.on_a_terminal(words, columns)
+            self.assertEqual(code, 2, text)
+            lines = text.splitlines()
+            self.assertGreater(len(lines), 1, text)
+            self.assertLessEqual(max(map(len, lines)), columns, lines)
+        result = ranklab(*words, cwd=self.folder)
+        self.assertEqual((result.code, len(result.stderr.splitlines())), (2, 1), "who reads a pipe reads a sentence a line")
+        self.assertEqual(" ".join(result.stderr.split()), " ".join(text.split()))
 
     def test_colours_are_for_warnings_and_verdicts_alone(self):
         words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--write-only", "--output", "none", "--time-limit", 0.001, "-i", 1000000)

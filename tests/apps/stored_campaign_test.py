@@ -126,12 +126,21 @@ class StoredCampaign(cli.Case):
         self.assertMultiLineEqual(read(name), text, f"{name} is not what it was; if that is meant: "
                                                     "tests/apps/stored_campaign_test.py --write")
 
+    def fits_a_terminal(self, text):
+        """All but what people copy, which stays one line, and words that are longer than a line."""
+        copied = re.compile(r"  command line |  ranklab |BENCHY::")
+        wide = [line for line in text.splitlines()
+                if len(line) > 80 and not copied.match(line) and max(map(len, line.split())) < 70]
+        self.assertEqual(wide, [])
+
     def test_reports(self):
         for name, words in REPORTS.items():
             with self.subTest(name):
                 result = self.run_here("report", FILE, *words)
                 self.assertEqual(result.code, 0, result)
                 self.hold(f"report/{name}", result.stdout)
+                if name.endswith(".txt"):
+                    self.fits_a_terminal(result.stdout)
 
     def test_pages(self):
         for name, words in PAGES.items():
@@ -145,16 +154,32 @@ class StoredCampaign(cli.Case):
         self.assertEqual(result.code, 0, result)
         made = sorted((self.where / "plots").glob("*.dat"))
         self.assertTrue(made, result)
+        self.fits_a_terminal(result.stdout)
+        titles = dict(re.match(r"plots/(\w+)\.svg  +(.*)", line).groups() for line in re.sub(r"\n +", " ", result.stdout).splitlines()[:-1])
+        self.assertEqual(set(titles), {path.stem for path in (self.where / "plots").glob("*.svg")})
+        self.assertEqual(titles["weak_speedup"], "Speedup, weak scaling")
+        self.assertEqual(len(set(titles.values())), len(titles), "each another one")
         tables = sorted((self.where / "plots").glob("*.tex"))
         self.assertTrue(tables, result)
         self.hold("report/tables.tex", "".join(file.read_text() for file in tables))
         self.hold("report/figures.dat", "".join(f"# {file.name}\n{file.read_text()}" for file in made))
+
+    def test_phases_stand_for_those_that_the_runs_have(self):
+        def measured(names):
+            return self.run_here("report", FILE, "--where", "label=ddp*", "--group-by", "ranks", "--measure", names, "--format", "json")
+        phases = measured("phases")
+        self.assertEqual(phases.code, 0, phases)
+        named = measured("data_time_s,copy_time_s,forward_time_s,backward_time_s,sync_exposed_time_s,optimizer_time_s")
+        self.assertEqual(json.loads(phases.stdout), json.loads(named.stdout))
+        self.assertNotEqual(json.loads(phases.stdout), json.loads(measured("data_time_s").stdout))
 
     def test_comparisons(self):
         for name, words in COMPARISONS.items():
             with self.subTest(name):
                 result = self.run_here("compare", *words)
                 self.hold(f"compare/{name}", f"exit code {result.code}\n{result.stdout}{result.stderr}")
+                if name.endswith(".txt"):
+                    self.fits_a_terminal(result.stdout)
 
     def test_keeping(self):
         """`results` checks it, exports it and makes it whole again."""

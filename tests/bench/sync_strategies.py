@@ -27,7 +27,7 @@ def available(args):
     """The names below --sync in `ranklab train --list`."""
     listing = paired.run([args.ranklab, "train", "--list"], paired.environment(args.threads))
     section = re.search(r"^--sync\b.*\n((?:[ \t]+\S.*\n)+)", listing, re.MULTILINE)
-    return {line.split()[0] for line in section.group(1).splitlines()}
+    return set(re.findall(r"^  (\S+)", section.group(1), re.MULTILINE))
 
 
 def words(args, sync):

@@ -2,21 +2,16 @@
 real Slurm (two_hosts.sh): each has its own network, name, /tmp and /dev/shm.
 """
 
-import atexit
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-TWO_HOSTS = HERE / "two_hosts.sh"
-sys.path.insert(0, str(HERE.parent / "apps"))
-import ranklab_cli as cli  # noqa: E402
+import hosts
+from hosts import cli
 
 try:
     import h5py
@@ -34,36 +29,7 @@ def runs_in(path):
                  "steps": run["samples/step_time_s"].shape, "hosts": [host.decode() for host in run["hosts"]["host"]]} for run in file["runs"].values()]
 
 
-class TwoHostTest(cli.Case):
-    @classmethod
-    def setUpClass(cls):
-        # Not under /tmp, which each host hides behind its own; so the programs must not be there, either.
-        cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-hosts-", dir="/var/tmp"))
-        atexit.register(cls.take_down)  # whatever happens to this process, short of kill -9
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-        done = subprocess.run([TWO_HOSTS, "up", cls.shared / "hosts"], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise AssertionError(f"the two hosts did not come up:\n{done.stderr}")
-        cls.env = cli.environment(SLURM_CONF=cls.shared / "hosts" / "slurm.conf")
-        cls.ranklab = cli.RANKLAB
-        if cls.ranklab.is_relative_to("/tmp"):
-            shutil.copytree(cli.BIN, cls.shared / "bin", symlinks=True)
-            cls.ranklab = cls.shared / "bin" / "ranklab"
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.take_down()
-
-    @classmethod
-    def take_down(cls):
-        if cls.shared.exists():
-            subprocess.run([TWO_HOSTS, "down", cls.shared / "hosts"], stderr=subprocess.DEVNULL, check=False)
-            shutil.rmtree(cls.shared, ignore_errors=True)
-
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="job-", dir=self.shared))
-        self.file = self.folder / "r.h5"
-
+class TwoHostTest(hosts.Case):
     def train(self, *words):
         return self.start(*SRUN, self.ranklab, "train", "--data", "synthetic", "--threads", "1", "--output", self.file, *map(str, words), env=self.env)
 
@@ -107,11 +73,4 @@ class TwoHostTest(cli.Case):
 
 
 if __name__ == "__main__":
-    if not cli.HAS_TRAIN:
-        print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
-        sys.exit(77)
-    check = subprocess.run([TWO_HOSTS, "check"], stderr=subprocess.PIPE, text=True, check=False)
-    if check.returncode != 0:
-        print(f"SKIPPED: {check.stderr.strip()}")
-        sys.exit(77)
-    cli.main()
+    hosts.main()

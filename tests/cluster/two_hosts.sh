@@ -13,6 +13,7 @@ usage() {
 usage: two_hosts.sh check                 is everything here? exit code 77 and a sentence if not
        two_hosts.sh up DIR                start both hosts, n1 and n2; their state is in DIR, which must be new and not under /tmp
        two_hosts.sh shape DIR RATE|none   limit what each host sends, e.g. 1gbit
+       two_hosts.sh start DIR n1|n2|slurmctld   start that daemon again, after it was killed
        two_hosts.sh exec DIR HOST CMD...  run a command on n1 or n2, outside of Slurm
        two_hosts.sh down DIR              end everything in them, remove them and DIR
 
@@ -61,6 +62,7 @@ TaskPlugin=task/none
 SwitchType=switch/none
 JobAcctGatherType=jobacct_gather/none
 ReturnToService=2
+SlurmdTimeout=10
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
@@ -93,6 +95,11 @@ start_host() {
   ip -n "$netns" link set eth0 up
   ip -n "$netns" link set lo up
   mkdir -p "$dir/tmp-n$n"
+  start_slurmd "$n"
+}
+
+start_slurmd() {
+  local n=$1 netns=ranklab-n$1
   nsenter --net="/run/netns/$netns" unshare --uts --mount --propagation slave sh -ec "
     hostname n$n
     mount --bind '$dir/hosts' /etc/hosts
@@ -133,6 +140,14 @@ wait_until_idle() {
   tail -n 5 "$dir"/*.log >&2
   down
   fail 5 "the two hosts did not become idle in 30 s; the ends of their logs are above."
+}
+
+start_again() {
+  case $1 in
+    n1 | n2) start_slurmd "${1#n}" ;;
+    slurmctld) slurmctld ;;
+    *) fail 2 "there is no daemon \"$1\": say n1, n2 or slurmctld." ;;
+  esac
 }
 
 # ---- The rest ------------------------------------------------------------------------------------
@@ -198,7 +213,7 @@ case $word in
     [[ -z $why ]] || fail 77 "$why"
     exit 0
     ;;
-  up | shape | exec | down) ;;
+  up | shape | start | exec | down) ;;
   help | -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -209,6 +224,7 @@ export SLURM_CONF=$dir/slurm.conf
 case $word in
   up) up ;;
   shape) (($# == 3)) || fail 2 "shape wants a rate, such as 1gbit, or none."; shape "$3" ;;
+  start) (($# == 3)) || fail 2 "start wants n1, n2 or slurmctld."; start_again "$3" ;;
   exec) (($# >= 4)) || fail 2 "exec wants a host and a command."; run_on "${@:3}" ;;
   down) down ;;
 esac

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/guarded.hpp"
@@ -68,16 +69,25 @@ void merge_runs(const std::string& file, bool sound, Judge& judge) {
         judge.promise("results merge", check_results("all.h5", judge), "a refused merge harmed the file");
 }
 
-void append_run(const std::string& file, bool sound, Judge& judge) {
+Outcome append_to(const std::string& file, const std::set<int>& codes, Judge& judge) {
     Random random(1, 2);
     const auto run = sound_run(random, "20200101T000000Z-00000b");
-    const auto outcome = judge.expect("append to " + file, codes_for(sound), [&] {
+    return judge.expect("append to " + file, codes, [&] {
         return app::guarded([&] {
             results::ResultFile(file).append(run);
             return 0;
         });
     });
-    if (outcome.code == 0 && sound) still_sound("append", file, judge);
+}
+
+// What can be read may have damage that HDF5 meets only where it writes; the sentence says to export then.
+void append_run(const std::string& file, bool sound, Judge& judge) {
+    const auto outcome = append_to(file, {0, 2, 3}, judge);
+    if (!sound) return;
+    if (outcome.code == 0) return still_sound("append", file, judge);
+    std::filesystem::remove("out.h5");
+    export_runs(file, false, {0}, judge);
+    append_to("out.h5", {0}, judge);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ def save(array):
 def rungs():
     """The names under the title Strategies of --list."""
     section = re.search(r"^Strategies\b.*\n((?:[ \t]+\S.*\n)+)", cli.ranklab("io", "--list").stdout, re.MULTILINE)
-    return [line.split()[0] for line in section.group(1).splitlines()]
+    return re.findall(r"^  (\S+)", section.group(1), re.MULTILINE)
 
 
 def names(n):

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/checksum.hpp"
@@ -88,7 +89,7 @@ class MakeCosmology final : public Verb {
             {"memory_per_rank_bytes", fmt::format("{}", data::cosmology_rank_bytes(spec, world_size)), true}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, first, keep] = place.surroundings;
+        auto& [control, options, progress, first, keep, counting] = place.surroundings;
         const auto spec = spec_of(options);
         const std::string file = place_of(options, 0, options.text("output"));
         const auto report =
@@ -102,7 +103,7 @@ class MakeCosmology final : public Verb {
                             spec.edge, layout, data::sum64_text(report.checksums[0]),
                             data::sum64_text(report.checksums[1]));
         if (!report.collective) text += "  note: HDF5 wrote some parts independently, not collectively\n";
-        return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_quote({file})), ""};
+        return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(file)), ""};
     }
 };
 

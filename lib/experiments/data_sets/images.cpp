@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "data/make/image_files.hpp"
 #include "experiments/data_sets/verbs.hpp"
@@ -64,12 +65,12 @@ class MakeImages final : public Verb {
                 {"bytes", fmt::format("{}", text_.bytes(spec_of(options, place))), true}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, first, keep] = place.surroundings;
+        auto& [control, options, progress, first, keep, counting] = place.surroundings;
         const std::string directory = place_of(options, 0, options.text("output"));
         std::string text;
         for (const auto& file : text_.make(control, spec_of(options, directory), progress))
             text += fmt::format("{}\n", file.string());
-        return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_quote({directory})), ""};
+        return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(directory)), ""};
     }
 
   private:

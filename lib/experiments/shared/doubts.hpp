@@ -5,7 +5,7 @@
 
 namespace ranklab::experiments {
 
-/// Warnings: a batch that the data set cannot fill, and a validation of a model that has not seen its data.
+/// A warning: a batch that the data set cannot fill.
 void add_doubts(results::Run& run);
 
 }  // namespace ranklab::experiments

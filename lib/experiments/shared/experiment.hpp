@@ -16,6 +16,13 @@
 
 namespace ranklab::experiments {
 
+/// Where the part of the work is that is counted, for who watches the machine meanwhile: on every rank, and
+/// outside of what is timed. Empty: nobody watches.
+struct CountedPart {
+    std::function<void()> begins = {};
+    std::function<void()> ends = {};  ///< again where more came after all
+};
+
 /// What an experiment is given on every rank.
 struct Surroundings {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
@@ -27,6 +34,7 @@ struct Surroundings {
     /// collective: rank 0's copy counts, others may call it too. Costs some file writes with fsync, so call
     /// it outside of what is timed, and where work repeats by a KeepPace. Never throws. Empty: keeps nothing.
     std::function<void(const results::Run& so_far)> keep = {};
+    CountedPart counting = {};
 };
 
 /// One catalogue, for --list.
@@ -48,6 +56,8 @@ class Work {
     virtual ~Work() = default;
     /// Makes the next repetition. True while there is another one to make: the same on all ranks.
     virtual bool repeat() = 0;
+    /// Whether the run has what the last repeat() made: not where a signal or the time limit cut it.
+    virtual bool was_whole() const { return true; }
     /// Others have their turn now: gives back what they may need, such as room on the disk.
     virtual void rest() {}
     /// After the last repetition, once.
@@ -100,7 +110,7 @@ class Experiment {
     /// these options. Where it does not, the control plane is a communicator of one rank without MPI.
     virtual bool needs_mpi(const options::Options&) const { return true; }
 
-    /// --threads where nothing is said: 0 for the cores of the rank's cpuset.
+    /// --threads where nothing is said: 0 for the cores of the rank's cpuset, as far as its cgroup allows.
     virtual int default_threads() const { return 0; }
 
     /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,

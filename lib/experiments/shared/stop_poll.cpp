@@ -38,4 +38,20 @@ void stop_if_asked(comm::Communicator& control, const std::string& where) {
     });
 }
 
+void refuse_after_a_stop(comm::Communicator& control, int signal) {
+    if (signal == 0) return;
+    comm::together(control, [&] {
+        throw base::Interrupted(fmt::format("stopped by {}: the runs that were left are not made",
+                                            base::StopSignals::name_of(signal)),
+                                signal);
+    });
+}
+
+void mark_stopped(results::Run& run, int signal, const std::string& what_is_there) {
+    if (signal == 0) return;
+    run.warnings.insert(run.warnings.begin(),
+                        fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), what_is_there));
+    if (run.valid) run.exit_code = 128 + signal;
+}
+
 }  // namespace ranklab::experiments

@@ -1,5 +1,5 @@
-// SIGTERM and Ctrl-C reach whichever ranks they reach: the ranks ask each other, so that all stop at the same
-// place.
+// SIGTERM, SIGHUP and Ctrl-C reach whichever ranks they reach: the ranks ask each other, so that all stop at
+// the same place.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "comm/communicator.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::experiments {
 
@@ -53,5 +54,12 @@ class StopPoll {
 /// Collective, before there is anything to keep: base::Interrupted ("stopped by SIGTERM `where`") on the
 /// lowest rank that was told to stop, comm::PeerError on the others.
 void stop_if_asked(comm::Communicator& control, const std::string& where);
+
+/// Collective. After a signal (0: none) the runs that come after in the same command are not made.
+void refuse_after_a_stop(comm::Communicator& control, int signal);
+
+/// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"), and the
+/// exit code is 128 + the signal, where no check failed. Nothing where none was received (0).
+void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
 
 }  // namespace ranklab::experiments

@@ -8,9 +8,11 @@
 
 namespace ranklab::experiments {
 
+inline constexpr const char* kDoesNotApply = "does not apply";
+
 struct Verdict {
     std::string check;
-    std::string result;  ///< "passed", "failed" or "not verified"
+    std::string result;  ///< "passed", "failed", "not verified" or kDoesNotApply
     std::string detail;
 };
 

@@ -99,8 +99,10 @@ void StorageFolder::make(const fs::path& path) {
     if (fs::exists(status))
         throw base::OptionError(
             fmt::format("{} is a file, and --directory takes a folder; give another name", path.string()));
-    if (error && error != std::errc::no_such_file_or_directory)
+    if (error && error != std::errc::no_such_file_or_directory) {
+        if (!options_.write) base::throw_read_errno("stat", path, error.value(), "directory");
         base::throw_errno("stat", path, error.value(), "directory");
+    }
     if (!options_.write)
         throw base::DataError(fmt::format(
             "there is no folder {}; --read-only reads what a run with --keep left there", path.string()));

@@ -67,10 +67,9 @@ std::vector<io::StrategyEntry> chosen_strategies(const Options& options) {
     const auto asked = base::split(options.text("strategy"), ',');
     for (const auto& word : asked) {
         if (std::find(names.begin(), names.end(), word) != names.end()) continue;
-        const auto near = base::nearest(word, names);
         throw base::OptionError(fmt::format("there is no --strategy '{}'; give {}{}",
                                             base::printable(word, 60), base::join(names, ", "),
-                                            near ? fmt::format(" (did you mean {}?)", *near) : ""));
+                                            base::or_did_you_mean(word, names)));
     }
     if (std::ranges::find(asked, "all") != asked.end()) return all;
     std::vector<io::StrategyEntry> chosen;

@@ -20,12 +20,6 @@ std::string joined(const std::set<std::string>& values) {
     return base::join({values.begin(), values.end()}, " ");
 }
 
-std::string fact_of(const results::Run& run, const std::string& key) {
-    for (const auto& fact : run.context)
-        if (fact.section == kSection && fact.key == key) return fact.value;
-    return "";
-}
-
 std::string cell(const std::string& value) {
     return value.empty() ? "unknown" : value;
 }
@@ -53,17 +47,17 @@ void add_place(results::Run& run, const StorageOptions& options, comm::Communica
 PlaceCells place_cells(const results::Run& run) {
     const bool reads = run.find(vocabulary::kReadRate) != nullptr;
     const bool writes = run.find(vocabulary::kJobTime) != nullptr;
-    return {reads ? cell(fact_of(run, "cache")) : "",
+    return {reads ? cell(run.fact(kSection, "cache")) : "",
             !writes                          ? ""
             : run.setting("fsync") == "true" ? "yes"
                                              : "no",
-            cell(fact_of(run, kFileSystem)), cell(fact_of(run, kDirectory))};
+            cell(run.fact(kSection, kFileSystem)), cell(run.fact(kSection, kDirectory))};
 }
 
 std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs) {
     std::vector<results::Fact> facts{{"ladder", "strategies_left", strategies_left(runs)}};
     std::set<std::string> found;
-    for (const auto& run : runs) found.insert(fact_of(run, kFileSystem));
+    for (const auto& run : runs) found.insert(run.fact(kSection, kFileSystem));
     found.erase("");
     if (!found.empty()) facts.push_back({kSection, kFileSystem, joined(found)});
     return facts;

@@ -9,6 +9,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/statistics_table.hpp"
+#include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/target_ci.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "experiments/storage/place.hpp"
@@ -183,13 +184,14 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                       int participants, comm::Communicator& control) {
     const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
+    const auto how_far =
+        fmt::format("after {} of {} repetitions", record.writes.size() - warmup, options.repetitions());
     add_verdict(run, options, compared(record, options, control));
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
-        run.warnings.insert(run.warnings.begin(),
-                            fmt::format("the time limit ended the run after {} of {} repetitions",
-                                        record.writes.size() - warmup, options.repetitions()));
+        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
     }
+    mark_stopped(run, record.stopped_by, how_far + ": the numbers cover what was done");
     add_convergence(run, record.convergence, "repetitions", options.repetitions());
     add_writing(run, record, Gathered(control, participants), warmup);
     add_reading(run, record, Gathered(control, options.ranks));

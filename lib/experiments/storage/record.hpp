@@ -31,6 +31,7 @@ struct StorageRecord {
     std::vector<std::string> warnings;
     measure::Convergence convergence;  ///< of --target-ci
     bool hit_time_limit = false;       ///< before all planned repetitions were made
+    int stopped_by = 0;                ///< a signal, before that
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict;

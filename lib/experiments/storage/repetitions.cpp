@@ -19,6 +19,7 @@ constexpr std::int64_t kFewestCeilings = 3;
 Repetitions::Repetitions(const StorageOptions& options, const Surroundings& surroundings)
     : options_(options),
       control_(surroundings.control),
+      counting_(surroundings.counting),
       runner_(options, surroundings.control, surroundings.progress) {
     record_.convergence = options.convergence;
     if (const double limit = options.time_limit(); limit > 0)
@@ -26,22 +27,37 @@ Repetitions::Repetitions(const StorageOptions& options, const Surroundings& surr
 }
 
 bool Repetitions::make() {
+    const bool first = std::ssize(record_.writes) == options_.warmup();
+    if (first && counting_.begins) counting_.begins();
+    const bool goes_on = make_one();
+    if (!goes_on && counting_.ends) counting_.ends();
+    return goes_on;
+}
+
+bool Repetitions::make_one() {
     const Clock::Turn turn(clock_);
     const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
     const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();
     const bool reads = options_.read && (i >= 0 || !options_.write);
-    bool whole = false;
+    whole_ = false;
     try {
-        whole = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
+        whole_ = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
     } catch (...) {
         drop_from(before);
         throw;
     }
-    if (!whole) drop_from(before);
-    const bool late = !whole || time_is_up();
+    if (!whole_) drop_from(before);
+    if (whole_ && options_.write) note_strategy();
+    const bool late = !whole_ || time_is_up();
     if (options_.write) return goes_on(late);
-    record_.hit_time_limit = !whole;
+    record_.hit_time_limit = !whole_;
     return false;
+}
+
+void Repetitions::stop(int signal) {
+    record_.stopped_by = signal;
+    runner_.leave();
+    if (counting_.ends) counting_.ends();
 }
 
 StorageRecord Repetitions::finish() {
@@ -53,7 +69,15 @@ bool Repetitions::has_counted() const {
     return std::ssize(record_.writes) > options_.warmup() || !record_.reads.empty();
 }
 
-// A repetition that the time limit cut is not one.
+// Of the last whole repetition.
+void Repetitions::note_strategy() {
+    record_.tables = runner_.strategy().tables();
+    record_.warnings.clear();
+    for (const auto& [sentence, settings] : runner_.strategy().warnings())
+        record_.warnings.push_back(options::told(sentence, settings));
+}
+
+// A repetition that a signal or the time limit cut is not one.
 void Repetitions::drop_from(const Mark& mark) {
     record_.writes.resize(mark.writes);
     record_.reads.resize(mark.reads);
@@ -88,10 +112,6 @@ bool Repetitions::write(std::int64_t repetition) {
     if (ceilings && before) measure_ceilings();
     record_.writes.push_back(runner_.write());
     if (on_any(runner_.was_cut())) return false;
-    record_.tables = runner_.strategy().tables();
-    record_.warnings.clear();
-    for (const auto& [sentence, settings] : runner_.strategy().warnings())
-        record_.warnings.push_back(options::told(sentence, settings));
     if (ceilings && !before) measure_ceilings();
     return true;
 }

@@ -20,6 +20,10 @@ class Repetitions {
 
     /// Makes the next one; true while there is another one to make. Collective.
     bool make();
+    /// Whether the last one came to its end.
+    bool was_whole() const { return whole_; }
+    /// No more are made: a signal wants it so.
+    void stop(int signal);
     StorageRecord finish();
     /// What is measured by now.
     const StorageRecord& so_far() const { return record_; }
@@ -50,8 +54,10 @@ class Repetitions {
     };
 
     void drop_from(const Mark& mark);
+    void note_strategy();
     bool goes_on(bool late);
     bool enough(std::int64_t counted, bool ends);
+    bool make_one();
     bool write(std::int64_t repetition);
     void measure_ceilings();
     io::CeilingWork ceiling_work();
@@ -63,9 +69,11 @@ class Repetitions {
 
     const StorageOptions& options_;
     comm::Communicator& control_;
+    CountedPart counting_;
     StrategyRunner runner_;
     StorageRecord record_;
     Clock clock_;
+    bool whole_ = false;
 };
 
 }  // namespace ranklab::experiments

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/keep_pace.hpp"
+#include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/folder.hpp"
 #include "experiments/storage/ladder.hpp"
 #include "experiments/storage/options.hpp"
@@ -21,32 +24,58 @@ namespace {
 
 class StorageWork final : public Work {
   public:
-    StorageWork(const StorageOptions& options, const Surroundings& surroundings)
+    StorageWork(const StorageOptions& options, const Surroundings& surroundings, int& stopped_by)
         : options_(options),
           surroundings_(surroundings),
+          stopped_by_(stopped_by),
           folder_(surroundings.control, options_),
           repetitions_(options_, surroundings) {}
     bool repeat() override {
-        const base::StopSignals stop;
-        const auto so_far = [this] { return run_of(repetitions_.so_far()); };
+        whole_ = false;
+        if (repetitions_.has_counted()) hear();  // between two repetitions no rank leaves another
+        if (stopped_by_ != 0) return end_stopped();
         try {
             const bool goes_on = repetitions_.make();
-            if (goes_on) pace_.keep_if_due(surroundings_, so_far);
+            whole_ = repetitions_.was_whole();
+            if (goes_on) pace_.keep_if_due(surroundings_, [this] { return run_of(repetitions_.so_far()); });
             return goes_on;
         } catch (const comm::AloneError&) {
             throw;
         } catch (const base::Error& error) {  // all ranks are here
-            if (base::is_stop(error) && repetitions_.has_counted()) pace_.keep(surroundings_, so_far);
-            throw;
+            if (!base::is_stop(error)) throw;
+            stopped_by_ = base::stop_of(error);
+            base::StopSignals::follow();
+            if (!repetitions_.has_counted()) throw;
+            return end_stopped();
         }
     }
+    bool was_whole() const override { return whole_; }
     // Otherwise all variants' files would lie there at once.
     void rest() override {
         if (options_.write && !options_.keep) repetitions_.remove();
     }
-    results::Run finish() override { return run_of(repetitions_.finish()); }
+    results::Run finish() override {
+        auto run = run_of(repetitions_.finish());
+        hear();
+        signals_.reset();
+        return run;
+    }
 
   private:
+    // Of several runs in one command the others end, also where this one was whole by then.
+    void hear() {
+        if (stopped_by_ != 0) return;
+        StopPoll stop(surroundings_.control);
+        stop.ask();
+        stopped_by_ = stop.signal();
+        if (stopped_by_ != 0) base::StopSignals::follow();
+    }
+    // With the whole repetitions as they are; without any there is no run.
+    bool end_stopped() {
+        if (!repetitions_.has_counted()) refuse_after_a_stop(surroundings_.control, stopped_by_);
+        repetitions_.stop(stopped_by_);
+        return false;
+    }
     results::Run run_of(const StorageRecord& record) const {
         results::Run run;
         fill_storage_run(run, record, options_, repetitions_.participants(), surroundings_.control);
@@ -55,15 +84,20 @@ class StorageWork final : public Work {
 
     StorageOptions options_;
     Surroundings surroundings_;
+    int& stopped_by_;
+    std::optional<base::StopSignals> signals_{std::in_place};  // also between two repetitions
     KeepPace pace_;
+    bool whole_ = false;
     StorageFolder folder_;
     Repetitions repetitions_;
 };
 
 class StoragePlan final : public Plan {
   public:
-    explicit StoragePlan(StorageOptions settled)
-        : settled_(std::move(settled)), bytes_(footprint(settled_.job, settled_.strategy).records) {
+    StoragePlan(StorageOptions settled, int& stopped_by)
+        : settled_(std::move(settled)),
+          bytes_(footprint(settled_.job, settled_.strategy).records),
+          stopped_by_(stopped_by) {
         if (settled_.write) check_fits(settled_);
     }
     std::vector<results::Setting> facts() const override {
@@ -75,12 +109,14 @@ class StoragePlan final : public Plan {
         });
     }
     std::unique_ptr<Work> begin(const Surroundings& surroundings) override {
-        return std::make_unique<StorageWork>(settled_, surroundings);
+        refuse_after_a_stop(surroundings.control, stopped_by_);
+        return std::make_unique<StorageWork>(settled_, surroundings, stopped_by_);
     }
 
   private:
     StorageOptions settled_;
     long double bytes_;
+    int& stopped_by_;
 };
 
 }  // namespace
@@ -116,7 +152,7 @@ bool Storage::needs_mpi(const options::Options& options) const {
 }
 
 std::unique_ptr<Plan> Storage::settle(options::Options& options, int world_size) {
-    return std::make_unique<StoragePlan>(settle_storage(options, world_size));
+    return std::make_unique<StoragePlan>(settle_storage(options, world_size), stopped_by_);
 }
 
 std::vector<Variant> Storage::variants(const options::Options& options) const {

@@ -23,6 +23,9 @@ class Storage final : public Experiment {
     std::string line_of(const results::Run& run) const override;
     std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
     std::vector<results::Fact> facts_of(const std::vector<results::Run>& runs) const override;
+
+  private:
+    int stopped_by_ = 0;  ///< a signal: what is under way in the same command ends, and no more is begun
 };
 
 }  // namespace ranklab::experiments

@@ -11,7 +11,6 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file_system.hpp"
-#include "base/last_words.hpp"
 #include "base/share.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
@@ -61,10 +60,10 @@ StrategyRunner::StrategyRunner(const StorageOptions& options, comm::Communicator
 }
 
 StrategyRunner::~StrategyRunner() {
-    // After an error something may still be under way among the ranks: MPI must not free what it goes on
-    // with. The process is about to end.
+    // After an error or a signal something may still be under way among the ranks: MPI must not free what it
+    // goes on with. The process is about to end.
     strategy_.reset();
-    if (std::uncaught_exceptions() > 0) static_cast<void>(ranks_.release());
+    if (left_ || std::uncaught_exceptions() > 0) static_cast<void>(ranks_.release());
 }
 
 // A strategy's life is one writing: files, worker processes and communicators are gone with it.
@@ -113,8 +112,6 @@ void StrategyRunner::stop_if_asked() {
 }
 
 void StrategyRunner::stop(int signal) {
-    base::LastWords::say();  // at once: a launcher that ends its job does not wait until the ranks have
-                             // agreed
     throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
 }
 

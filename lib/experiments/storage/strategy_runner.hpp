@@ -68,6 +68,8 @@ class StrategyRunner {
     /// Collective. This rank reads its part of the plan; with `compare`, each value is compared with the
     /// recomputed one between two readings.
     ReadTrial read(const ReadPlan& plan, bool compare);
+    /// A signal has stopped the work: no more is written or read.
+    void leave() { left_ = true; }
     /// Collective. Removes the records, whatever there is of them.
     void remove();
 
@@ -116,6 +118,7 @@ class StrategyRunner {
     std::vector<double> values_, expected_;
     std::function<bool()> late_;
     bool cut_ = false;
+    bool left_ = false;
 };
 
 }  // namespace ranklab::experiments

@@ -82,10 +82,8 @@ std::vector<std::string> chosen_syncs(const options::Options& options,
     if (!options.has("sync")) return chosen;
     for (const auto& word : base::split(options.text("sync"), ',')) {
         if (!known.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
-            const auto near = base::nearest(word, known);
             throw base::OptionError(fmt::format("--sync '{}' is none of {}{}", base::printable(word, 40),
-                                                base::join(known, ", "),
-                                                near ? fmt::format(" (did you mean {}?)", *near) : ""));
+                                                base::join(known, ", "), base::or_did_you_mean(word, known)));
         }
         if (std::find(chosen.begin(), chosen.end(), word) == chosen.end()) chosen.push_back(word);
     }

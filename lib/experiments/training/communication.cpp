@@ -211,6 +211,7 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
         if (rank != late) lost = std::max(lost, lateness.waited[rank]);
     if (!mostly_last(*most, analyses.size(), hosts.size())) return;
     if (lost < kNoticeableWait * median(steps.step.max_over_ranks())) return;
+    run.context.push_back({"communication", "late_rank", fmt::to_string(late)});
     run.warnings.push_back(fmt::format(
         "rank {} on {} came last in {} of {} steps, and others waited up to {:.1f} ms a step for it; {}",
         late, hosts[late], *most, analyses.size(), 1e3 * lost,

@@ -65,7 +65,7 @@ struct CommunicationFacts {
 };
 
 /// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting` (a row a
-/// rank), and a warning that names the late rank, its host and its phase.
+/// rank), and of a late rank a fact and a warning that names it, its host and its phase.
 void add_communication(results::Run& run, const std::vector<StepReductions>& mine, const OverlapProbe& probe,
                        const CommunicationFacts& facts, const measure::GatheredSteps& steps,
                        const std::string& host, comm::Communicator& control);

@@ -91,6 +91,7 @@ void TrainingLoop::run() {
     start_ = measure::Clock::now();
     for (std::int64_t step = setup_.schedule.first; step < setup_.schedule.total; ++step) {
         setup_.progress.activity("training");
+        if (step == setup_.schedule.first + setup_.schedule.warmup) note_counting_begins();
         do_step(step);
         const bool last = !check_between_steps(step);
         // First what a job that is killed in the evaluation would lose.
@@ -98,8 +99,16 @@ void TrainingLoop::run() {
         if (last || setup_.schedule.ends_epoch(step)) finish_epoch(step, last);
         if (last || stop_signal() != 0 || record_.end.at_time_limit || enough_) break;
     }
+    if (setup_.counting.ends) setup_.counting.ends();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
+}
+
+// A look at the machine takes a rank its time, for which the others must not wait within a step.
+void TrainingLoop::note_counting_begins() {
+    if (!setup_.counting.begins) return;
+    setup_.counting.begins();
+    setup_.control.barrier();
 }
 
 void TrainingLoop::restore() {

@@ -40,6 +40,7 @@ class TrainingLoop {
     bool begin();
     void restore();
     void start_epoch(std::int64_t epoch);
+    void note_counting_begins();
     void do_step(std::int64_t step);
     void note_step(const TrainingSteps::Counts& counts);
     void note_reductions();

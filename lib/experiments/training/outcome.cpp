@@ -6,6 +6,7 @@
 #include <torch/version.h>
 
 #include "base/failure.hpp"
+#include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/ablation.hpp"
 #include "host/facts.hpp"
 #include "options/schema.hpp"
@@ -79,6 +80,7 @@ void TrainingOutcome::add_trials(results::Run& run, const TrainingLoop& loop) co
     mark_stopped(run, loop.stop_signal(),
                  has_trials ? "during the trials: the numbers cover the complete rounds"
                             : "during the trials, before a round was complete: there are no numbers");
+    if (loop.stop_signal() != 0 && !has_trials) run.valid = false;
 }
 
 void TrainingOutcome::add_facts(results::Run& run, const TrainingLoop& loop) const {

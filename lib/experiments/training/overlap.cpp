@@ -36,7 +36,7 @@ std::string percent(double share) {
 std::string why_none(const OverlapEstimate& estimate, double overlap, const stats::Interval& ci) {
     if (!lies_in(estimate.balance, kAgreement))
         return fmt::format(
-            "stamps and steps' times do not agree (balance {:.2f}, needed {} .. {}); measure on a quieter "
+            "the two ways to measure it do not agree (balance {:.2f}, needed {} .. {}); measure on a quieter "
             "machine or with more --overlap-steps",
             estimate.balance, kAgreement.low, kAgreement.high);
     const auto measured =

@@ -4,6 +4,7 @@
 #include <span>
 #include <thread>
 
+#include "host/cpu_quota.hpp"
 #include "host/facts.hpp"
 
 namespace ranklab::experiments {
@@ -16,7 +17,10 @@ OverlapWay settle_overlap_way(options::Options& options, comm::Communicator& con
     const bool one_host = control.local_size() == control.world_size();
     const int cores = host::cores_in(host::cpuset());
     const bool bound = cores * control.local_size() <= static_cast<int>(std::thread::hardware_concurrency());
-    const int own_cores = bound ? cores : cores / std::max(1, control.local_size());
+    const int ranks = std::max(1, control.local_size());
+    // Cores whose time the cgroup does not allow are not free.
+    const double allowed = host::least_limit(host::cpu_quota()).value_or(cores * ranks) / ranks;
+    const int own_cores = std::min(bound ? cores : cores / ranks, static_cast<int>(allowed));
     std::int64_t facts[] = {one_host ? 1 : 0, own_cores > threads ? 1 : 0};
     control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
     const bool spare_core = facts[1] == 1;

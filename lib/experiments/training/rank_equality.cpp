@@ -148,7 +148,7 @@ std::vector<int> RankEquality::ranks_with_wrong_sums() {
 
 Verdict RankEquality::verdict(const std::string& drift) const {
     const std::string check = "parameters equal on all ranks";
-    if (control_.world_size() == 1) return {check, "not verified", "there is one rank"};
+    if (control_.world_size() == 1) return {check, kDoesNotApply, "there is one rank"};
     if (!holds()) return {check, "failed", difference_};
     if (!drift.empty()) return {check, "not verified", drift};
     const bool with_buffers = buffer_comparisons_ > 0 && !model_.buffers().empty();

@@ -8,10 +8,10 @@
 
 #include "base/error.hpp"
 #include "base/phase.hpp"
-#include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/series_measurements.hpp"
 #include "experiments/shared/statistics_table.hpp"
+#include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/target_ci.hpp"
 #include "host/process.hpp"
 #include "measure/gather.hpp"
@@ -187,9 +187,12 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
                    row.evaluated ? row.validation_accuracy : stats::kNone,
                    row.evaluated ? evaluations[i] : stats::kNone});
         if (row.steps < record.schedule.steps_per_epoch) {
-            run.warnings.push_back(
-                fmt::format("epoch {} is a subset: {} of {} steps, so epoch_time_s covers that part alone",
-                            row.epoch, row.steps, record.schedule.steps_per_epoch));
+            const bool untrained =
+                row.evaluated && record.schedule.first + row.steps < record.schedule.steps_per_epoch;
+            run.warnings.push_back(fmt::format(
+                "epoch {} is a subset: {} of {} steps, so epoch_time_s covers that part alone{}", row.epoch,
+                row.steps, record.schedule.steps_per_epoch,
+                untrained ? ", and the accuracy and loss of a model so little trained are no result" : ""));
         }
     }
     run.tables.push_back(std::move(table).table());
@@ -221,13 +224,6 @@ std::string how_far(const TrainingRecord& record) {
         return fmt::format("after {} steps, of which --target-ci wanted {} at least", made, least);
     return fmt::format("after {} of {} steps", made,
                        record.convergence.wanted() ? least : record.schedule.total);
-}
-
-void mark_stopped(results::Run& run, int signal, const std::string& what_is_there) {
-    if (signal == 0) return;
-    run.warnings.insert(run.warnings.begin(),
-                        fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), what_is_there));
-    if (run.valid) run.exit_code = 128 + signal;
 }
 
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,

@@ -83,8 +83,4 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
 /// "after 57 of 200 steps", "after all 200 steps, before the evaluation was made".
 std::string how_far(const TrainingRecord& record);
 
-/// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"), and the
-/// exit code is 128 + the signal, where no check failed. Nothing where none was received.
-void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
-
 }  // namespace ranklab::experiments

@@ -193,7 +193,8 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
                        .device = device.get(),
                        .checkpoints = checkpoints.get(),
                        .tells_first_step = around.first,
-                       .keep = [&outcome](const auto& so_far, bool sure) { outcome.keep(so_far, sure); }},
+                       .keep = [&outcome](const auto& so_far, bool sure) { outcome.keep(so_far, sure); },
+                       .counting = around.counting},
                       *model, sampler);
     drive(loop, outcome, options, *model, control);
     return outcome.finish(loop);

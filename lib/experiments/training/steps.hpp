@@ -11,6 +11,7 @@
 #include "data/dataset.hpp"
 #include "data/loader.hpp"
 #include "data/sampler.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/communication.hpp"
@@ -41,6 +42,7 @@ struct TrainingSetup {
     bool tells_first_step = true;        ///< the process began with this run: how long until its first step
     /// Secures what there is by now; `sure`: also where it was done a moment ago. Collective. Empty: nothing.
     std::function<void(const TrainingLoop& so_far, bool sure)> keep = {};
+    CountedPart counting = {};
 };
 
 class TrainingSteps {

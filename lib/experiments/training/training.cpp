@@ -70,23 +70,17 @@ class TrainingPlan final : public OnePiece {
     }
 
   private:
-    /// Stopped by SIGTERM or Ctrl-C on any rank: the run of what was done by then, marked; before its first
-    /// step, and for runs that come after in the same command, base::Interrupted.
+    /// Stopped by SIGTERM, SIGHUP or Ctrl-C on any rank: the run of what was done by then, marked; before its
+    /// first step, and for runs that come after in the same command, base::Interrupted.
     results::Run run(const Surroundings& around) override {
         const base::StopSignals signals;
-        comm::together(around.control, [&] { refuse_after_a_stop(); });
+        refuse_after_a_stop(around.control, stopped_by_);
         auto run = make_training_run(settled_, around, trials_);
         // Of several runs in one command the others are not begun, also where this one was whole by then.
         StopPoll stop(around.control);
         stop.ask();
         stopped_by_ = stop.signal();
         return run;
-    }
-    void refuse_after_a_stop() const {
-        if (stopped_by_ == 0) return;
-        throw base::Interrupted(fmt::format("stopped by {}: the runs that were left are not made",
-                                            base::StopSignals::name_of(stopped_by_)),
-                                stopped_by_);
     }
 
     TrainingOptions settled_;

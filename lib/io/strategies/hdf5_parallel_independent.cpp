@@ -1,6 +1,7 @@
 // The ninth strategy: all ranks make all datasets of one HDF5 file together, as parallel HDF5 demands, then
 // each writes whole records of its own, waiting for nobody.
 #include "base/share.hpp"
+#include "comm/exchange.hpp"
 #include "io/hdf5_strategy.hpp"
 
 namespace ranklab::io {
@@ -15,6 +16,19 @@ class Hdf5ParallelIndependent final : public Hdf5Strategy {
         const auto share = base::share_of(job().files, place().ranks.rank(), place().ranks.world_size());
         for (std::int64_t id = share.first; id < share.end(); ++id) produce_record(id);
         close_dataset();
+    }
+    // HDF5 closes a shared file on all ranks together, and who waits inside it hears of no signal that stops
+    // another one in its records: so all meet before.
+    void close() override {
+        meet();
+        Hdf5Strategy::close();
+    }
+
+  private:
+    void meet() {
+        const auto mark = place().times.phase(base::IoPhase::close);
+        comm::together_politely(
+            place().ranks, [] {}, [this] { place().done(0); });
     }
 };
 

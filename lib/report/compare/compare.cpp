@@ -78,10 +78,10 @@ void check_asked(const Names& asked, const Runs& runs) {
     const Names all = all_measurements(runs);
     for (const auto& name : asked) {
         if (std::ranges::find(all, name) != all.end()) continue;
-        const auto near = base::nearest(name, all);
-        throw base::OptionError(fmt::format("no run has the measurement '{}'; {}", base::printable(name, 60),
-                                            near ? fmt::format("did you mean {}?", *near)
-                                                 : fmt::format("there are {}", base::join(all, ", "))));
+        const std::string near = base::did_you_mean(name, all);
+        throw base::OptionError(
+            fmt::format("no run has the measurement '{}'; {}", base::printable(name, 60),
+                        near.empty() ? fmt::format("there are {}", base::join(all, ", ")) : near));
     }
 }
 
@@ -95,12 +95,31 @@ std::string order_note(const LikeRuns& a, const LikeRuns& b) {
         a_first ? "A" : "B", a_first ? "B" : "A");
 }
 
-std::string shared_note(const LikeRuns& a, const LikeRuns& b) {
+std::size_t shared_runs(const LikeRuns& a, const LikeRuns& b) {
     const std::set<std::string> ids(a.runs.begin(), a.runs.end());
-    const auto shared = std::ranges::count_if(b.runs, [&](const auto& id) { return ids.contains(id); });
-    return shared == 0
+    return static_cast<std::size_t>(
+        std::ranges::count_if(b.runs, [&](const auto& id) { return ids.contains(id); }));
+}
+
+bool are_same(const CompareGroup& group) {
+    return group.shared == group.runs_a && group.runs_a == group.runs_b;
+}
+
+std::string shared_note(const CompareGroup& group) {
+    if (are_same(group)) return "A and B are the same runs: they say nothing of a difference";
+    return group.shared == 0
                ? ""
-               : fmt::format("{} of the runs are on both sides: they say nothing of a difference", shared);
+               : fmt::format("{} of the runs are on both sides: they say nothing of a difference",
+                             group.shared);
+}
+
+// "" where no run of either side says that it was.
+std::string disturbed_note(const LikeRuns& a, const LikeRuns& b) {
+    if (a.disturbed + b.disturbed == 0) return "";
+    return fmt::format(
+        "their hosts were not quiet (other work on them, or a clock that moved): {} of {} of A, {} of {} of "
+        "B; that, too, may be what differs",
+        a.disturbed, model::counted(a.runs.size(), "run"), b.disturbed, model::counted(b.runs.size(), "run"));
 }
 
 // "" where each run had a process of its own.
@@ -123,8 +142,9 @@ CompareGroup group_of(const LikeRuns& a, const LikeRuns& b, const CompareOptions
     group.runs_a = a.runs.size();
     group.runs_b = b.runs.size();
     group.differing = differing_keys(a.members, b.members, options.allow);
-    for (const auto& note :
-         {repeated_note("A", a.members), repeated_note("B", b.members), shared_note(a, b), order_note(a, b)})
+    group.shared = shared_runs(a, b);
+    for (const auto& note : {repeated_note("A", a.members), repeated_note("B", b.members), shared_note(group),
+                             order_note(a, b), disturbed_note(a, b)})
         if (!note.empty()) group.notes.push_back(note);
     return group;
 }
@@ -187,6 +207,10 @@ std::size_t Comparison::count(Outcome outcome) const {
         rows += static_cast<std::size_t>(
             std::ranges::count_if(group.rows, [&](const CompareRow& row) { return row.outcome == outcome; }));
     return rows;
+}
+
+bool Comparison::same_runs() const {
+    return only_a.empty() && only_b.empty() && std::ranges::all_of(groups, are_same);
 }
 
 std::size_t Comparison::inconclusive() const {

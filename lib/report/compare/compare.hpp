@@ -68,6 +68,7 @@ struct CompareGroup {
     std::vector<std::pair<std::string, std::string>> settings;  ///< that all of them share
     std::string title;                                          ///< what tells it from the others
     std::size_t runs_a = 0, runs_b = 0;
+    std::size_t shared = 0;  ///< runs that are on both sides
     std::vector<DifferingKey> differing;
     std::vector<std::string> notes;
     std::vector<CompareRow> rows;
@@ -94,6 +95,8 @@ struct Comparison {
     std::vector<std::string> notes;
 
     std::size_t count(Outcome outcome) const;
+    /// A and B are the same ones, so that they say nothing of a difference.
+    bool same_runs() const;
     /// Rows without a verdict, and configurations that one side lacks.
     std::size_t inconclusive() const;
     /// worse where a row is; otherwise inconclusive, better, changed or same.
@@ -128,7 +131,8 @@ std::string comparison_json(const Comparison& comparison, const Gate& gate);
 /// For a comment: the verdict first, then the tables.
 std::string comparison_markdown(const Comparison& comparison, const Gate& gate);
 
-/// "worse: 1 worse, 2 same": the overall verdict and the rows by outcome.
+/// "worse: 1 row worse, 2 rows the same": the overall verdict and the rows by outcome, or that A and B are
+/// the same runs.
 std::string verdict_line(const Comparison& comparison);
 /// "" without a gate; otherwise whether it passes, and why: rows that are worse, rows without a verdict.
 std::string gate_line(const Comparison& comparison, const Gate& gate);

@@ -39,12 +39,30 @@ void add_groups(Lines& lines, const Comparison& comparison) {
 }
 
 void add_needs(Lines& lines, const Comparison& comparison) {
+    if (comparison.same_runs()) return;
     if (comparison.count(Outcome::too_noisy) + comparison.count(Outcome::too_few_runs) == 0) return;
     lines.push_back(
         fmt::format("rows without a verdict: runs_needed is how many runs a side find {:g} %, where the "
                     "spread is known; it takes "
                     "at least {}",
                     100 * comparison.smallest, stats::kFewestRuns));
+}
+
+const char* rows_word(Outcome outcome) {
+    static constexpr std::array kWords{"better",  "worse",     "the same",
+                                       "changed", "too noisy", "with too few runs"};
+    return kWords[static_cast<std::size_t>(outcome)];
+}
+
+std::string rows_text(Outcome outcome, std::size_t rows) {
+    const bool few = outcome == Outcome::too_few_runs;
+    return fmt::format("{} {}{}", model::counted(rows, "row"), rows_word(outcome),
+                       few ? fmt::format(" ({} a side at least)", stats::kFewestRuns) : "");
+}
+
+std::string why_open(const Comparison& comparison) {
+    return comparison.same_runs() ? "A and B are the same runs; name two sets of runs"
+                                  : "the runs are too few or too noisy; measure more";
 }
 
 std::string worse_rows(const Comparison& comparison) {
@@ -62,13 +80,15 @@ std::string worse_rows(const Comparison& comparison) {
 }  // namespace
 
 std::string verdict_line(const Comparison& comparison) {
+    if (comparison.same_runs())
+        return comparison.overall() + ": A and B are the same runs, which proves nothing";
     Lines parts;
     for (const Outcome outcome : kOutcomes) {
         if (const std::size_t rows = comparison.count(outcome); rows > 0)
-            parts.push_back(fmt::format("{} {}", rows, outcome_name(outcome)));
+            parts.push_back(rows_text(outcome, rows));
     }
     if (const std::size_t alone = comparison.only_a.size() + comparison.only_b.size(); alone > 0)
-        parts.push_back(fmt::format("{} without counterpart", alone));
+        parts.push_back(model::counted(alone, "configuration") + " without counterpart");
     return comparison.overall() + ": " + base::join(parts, ", ");
 }
 
@@ -79,9 +99,8 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
         return fmt::format("failed (exit {}): worse: {}", code, worse_rows(comparison));
     const std::size_t open = comparison.inconclusive();
     if (open == 0) return "passed";
-    const std::string what =
-        fmt::format("{} {} no verdict, since the runs are too few or too noisy; measure more",
-                    model::counted(open, "row"), open == 1 ? "has" : "have");
+    const std::string what = fmt::format("{} {} no verdict, since {}", model::counted(open, "row"),
+                                         open == 1 ? "has" : "have", why_open(comparison));
     return code == 0
                ? fmt::format("passed WITHOUT KNOWING: no row is worse, but {}{}", what, gate.without_knowing)
                : fmt::format("failed (exit {}): {}", code, what);

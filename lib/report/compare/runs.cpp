@@ -29,7 +29,9 @@ bool nothing_verified(const Run& run) {
     const results::Table* table = run.find_table("verification");
     const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
     if (checks == nullptr || checks->empty()) return false;
-    return std::ranges::all_of(*checks, [](const std::string& result) { return result == "not verified"; });
+    return std::ranges::all_of(*checks, [](const std::string& result) {
+        return result == "not verified" || result == "does not apply";
+    });
 }
 
 bool has_value(const Run& run, const std::string& measurement) {

@@ -30,7 +30,8 @@ struct ChartPoint {
     double x = 0;  ///< of bars: the number of the category, from 0
     double y = 0;
     stats::Interval interval = {};
-    Words shown = {};  ///< the number in the figure's table; none: y
+    Words shown = {};      ///< the number in the figure's table; none: y
+    bool crowded = false;  ///< more wanted to compute than could at once
 };
 
 enum class Look { points, line, dashed, marks };

@@ -54,7 +54,14 @@ std::vector<Figure> scaling_figures(const Source& source, stats::Scaling scaling
 std::vector<Figure> thread_figures(const Source& source);
 std::vector<Figure> phase_figures(const Source& source);
 std::vector<Figure> message_figures(const Source& source);
+/// The newest ladder; a ladder that was climbed rung by rung is what its runs say.
 std::vector<Figure> ladder_figures(const Source& source);
+/// Each ladder that has a label, a directory or settings of its own, the newest first.
+struct TitledFigures {
+    std::string title;  ///< what tells it from the others; "" where it is alone
+    std::vector<Figure> figures;
+};
+std::vector<TitledFigures> figures_of_ladders(const Source& source, std::size_t most);
 std::vector<Figure> io_scaling_figures(const Source& source);
 std::vector<Figure> step_figures(const Source& source);
 std::vector<Figure> loss_figures(const Source& source);
@@ -66,15 +73,25 @@ std::vector<const model::Group*> groups_like(const model::Reference& published,
                                              const model::GroupedRuns& grouped);
 Number published_number(const model::Reference& published);
 
+struct Picture {
+    std::filesystem::path path;  ///< the .svg
+    std::string title;
+};
+
+/// The files that were written.
+struct Plotted {
+    std::vector<Picture> pictures;
+    std::vector<std::filesystem::path> beside;  ///< .pdf, data, scripts, tables
+};
+
 /// Into `folder` (made if missing), by gnuplot, whatever the runs, read with their samples, have to show:
 /// training losses (loss_*.svg, learning_rate.svg), the file-writing ladder (ladder.svg), its scaling over
 /// ranks or workers (io_scaling.svg, io_efficiency.svg), training over ranks (weak_*.svg, strong_*.svg) or
 /// threads (thread_scaling.svg), phases (phases.svg), gradient buckets (messages.svg), steps (steps_*.svg);
 /// each as .pdf too, data and scripts beside them, and each one's numbers, as those of the groups
 /// (groups_COMMAND), as .csv and, where they fit a page, .tex.
-/// Returns the files written. OptionError where there is nothing to draw; EnvironmentError where the folder
+/// OptionError where there is nothing to draw; EnvironmentError where the folder
 /// cannot be written or gnuplot is missing or fails: all data and scripts are there then all the same.
-std::vector<std::filesystem::path> plot(const std::vector<results::Run>& runs,
-                                        const std::filesystem::path& folder);
+Plotted plot(const std::vector<results::Run>& runs, const std::filesystem::path& folder);
 
 }  // namespace ranklab::report::figures

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -82,9 +83,8 @@ std::string gnuplot_tail(const std::string& script) {
 
 void write_plot_file(const fs::path& path, const std::string& text) {
     const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file || !base::write_whole(file.get(), text))
-        throw base::EnvironmentError(
-            fmt::format("cannot write '{}'; is its folder writable, and is there room?", path.string()));
+    if (!file) base::throw_errno("open", path, errno, "plots");
+    if (!base::write_whole(file.get(), text)) base::throw_errno("write", path, errno, "plots");
 }
 
 bool is_drawn(double number) {

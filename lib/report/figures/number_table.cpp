@@ -1,6 +1,7 @@
 #include <map>
 #include <utility>
 
+#include "report/figures/chart_rows.hpp"
 #include "report/figures/figure.hpp"
 #include "report/model/values.hpp"
 
@@ -14,42 +15,22 @@ Words words_of(const ChartPoint& point) {
     return point.shown.empty() ? Words{model::number(point.y)} : point.shown;
 }
 
-NumberTable table_of_points(const Chart& chart) {
-    NumberTable table{{}, {"series", chart.x_label, chart.y_label}, {}};
-    for (const auto& series : chart.series) {
-        if (series.look == Look::dashed || series.points.size() > kMostListed) continue;
-        for (const auto& point : series.points)
-            table.rows.push_back({{cut(series.title, kLongest)}, {model::number(point.x)}, words_of(point)});
+struct NumberRows {
+    using Cell = Words;
+    Cell text(const std::string& text) const { return {cut(text, kLongest)}; }
+    Cell x(double value) const { return {model::number(value)}; }
+    Cell y(const ChartPoint& point) const { return words_of(point); }
+    bool is_listed(const ChartSeries& series) const {
+        return series.look != Look::dashed && series.points.size() <= kMostListed;
     }
-    return table;
-}
-
-NumberTable table_of_bars(const Chart& chart) {
-    NumberTable table{{}, {""}, {}};
-    for (const auto& category : chart.categories) {
-        table.rows.push_back({{cut(category, kLongest)}});
-        table.rows.back().resize(1 + chart.series.size());
-    }
-    for (std::size_t i = 0; i < chart.series.size(); ++i) {
-        table.heads.push_back(cut(chart.series[i].title, kLongest));
-        for (const auto& point : chart.series[i].points)
-            table.rows[static_cast<std::size_t>(point.x)][1 + i] = words_of(point);
-    }
-    return table;
-}
+};
 
 }  // namespace
 
 NumberTable number_table(const Chart& chart) {
-    return chart.bars() ? table_of_bars(chart) : table_of_points(chart);
-}
-
-bool is_ringed(const Chart& chart, const ChartPoint& at) {
-    bool ringed = false;
-    for (const auto& series : chart.series)
-        for (const auto& point : series.points)
-            ringed = ringed || (series.title == kOversubscribed && point.x == at.x && point.y == at.y);
-    return ringed;
+    auto [heads, rows] = chart_rows(chart, NumberRows());
+    for (auto& head : heads) head = cut(head, kLongest);
+    return {{}, std::move(heads), std::move(rows)};
 }
 
 // Bases, which have a mark of their own, stand above what is measured by them.
@@ -68,7 +49,7 @@ NumberTable joined_table(const std::vector<Figure>& figures) {
                         table.rows.push_back({{cut(series.title, kLongest)}, {model::number(point.x)}});
                     table.rows[place->second].resize(2 + figures.size());
                     table.rows[place->second][2 + i] = words_of(point);
-                    if (fresh && is_ringed(figures[i].chart, point))
+                    if (fresh && point.crowded)
                         append(table.rows[place->second][1], {" ", soft(kOversubscribed)});
                 }
             }

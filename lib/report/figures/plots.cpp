@@ -1,3 +1,8 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
 #include "report/figures/gnuplot.hpp"
@@ -17,7 +22,14 @@ results::Run run_of(const std::vector<results::Run>& runs, const std::string& id
 
 struct Prepared {
     std::vector<Drawing> drawings;
+    std::vector<std::string> titles, over;  // of the drawings, and of their x axes
     std::vector<fs::path> tables;
+
+    // Several may show the same over different x.
+    std::string title(std::size_t i) const {
+        return std::ranges::count(titles, titles[i]) == 1 ? titles[i]
+                                                          : fmt::format("{} over {}", titles[i], over[i]);
+    }
 
     void add(const FileTable& table, const fs::path& folder) {
         const auto files = write_table(table, folder);
@@ -38,6 +50,8 @@ Prepared prepare_figures(const std::vector<results::Run>& runs, const fs::path& 
         for (const auto& figure : figures) {
             if (figure.chart.empty()) continue;
             prepared.drawings.push_back(prepare_chart(figure.chart, figure.caption, folder, Medium::paper));
+            prepared.titles.push_back(figure.chart.title);
+            prepared.over.push_back(figure.chart.x_label);
             prepared.add(table_of(figure), folder);
         }
     for (const auto& table : group_tables(source)) prepared.add(table, folder);
@@ -46,23 +60,27 @@ Prepared prepare_figures(const std::vector<results::Run>& runs, const fs::path& 
 
 }  // namespace
 
-std::vector<fs::path> plot(const std::vector<results::Run>& runs, const fs::path& folder) {
-    std::error_code error;  // the first file that cannot be written says it
+Plotted plot(const std::vector<results::Run>& runs, const fs::path& folder) {
+    std::error_code error;
     fs::create_directories(folder, error);
-    std::vector<fs::path> files = write_losses(runs, folder);
-    const auto [drawings, tables] = prepare_figures(runs, folder);
+    if (error) base::throw_errno("mkdir", folder, error.value(), "plots");
+    Plotted plotted{.pictures = {}, .beside = write_losses(runs, folder)};
+    const Prepared prepared = prepare_figures(runs, folder);
+    const auto& drawings = prepared.drawings;
     if (drawings.empty())
         throw base::OptionError(
             "no run in this file has training losses or job times of io to draw; `ranklab train` and "
             "`ranklab io` store them");
-    for (const auto& drawing : drawings) {
-        draw(drawing);
-        files.insert(files.end(), {drawing.data, drawing.script, drawing.picture});
-        const fs::path paper = fs::path(drawing.picture).replace_extension(".pdf");
-        if (fs::exists(paper, error)) files.push_back(paper);  // a gnuplot without pdfcairo makes none
+    for (std::size_t i = 0; i < drawings.size(); ++i) {
+        draw(drawings[i]);
+        plotted.pictures.push_back({drawings[i].picture, prepared.title(i)});
+        plotted.beside.insert(plotted.beside.end(), {drawings[i].data, drawings[i].script});
+        const fs::path paper = fs::path(drawings[i].picture).replace_extension(".pdf");
+        if (fs::exists(paper, error))
+            plotted.beside.push_back(paper);  // a gnuplot without pdfcairo makes none
     }
-    files.insert(files.end(), tables.begin(), tables.end());
-    return files;
+    plotted.beside.insert(plotted.beside.end(), prepared.tables.begin(), prepared.tables.end());
+    return plotted;
 }
 
 }  // namespace ranklab::report::figures

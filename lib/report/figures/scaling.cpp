@@ -72,6 +72,21 @@ std::vector<Base> bases_of(const AllSeries& all) {
     return bases;
 }
 
+// A committee that reads the plot has to know it.
+std::string disturbed_runs(const AllSeries& all) {
+    std::set<const model::Group*> groups;
+    for (const auto& series : all)
+        for (const auto& point : series.points) groups.insert(point.group);
+    std::size_t disturbed = 0, runs = 0;
+    for (const auto* group : groups) {
+        disturbed += group->disturbed;
+        runs += group->runs.size();
+    }
+    return disturbed == 0 ? ""
+                          : fmt::format(" {} of {} were disturbed by others on their hosts.", disturbed,
+                                        model::counted(runs, "run"));
+}
+
 Words bases_words(const AllSeries& all, std::string_view name) {
     Words words;
     for (const auto& base : bases_of(all)) {
@@ -92,18 +107,30 @@ Words bases_words(const AllSeries& all, std::string_view name) {
     for (const auto& series : all)
         for (const auto& point : series.points)
             if (const auto crowd = point.group->cores.oversubscribed(); !crowd.empty()) crowds.insert(crowd);
+    const auto disturbed = disturbed_runs(all);
+    if (!disturbed.empty()) words.push_back(strong(disturbed));
     if (!crowds.empty())
         words.push_back(
             strong(fmt::format(" Oversubscribed where a ring is: {}.", model::some_of(crowds, 4))));
     return words;
 }
 
+std::string doubts_of(const Chart& efficiency) {
+    std::size_t above = 0;
+    efficiency.visit([&](const ChartPoint& point) {
+        if (model::too_efficient({point.y, point.interval})) ++above;
+    });
+    return above == 0 ? ""
+                      : fmt::format(" {} above {}: the base there was slow, or is other work; look at both.",
+                                    model::counted(above, "point"), model::kMostEfficiency);
+}
+
 // A ring about each point at which more wants to compute than can at once.
-void mark_oversubscribed(Chart& chart, const AllSeries& all, const PointOf& point_of) {
+void mark_oversubscribed(Chart& chart) {
     ChartSeries rings{kOversubscribed, Look::marks, kNeutral, {}};
-    for (const auto& series : all)
-        for (const auto& point : series.points)
-            if (!point.group->cores.oversubscribed().empty()) rings.points.push_back(point_of(series, point));
+    chart.visit([&](const ChartPoint& point) {
+        if (point.crowded) rings.points.push_back(point);
+    });
     if (!rings.points.empty()) chart.series.push_back(std::move(rings));
 }
 
@@ -111,7 +138,12 @@ void mark_oversubscribed(Chart& chart, const AllSeries& all, const PointOf& poin
 // a mark of its own. `power`: how the ideal grows with the ranks (1: as they do, 0: not at all, -1: falls as
 // they grow). Axes are such that it is straight, or it would pass for a finding.
 void draw_over_widths(Chart& chart, const AllSeries& all, const char* ideal, int power,
-                      const PointOf& point_of) {
+                      const PointOf& value_of) {
+    const auto point_of = [&](const Series& series, const SeriesPoint& at) {
+        ChartPoint point = value_of(series, at);
+        point.crowded = !at.group->cores.oversubscribed().empty();
+        return point;
+    };
     std::set<double> widths;
     for (const auto& series : all)
         for (const auto& point : series.points) widths.insert(point.width);
@@ -132,7 +164,7 @@ void draw_over_widths(Chart& chart, const AllSeries& all, const char* ideal, int
         chart.series.push_back(ideal_line(ideal, point.x, *widths.rbegin(), base.colour,
                                           [&](double times) { return point.y * std::pow(times, power); }));
     }
-    mark_oversubscribed(chart, all, point_of);
+    mark_oversubscribed(chart);
 }
 
 Figure curve(const AllSeries& all, Scaling scaling, std::string_view measurement, const std::string& what,
@@ -153,7 +185,7 @@ Figure curve(const AllSeries& all, Scaling scaling, std::string_view measurement
 
 // The base over itself is 1 by definition; its own uncertainty shows in the others' intervals.
 ChartPoint base_point(double width) {
-    return {width, 1, {}, {"1 (the base, by definition)"}};
+    return {width, 1, {}, {"1 (base)"}};
 }
 
 std::string times_of(const Series& series, const SeriesPoint& point, const model::TimesOfBoth& both,
@@ -201,7 +233,7 @@ Figure efficiency(const AllSeries& all, Scaling scaling, const Source& source) {
     Chart chart{.name = fmt::format("{}_efficiency", word(scaling)),
                 .title = fmt::format("Parallel efficiency, {} scaling", word(scaling)),
                 .x_label = "ranks",
-                .y_label = "parallel efficiency per core or GPU"};
+                .y_label = "efficiency per core or GPU"};
     model::Ratios ratios(source.load);
     draw_over_widths(chart, all, "ideal", 0, [&](const Series& series, const SeriesPoint& point) {
         return efficiency_point(series, point, vocabulary::kStepTime, scaling, ratios);
@@ -211,9 +243,11 @@ Figure efficiency(const AllSeries& all, Scaling scaling, const Source& source) {
                                     : "T(base) / T(p) / (cores / base cores)";
     Words caption{fmt::format("{} Efficiency = {}, T = median ", what_is_kept(scaling), formula),
                   definition(vocabulary::kStepTime),
-                  ", p = ranks, cores = compute threads of all ranks, at most their CPUs, or their GPUs; 95 "
+                  ", p = ranks, cores = compute threads of all ranks, at most their cores (CPUs where the "
+                  "file does not tell cores), or their GPUs; 95 "
                   "% intervals by "
                   "bootstrap over runs, or over the steps of single ones; none below six of them."};
+    if (const auto doubts = doubts_of(chart); !doubts.empty()) caption.push_back(strong(doubts));
     append(caption, bases_words(all, vocabulary::kStepTime));
     return {chart, caption};
 }
@@ -309,7 +343,7 @@ std::vector<Figure> io_scaling_figures(const Source& source) {
     return {std::move(times),
             {shares,
              {"The speedup over the cores that it took, those of the base being 1: processes that write, at "
-              "most their CPUs."}}};
+              "most the cores that they may use."}}};
 }
 
 }  // namespace ranklab::report::figures

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.hpp"
+#include "report/figures/chart_rows.hpp"
+#include "report/model/csv_cell.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -18,36 +21,14 @@ using Texts = std::vector<std::string>;
 constexpr std::size_t kMostRowsOnPaper = 60;
 constexpr std::size_t kLongestCell = 200, kLongestCaption = 700;
 
-FileCell number_cell(const ChartPoint& point) {
-    return {"", point.y, point.interval};
-}
-
-bool is_measured(const ChartSeries& series) {
-    return series.look != Look::dashed;
-}
-
-FileTable table_of_points(const Chart& chart) {
-    FileTable table{chart.name, chart.title, {"series", chart.x_label, chart.y_label}, {}};
-    for (const auto& series : chart.series)
-        for (const auto& point : series.points)
-            if (is_measured(series))
-                table.rows.push_back({{series.title}, {"", point.x, {}}, number_cell(point)});
-    return table;
-}
-
-FileTable table_of_bars(const Chart& chart) {
-    FileTable table{chart.name, chart.title, {""}, {}};
-    for (const auto& category : chart.categories) {
-        table.rows.push_back({{category}});
-        table.rows.back().resize(1 + chart.series.size());
-    }
-    for (std::size_t i = 0; i < chart.series.size(); ++i) {
-        table.heads.push_back(chart.series[i].title);
-        for (const auto& point : chart.series[i].points)
-            table.rows[static_cast<std::size_t>(point.x)][1 + i] = number_cell(point);
-    }
-    return table;
-}
+// What the chart's points say, but for the ideal.
+struct FileRows {
+    using Cell = FileCell;
+    Cell text(const std::string& text) const { return {text}; }
+    Cell x(double value) const { return {"", value, {}}; }
+    Cell y(const ChartPoint& point) const { return {"", point.y, point.interval}; }
+    bool is_listed(const ChartSeries& series) const { return series.look != Look::dashed; }
+};
 
 bool has_interval(const FileTable& table, std::size_t column) {
     return std::ranges::any_of(table.rows,
@@ -58,13 +39,8 @@ bool is_text(const FileTable& table, std::size_t column) {
     return std::ranges::none_of(table.rows, [&](const auto& row) { return !std::isnan(row[column].value); });
 }
 
-// RFC 4180; one line each.
 std::string csv_text(std::string_view text) {
-    std::string clean = one_line(text, kLongestCell);
-    if (clean.find_first_of(",\"\n") == std::string::npos) return clean;
-    std::string out = "\"";
-    for (const char c : clean) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
+    return model::csv_cell(one_line(text, kLongestCell));
 }
 
 std::string csv_number(double value) {
@@ -202,7 +178,9 @@ FileTable group_table(const std::string& command, const std::vector<const model:
 }  // namespace
 
 FileTable table_of(const Figure& figure) {
-    FileTable table = figure.chart.bars() ? table_of_bars(figure.chart) : table_of_points(figure.chart);
+    const Chart& chart = figure.chart;
+    auto [heads, rows] = chart_rows(chart, FileRows());
+    FileTable table{chart.name, chart.title, std::move(heads), std::move(rows)};
     if (const auto caption = plain_text(figure.caption); !caption.empty())
         table.caption += ". " + cut(caption, kLongestCaption);
     return table;

@@ -13,6 +13,7 @@
 #include "report/formats/screen.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/cores.hpp"
+#include "report/model/job_use.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
@@ -31,10 +32,8 @@ std::string per_core(const Run& run) {
     const model::Cores cores = model::cores_of(run);
     if (rate == nullptr || !std::isfinite(rate->summary.median) || !cores.known()) return "";
     const double each = rate->summary.median / static_cast<double>(cores.count);
-    return screen_line(
-        "per " + cores.unit(),
-        fmt::format("{} samples/s on {}{}", plain(each, each, 1), model::counted(cores.count, cores.unit()),
-                    cores.oversubscribed() ? "; oversubscribed: " + cores.crowded : ""));
+    return screen_line("per " + cores.unit(),
+                       fmt::format("{} samples/s {}", plain(each, each, 1), model::on_cores(cores)));
 }
 
 // What a person calls a part of the step, and the phases in it.
@@ -67,14 +66,15 @@ std::vector<Part> parts_of(const Run& run) {
     return parts;
 }
 
-// A rank that the others wait for in most steps; "" where it is now one, now another.
+// A rank that the others wait for in most steps, as the run itself found; "" where it is now one, now
+// another.
 std::string the_last(const Run& run) {
-    constexpr double kMostly = 0.8;
     const Table* table = run.find_table("waiting");
-    if (table == nullptr) return "";
+    const std::string late = run.fact("communication", "late_rank");
+    if (table == nullptr || late.empty()) return "";
     for (std::size_t row = 0; row < model::row_count(*table); ++row) {
         const double share = model::number_at(*table, "came_last_share", row);
-        if (!(share >= kMostly)) continue;
+        if (fmt::format("{:.0f}", model::number_at(*table, "rank", row)) != late) continue;
         const std::string phase = model::text_at(*table, "longest_excess_phase", row);
         const double excess = model::number_at(*table, "excess_s", row);
         return fmt::format("; rank {:.0f} on {} is last in {:.0f} % of the steps{}",
@@ -97,10 +97,16 @@ std::string limit(const Run& run) {
     return clauses.empty() ? "" : base::join(clauses, ", ") + the_last(run);
 }
 
+// And its ablation does not say already what communication costs.
+bool communicates(const Run& run) {
+    return run.hosts.size() > 1 && run.setting("sync") != "none" &&
+           run.find("sync_exposed_time_s") != nullptr && run.find_table("ablation") == nullptr;
+}
+
 std::string communication(const Run& run) {
     const Measurement* overlap = run.find(vocabulary::kOverlap);
     if (overlap == nullptr)
-        return run.hosts.size() > 1 && run.setting("overlap-steps") == "0"
+        return communicates(run) && run.setting("overlap-steps") == "0"
                    ? "whether it is hidden is not known: no pairs of steps with and without it were made"
                    : "";
     const stats::Summary& s = overlap->summary;
@@ -112,14 +118,19 @@ std::string communication(const Run& run) {
     return fmt::format("{}whether it is hidden is not known: {}", takes, why_no_overlap(run));
 }
 
-// Of a model that has seen a part of an epoch that is said: its accuracy is no result.
+// When the last evaluation was made. Of a model that has seen a part of an epoch its accuracy is no result.
+// A run that went on from a checkpoint counts its own steps alone.
 std::string after_steps(const Run& run) {
     const Table* epochs = run.find_table("epochs");
-    if (epochs == nullptr || model::row_count(*epochs) == 0) return "";
-    const std::size_t last = model::row_count(*epochs) - 1;
-    return fmt::format(
-        ", after {:.0f} of {:.0f} steps of epoch {:.0f}", model::number_at(*epochs, "steps", last),
-        model::number_at(*epochs, "steps_per_epoch", last), model::number_at(*epochs, "epoch", last));
+    if (epochs == nullptr) return "";
+    std::size_t row = model::row_count(*epochs);
+    while (row > 0 && std::isnan(model::number_at(*epochs, "validation_loss", row - 1))) --row;
+    if (row == 0) return "";
+    const auto at = [&](const char* column) { return model::number_at(*epochs, column, row - 1); };
+    const std::string from = run.fact("checkpoint", "resumed_from_step");
+    if (!from.empty() && from != "0") return fmt::format(", after epoch {:.0f}", at("epoch"));
+    return fmt::format(", after {:.0f} of {:.0f} steps of epoch {:.0f}", at("steps"), at("steps_per_epoch"),
+                       at("epoch"));
 }
 
 std::string learned(const Run& run) {
@@ -132,26 +143,17 @@ std::string learned(const Run& run) {
     return found.empty() ? "" : screen_line("test loss", model::number(loss) + after_steps(run));
 }
 
-// The tables have it whole.
-std::string trials(const Run& run) {
-    std::string benchy = ablation_lines(run);  // ends in what limits the run, which has a line of its own
-    benchy.resize(benchy.rfind("\n  ") == std::string::npos ? benchy.size() : benchy.rfind("\n  ") + 1);
-    return benchy;
-}
-
 std::string train_answer(const Run& run) {
     return rate_lines(run) + per_core(run) + screen_line("step", counted_time(run, vocabulary::kStepTime)) +
            screen_line("limit", limit(run)) + screen_line("communication", communication(run)) + learned(run);
 }
 
-// Each cut to two lines: the whole sentences stand in the report.
 std::string warnings(const Run& run, const Screen& screen) {
     constexpr std::size_t kMost = 3;
-    constexpr std::size_t kTwoLines = 2 * (base::kScreenColumns - 16) - 10;
     std::string text;
     for (std::size_t i = 0; i < std::min(kMost, run.warnings.size()); ++i)
-        text += painted(screen_line("warning", base::shortened(base::one_line(run.warnings[i]), kTwoLines)),
-                        "warning", Tone::doubtful, screen);
+        text += painted(screen_line("warning", base::one_line(run.warnings[i])), "warning", Tone::doubtful,
+                        screen);
     if (run.warnings.size() > kMost)
         text += screen_line(
             "", fmt::format("and {} more{}", run.warnings.size() - kMost, model::and_how(screen.all)));
@@ -188,7 +190,8 @@ std::string answer_lines(const Run& run) {
 std::string answer_text(const Run& run, const Screen& screen) {
     if (!run.valid) return invalid_text(run, screen) + verified(run, screen);
     const std::string comparison = comparison_answer(run);
-    return trials(run) + (comparison.empty() ? answer_lines(run) : comparison) + verified(run, screen) +
+    return benchy_lines(run) + (comparison.empty() ? answer_lines(run) : comparison) +
+           screen_line("used", model::use_text(model::job_use(run))) + verified(run, screen) +
            screen_line("converged", model::value_of(run, "measuring.converged")) + warnings(run, screen);
 }
 

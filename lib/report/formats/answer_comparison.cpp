@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "base/one_line.hpp"
@@ -15,6 +16,7 @@
 #include "report/formats/screen.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/ladder_advice.hpp"
+#include "report/model/surroundings.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
 
@@ -31,6 +33,7 @@ struct Entry {
     stats::Interval s = {};
     std::vector<std::string> others;  ///< under the other heads
     bool stands = true;               ///< false: it failed a check, so that its time is none
+    bool sums = true;                 ///< false: its ranks sum no gradients, which is not the others' work
 };
 
 struct Comparison {
@@ -48,6 +51,10 @@ bool usable(const Entry& entry) {
     return entry.stands && std::isfinite(entry.time_s);
 }
 
+bool competes(const Entry& entry) {
+    return usable(entry) && entry.sums;
+}
+
 bool has_interval(const Entry& entry) {
     return std::isfinite(entry.s.low) && std::isfinite(entry.s.high);
 }
@@ -59,16 +66,28 @@ std::vector<std::size_t> in_order(const Comparison& all) {
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         const Entry &x = all.entries[a], &y = all.entries[b];
         if (usable(x) != usable(y)) return usable(x);
+        if (competes(x) != competes(y)) return competes(x);
         return usable(x) && all.same_work && x.time_s < y.time_s;
     });
     return order;
 }
 
-std::string doubt(const Entry& best, const Entry& second) {
-    if (!has_interval(best) || !has_interval(second))
-        return fmt::format("; too few for intervals, so whether {} differs is not known", second.name);
-    const bool apart = best.s.high < second.s.low;
-    return apart ? "" : fmt::format("; {} is no different: their intervals overlap", second.name);
+// Which of the others the measurement does not part from the best one.
+std::string doubt(const Comparison& all, const std::vector<std::size_t>& order) {
+    const Entry& best = all.entries[order.front()];
+    std::vector<std::string> names;
+    bool intervals = has_interval(best);
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const Entry& other = all.entries[order[i]];
+        if (!competes(other)) break;
+        if (has_interval(best) && has_interval(other) && best.s.high < other.s.low) continue;
+        intervals = intervals && has_interval(other);
+        names.push_back(other.name);
+    }
+    if (names.empty()) return "";
+    const std::string who = model::some_of(names, 1, "; ");
+    return intervals ? fmt::format("; {} may be as fast: their intervals overlap", who)
+                     : fmt::format("; too few for intervals, so it is not known whether it beats {}", who);
 }
 
 std::string headline(const Comparison& all) {
@@ -80,8 +99,7 @@ std::string headline(const Comparison& all) {
     std::string text = fmt::format("{}, {} {}", best.name, readable_time(best.time_s), all.what);
     if (&base != &best && usable(base))
         text += fmt::format(", {} x as fast as {}", plain(base.time_s / best.time_s), base.name);
-    if (order.size() > 1 && usable(all.entries[order[1]])) text += doubt(best, all.entries[order[1]]);
-    return text;
+    return text + doubt(all, order);
 }
 
 std::string interval(const Entry& entry) {
@@ -93,14 +111,15 @@ std::vector<std::string> row_of(const Entry& entry, const Comparison& all) {
     const Entry& base = all.entries[all.base];
     if (!usable(entry)) return {entry.name + " (INVALID)"};
     std::vector<std::string> row{entry.name, plain(1e3 * entry.time_s), interval(entry)};
-    if (all.same_work) row.push_back(usable(base) ? plain(base.time_s / entry.time_s) : "n/a");
+    if (all.same_work)
+        row.push_back(usable(base) && base.sums == entry.sums ? plain(base.time_s / entry.time_s) : "n/a");
     row.insert(row.end(), entry.others.begin(), entry.others.end());
     return row;
 }
 
 std::string table(const Comparison& all) {
     const Entry& base = all.entries[all.base];
-    std::vector<std::string> heads{all.same_work ? "best first" : "run", "ms", "95% interval"};
+    std::vector<std::string> heads{all.same_work ? "best first" : "run", "ms", "+95% interval"};
     if (all.same_work) heads.emplace_back("speedup");
     heads.insert(heads.end(), all.heads.begin(), all.heads.end());
     model::TextTable text(std::move(heads));
@@ -109,7 +128,9 @@ std::string table(const Comparison& all) {
     if (all.same_work)
         note += fmt::format("; speedup: over {}{}", base.name,
                             usable(base) ? ", " + readable_time(base.time_s) : ", which is not valid");
-    return text.text(base::kScreenColumns) + base::wrapped("  ", note);
+    if (all.same_work && !std::ranges::all_of(all.entries, &Entry::sums))
+        note += "; none: the ranks sum no gradients, so it is no training of several";
+    return text.text() + base::wrapped("  ", note);
 }
 
 std::string verdict(const std::vector<model::LadderRow>& rows, const std::vector<std::string>& names) {
@@ -128,7 +149,7 @@ Comparison of_ladder(const Table& stored, const Run& run) {
     if (caches.size() == 1)
         all.cache = *caches.begin();
     else
-        all.heads.emplace_back("cache");
+        all.heads.emplace_back("+cache");  // no reading is told without it
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& row = rows[i];
         all.entries.push_back({names[i],
@@ -170,7 +191,17 @@ stats::Interval interval_at(const Table& stored, std::size_t row) {
     return {model::number_at(stored, "low_s", row), model::number_at(stored, "high_s", row)};
 }
 
-Comparison of_variants(const Table& stored) {
+bool sums(const Run& run, std::string_view sync) {
+    return !model::sums_no_gradients(run, run.hosts.size(), sync);
+}
+
+// The first that does the work of the others.
+void choose_base(Comparison& all) {
+    const auto found = std::ranges::find_if(all.entries, &Entry::sums);
+    if (found != all.entries.end()) all.base = static_cast<std::size_t>(found - all.entries.begin());
+}
+
+Comparison of_variants(const Table& stored, const Run& run) {
     Comparison all{"a step", {"samples a step", "test loss"}, {}};
     const auto columns = varied(stored);
     all.same_work = std::ranges::find(columns, "global_batch") == columns.end();
@@ -180,20 +211,35 @@ Comparison of_variants(const Table& stored) {
                                interval_at(stored, row),
                                {model::text_at(stored, "global_batch", row),
                                 model::number(model::number_at(stored, "last_validation_loss", row))},
-                               model::text_at(stored, "valid", row) != "NO"});
+                               model::text_at(stored, "valid", row) != "NO",
+                               sums(run, model::text_at(stored, "sync", row))});
+    choose_base(all);
     return all;
 }
 
 // Variants that were trained several times.
-Comparison of_repetitions(const Table& stored, bool same_work) {
+Comparison of_repetitions(const Table& stored, const Run& run, bool same_work) {
     Comparison all{"a step", {"samples/s", "runs"}, {}, 0, same_work};
-    for (std::size_t row = 0; row < model::row_count(stored); ++row)
-        all.entries.push_back({model::text_at(stored, "variant", row),
+    for (std::size_t row = 0; row < model::row_count(stored); ++row) {
+        const std::string name = model::text_at(stored, "variant", row);  // "none, global batch 64"
+        all.entries.push_back({name,
                                model::number_at(stored, "step_time_s", row),
                                interval_at(stored, row),
                                {plain(model::number_at(stored, "throughput_samples_per_s", row)),
-                                model::text_at(stored, "n", row)}});
+                                model::text_at(stored, "n", row)},
+                               true,
+                               sums(run, name.substr(0, name.find(',')))});
+    }
+    choose_base(all);
     return all;
+}
+
+// The recommendation is the first sentence, its bounds are the others.
+std::string advised(const Comparison& all, std::size_t from, std::size_t to) {
+    std::string text;
+    for (std::size_t i = from; i < std::min(to, all.advice.size()); ++i)
+        text += base::wrapped("  ", base::one_line(all.advice[i]));
+    return text;
 }
 
 // Nothing where it is no comparison, or one of nothing.
@@ -201,9 +247,9 @@ std::optional<Comparison> comparison_of(const Run& run) {
     std::optional<Comparison> all;
     if (const Table* ladder = run.find_table("ladder")) all = of_ladder(*ladder, run);
     if (const Table* variants = run.find_table("variants")) {
-        all = of_variants(*variants);
+        all = of_variants(*variants, run);
         if (const Table* repeated = run.find_table("repetitions"))
-            all = of_repetitions(*repeated, all->same_work);
+            all = of_repetitions(*repeated, run, all->same_work);
     }
     if (all && all->entries.empty()) all.reset();
     return all;
@@ -219,11 +265,9 @@ std::string comparison_line(const Run& run) {
 std::string comparison_answer(const Run& run) {
     const auto all = comparison_of(run);
     if (!all) return "";
-    std::string advice;
-    for (const auto& sentence : all->advice) advice += base::wrapped("  ", base::one_line(sentence));
-    return comparison_line(run) + table(*all) +
+    return comparison_line(run) + advised(*all, 0, 1) + table(*all) +
            screen_line("read from", all->cache.empty() ? "" : "cache: " + all->cache) +
-           screen_line("verified", all->verified) + advice;
+           screen_line("verified", all->verified) + advised(*all, 1, all->advice.size());
 }
 
 std::string comparison_headline(const Run& run) {

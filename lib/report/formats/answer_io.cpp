@@ -29,7 +29,9 @@ std::string per_rank(const Run& run) {
     return fmt::format("{} MiB/s written", plain(rate / static_cast<double>(ranks)));
 }
 
-std::string shares(const Table& phases) {
+std::string shares(const Table& phases, const Run& run) {
+    const char* const whose =
+        model::workers_of(run) > 0 ? " of all ranks' and workers' time is" : " of all ranks' time is";
     std::vector<std::pair<double, std::string>> sorted;
     for (std::size_t row = 0; row < model::row_count(phases); ++row) {
         const double percent = model::number_at(phases, "percent", row);
@@ -38,13 +40,13 @@ std::string shares(const Table& phases) {
     std::ranges::stable_sort(sorted, std::greater(), &std::pair<double, std::string>::first);
     std::vector<std::string> clauses;
     for (const auto& [percent, phase] : sorted)
-        clauses.push_back(fmt::format("{}{} {}", readable_percent(percent),
-                                      clauses.empty() ? " of all ranks' time is" : "", phase));
+        clauses.push_back(
+            fmt::format("{}{} {}", readable_percent(percent), clauses.empty() ? whose : "", phase));
     return base::join(clauses, ", ");
 }
 
 // The ceiling that binds.
-std::string nearest(const Table& ceilings) {
+std::string nearest(const Table& ceilings, const Run&) {
     for (std::size_t row = 0; row < model::row_count(ceilings); ++row) {
         if (model::text_at(ceilings, "binds", row) != "yes") continue;
         return fmt::format("{} of the nearest ceiling, {} at {} {}",
@@ -58,9 +60,9 @@ std::string nearest(const Table& ceilings) {
 
 std::string writing_limit(const Run& run) {
     std::vector<std::string> parts;
-    const auto add = [&](const char* table, std::string (*text_of)(const Table&)) {
+    const auto add = [&](const char* table, std::string (*text_of)(const Table&, const Run&)) {
         const Table* stored = run.find_table(table);
-        const std::string text = stored == nullptr ? "" : text_of(*stored);
+        const std::string text = stored == nullptr ? "" : text_of(*stored, run);
         if (!text.empty()) parts.push_back(text);
     };
     add("io_phases", shares);

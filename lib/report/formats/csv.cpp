@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/formats/parts.hpp"
+#include "report/model/csv_cell.hpp"
 #include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 
@@ -19,62 +19,37 @@ constexpr const char* kHead =
     "median\n"
     "# formulae: docs/measurement.md\n"
     "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
-    "rank_reduction,directory,file_system,fsync,cache\n";
-
-// A spreadsheet takes a text that begins like this for a formula. One apostrophe says that it is a text; a
-// text that has one of its own gets another, so that to drop the first always gives the text back.
-bool needs_apostrophe(const std::string& text) {
-    return !text.empty() && std::string_view("=+-@\t\r\n'").find(text.front()) != std::string_view::npos;
-}
-
-// What steers a terminal becomes a blank, as in text; tabs and ends of lines are the format's own.
-std::string harmless(std::string_view raw) {
-    std::string text;
-    while (!raw.empty()) {
-        const base::Letter letter = base::first_letter(raw);
-        const bool steers = letter.good && base::steers(letter.code) &&
-                            std::string_view("\t\r\n").find(raw.front()) == std::string_view::npos;
-        text += steers ? " " : letter.shown(raw);
-        raw.remove_prefix(letter.bytes);
-    }
-    return text;
-}
-
-std::string quoted(const std::string& raw) {
-    const std::string field = (needs_apostrophe(raw) ? "'" : "") + harmless(raw);
-    if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-    std::string text = "\"";
-    for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return text + '"';
-}
+    "rank_reduction,directory,file_system,fsync,cache,cut_short\n";
 
 // The shortest decimals that read back to the same double.
 std::string number(double value) {
     return std::isnan(value) ? "" : fmt::format("{}", value);
 }
 
-// The last columns: blank where nothing of the kind was done.
+// Blank where nothing of the kind was done.
 std::string place_of(const results::Run& run) {
     const auto fields = model::fields_of(is_io(run) ? model::storage_place(run) : model::StoragePlace());
     std::string text;
-    for (const auto& [name, value] : fields) text += ',' + quoted(value);
+    for (const auto& [name, value] : fields) text += ',' + model::csv_cell(value);
     return text;
 }
 
-std::string row(const std::string& run, const results::Measurement& m, const std::string& place) {
+std::string row(const std::string& run, const results::Measurement& m, const std::string& last) {
     std::string text =
-        run + ',' + base::join({quoted(m.name), quoted(m.unit), results::kind_name(m.kind)}, ",");
+        run + ',' +
+        base::join({model::csv_cell(m.name), model::csv_cell(m.unit), results::kind_name(m.kind)}, ",");
     for (const auto& [name, value] : model::fields_of(m.summary)) text += ',' + number(value);
-    return text + ',' + quoted(m.rank_reduction) + place + '\n';
+    return text + ',' + model::csv_cell(m.rank_reduction) + last + '\n';
 }
 
 std::string rows(const results::Run& run) {
-    const std::string first = base::join({quoted(run.id), quoted(run.command), quoted(run.label),
-                                          quoted(run.started_utc), run.valid ? "1" : "0"},
-                                         ",");
-    const std::string place = place_of(run);
+    const std::string first =
+        base::join({model::csv_cell(run.id), model::csv_cell(run.command), model::csv_cell(run.label),
+                    model::csv_cell(run.started_utc), run.valid ? "1" : "0"},
+                   ",");
+    const std::string last = place_of(run) + ',' + model::csv_cell(run.cut_short());
     std::string text;
-    for (const auto& measurement : run.measurements) text += row(first, measurement, place);
+    for (const auto& measurement : run.measurements) text += row(first, measurement, last);
     return text;
 }
 

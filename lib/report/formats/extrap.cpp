@@ -77,7 +77,9 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
     runs.visit(results::Detail::summaries, [&](const results::Run& run) {
         // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
         if (!run.valid || run.measurements.empty()) return;
-        met[run.command].add(model::machine_of(run, false));
+        auto conditions = model::machine_of(run, false);
+        conditions.merge(model::files_of(run));
+        met[run.command].add(conditions);
         sink(lines(run, names));
     });
     std::set<std::string> keys_apart;

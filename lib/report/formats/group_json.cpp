@@ -67,6 +67,7 @@ void write_group_json(const model::ChosenRuns& runs, const Grouping& grouping, c
                     {"efficiency_per", scaling.unit},
                     {"groups", rows},
                     {"best", scaling.best},
+                    {"why", scaling.why},
                     {"bases", scaling.bases},
                     {"notes", scaling.notes}}) +
          '\n');

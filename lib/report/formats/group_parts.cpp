@@ -39,13 +39,31 @@ model::RunGroups grouped_runs(const model::ChosenRuns& runs, const Grouping& gro
 std::vector<std::string> marks_of(const model::KeyedGroup& group, const model::ScalingRow& row,
                                   const std::vector<std::string>& keys) {
     std::vector<std::string> parts;
-    const auto add = [&](const char* what, const std::string& text) {
+    const auto add = [&](const std::string& what, const std::string& text) {
         if (!text.empty()) parts.push_back(what + text);
     };
     add("oversubscribed: ", group.cores.oversubscribed());
-    add("not as the base: ", model::some_of(row.apart, 4));
+    const auto add_both = [&](const char* begin, const char* end, const std::string& strong,
+                              const std::string& weak) {
+        const bool differ = row.strong.work > 0 && row.weak.work > 0 && strong != weak;
+        if (!differ) return add(fmt::format("{}{}", begin, end), strong.empty() ? weak : strong);
+        add(fmt::format("{}strong {}", begin, end), strong);
+        add(fmt::format("{}weak {}", begin, end), weak);
+    };
+    add_both("not as the ", "base: ", model::some_of(row.strong.apart, 4), model::some_of(row.weak.apart, 4));
     add("no speedup: ", row.why_not);
-    add("no efficiency: ", row.why_no_efficiency);
+    add_both("no ", "efficiency: ", row.strong.why_no_efficiency, row.weak.why_no_efficiency);
+    if (group.unsummed > 0)
+        add(group.unsummed == group.runs.size()
+                ? ""
+                : fmt::format("{} of {} runs: ", group.unsummed, group.runs.size()),
+            "no gradients were summed: not the same training");
+    if (group.disturbed > 0)
+        parts.push_back(fmt::format("{} of {} runs disturbed by others on its hosts", group.disturbed,
+                                    group.runs.size()));
+    if (model::too_efficient(row.strong.efficiency) || model::too_efficient(row.weak.efficiency))
+        parts.push_back(
+            fmt::format("efficiency above {}: its base was slow, or is other work", model::kMostEfficiency));
     if (group.runs.size() == 1) parts.emplace_back("single run");
     if (group.invalid > 0) parts.push_back(fmt::format("{} INVALID left out", group.invalid));
     if (group.not_converged > 0) parts.push_back(fmt::format("{} not converged", group.not_converged));

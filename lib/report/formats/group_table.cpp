@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "base/wrap.hpp"
+#include "report/formats/footnotes.hpp"
 #include "report/formats/group_parts.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/scaling.hpp"
@@ -26,9 +29,14 @@ constexpr const char* kConditions =
     "libraries.mpi,"
     "libraries.libtorch,version";
 
+struct Row {
+    std::vector<std::string> cells, marks;
+};
+
 struct View {
-    std::vector<std::string> heads;  // '<': flush left
-    std::vector<std::vector<std::string>> rows;
+    std::vector<std::string> heads;  // as of a TextTable; the keys first
+    std::size_t keys = 0;
+    std::vector<Row> rows;
     std::vector<std::string> first, notes;  // lines before the table and after it
     std::string conditions;
 };
@@ -65,8 +73,8 @@ void add_scaling_heads(std::vector<std::string>& heads, const model::GroupScalin
         return fmt::format("{}efficiency/{}", both ? kind : "", scaling.unit);
     };
     if (scaling.has_strong())
-        heads.insert(heads.end(), {"speedup", "95% interval", efficiency("strong "), "95% interval"});
-    if (scaling.has_weak()) heads.insert(heads.end(), {efficiency("weak "), "95% interval"});
+        heads.insert(heads.end(), {"speedup", "+95% interval", efficiency("strong "), "+95% interval"});
+    if (scaling.has_weak()) heads.insert(heads.end(), {efficiency("weak "), "+95% interval"});
 }
 
 bool scales(const model::GroupScaling& scaling) {
@@ -80,9 +88,8 @@ std::vector<std::string> heads_of(const model::RunGroups& groups,
     for (const auto& key : groups.keys()) heads.push_back('<' + key);
     heads.emplace_back("runs");
     if (scales(scaling)) heads.push_back(scaling.unit + "s");
-    for (const auto& name : measurements) heads.insert(heads.end(), {name, "95% interval"});
     add_scaling_heads(heads, scaling);
-    heads.emplace_back("<marks");
+    for (const auto& name : measurements) heads.insert(heads.end(), {name, "+95% interval"});
     return heads;
 }
 
@@ -122,18 +129,17 @@ void add_notes(View& view, const model::RunGroups& groups, const std::vector<mod
                                          model::and_how(how_to.choose)));
 }
 
-std::vector<std::string> cells_of(const model::KeyedGroup& group, const model::RunGroups& groups,
-                                  const model::GroupScaling& scaling, const model::ScalingRow& ratio) {
+Row row_of(const model::KeyedGroup& group, const model::RunGroups& groups, const model::GroupScaling& scaling,
+           const model::ScalingRow& ratio) {
     std::vector<std::string> row = group.key;
     const std::size_t asked = row.size() - groups.apart().size();
     for (std::size_t k = asked; k < row.size(); ++k) row[k] = base::printable(row[k], kLongestCell);
     row.push_back(fmt::to_string(group.runs.size()));
     const model::Cores& cores = group.cores.common();
     if (scales(scaling)) row.push_back(cores.known() ? fmt::to_string(cores.count) : "n/a");
-    for (const auto& name : groups.measurements()) add_values(row, group, name);
     add_scaling(row, scaling, ratio);
-    row.push_back(base::join(marks_of(group, ratio, groups.keys()), "; "));
-    return row;
+    for (const auto& name : groups.measurements()) add_values(row, group, name);
+    return {row, marks_of(group, ratio, groups.keys())};
 }
 
 View view_of(const model::RunGroups& groups, const model::ChosenRuns& runs) {
@@ -145,11 +151,51 @@ View view_of(const model::RunGroups& groups, const model::ChosenRuns& runs) {
     scaling.rows.resize(shown);
     view.heads = heads_of(groups, groups.measurements(), scaling);
     for (std::size_t i = 0; i < shown; ++i)
-        view.rows.push_back(cells_of(sorted[i], groups, scaling, scaling.rows[i]));
+        view.rows.push_back(row_of(sorted[i], groups, scaling, scaling.rows[i]));
+    view.keys = sorted.empty() ? 0 : sorted.front().key.size();
     add_notes(view, groups, sorted, scaling, runs.how_to());
-    view.first = scaling.best;
+    for (std::size_t i = 0; i < scaling.best.size(); ++i)
+        for (const auto& line : {scaling.best[i], scaling.why[i]})
+            if (!line.empty()) view.first.push_back(line);
     view.conditions = conditions_of(groups);
     return view;
+}
+
+std::vector<std::string> cut_keys(const View& view, const Row& row, std::size_t columns) {
+    std::vector<std::string> keys(row.cells.begin(),
+                                  row.cells.begin() + static_cast<std::ptrdiff_t>(view.keys));
+    for (auto& key : keys) key = base::shortened(base::one_line(key), columns);
+    return keys;
+}
+
+// As short as it may be while the rows are told apart by them.
+std::size_t key_columns(const View& view) {
+    constexpr std::size_t kUsual = 28;  // ranklab's own names stay whole
+    std::set<std::vector<std::string>> whole, cut;
+    for (const auto& row : view.rows) {
+        whole.insert(cut_keys(view, row, kLongestCell));
+        cut.insert(cut_keys(view, row, kUsual));
+    }
+    return cut.size() == whole.size() ? kUsual : kLongestCell;
+}
+
+// The marks stand behind the keys, so that every block of columns shows them.
+std::string text_table(const View& view, Footnotes& footnotes) {
+    const bool marked = std::ranges::any_of(view.rows, [](const Row& row) { return !row.marks.empty(); });
+    const auto marks_at = static_cast<std::ptrdiff_t>(view.keys);
+    std::vector<std::string> heads = view.heads;
+    if (marked) heads.insert(heads.begin() + marks_at, "<marks");
+    model::TextTable table(heads, view.keys + (marked ? 1 : 0));
+    const std::size_t columns = key_columns(view);
+    for (const auto& row : view.rows) {
+        auto [cells, marks] = row;
+        std::ranges::copy(cut_keys(view, row, columns), cells.begin());
+        std::string references;
+        for (const auto& mark : marks) references += footnotes.reference(mark);
+        if (marked) cells.insert(cells.begin() + marks_at, base::trim(references));
+        table.add(std::move(cells));
+    }
+    return table.text();
 }
 
 std::string nothing(const model::ChosenRuns& runs, const model::RunGroups& groups) {
@@ -181,28 +227,33 @@ void write_group_text(const model::ChosenRuns& runs, const Grouping& grouping, c
     const model::RunGroups groups = grouped_runs(runs, grouping);
     const View view = view_of(groups, runs);
     if (view.rows.empty()) return sink(nothing(runs, groups));
-    for (const auto& line : view.first) sink(base::one_line(line) + '\n');
+    for (const auto& line : view.first) sink(base::wrapped("", base::one_line(line)));
     if (!view.first.empty()) sink("\n");
-    model::TextTable table(view.heads);
-    for (const auto& row : view.rows) table.add(row);
-    sink(table.text() + '\n');
-    for (const auto& note : view.notes) sink(base::one_line(note) + '\n');
-    if (!view.conditions.empty()) sink("the same in all: " + base::one_line(view.conditions) + '\n');
+    Footnotes footnotes;
+    sink(text_table(view, footnotes) + '\n');
+    sink(footnotes.text());
+    for (const auto& note : view.notes) sink(base::wrapped("- ", base::one_line(note)));
+    if (!view.conditions.empty())
+        sink(base::wrapped("- ", "the same in all: " + base::one_line(view.conditions)));
 }
 
 void write_group_markdown(const model::ChosenRuns& runs, const Grouping& grouping, const model::Sink& sink) {
     const model::RunGroups groups = grouped_runs(runs, grouping);
     const View view = view_of(groups, runs);
     if (view.rows.empty()) return sink(nothing(runs, groups));
-    std::vector<std::string> heads;
+    std::vector<std::string> heads = view.heads;
+    heads.emplace_back("<marks");
     std::string line = "|";
-    for (const auto& head : view.heads) {
+    for (auto& head : heads) {
         const bool left = head.starts_with('<');
-        heads.push_back(left ? head.substr(1) : head);
+        if (left || head.starts_with('+')) head.erase(0, 1);
         line += left ? " :--- |" : " ---: |";
     }
     sink(markdown_row(heads) + line + '\n');
-    for (const auto& row : view.rows) sink(markdown_row(row));
+    for (auto [cells, marks] : view.rows) {
+        cells.push_back(base::join(marks, "; "));
+        sink(markdown_row(cells));
+    }
     sink("\n");
     const std::string chosen = runs.text().empty() ? "" : " of " + runs.text();
     sink(escaped(fmt::format("{} run(s){}; {}.", groups.runs(), chosen, view.conditions)) + '\n');

@@ -11,6 +11,7 @@
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
+#include "report/formats/footnotes.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/ladder_advice.hpp"
 #include "report/model/storage_place.hpp"
@@ -65,27 +66,6 @@ std::string rate_line(const Run& run, std::string_view measurement, const char* 
                        spread(m->summary, unit));
 }
 
-// Marks told once each, in the order met; gives a row's number in brackets.
-class Footnotes {
-  public:
-    std::string reference(const std::string& mark) {
-        if (mark.empty()) return "";
-        const auto known = std::ranges::find(marks_, mark);
-        const auto number = known - marks_.begin() + 1;
-        if (known == marks_.end()) marks_.push_back(mark);
-        return fmt::format(" [{}]", number);
-    }
-    std::string text() const {
-        std::string text;
-        for (std::size_t i = 0; i < marks_.size(); ++i)
-            text += base::wrapped(fmt::format("  [{}] ", i + 1), base::one_line(marks_[i]));
-        return text.empty() ? "" : text + '\n';
-    }
-
-  private:
-    std::vector<std::string> marks_;
-};
-
 std::string base_line(const std::vector<model::LadderRow>& rows) {
     const model::LadderRow& base = model::base_of(rows);
     const auto name = model::ladder_labels(rows)[static_cast<std::size_t>(&base - rows.data())];
@@ -137,7 +117,7 @@ std::string ladder(const Run& run, const Table& stored) {
     if (rows.empty()) return "";
     const std::string last = advice(run, rows);
     if (!run.valid) leave_out_unverified(rows);
-    model::TextTable table({"rung", "n", "job time s", "95% interval", "speedup", "95% interval",
+    model::TextTable table({"rung", "n", "job time s", "+95% interval", "speedup", "+95% interval",
                             "over previous", "write MiB/s (MB/s)", "files/s", "read MiB/s (MB/s)", "<cache",
                             "<% of ceiling", "<verified"});
     Footnotes notes;
@@ -150,8 +130,8 @@ std::string ladder(const Run& run, const Table& stored) {
                    plain(row.files_per_s), mib_and_mb(row.read_MiBps), row.place.cache, of_ceiling(row),
                    row.verified});
     }
-    return "ladder\n" + table.text(base::kScreenColumns) + base_line(rows) +
-           place_lines(rows, run.setting("directory")) + last + '\n' + notes.text();
+    return "ladder\n" + table.text() + base_line(rows) + place_lines(rows, run.setting("directory")) + last +
+           '\n' + notes.text();
 }
 
 // What a column is called in a head, where its name says a unit in code.

@@ -31,9 +31,12 @@ Json measurements_json(const std::vector<results::Measurement>& measurements) {
 
 Json hosts_json(const std::vector<results::HostRow>& hosts) {
     Json json = Json::array();
-    for (const auto& [rank, local_rank, host, cpus, device] : hosts)
+    for (const auto& [rank, local_rank, host, cpus, device, threads, cores] : hosts) {
         json.push_back(
             {{"rank", rank}, {"local_rank", local_rank}, {"host", host}, {"cpus", cpus}, {"device", device}});
+        if (threads > 0) json.back()["threads"] = threads;
+        if (!cores.empty()) json.back()["cores"] = cores;
+    }
     return json;
 }
 
@@ -66,6 +69,7 @@ std::string run_json(const results::Run& run) {
                                   {"duration_s", run.duration_s},
                                   {"valid", run.valid},
                                   {"exit_code", run.exit_code},
+                                  {"cut_short", run.cut_short()},
                                   {"version", run.version},
                                   {"git_revision", run.git_revision},
                                   {"argv", run.argv}});

@@ -135,10 +135,10 @@ std::string stored_table(const results::Table& table, const std::string& title, 
                                  ? fmt::format("  and {} more rows{}\n", rows - most_rows,
                                                how_to.all_rows.empty() ? "" : " (" + how_to.all_rows + ")")
                                  : "";
-    return fmt::format("{}\n{}{}\n", title, text.text(base::kScreenColumns), rest);
+    return fmt::format("{}\n{}{}\n", title, text.text(), rest);
 }
 
-std::string ablation_lines(const results::Run& run) {
+std::string benchy_lines(const results::Run& run) {
     const results::Table* table = run.find_table("ablation");
     if (table == nullptr) return "";
     std::string text;
@@ -150,8 +150,7 @@ std::string ablation_lines(const results::Run& run) {
                             model::number_at(*table, "mean_samples_per_s", row),
                             model::number_at(*table, "std_samples_per_s", row));
     }
-    const std::string limit = model::value_of(run, "training.limit");
-    return limit.empty() ? text : text + base::wrapped("  ", base::one_line(limit)) + '\n';
+    return text;
 }
 
 void write_each(const model::ChosenRuns& runs, results::Detail detail,

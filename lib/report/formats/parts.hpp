@@ -49,8 +49,8 @@ std::string stored_table(const results::Table& table, const std::string& title, 
                          const std::function<std::string(const std::string& column)>& head_of,
                          const std::function<std::string(const results::Column&, std::size_t row)>& cell_of);
 
-/// benchy's summary lines, as its scripts look for them, and what limits the run; "" for other runs.
-std::string ablation_lines(const results::Run& run);
+/// benchy's summary lines, as its scripts look for them; "" for runs without an ablation.
+std::string benchy_lines(const results::Run& run);
 
 bool is_io(const results::Run& run);
 

@@ -76,7 +76,7 @@ std::string verification_text(const results::Run& run) {
         failed = failed || result == "failed";
         if (result == "passed")
             passed.push_back(check);
-        else
+        else if (result != "does not apply")
             others.push_back(
                 fmt::format("{}: {} ({})", result, check, model::text_at(*table, "detail", row)));
     }

@@ -66,7 +66,7 @@ void add_rest(model::TextTable& table, const Run& run) {
 template <class Wanted>
 std::string measurement_table(const Run& run, const char* title, Wanted wanted) {
     const bool phases = std::string_view(title) == "phase";
-    std::vector<std::string> heads{title, "<unit", "n", "median", "95% interval"};
+    std::vector<std::string> heads{title, "<unit", "n", "median", "+95% interval"};
     if (phases) heads.emplace_back("share");
     model::TextTable middle(std::move(heads));
     model::TextTable reach({title, "min", "p95", "p99", "max"});
@@ -79,7 +79,7 @@ std::string measurement_table(const Run& run, const char* title, Wanted wanted) 
     }
     if (middle.empty()) return "";
     if (phases) add_rest(middle, run);
-    return middle.text(base::kScreenColumns) + '\n' + reach.text(base::kScreenColumns) + '\n';
+    return middle.text() + '\n' + reach.text(base::kScreenColumns) + '\n';
 }
 
 std::string where(const Run& run) {
@@ -118,7 +118,7 @@ std::string header(const Run& run) {
                                            with_unit(model::fixed(run.duration_s, 1), " s"))) +
            screen_line("where", where(run)) +
            screen_line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
-           screen_line("valid", run.valid ? "yes" : "NO") +
+           screen_line("valid", run.valid ? "yes" : "NO") + screen_line("cut short", run.cut_short()) +
            screen_line("converged", model::value_of(run, "measuring.converged")) + memory_format(run);
 }
 
@@ -252,7 +252,7 @@ std::string measured(const Run& run) {
     const auto other = [&](const Measurement& m) { return !step(m) && !rate(m) && !has_own_line(m); };
     std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);
     if (!run.valid) return text;
-    return is_io(run) ? text : text + measurement_table(run, "rate", rate) + ablation_lines(run);
+    return is_io(run) ? text : text + measurement_table(run, "rate", rate) + benchy_lines(run);
 }
 
 }  // namespace

@@ -1,16 +1,16 @@
 #include "report/model/cores.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
+#include "base/number_ranges.hpp"
 #include "base/numbers.hpp"
-#include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/series.hpp"
@@ -21,32 +21,6 @@ namespace {
 
 using results::HostRow;
 using results::Run;
-using Ranges = std::vector<std::pair<std::size_t, std::size_t>>;  // first and last CPU of each
-
-// "0-3,8"; nothing where it is none.
-std::optional<Ranges> ranges_in(const std::string& cpus) {
-    Ranges ranges;
-    for (const auto& part : base::split(cpus, ',')) {
-        const auto ends = base::split(part, '-');
-        const auto first = base::number_in<std::size_t>(ends.front());
-        const auto last = base::number_in<std::size_t>(ends.back());
-        if (!first || !last || *last < *first || ends.size() > 2) return std::nullopt;
-        ranges.emplace_back(*first, *last);
-    }
-    return ranges;
-}
-
-// Each once, whatever overlaps.
-std::size_t count_of(Ranges ranges) {
-    std::ranges::sort(ranges);
-    std::size_t count = 0, next = 0;
-    for (const auto& [first, last] : ranges) {
-        const std::size_t from = std::max(first, next);
-        if (last >= from) count += last - from + 1;
-        next = std::max(next, last + 1);
-    }
-    return count;
-}
 
 std::size_t number_of(const Run& run, const std::string& key) {
     return base::number_in<std::size_t>(value_of(run, key)).value_or(0);
@@ -62,66 +36,109 @@ std::vector<HostRow> computing(const Run& run) {
     return rows;
 }
 
+// Compute threads of a rank, of all its replicas; 0: not known. Older programs stored those of rank 0 alone.
+std::size_t threads_of(const Run& run, const HostRow& row) {
+    if (run.command == "io") return static_cast<std::size_t>(std::max<std::int64_t>(1, workers_of(run)));
+    const std::size_t of_rank_0 = number_of(run, "training.intra_op_threads");
+    const std::size_t threads = row.threads > 0 ? static_cast<std::size_t>(row.threads)
+                                : of_rank_0 > 0 ? of_rank_0
+                                                : number_of(run, "threads");
+    const std::size_t replicas = number_of(run, "replicas");
+    return threads == 0 || replicas == 0 ? threads : replicas * std::max<std::size_t>(1, threads / replicas);
+}
+
+std::string crowd(std::size_t count, const char* what, const Cores& cores) {
+    return fmt::format("{} on {}", counted(count, what), counted(cores.count, cores.unit()));
+}
+
 Cores gpus_of(const std::vector<HostRow>& rows) {
     std::set<std::string> gpus;
     for (const auto& row : rows) {
         if (row.device.find(" [") == std::string::npos)
-            return {.gpus = true, .why_not = "the file does not tell one GPU from another"};
+            return {.of = Unit::gpu, .why_not = "the file does not tell one GPU from another"};
         gpus.insert(row.host + ' ' + row.device);
     }
-    Cores cores{.count = gpus.size(), .gpus = true};
-    if (gpus.size() < rows.size())
-        cores.crowded = fmt::format("{} on {}", counted(rows.size(), "rank"), counted(gpus.size(), "GPU"));
+    Cores cores{.count = gpus.size(), .of = Unit::gpu};
+    if (gpus.size() < rows.size()) cores.crowded = crowd(rows.size(), "rank", cores);
     return cores;
 }
 
+// Ranks of one host, and what each may use.
 struct Host {
-    Ranges cpus;
-    std::size_t threads = 0, useful = 0;  // those that a rank's own CPUs have room for
+    std::vector<base::NumberRanges> sets;
+    std::vector<std::size_t> threads;
 };
 
-std::string crowd(std::size_t threads, std::size_t cpus) {
-    return fmt::format("{} on {}", counted(threads, "compute thread"), counted(cpus, "CPU"));
+// A rank cannot use what only others may, nor can those that share theirs with nobody use more of it.
+void add(Cores& cores, const Host& host) {
+    for (const auto& together : base::connected(host.sets)) {
+        base::NumberRanges all;
+        std::size_t threads = 0, useful = 0;
+        for (const auto i : together) {
+            all.insert(all.end(), host.sets[i].begin(), host.sets[i].end());
+            const Cores own{.count = base::count_of(host.sets[i]), .of = cores.of};
+            if (host.threads[i] > own.count)
+                cores.crowded = crowd(host.threads[i], "compute thread", own) + " of a rank";
+            threads += host.threads[i];
+            useful += std::min(host.threads[i], own.count);
+        }
+        const Cores there{.count = base::count_of(all), .of = cores.of};
+        if (useful > there.count) cores.crowded = crowd(threads, "compute thread", there);
+        cores.count += std::min(useful, there.count);
+    }
 }
 
-Cores cpus_of(const std::vector<HostRow>& rows, std::size_t threads) {
+Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::map<std::string, Host> hosts;
-    Cores cores;
+    const bool physical = std::ranges::none_of(rows, [](const HostRow& row) { return row.cores.empty(); });
+    Cores cores{.of = physical ? Unit::core : Unit::cpu};
     for (const auto& row : rows) {
-        const auto own = ranges_in(row.cpus);
+        const auto own = base::ranges_in(physical ? row.cores : row.cpus);
+        const std::size_t threads = threads_of(run, row);
         if (!own) return {.why_not = "the CPUs of its ranks are not stored"};
-        const std::size_t cpus = count_of(*own);
-        if (threads > cpus) cores.crowded = crowd(threads, cpus) + " of a rank";
-        Host& host = hosts[row.host];
-        host.cpus.insert(host.cpus.end(), own->begin(), own->end());
-        host.threads += threads;
-        host.useful += std::min(threads, cpus);
+        if (threads == 0) return {.why_not = "its number of compute threads is not stored"};
+        hosts[row.host].sets.push_back(*own);
+        hosts[row.host].threads.push_back(threads);
     }
+    const auto quota =
+        base::number_in(run.fact("host", "cpu_quota"));  // of each host, where it is one number
     for (const auto& [name, host] : hosts) {
-        const std::size_t cpus = count_of(host.cpus);
-        if (host.useful > cpus) cores.crowded = crowd(host.threads, cpus);
-        cores.count += std::min(host.useful, cpus);
+        const std::size_t before = cores.count;
+        add(cores, host);
+        if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota) continue;
+        cores.crowded = fmt::format("threads on {} where the cgroup allows {} of them",
+                                    counted(cores.count - before, cores.unit()), number(*quota));
+        cores.count = before + static_cast<std::size_t>(std::ceil(*quota));
     }
     return cores;
+}
+
+std::set<std::size_t> all_threads(const Run& run) {
+    std::set<std::size_t> all;
+    for (const auto& row : computing(run)) all.insert(threads_of(run, row));
+    return all.empty() ? std::set{threads_of(run, {})} : all;
 }
 
 }  // namespace
 
+std::string on_cores(const Cores& cores) {
+    return "on " + counted(cores.count, cores.unit()) + and_crowd(cores.crowded);
+}
+
 std::size_t threads_per_rank(const Run& run) {
-    if (run.command == "io") return static_cast<std::size_t>(std::max<std::int64_t>(1, workers_of(run)));
-    const std::size_t computing = number_of(run, "training.intra_op_threads");
-    const std::size_t threads = computing > 0 ? computing : number_of(run, "threads");
-    const std::size_t replicas = number_of(run, "replicas");
-    return threads == 0 || replicas == 0 ? threads : replicas * std::max<std::size_t>(1, threads / replicas);
+    const auto all = all_threads(run);
+    return all.size() == 1 ? *all.begin() : 0;
+}
+
+std::string threads_text(const Run& run) {
+    const auto all = all_threads(run);
+    return all.contains(0) ? "" : fmt::format("{}", fmt::join(all, " or "));
 }
 
 Cores cores_of(const Run& run) {
     const auto rows = computing(run);
     if (rows.empty()) return {.why_not = "its ranks' places are not stored"};
-    if (run.setting("device") == "cuda") return gpus_of(rows);
-    const std::size_t threads = threads_per_rank(run);
-    if (threads == 0) return {.why_not = "its number of compute threads is not stored"};
-    return cpus_of(rows, threads);
+    return run.setting("device") == "cuda" ? gpus_of(rows) : cpus_of(run, rows);
 }
 
 void CoresOfRuns::add(const Cores& of_one) {
@@ -130,7 +147,7 @@ void CoresOfRuns::add(const Cores& of_one) {
         ++crowded_runs_;
         crowded_ = of_one.crowded;
     }
-    if (!common_.known() || (of_one.count == common_.count && of_one.gpus == common_.gpus)) return;
+    if (!common_.known() || (of_one.count == common_.count && of_one.of == common_.of)) return;
     common_.why_not = of_one.known()
                           ? fmt::format("its runs used {} and {}", counted(common_.count, common_.unit()),
                                         counted(of_one.count, of_one.unit()))

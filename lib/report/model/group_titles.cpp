@@ -103,6 +103,7 @@ class Growing {
         : groups_(groups), named_(named), titles_(groups.size()) {
         add_labels(labels);
         for (const auto& alike : alike_ones(false)) add_special(alike);
+        if (named == Named::settings) add_settings();
         for (const auto& alike : alike_ones(false)) add_plain(alike, false);
         for (const auto& alike : alike_ones(true)) add_plain(alike, true);
         for (const auto& alike : alike_ones(true)) add_nodes(alike);
@@ -149,6 +150,16 @@ class Growing {
             const bool labelled = !titles_[i].empty();
             for (const auto& part : special_parts(groups_[i]->newest, differing, named_, labelled))
                 add(i, part);
+        }
+    }
+
+    // Also of those that other parts tell apart.
+    void add_settings() {
+        for (const auto& key : differing_keys(groups_)) {
+            const bool set = std::ranges::none_of(
+                groups_, [&](const Group* group) { return group->conditions.contains(key); });
+            for (std::size_t i = 0; set && is_plain(key, false, named_) && i < groups_.size(); ++i)
+                if (const auto value = value_at(i, key); !value.empty()) add(i, key + " " + value);
         }
     }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
@@ -41,11 +42,18 @@ std::string key_of(const Run& run, const Conditions& surroundings) {
     return key;
 }
 
-// Each host once, with each kind of device.
+// Several ranks or workers of one strategy are no ladder. Its table may not have been read.
+bool compares_strategies(const Run& run) {
+    const std::string strategies = run.setting("strategy");
+    return run.command == "io" && run.measurements.empty() &&
+           (strategies == "all" || strategies.find(',') != std::string::npos);
+}
+
+// Each host once, with each kind of device and number of threads.
 void slim_hosts(std::vector<results::HostRow>& hosts) {
-    std::set<std::pair<std::string, std::string>> met;
+    std::set<std::tuple<std::string, std::string, int>> met;
     std::erase_if(hosts, [&](const results::HostRow& row) {
-        return !met.insert({row.host, device_kind(row.device)}).second;
+        return !met.insert({row.host, device_kind(row.device), row.threads}).second;
     });
 }
 
@@ -119,6 +127,15 @@ Group& GroupedRuns::group_of(const Run& run) {
     return group;
 }
 
+// One that was cut short takes the place of no whole one.
+void GroupedRuns::note_ladder(const Run& run, std::size_t group) {
+    if (!compares_strategies(run) || !run.valid) return;
+    const std::string directory = run.setting("directory"), cut = run.cut_short();
+    StoredLadder& ladder = ladders_[fmt::format("{}\n{}\n{}\n{}", group, run.label, directory, !cut.empty())];
+    if (ladder.started_utc <= run.started_utc)
+        ladder = {run.id, run.label, directory, run.started_utc, group, cut};
+}
+
 void GroupedRuns::add(Run&& run) {
     runs_ += 1;
     if (first_utc_.empty() || run.started_utc < first_utc_) first_utc_ = run.started_utc;
@@ -133,6 +150,7 @@ void GroupedRuns::add(Run&& run) {
     Group& group = group_of(run);
     group.count(run);
     group.add_label(run.label);
+    note_ladder(run, static_cast<std::size_t>(&group - groups_.all().data()));
     if (run.valid)
         for (const auto& m : run.measurements) group.add_value(m);
     if (run.valid || !group.valid()) {

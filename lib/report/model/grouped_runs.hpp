@@ -35,6 +35,14 @@ struct Group : RunGroup {
     std::set<std::string> labels_;  ///< two at most
 };
 
+/// A valid run that compares the rungs of a ladder, the newest of its group, label and directory: of whole
+/// ones, and of those that were cut short.
+struct StoredLadder {
+    std::string id, label, directory, started_utc;
+    std::size_t group = 0;       ///< in GroupedRuns::groups()
+    std::string cut_short = {};  ///< results::Run::cut_short
+};
+
 class GroupedRuns {
   public:
     /// Its tables are not needed yet.
@@ -43,9 +51,10 @@ class GroupedRuns {
     /// groups from `read`, which gives a run with its summaries.
     void complete(const std::function<results::Run(const std::string& id)>& read, std::size_t most);
 
-    const std::vector<Group>& groups() const { return groups_.all(); }  ///< in the order met
-    const Notices& warnings() const { return warnings_; }               ///< of valid runs
-    const Notices& invalid_runs() const { return invalid_runs_; }       ///< why they are
+    const std::vector<Group>& groups() const { return groups_.all(); }           ///< in the order met
+    const std::vector<StoredLadder>& ladders() const { return ladders_.all(); }  ///< in the order met
+    const Notices& warnings() const { return warnings_; }                        ///< of valid runs
+    const Notices& invalid_runs() const { return invalid_runs_; }                ///< why they are
     /// Of the groups' newest runs that `complete` read: ids of those that failed a check, and of those that
     /// nothing was compared in.
     const std::vector<std::string>& failed() const { return failed_; }
@@ -64,8 +73,10 @@ class GroupedRuns {
   private:
     Group& group_of(const results::Run& run);
     void note_facts(const results::Run& run);
+    void note_ladder(const results::Run& run, std::size_t group);
 
     InOrderMet<std::string, Group> groups_;
+    InOrderMet<std::string, StoredLadder> ladders_;
     Notices warnings_, invalid_runs_;
     std::vector<std::string> failed_, unverified_;
     std::map<std::string, std::map<std::string, std::size_t>> facts_;
@@ -86,8 +97,8 @@ std::vector<std::string> kept_apart(const GroupedRuns& grouped);
 
 /// What a title names, where it is not the same in all: each rank's batch, "32/rank", or that of all ranks
 /// together, "64 global"; or always of which records a rung is and what it is drawn over, "over ranks, 15 ×
-/// 100²".
-enum class Named { batch_of_rank, batch_of_all, records };
+/// 100²"; or every setting that is not the same in all.
+enum class Named { batch_of_rank, batch_of_all, records, settings };
 
 /// Of the groups of one command: what names each beside the others, "mnist-cnn, ddp bucketed, 32/rank". Their
 /// labels where these differ; then the model or rung, and no more settings than tell those apart that would

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "report/model/selection.hpp"
+#include "report/model/step_parts.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
@@ -35,6 +37,12 @@ bool has_wanted(const results::Run& run, const std::vector<std::string>& wanted)
                                [&](const auto& m) { return m.summary.n > 0 && contains(wanted, m.name); });
 }
 
+// What speedups are made of, and what says why one is faster.
+bool is_part_of_a_time(const std::string& name) {
+    const auto* const known = vocabulary::find_quantity(name);
+    return contains(scaling_times(), name) || (known != nullptr && !known->part_of.empty());
+}
+
 bool ended_with(const results::Run& run, base::ExitCode code) {
     return run.exit_code == static_cast<int>(code);
 }
@@ -42,8 +50,7 @@ bool ended_with(const results::Run& run, base::ExitCode code) {
 // Where and by how much a rank was measured: what a row and its base should have in common.
 Conditions places_of(const results::Run& run) {
     Conditions places = machine_of(run, true);
-    if (const std::size_t threads = threads_per_rank(run); threads > 0)
-        places["threads"] = fmt::to_string(threads);
+    places["threads"] = threads_text(run);
     return places;
 }
 
@@ -86,8 +93,10 @@ void RunGroups::check_allowed() const {
 }
 
 Conditions RunGroups::kept_apart(const results::Run& run) {
-    for (const auto& [key, value] : surroundings_of(run)) surroundings_.insert(key);
     Conditions all = machine_of(run, true);
+    all.merge(files_of(run));
+    for (const auto& conditions : {surroundings_of(run), all})
+        for (const auto& [key, value] : conditions) surroundings_.insert(key);
     std::erase_if(
         all, [&](const auto& one) { return is_allowed(one.first, allow_) || contains(keys_, one.first); });
     return all;
@@ -125,14 +134,16 @@ void RunGroups::add(const results::Run& run) {
     group.factors.add(factors_of(run));
     group.places.add(places_of(run));
     factors_.add(factors_of(run));
+    if (sums_no_gradients(run, run.hosts.size())) ++group.unsummed;
     if (is_not_converged(run))
         ++group.not_converged;
     else if (ended_with(run, base::ExitCode::invalid_measurement))
         ++group.doubtful;
-    if (ended_with(run, base::ExitCode::time_limit)) ++group.cut_short;
-    for (const auto& m : run.measurements) {
-        if (contains(measurements_, m.name) || contains(scaling_times(), m.name)) group.add_value(m);
-    }
+    if (!run.cut_short().empty()) ++group.cut_short;
+    for (const auto& m : run.measurements)
+        if (contains(measurements_, m.name) || is_part_of_a_time(m.name)) group.add_value(m);
+    for (const auto& part : step_parts(run))
+        if (!std::isnan(part.percent)) group.shares[std::string(part.measurement)].push_back(part.percent);
 }
 
 std::vector<KeyedGroup> RunGroups::sorted() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -19,9 +20,12 @@ struct KeyedGroup : RunGroup {
     std::size_t without = 0;        ///< left out: valid, with none of the measurements
     std::size_t not_converged = 0;  ///< of those that count
     std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
-    std::size_t cut_short = 0;      ///< of those that count: ended by their time limit
-    MetConditions factors;          ///< factors_of those that count
-    MetConditions places;           ///< hosts, threads of a rank and machine of those that count
+    std::size_t cut_short = 0;      ///< of those that count: Run::cut_short says why
+    std::size_t unsummed = 0;       ///< of those that count: sums_no_gradients
+    std::map<std::string, std::vector<double>, std::less<>>
+        shares;             ///< by a phase's measurement: percent of the mean step, of each that stored it
+    MetConditions factors;  ///< factors_of those that count
+    MetConditions places;   ///< hosts, threads of a rank and machine of those that count
 };
 
 /// Runs of different surroundings (surroundings.hpp) are never in one group, whatever the keys, but for what
@@ -33,7 +37,7 @@ class RunGroups {
     RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements,
               std::vector<std::string> allow = {});
 
-    /// A run read with its summaries.
+    /// A run read with its summaries (results::Detail).
     void add(const results::Run& run);
     /// After all runs: OptionError where `allow` has something that is no surrounding of any of them.
     void check_allowed() const;

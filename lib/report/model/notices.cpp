@@ -16,8 +16,6 @@ bool is_word(char c) {
 
 }  // namespace
 
-// A number within a word ("node07", "mnist2") is a name's, and so is one of a run's id: of those the newest
-// is shown, never a range.
 std::vector<Notices::Piece> Notices::pieces_of(const std::string& text) {
     static const std::regex kNumber("[0-9]{8}T[0-9]{6}Z-[0-9a-fA-F]{6}|[0-9]+([.][0-9]+)?(e[-+][0-9]+)?",
                                     std::regex::optimize);
@@ -32,7 +30,7 @@ std::vector<Notices::Piece> Notices::pieces_of(const std::string& text) {
     return pieces;
 }
 
-void Notices::add(const std::string& whole, const std::string& run) {
+std::size_t Notices::add(const std::string& whole, const std::string& run) {
     const std::string text = whole.substr(0, kMostText);
     std::string form;
     std::vector<Number> numbers;
@@ -42,45 +40,75 @@ void Notices::add(const std::string& whole, const std::string& run) {
     }
     const auto known = places_.find(form);
     if (known == places_.end()) {
-        if (full()) return;
+        if (full()) return kinds_.size();
         places_[form] = kinds_.size();
-        kinds_.push_back({text, run, 1, numbers, numbers});
-        return;
+        kinds_.push_back({text, run, 1, {}});
+        for (const auto& number : numbers) kinds_.back().spans.push_back({number, number});
+        return kinds_.size() - 1;
     }
     Kind& kind = kinds_[known->second];
     if (kind.newest != run) kind.runs += 1;
     kind.newest = run;
     kind.newest_text = text;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        if (numbers[i].value < kind.least[i].value) kind.least[i] = numbers[i];
-        if (numbers[i].value > kind.largest[i].value) kind.largest[i] = numbers[i];
-    }
+    for (std::size_t i = 0; i < numbers.size(); ++i) widen(kind.spans[i], numbers[i]);
+    return known->second;
 }
 
+void Notices::widen(Span& span, const Number& number) {
+    span.differs = span.differs || number.text != span.least.text;
+    if (number.value < span.least.value) span.least = number;
+    if (number.value > span.largest.value) span.largest = number;
+}
+
+// The sentence of several, as it grows.
+struct Notices::Folded {
+    std::string text = {};
+    bool ranges = false;  ///< of its own, that are wider than each was
+    bool names = false;   ///< that not all of them have
+
+    // A number within a word ("node07", "mnist2") is a name's, and so is one of a run's id.
+    bool is_name(const std::string& number) const {
+        return (!text.empty() && is_word(text.back())) || number.find('T') != std::string::npos;
+    }
+    void add(const Span& span, const std::string& own, bool opens, bool closes) {
+        const bool name = is_name(own), differs = span.least.value != span.largest.value;
+        names = names || (name && span.differs);
+        ranges = ranges || (!name && differs && (opens || closes));
+        text += name || !differs ? own
+                : opens          ? span.least.text
+                : closes         ? span.largest.text
+                                 : span.least.text + " .. " + span.largest.text;
+    }
+    std::string sentence() const {
+        return text + (ranges ? " (each range spans all of them)" : "") +
+               (names ? " (names and ids are the last one's)" : "");
+    }
+};
+
 std::string Notices::text_of(const Kind& kind) {
-    const auto pieces = pieces_of(kind.newest_text);
-    std::string text;
-    std::size_t number = 0;
+    const auto pieces = pieces_of(kind.newest_text);  // words and numbers in turn
+    const auto has_range = [&](std::size_t i) { return pieces[i].text.find(" .. ") != std::string::npos; };
+    Folded folded;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const std::string& own = pieces[i].text;
-        if (!pieces[i].is_number) {
-            text += own;
-            continue;
-        }
-        const Number &least = kind.least[number], &largest = kind.largest[number];
-        ++number;
-        const bool within_word =
-            (!text.empty() && is_word(text.back())) || own.find('T') != std::string::npos;
-        text += within_word || least.value == largest.value ? own : least.text + " .. " + largest.text;
+        if (pieces[i].is_number)
+            folded.add(kind.spans[i / 2], own, has_range(i + 1), has_range(i - 1));
+        else
+            folded.text += own;
     }
-    return text;
+    return folded.sentence();
+}
+
+std::vector<Notice> Notices::all() const {
+    std::vector<Notice> notices;
+    for (const auto& kind : kinds_) notices.push_back({text_of(kind), kind.runs, kind.newest});
+    return notices;
 }
 
 std::vector<Notice> Notices::sorted() const {
-    std::vector<Notice> all;
-    for (const auto& kind : kinds_) all.push_back({text_of(kind), kind.runs, kind.newest});
-    std::ranges::stable_sort(all, [](const Notice& a, const Notice& b) { return a.runs > b.runs; });
-    return all;
+    auto notices = all();
+    std::ranges::stable_sort(notices, [](const Notice& a, const Notice& b) { return a.runs > b.runs; });
+    return notices;
 }
 
 }  // namespace ranklab::report::model

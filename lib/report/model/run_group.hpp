@@ -47,6 +47,7 @@ struct RunGroup {
     Conditions conditions;          ///< that all its runs meet
     std::vector<std::string> runs;  ///< ids of those that count: valid, the newest last
     std::size_t invalid = 0;        ///< left out
+    std::size_t disturbed = 0;      ///< of those that count: others kept its hosts busy, or its clock moved
     std::string first_utc, last_utc;
     CoresOfRuns cores;  ///< of those that count
     std::map<std::string, GroupValues, std::less<>> values;
@@ -63,6 +64,7 @@ struct RunGroup {
         if (run.valid) {
             runs.push_back(run.id);
             cores.add(cores_of(run));
+            if (run.fact("place", "quiet") == "no") ++disturbed;
         } else {
             ++invalid;
         }

@@ -16,9 +16,9 @@ using results::Run;
 
 constexpr std::size_t kMostNames = 2;  // of a run over several strategies
 
-// One of several runs has what they differ in listed: "none,bucketed".
+// One of several runs has what they differ in listed: "none, bucketed".
 std::string names(const std::string& setting) {
-    return setting.empty() ? "" : some_of(base::split(setting, ','), kMostNames, ",");
+    return setting.empty() ? "" : some_of(base::split(setting, ','), kMostNames, ", ");
 }
 
 std::string work_of(const Run& run) {
@@ -28,11 +28,19 @@ std::string work_of(const Run& run) {
     return text;
 }
 
+// Of a summary over several numbers of workers all of them: it has no --workers of its own.
+std::string swept_workers(const Run& run) {
+    const std::string swept = run.setting("workers").empty() ? run.setting("sweep-workers") : "";
+    return swept.find(',') == std::string::npos ? "" : fmt::format(" by {} workers", swept);
+}
+
 std::string width_of(const Run& run) {
     if (run.hosts.empty()) return "";
-    if (const auto workers = workers_of(run); workers > 0) return ", " + counted(workers, "worker");
-    const std::string threads = run.setting("threads");
-    return fmt::format(", {}{}", value_of(run, "ranks"), threads.empty() ? "" : " x " + threads);
+    const std::string swept = swept_workers(run), threads = run.setting("threads");
+    const bool of_one_kind = run.setting("strategy").find(',') == std::string::npos;
+    if (const auto workers = workers_of(run); workers > 0 && (of_one_kind || swept.empty()))
+        return swept.empty() ? " by " + counted(workers, "worker") : swept;
+    return fmt::format("{} on {}{}", swept, value_of(run, "ranks"), threads.empty() ? "" : " x " + threads);
 }
 
 // A column of them is read at a glance: no powers of ten.
@@ -55,6 +63,7 @@ std::string rate_of(const Run& run) {
 ListedRun listed(const Run& run) {
     ListedRun one(run);
     one.what = work_of(run) + width_of(run);
+    one.cut_short = run.cut_short();
     one.rate = rate_of(run);
     return one;
 }

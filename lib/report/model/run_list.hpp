@@ -12,7 +12,8 @@ namespace ranklab::report::model {
 struct ListedRun : results::RunHeader {
     ListedRun(const results::RunHeader& header) : RunHeader(header) {}  // NOLINT(google-explicit-constructor)
 
-    std::string what;  ///< "train mnist-cnn ddp, 2 x 1": model or strategy, mode, ranks x threads
+    std::string what;       ///< "train mnist-cnn ddp on 2 x 1": model or strategy, mode, ranks x threads
+    std::string cut_short;  ///< Run::cut_short
     std::string rate;  ///< its command's first rate, "494.2 samples/s"; "" where it has none or is invalid
 };
 

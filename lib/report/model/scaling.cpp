@@ -3,16 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
+#include <map>
 #include <set>
 
 #include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/scaling_bases.hpp"
+#include "report/model/scaling_why.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -23,6 +25,7 @@ constexpr std::size_t kMostRepetitions = 20000;
 constexpr const char* kLoadersShare = "loader threads share the cores that compute";
 
 using Names = std::vector<std::string>;
+using Groups = std::vector<const KeyedGroup*>;
 
 std::string key_text(const KeyedGroup& group, const Names& keys) {
     Names parts;
@@ -62,7 +65,7 @@ Names apart_from(const KeyedGroup& base, const KeyedGroup& group, const std::str
     for (const auto& key : group.places.keys()) {
         const std::string own = group.places.common(key), its = base.places.common(key);
         const bool other = key == "hosts" ? is_elsewhere(own, its) : own != its;
-        if (key != over && other && !own.empty() && !its.empty())
+        if ((key != over || !base::number_in(own)) && other && !own.empty() && !its.empty())
             apart.push_back(
                 fmt::format("{} {} (base {})", key, base::printable(own, 40), base::printable(its, 40)));
     }
@@ -79,35 +82,33 @@ class AgainstBases {
     ScalingRow row(const KeyedGroup& group) {
         ScalingRow row;
         const auto &strong = bases_.strong(group), &weak = bases_.weak(group);
-        if (weak.group != nullptr) add(row, row.weak, weak, group);
-        if (strong.group != nullptr) add(row, row.strong, strong, group);
+        if (weak.group != nullptr) row.weak = claim(weak, group);
+        if (strong.group != nullptr) row.strong = claim(strong, group);
         if (strong.group != nullptr) row.speedup = ratio(strong, group).speedup();
         row.why_not = bases_.why_none(group);
         return row;
     }
-    const std::vector<const KeyedGroup*>& used() const { return used_; }
+    const Groups& used() const { return used_; }
 
   private:
     TimesOfBoth ratio(const Bases::Base& base, const KeyedGroup& group) {
         return ratios_.of(common_time(*base.group, group), *base.group, group);
     }
 
-    void add(ScalingRow& row, ScalingClaim& claim, const Bases::Base& base, const KeyedGroup& group) {
-        const TimesOfBoth both = ratio(base, group);
+    ScalingClaim claim(const Bases::Base& base, const KeyedGroup& group) {
         const Cores &its = base.group->cores.common(), &own = group.cores.common();
-        claim.work = base.work;
-        row.within_runs = both.within_runs;
-        row.apart = apart_from(*base.group, group, over_);
+        ScalingClaim claim{.work = base.work, .apart = apart_from(*base.group, group, over_)};
         const bool loaders = over_ == "workers" && group.factors.common("command") == "train";
-        row.why_no_efficiency = loaders ? kLoadersShare : why_no_efficiency(its, own);
-        if (!loaders) claim.efficiency = both.efficiency(base.work, its, own);
+        claim.why_no_efficiency = loaders ? kLoadersShare : why_no_efficiency(its, own);
+        if (!loaders) claim.efficiency = ratio(base, group).efficiency(base.work, its, own);
         if (std::ranges::find(used_, base.group) == used_.end()) used_.push_back(base.group);
+        return claim;
     }
 
     const Bases& bases_;
     std::string over_;
     Ratios ratios_;
-    std::vector<const KeyedGroup*> used_;
+    Groups used_;
 };
 
 void mark_bases(GroupScaling& scaling, const std::vector<KeyedGroup>& groups, const Bases& bases) {
@@ -118,61 +119,179 @@ void mark_bases(GroupScaling& scaling, const std::vector<KeyedGroup>& groups, co
     }
 }
 
-// Of the base and the groups that did its work, the fastest; and those of fewer whose intervals meet its own.
-std::string best_line(const KeyedGroup& base, const std::vector<const KeyedGroup*>& rows, const Names& keys,
-                      const Bases& bases) {
-    const std::string time = common_time(base, *rows.back());
-    const auto value = [&](const KeyedGroup* group) { return estimate(*group, time).value; };
-    const KeyedGroup* best = *std::ranges::min_element(rows, {}, value);
-    if (best == &base)
-        return fmt::format("best: the base, {}; no more of them are faster", key_text(base, keys));
-    const Estimate fastest = estimate(*best, time);
-    Names alike;
-    for (const KeyedGroup* row : rows)
-        if (bases.width(*row) < bases.width(*best) && estimate(*row, time).ci.low <= fastest.ci.high)
-            alike.push_back(key_text(*row, keys));
-    std::string doubt = alike.empty() ? "" : "; their intervals overlap: " + some_of(alike, 3, "; ");
-    if (rows.size() > 1 && std::isnan(fastest.ci.low)) doubt = "; too few runs to tell how surely";
-    return fmt::format("best: {}, {} {} s, {:.2f} times as fast as the base{}", key_text(*best, keys), time,
-                       number(fastest.value), value(&base) / fastest.value, doubt);
+// What a claim of one row leaves open, in the same words for every claim.
+constexpr const char* kTooFew = "; too few runs to tell how surely";
+
+std::string crowd_of(const KeyedGroup& group) {
+    return and_crowd(group.cores.oversubscribed());
 }
 
+// Rows whose runs reach as far down as the best one's reach up: too few runs to tell, and these say so.
+std::string meeting(const KeyedGroup& best, const Groups& rows, const std::string& time, const Names& keys) {
+    const auto own = run_range(best, time);
+    Names names;
+    for (const KeyedGroup* row : rows)
+        if (row != &best && run_range(*row, time).low <= own.high) names.push_back(key_text(*row, keys));
+    return names.empty() ? "" : "; " + some_of(names, 3, "; ") + " may be as fast: their runs' times meet";
+}
+
+std::string doubt(const KeyedGroup& best, const Groups& rows, const std::string& time, const Names& keys) {
+    const stats::Interval own = estimate(best, time).ci;
+    if (std::isnan(own.low)) return kTooFew + meeting(best, rows, time, keys) + crowd_of(best);
+    Names alike, unsure;
+    for (const KeyedGroup* row : rows) {
+        const stats::Interval its = estimate(*row, time).ci;
+        if (row == &best || its.low > own.high) continue;
+        (std::isnan(its.low) ? unsure : alike).push_back(key_text(*row, keys));
+    }
+    std::string text;
+    if (!alike.empty()) text += "; " + some_of(alike, 3, "; ") + " may be as fast: their intervals overlap";
+    if (!unsure.empty()) text += std::string(kTooFew) + ": " + some_of(unsure, 3, "; ");
+    return text + crowd_of(best);
+}
+
+double time_of(const KeyedGroup& group, const std::string& time) {
+    return estimate(group, time).value;
+}
+
+// All have that time.
+const KeyedGroup& fastest_of(const Groups& rows, const std::string& time) {
+    return **std::ranges::min_element(rows, {}, [&](const KeyedGroup* row) { return time_of(*row, time); });
+}
+
+const KeyedGroup& second_of(Groups rows, const KeyedGroup& best, const std::string& time) {
+    std::erase(rows, &best);
+    return fastest_of(rows, time);
+}
+
+void add_claim(GroupScaling& scaling, std::string claim, std::string why) {
+    scaling.best.push_back(std::move(claim));
+    scaling.why.push_back(std::move(why));
+}
+
+// Of the base and the groups that did its work, the fastest, and why it is faster than the base; the base
+// itself than the next one.
+void add_best_of(GroupScaling& scaling, const KeyedGroup& base, Groups rows, const Names& keys) {
+    const std::string time = common_time(base, *rows.back());
+    std::erase_if(rows, [&](const KeyedGroup* row) { return row->find(time) == nullptr; });
+    const KeyedGroup& best = fastest_of(rows, time);
+    const NamedGroup the_base{base, "the base"}, it{best, key_text(best, keys)};
+    if (&best == &base) {
+        const KeyedGroup& second = second_of(rows, base, time);
+        return add_claim(scaling,
+                         fmt::format("best: {} (the base), {} {} s; no other row is faster{}", it.name, time,
+                                     number(time_of(best, time)), doubt(best, rows, time, keys)),
+                         why_faster(the_base, {second, key_text(second, keys)}));
+    }
+    add_claim(scaling,
+              fmt::format("best: {}, {} {} s, {:.2f} times as fast as the base{}", it.name, time,
+                          number(time_of(best, time)), time_of(base, time) / time_of(best, time),
+                          doubt(best, rows, time, keys)),
+              why_faster(it, the_base));
+}
+
+// What the program chose by the ranks or the threads, and what follows from the batch of a rank.
+bool follows(const std::string& key) {
+    return vocabulary::follows_ranks(key) || key == "global-batch-size" || key == "training.intra_op_threads";
+}
+
+// What no key tells of the rows, and each has in its own way: a row of one run has no mark that says it.
+Names untold(const Groups& rows, const Names& keys) {
+    std::map<std::string, std::set<std::string>> values;
+    for (const KeyedGroup* row : rows)
+        for (const auto& key : row->factors.keys()) values[key].insert(row->factors.common(key));
+    Names names;
+    for (const auto& [key, its] : values)
+        if (its.size() > 1 && std::ranges::find(keys, key) == keys.end() && !follows(key))
+            names.push_back(key);
+    return names;
+}
+
+// Of ways to do the same work, where no key is a number of ranks, threads or workers.
+void add_fastest(GroupScaling& scaling, const std::vector<KeyedGroup>& groups, const Names& keys) {
+    Groups rows;
+    for (const auto& group : groups)
+        if (group.valid() && group.unsummed == 0) rows.push_back(&group);
+    const Names differing = untold(rows, keys);
+    const std::string too = differing.empty() ? "" : "the rows differ in " + some_of(differing, 4) + ", too";
+    if (!too.empty()) scaling.notes.push_back(too + "; keys of the table tell such rows apart");
+    if (rows.size() < 2 || !did_the_same_work(groups, keys)) return;
+    const std::string time = common_time(*rows.front(), *rows.back());
+    const auto lacks = [&](const KeyedGroup* row) { return row->find(time) == nullptr; };
+    if (std::ranges::any_of(rows, lacks)) return;
+    const KeyedGroup& best = fastest_of(rows, time);
+    const KeyedGroup& second = second_of(rows, best, time);
+    add_claim(scaling,
+              fmt::format("best: {}, {} {} s{}", key_text(best, keys), time, number(time_of(best, time)),
+                          doubt(best, rows, time, keys) + (too.empty() ? "" : "; " + too)),
+              why_faster({best, key_text(best, keys)}, {second, key_text(second, keys)}));
+}
+
+// Of rows that trained together: those that did not are no way to do the work.
 void add_best(GroupScaling& scaling, const std::vector<KeyedGroup>& groups, const Names& keys,
               const Bases& bases) {
-    InOrderMet<const KeyedGroup*, std::vector<const KeyedGroup*>> of_base;
+    InOrderMet<const KeyedGroup*, Groups> of_base;
     for (const auto& group : groups) {
         const KeyedGroup* base = bases.strong(group).group;
-        if (base == nullptr) continue;
+        if (base == nullptr || group.unsummed + base->unsummed > 0) continue;
         auto& rows = of_base[base];
         if (rows.empty()) rows.push_back(base);
         rows.push_back(&group);
     }
     if (!scaling.has_strong()) return;
-    for (const auto& rows : of_base.all())
-        scaling.best.push_back(best_line(*rows.front(), rows, keys, bases));
+    for (const auto& rows : of_base.all()) add_best_of(scaling, *rows.front(), rows, keys);
 }
 
-// How much is left at the most ranks of each weak base.
+double cores_over(const KeyedGroup& group, const KeyedGroup& base) {
+    return base::real(group.cores.common().count) / base::real(base.cores.common().count);
+}
+
+std::string weak_line(const KeyedGroup& group, const KeyedGroup& base, const ScalingClaim& claim,
+                      const std::string& unit, const Names& keys) {
+    const double efficiency = claim.efficiency.ratio;
+    if (std::isnan(efficiency))
+        return fmt::format("weak scaling: {} has no efficiency{}{}", key_text(group, keys),
+                           claim.why_no_efficiency.empty() ? "" : ": ", claim.why_no_efficiency);
+    return fmt::format(
+        "weak scaling: {} has efficiency/{} {}, {:.2f} times the base's work in the same time{}{}",
+        key_text(group, keys), unit, fixed(efficiency, 3), efficiency * cores_over(group, base),
+        std::isnan(claim.efficiency.ci.low) ? kTooFew : "", crowd_of(group));
+}
+
+// Where a core has as much to do in a step as the base's, and steps tell what differs.
+std::string why_weak(const KeyedGroup& group, const KeyedGroup& base, const ScalingClaim& claim,
+                     const Names& keys) {
+    if (std::isnan(claim.efficiency.ratio) || cores_over(group, base) != claim.work) return "";
+    const NamedGroup it{group, key_text(group, keys)}, the_base{base, "the base"};
+    return claim.efficiency.ratio < 1 ? why_faster(the_base, it) : why_faster(it, the_base);
+}
+
+// How much is left at the most ranks of each series of each weak base; where several have as many, of each.
 void add_widest(GroupScaling& scaling, const std::vector<KeyedGroup>& groups, const Names& keys,
                 const Bases& bases) {
-    InOrderMet<const KeyedGroup*, const KeyedGroup*> widest;
+    InOrderMet<std::pair<const KeyedGroup*, SeriesKey>, Groups> widest;
     for (const auto& group : groups) {
         const auto& [base, work] = bases.weak(group);
-        if (base == nullptr || work == 1) continue;
-        const KeyedGroup*& most = widest[base];
-        if (most == nullptr || bases.width(*most) < bases.width(group)) most = &group;
+        if (base == nullptr || work == 1 || group.unsummed > 0) continue;
+        Groups& most = widest[{base, bases.key_of(group)}];
+        if (!most.empty() && bases.width(*most.front()) < bases.width(group)) most.clear();
+        if (most.empty() || bases.width(*most.front()) == bases.width(group)) most.push_back(&group);
     }
-    for (const KeyedGroup* most : widest.all())
-        scaling.best.push_back(fmt::format("weak scaling: {} has efficiency/{} {}", key_text(*most, keys),
-                                           scaling.unit,
-                                           fixed(scaling.rows[bases.index(*most)].weak.efficiency.ratio, 3)));
+    for (const Groups& most : widest.all()) {
+        for (const KeyedGroup* group : most) {
+            const KeyedGroup& base = *bases.weak(*group).group;
+            const ScalingClaim& claim = scaling.rows[bases.index(*group)].weak;
+            add_claim(scaling, weak_line(*group, base, claim, scaling.unit, keys),
+                      why_weak(*group, base, claim, keys));
+        }
+    }
 }
 
 std::string unit_of(const std::vector<KeyedGroup>& groups) {
     std::set<std::string> units;
     for (const auto& group : groups)
         if (group.cores.common().known()) units.insert(group.cores.common().unit());
-    return units.size() == 1 ? *units.begin() : "core or GPU";
+    return units.empty() ? "core or GPU" : base::join({units.begin(), units.end()}, " or ");
 }
 
 void add_notes(GroupScaling& scaling) {
@@ -208,13 +327,16 @@ std::string TimesOfBoth::interval_over(const stats::Interval& interval,
     if (!std::isnan(interval.low)) return "interval by bootstrap over " + what;
     const bool few = std::min(base.size(), times.size()) < kRunsForInterval;
     return few ? fmt::format("no interval: a side has fewer than {} {}", kRunsForInterval, what)
-               : "no interval";
+               : fmt::format("no interval: the {} of a side hang together so much that they say too little",
+                             what);
 }
 
 std::string why_no_efficiency(const Cores& of_base, const Cores& of_group) {
     if (!of_group.known()) return of_group.why_not;
     if (!of_base.known()) return "of the base, " + of_base.why_not;
-    return of_base.gpus == of_group.gpus ? "" : "one counts cores, the other GPUs";
+    return of_base.of == of_group.of
+               ? ""
+               : fmt::format("one counts {}s, the other {}s", of_base.unit(), of_group.unit());
 }
 
 stats::RatioEstimate TimesOfBoth::efficiency(double work, const Cores& of_base, const Cores& of_group) const {
@@ -247,7 +369,7 @@ GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector
     auto place = keys.end();
     for (const char* key : {"ranks", "threads", "workers"})
         if (place == keys.end()) place = std::ranges::find(keys, key);
-    if (place == keys.end()) return scaling;
+    if (place == keys.end()) return add_fastest(scaling, groups, keys), scaling;
     scaling.over = *place;
     scaling.unit = unit_of(groups);
     const Bases bases(groups, keys, static_cast<std::size_t>(place - keys.begin()));

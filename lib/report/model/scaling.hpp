@@ -1,6 +1,7 @@
 // Speedup and parallel efficiency of groups of runs, by one rule wherever they are shown.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
@@ -23,8 +24,8 @@ struct TimesOfBoth {
     /// Of an interval of their ratio: what it is made over; or that there is none, and why.
     std::string interval_over(const stats::Interval& interval, const std::string& repetitions) const;
     stats::RatioEstimate speedup() const { return stats::estimate_speedup(base, times); }
-    /// Work per second and core, or GPU, over the base's; NaN where one of both is not known, or where one
-    /// counts cores and the other GPUs. `work`: of a step or job, over the base's.
+    /// Work per second and core, or GPU, over the base's; NaN where one of both is not known, or where they
+    /// count different things (Unit). `work`: of a step or job, over the base's.
     stats::RatioEstimate efficiency(double work, const Cores& of_base, const Cores& of_group) const;
 };
 /// Why two groups have no efficiency: a clause; "" where they have.
@@ -45,11 +46,20 @@ class Ratios {
     std::map<std::pair<std::string, std::string>, std::vector<double>> read_;
 };
 
+/// Caches that suddenly hold the work make a little more than 1; more says that the base is none.
+inline constexpr double kMostEfficiency = 1.2;
+/// By its interval, where it has one.
+inline bool too_efficient(const stats::RatioEstimate& efficiency) {
+    return (std::isnan(efficiency.ci.low) ? efficiency.ratio : efficiency.ci.low) > kMostEfficiency;
+}
+
 /// What a group is to its base in one kind of scaling.
 struct ScalingClaim {
-    bool is_base = false;             ///< of another row
-    double work = 0;                  ///< of all ranks together over its base's; 0: it has none
-    stats::RatioEstimate efficiency;  ///< per core, or GPU; NaN: none
+    bool is_base = false;                  ///< of another row
+    double work = 0;                       ///< of all ranks together over its base's; 0: it has none
+    stats::RatioEstimate efficiency = {};  ///< per core, or GPU; NaN: none
+    std::string why_no_efficiency = {};    ///< a clause: there is a base, but no efficiency
+    std::vector<std::string> apart = {};   ///< what is not the base's, "threads 1 (base 2)"
 };
 
 /// One group against its bases, of which the strong one did the same work in all, the weak one the same on
@@ -57,20 +67,19 @@ struct ScalingClaim {
 struct ScalingRow {
     stats::RatioEstimate speedup;  ///< T(strong base) / T; NaN: none
     ScalingClaim strong, weak;
-    bool within_runs = false;        ///< one run a side: the interval is over their repetitions
-    std::string why_not;             ///< a clause: there is no speedup
-    std::string why_no_efficiency;   ///< a clause: there is a base, but no efficiency
-    std::vector<std::string> apart;  ///< what is not the base's, "threads 1 (base 2)"
+    std::string why_not;  ///< a clause: there is no speedup
 
     bool is_base() const { return strong.is_base || weak.is_base; }
 };
 
 struct GroupScaling {
     std::string over;  ///< what is scaled, of the keys: ranks, threads or workers; "": none of them
-    std::string unit;  ///< what efficiency is per: "core", "GPU", or "core or GPU"
+    std::string unit;  ///< what efficiency is per: "core", "CPU", "GPU", or several: "core or GPU"
     std::vector<ScalingRow> rows;    ///< one a group; empty where nothing is scaled
     std::vector<std::string> bases;  ///< a line each: what the base is, with its absolute value
-    std::vector<std::string> best;   ///< a line for each base: the fastest row; of weak scaling the widest
+    std::vector<std::string>
+        best;  ///< a line for each base: the fastest row; of weak scaling the widest of each series
+    std::vector<std::string> why;    ///< for each of `best`: "why: ..."; "" where the phases do not tell
     std::vector<std::string> notes;  ///< what is fixed, and how efficiency is made
 
     /// Whether some row has a base of that kind. Rows of the base's ranks, which are of both kinds, count as

@@ -21,6 +21,11 @@ bool same(const KeyedGroup& a, const KeyedGroup& b, const std::string& key) {
     return !value.empty() && value == b.factors.common(key);
 }
 
+// How many work together: between two groups a way to do it, within one a mixture of several.
+bool is_width(const std::string& key) {
+    return key == "ranks" || key == "replicas";
+}
+
 bool is_batch(const std::string& key) {
     return key == kOfRank || key == kOfAll;
 }
@@ -29,6 +34,24 @@ bool is_batch(const std::string& key) {
 bool is_work(const std::string& key) {
     return vocabulary::find_setting(key) != nullptr &&
            vocabulary::matters_to(vocabulary::Asker::group, key) && !vocabulary::is_between_ranks(key);
+}
+
+// Of what is not free: where two groups do other work, and of what one has several.
+template <class IsFree>
+std::vector<std::string> differing_in(const KeyedGroup& a, const KeyedGroup& b, IsFree is_free) {
+    std::set<std::string> names(a.factors.keys().begin(), a.factors.keys().end());
+    names.insert(b.factors.keys().begin(), b.factors.keys().end());
+    std::erase_if(names, [&](const std::string& name) {
+        return is_free(name) || a.factors.common(name) == b.factors.common(name);
+    });
+    return {names.begin(), names.end()};
+}
+
+template <class IsFree>
+std::vector<std::string> differing_within(const KeyedGroup& group, IsFree is_free) {
+    auto names = group.factors.differing();
+    std::erase_if(names, is_free);
+    return names;
 }
 
 }  // namespace
@@ -41,6 +64,22 @@ std::string common_time(const KeyedGroup& a, const KeyedGroup& b) {
 
 bool is_single_device(const KeyedGroup& group) {
     return group.factors.common("mode") == "single";
+}
+
+bool did_the_same_work(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys) {
+    const auto is_way = [](const std::string& key) { return key == "strategy" || !is_work(key); };
+    if (!std::ranges::all_of(keys, is_way)) return false;
+    const auto trains = [](const KeyedGroup& group) {
+        return std::ranges::count(group.factors.keys(), kOfAll) > 0;
+    };
+    const bool of_all_counts = std::ranges::any_of(groups, trains);
+    const auto is_free = [&](const std::string& name) {
+        return is_way(name) || (of_all_counts && name == kOfRank);
+    };
+    return std::ranges::all_of(groups, [&](const KeyedGroup& group) {
+        return differing_in(groups.front(), group, is_free).empty() &&
+               differing_within(group, is_free).empty();
+    });
 }
 
 Bases::Bases(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys, std::size_t place)
@@ -77,18 +116,12 @@ bool Bases::is_free(const std::string& setting) const {
 }
 
 std::vector<std::string> Bases::pooled_work(const KeyedGroup& group) const {
-    auto names = group.factors.differing();
-    std::erase_if(names, [&](const std::string& name) { return is_free(name) && name != "ranks"; });
-    return names;
+    return differing_within(group, [&](const std::string& name) { return is_free(name) && !is_width(name); });
 }
 
 std::vector<std::string> Bases::other_work(const KeyedGroup& base, const KeyedGroup& group) const {
-    std::set<std::string> all(base.factors.keys().begin(), base.factors.keys().end());
-    all.insert(group.factors.keys().begin(), group.factors.keys().end());
-    std::vector<std::string> names;
-    for (const auto& name : all)
-        if (!is_free(name) && !is_batch(name) && base.factors.common(name) != group.factors.common(name))
-            names.push_back(name);
+    auto names =
+        differing_in(base, group, [&](const std::string& name) { return is_free(name) || is_batch(name); });
     if (!over_ranks_ && !same(base, group, "ranks")) names.emplace_back("ranks");
     return names;
 }

@@ -15,6 +15,9 @@ namespace ranklab::report::model {
 std::string common_time(const KeyedGroup& a, const KeyedGroup& b);
 bool is_single_device(const KeyedGroup& group);
 
+/// The same work was done by all, and the keys say how: ways to work together, or to write.
+bool did_the_same_work(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys);
+
 enum class Kind { same, strong, weak };
 /// How the work of a step or job goes from one group to another.
 struct Relation {
@@ -41,10 +44,11 @@ class Bases {
     /// other group comes into question.
     std::string why_none(const KeyedGroup& group) const;
     double width(const KeyedGroup& group) const;
+    /// Equal of groups that differ in what is scaled alone.
+    SeriesKey key_of(const KeyedGroup& group) const;
 
   private:
     Base first_of(const KeyedGroup& group, Kind kind) const;
-    SeriesKey key_of(const KeyedGroup& group) const;
     std::vector<const KeyedGroup*> candidates(const KeyedGroup& group) const;
     std::optional<Relation> relation(const KeyedGroup& base, const KeyedGroup& group) const;
     std::vector<std::string> other_work(const KeyedGroup& base, const KeyedGroup& group) const;

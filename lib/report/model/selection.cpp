@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
+#include "results/vocabulary/measurements.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
@@ -51,6 +52,7 @@ constexpr std::array kFields{
     Field{"version", [](const Run& run) { return run.version; }},
     Field{"git_revision", [](const Run& run) { return run.git_revision; }},
     Field{"exit_code", [](const Run& run) { return fmt::format("{}", run.exit_code); }},
+    Field{"cut_short", [](const Run& run) { return run.cut_short(); }},
     Field{"valid", [](const Run& run) { return std::string(run.valid ? "1" : "0"); }},
     Field{"nodes", [](const Run& run) { return fmt::format("{}", node_count(run)); }},
     Field{"ranks", [](const Run& run) { return fmt::format("{}", run.hosts.size()); }},
@@ -80,6 +82,16 @@ std::set<std::string> stored_keys(const std::vector<results::ResultFile>& files)
     return keys;
 }
 
+std::set<std::string> stored_measurements(const std::vector<results::ResultFile>& files) {
+    std::set<std::string> names;
+    const auto every = [](const Run&) { return true; };
+    const auto note = [&](Run&& run) {
+        for (const auto& one : run.measurements) names.insert(one.name);
+    };
+    for (const auto& file : files) file.visit(results::Detail::measurements, every, note);
+    return names;
+}
+
 constexpr std::array<std::string_view, 6> kRelations{"=", "!=", "<", "<=", ">", ">="};
 
 bool is_number(const std::string& text) {
@@ -107,10 +119,26 @@ void refuse_unknown_keys(const std::vector<std::string>& keys,
         if (key.empty() || stored.empty() || stored.contains(key) || is_in_vocabulary(key)) continue;
         std::vector<std::string> known(stored.begin(), stored.end());
         for (const auto& field : kFields) known.emplace_back(field.name);
-        const auto near = base::nearest(key, known);
-        throw base::OptionError(fmt::format(
-            "'{}' is no setting, field or fact of a run that can be asked for{}", base::printable(key, 60),
-            near ? fmt::format("; did you mean {}?", *near) : "; check how it is spelt"));
+        const std::string near = base::did_you_mean(key, known);
+        throw base::OptionError(
+            fmt::format("'{}' is no setting, field or fact of a run that can be asked for; {}",
+                        base::printable(key, 60), near.empty() ? "check how it is spelt" : near));
+    }
+}
+
+void refuse_unknown_measurements(const std::vector<std::string>& names,
+                                 const std::vector<results::ResultFile>& files) {
+    const auto is_known = [](const auto& name) { return vocabulary::find_quantity(name) != nullptr; };
+    if (std::ranges::all_of(names, is_known)) return;
+    const auto stored = stored_measurements(files);
+    for (const auto& name : names) {
+        if (stored.empty() || stored.contains(name) || is_known(name)) continue;
+        std::vector<std::string> known(stored.begin(), stored.end());
+        for (const auto& one : vocabulary::quantities()) known.emplace_back(one.name);
+        const std::string near = base::did_you_mean(name, known);
+        throw base::OptionError(
+            fmt::format("no run has the measurement '{}', and ranklab makes none of that name; {}",
+                        base::printable(name, 60), near.empty() ? "check how it is spelt" : near));
     }
 }
 
@@ -118,9 +146,8 @@ std::string value_of(const results::Run& run, const std::string& key) {
     const auto setting = std::ranges::find_if(run.config, [&](const auto& one) { return one.key == key; });
     if (setting != run.config.end()) return setting->value;
     if (const Field* const field = find_field(key)) return field->of(run);
-    const auto fact = std::ranges::find_if(
-        run.context, [&](const auto& one) { return one.section + "." + one.key == key; });
-    return fact == run.context.end() ? "" : fact->value;
+    const std::size_t dot = std::min(key.find('.'), key.size());
+    return run.fact(key.substr(0, dot), dot < key.size() ? key.substr(dot + 1) : "");
 }
 
 Selection::Selection(const std::vector<std::string>& conditions) {
@@ -131,10 +158,18 @@ Selection::Condition Selection::parse(const std::string& text) {
     const std::size_t begin = std::min(text.find_first_of("!<>=~"), text.size());
     const std::size_t end = std::min(text.find_first_not_of("!<>=~", begin), text.size());
     const std::string relation = text.substr(begin, end - begin);
+    const bool whole = relation == "=" || relation == "!=";
     auto values = base::split(text.substr(end), ',');
     if (begin > 0 && std::ranges::find(kRelations, relation) != kRelations.end() &&
-        (relation == "=" || relation == "!=" || std::ranges::all_of(values, is_number)))
+        (whole || std::ranges::all_of(values, is_number))) {
+        if (!whole && values.size() > 1)
+            throw base::OptionError(
+                fmt::format("'{}' has a list behind {}, and a list is for = and != alone; give one number, "
+                            "without a comma between its thousands",
+                            base::printable(text, 80), relation),
+                {"where"});
         return {text.substr(0, begin), relation, std::move(values)};
+    }
     throw base::OptionError(
         fmt::format("'{}' is no condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
                     "KEY>=NUMBER{}",

@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/file_system.hpp"
 #include "base/text.hpp"
 #include "report/model/surroundings.hpp"
 #include "report/model/values.hpp"
@@ -14,12 +15,7 @@ namespace ranklab::report::model {
 namespace {
 
 constexpr const char* kUnknown = "unknown";
-
-std::string fact_of(const results::Run& run, const char* key) {
-    for (const auto& fact : run.context)
-        if (fact.section == "storage" && fact.key == key) return fact.value;
-    return "";
-}
+constexpr const char* kStorage = "storage";  // of a run's context
 
 std::string or_unknown(const std::string& value) {
     return value.empty() ? kUnknown : value;
@@ -37,14 +33,14 @@ std::string cache_in_table(const results::Run& run) {
 }
 
 std::string cache_of(const results::Run& run) {
-    const std::string fact = fact_of(run, "cache");
+    const std::string fact = run.fact(kStorage, "cache");
     return fact.empty() ? cache_in_table(run) : fact;
 }
 
 }  // namespace
 
 std::string file_system_of(const results::Run& run) {
-    const std::string fact = fact_of(run, "file_system");
+    const std::string fact = run.fact(kStorage, "file_system");
     return fact.empty() ? seen_in_tables(run, "file_system") : fact;
 }
 
@@ -61,7 +57,7 @@ std::string cache_kind(const results::Run& run) {
 StoragePlace storage_place(const results::Run& run) {
     const auto measured = [&](std::string_view name) { return run.find(name) != nullptr; };
     StoragePlace place;
-    place.directory = fact_of(run, "directory");
+    place.directory = run.fact(kStorage, "directory");
     if (place.directory.empty()) place.directory = or_unknown(run.setting("directory"));
     place.file_system = or_unknown(file_system_of(run));
     if (measured(vocabulary::kJobTime)) place.fsync = or_unknown(fsync_of(run));
@@ -86,6 +82,9 @@ std::string place_text(const StoragePlace& place) {
 }
 
 std::string writing_words(const StoragePlace& place) {
+    const bool in_memory = base::kind_of_file_system(place.file_system) == base::FileSystemKind::memory;
+    if (in_memory && !place.fsync.empty())
+        return place.file_system + " keeps files in memory: no disk took part";
     if (place.fsync == "yes") return "fsync: each file is on the disk when its writing ends";
     if (place.fsync == "no") return "no fsync: bytes may still be in memory when the time ends";
     return place.fsync.empty() ? "" : "whether with fsync is unknown";
@@ -94,8 +93,12 @@ std::string writing_words(const StoragePlace& place) {
 std::string reading_words(const StoragePlace& place) {
     const std::string& cache = place.cache;
     if (cache.empty()) return "";
-    const char* meaning = cache.starts_with("cold")     ? "the device delivered the bytes"
-                          : cache.starts_with("warm")   ? "they lay in this node's page cache"
+    const bool served = base::kind_of_file_system(place.file_system) == base::FileSystemKind::network;
+    const char* meaning = cache.starts_with("cold") && served
+                              ? "the file server sent the bytes, from its disks or from its own cache"
+                          : cache.starts_with("cold") ? "the device delivered the bytes"
+                          : cache.starts_with("warm")
+                              ? "they lay in the page cache of the node that read them"
                           : cache.starts_with("mixed")  ? "so much of them lay in the page cache"
                           : cache.starts_with("memory") ? "the file system keeps its files in memory"
                                                         : "what served the bytes is not known";

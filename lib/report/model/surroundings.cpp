@@ -7,7 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/launcher_words.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "report/model/cores.hpp"
 #include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
@@ -39,11 +41,9 @@ std::string short_name(const std::string& key) {
 [[noreturn]] void refuse(const std::string& word, const std::set<std::string>& keys) {
     std::vector<std::string> names(keys.begin(), keys.end());
     for (const auto& key : keys) names.push_back(short_name(key));
-    const auto near = base::nearest(word, names);
     throw base::OptionError(
         fmt::format("'{}': these runs have nothing of that name that could differ{}; they have {}",
-                    base::printable(word, 60),
-                    near ? fmt::format(" (did you mean {}?)", base::printable(*near, 60)) : "",
+                    base::printable(word, 60), base::or_did_you_mean(word, names),
                     some_of(keys, 50, ", ", 60)),
         {"allow"});
 }
@@ -106,6 +106,13 @@ Conditions machine_of(const Run& run, bool hosts_count) {
     return all;
 }
 
+Conditions files_of(const Run& run) {
+    if (run.command != "io") return {};
+    Conditions files{{"cache", cache_kind(run)}, {"fsync", fsync_of(run)}};
+    std::erase_if(files, [](const auto& one) { return one.second.empty(); });
+    return files;
+}
+
 bool same_surroundings(const Run& a, const Run& b) {
     const bool as_many = node_count(a) == node_count(b);
     return machine_of(a, as_many) == machine_of(b, as_many);
@@ -120,6 +127,8 @@ Conditions factors_of(const Run& run) {
     for (const auto& [key, value] :
          {std::pair{"file_system", file_system_of(run)}, {"cache", cache_kind(run)}})
         if (!value.empty()) factors[key] = value;
+    // The setting is that of rank 0, and of one replica.
+    if (const auto threads = threads_text(run); !threads.empty()) factors["threads"] = threads;
     factors["command"] = run.command;
     factors["version"] = fmt::format("{} {}", run.version, run.git_revision);
     return factors;
@@ -164,6 +173,14 @@ void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::se
 
 bool is_single_device(const Run& run) {
     return run.setting("mode") == "single";
+}
+
+bool sums_no_gradients(const Run& run, std::size_t ranks) {
+    return sums_no_gradients(run, ranks, run.setting("sync"));
+}
+
+bool sums_no_gradients(const Run& run, std::size_t ranks, std::string_view sync) {
+    return ranks > 1 && run.setting("mode") == "ddp" && sync == "none";
 }
 
 std::string device_kind(const std::string& device) {

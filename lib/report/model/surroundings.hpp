@@ -31,6 +31,9 @@ bool is_between_ranks(const std::string& key);
 Conditions surroundings_of(const results::Run& run);
 /// The same without what follows from the ranks or is of the files alone; hosts stay where they count.
 Conditions machine_of(const results::Run& run, bool hosts_count);
+/// Of `ranklab io`: whether its files were brought to the disk, and where its reading came from. They decide
+/// what a rate is of, so runs that differ in them are never pooled either.
+Conditions files_of(const results::Run& run);
 /// Whether two runs may stand side by side in one table or curve: one machine. Hosts count where as many took
 /// part.
 bool same_surroundings(const results::Run& a, const results::Run& b);
@@ -85,5 +88,10 @@ std::string seen_in_tables(const results::Run& run, const char* column);
 
 /// A run of the single-device code: one rank that shares nothing with others. Every speedup's base is one.
 bool is_single_device(const results::Run& run);
+/// A run of several ranks that share nothing (`--sync none`): each trains a model of its own. Its speed is no
+/// answer to how fast the ranks train.
+bool sums_no_gradients(const results::Run& run, std::size_t ranks);
+/// The same where `sync` is that of one of the runs that `run` compares.
+bool sums_no_gradients(const results::Run& run, std::size_t ranks, std::string_view sync);
 
 }  // namespace ranklab::report::model

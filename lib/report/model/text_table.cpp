@@ -1,22 +1,48 @@
 #include "report/model/text_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "base/one_line.hpp"
-#include "base/wrap.hpp"
+#include "base/text.hpp"
 
 namespace ranklab::report::model {
 namespace {
 
-// Of the last column, where its texts go on in the next line.
-constexpr std::size_t kNarrowest = 24;
+std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
+    std::string out;
+    for (std::size_t at = 0; (at = text.find(what)) != std::string_view::npos;
+         text.remove_prefix(at + what.size()))
+        out.append(text.substr(0, at)).append(by);
+    return out.append(text);
+}
+
+std::size_t longest_word(const std::string& cell) {
+    std::size_t longest = 0;
+    for (const auto& word : base::split(cell, ' ')) longest = std::max(longest, base::columns_of(word));
+    return longest;
+}
 
 std::size_t room_of(const std::vector<std::size_t>& widths, const std::vector<std::size_t>& chosen) {
     std::size_t room = 0;
     for (const std::size_t i : chosen) room += 2 + widths[i];
     return room;
+}
+
+std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
+    if (base::columns_of(cell) <= width) return {cell};
+    std::string text = base::wrapped("", cell, width);
+    text.pop_back();
+    return base::split(text, '\n');
+}
+
+std::string padded(const std::string& cell, std::size_t width, bool left) {
+    const std::string padding(width - std::min(width, base::columns_of(cell)), ' ');
+    const std::string text = replaced(cell, kNoBreak, " ");
+    return left ? text + padding : padding + text;
 }
 
 void trim_right(std::string& line) {
@@ -25,11 +51,16 @@ void trim_right(std::string& line) {
 
 }  // namespace
 
-TextTable::TextTable(std::vector<std::string> heads) {
+std::string kept_together(std::string_view text, std::string_view words) {
+    return replaced(text, words, replaced(words, " ", kNoBreak));
+}
+
+TextTable::TextTable(std::vector<std::string> heads, std::size_t keys) : keys_(std::min(keys, heads.size())) {
     for (auto& head : heads) {
         const bool marked = head.starts_with('<');
         left_.push_back(marked || left_.empty());
-        if (marked) head.erase(0, 1);
+        beside_.push_back(head.starts_with('+'));
+        if (marked || beside_.back()) head.erase(0, 1);
     }
     add(std::move(heads));
 }
@@ -40,49 +71,89 @@ void TextTable::add(std::vector<std::string> cells) {
     rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> TextTable::widths() const {
-    std::vector<std::size_t> widths(left_.size(), 0);
+TextTable::Widths TextTable::widths() const {
+    Widths widths(left_.size(), 0);
     for (const auto& row : rows_)
         for (std::size_t i = 0; i < row.size(); ++i)
             widths[i] = std::max(widths[i], base::columns_of(row[i]));
     return widths;
 }
 
-std::string TextTable::block(const std::vector<std::size_t>& chosen, std::size_t columns) const {
-    const std::vector<std::size_t> wide = widths();
+// Where texts from column `first` on go on in the next line; a word stays whole.
+TextTable::Widths TextTable::least_widths(std::size_t narrowest, std::size_t first) const {
+    Widths least = widths();
+    for (std::size_t i = first; i < left_.size(); ++i) {
+        if (!left_[i] || least[i] <= narrowest) continue;
+        least[i] = narrowest;
+        for (const auto& row : rows_) least[i] = std::max(least[i], longest_word(row[i]));
+    }
+    return least;
+}
+
+// What room there is over the least widths goes to the texts, the first first.
+std::string TextTable::block(const Widths& chosen, Widths wide, std::size_t columns) const {
+    const Widths wanted = widths();
+    std::size_t spare = columns - std::min(columns, room_of(wide, chosen));
+    for (const std::size_t i : chosen) {
+        const std::size_t more = std::min(spare, wanted[i] - wide[i]);
+        wide[i] += more;
+        spare -= more;
+    }
     std::string text;
     for (const auto& row : rows_) {
-        std::string line;
-        for (const std::size_t i : chosen) {
-            const bool last = i == chosen.back() && left_[i];
-            const std::string padding(wide[i] - base::columns_of(row[i]), ' ');
-            if (last && base::columns_of(line) + 2 + base::columns_of(row[i]) > columns)
-                line = base::wrapped(line + "  ", row[i], columns);
-            else
-                line += "  " + (left_[i] ? row[i] + padding : padding + row[i]);
+        std::vector<std::vector<std::string>> cells;
+        for (const std::size_t i : chosen) cells.push_back(lines_of(row[i], wide[i]));
+        const auto height =
+            std::ranges::max(cells, {}, [](const auto& lines) { return lines.size(); }).size();
+        for (std::size_t n = 0; n < height; ++n) {
+            std::string line;
+            for (std::size_t c = 0; c < chosen.size(); ++c)
+                line +=
+                    "  " + padded(n < cells[c].size() ? cells[c][n] : "", wide[chosen[c]], left_[chosen[c]]);
+            trim_right(line);
+            text += line + '\n';
         }
-        if (line.ends_with('\n')) line.pop_back();
-        trim_right(line);
-        text += line + '\n';
     }
     return text;
 }
 
-std::string TextTable::text() const {
-    return text(std::string::npos);
+// And what keeps beside it.
+TextTable::Widths TextTable::with_next(Widths chosen, std::size_t next) const {
+    do chosen.push_back(next++);
+    while (next < beside_.size() && beside_[next]);
+    return chosen;
 }
 
-std::string TextTable::text(std::size_t most_columns) const {
-    std::vector<std::size_t> wide = widths();
-    if (left_.size() > 1 && left_.back()) wide.back() = std::min(wide.back(), kNarrowest);
-    std::string text;
-    for (std::size_t next = std::min<std::size_t>(1, left_.size()); next < left_.size();) {
-        std::vector<std::size_t> chosen{0};
-        do chosen.push_back(next++);
-        while (next < left_.size() && room_of(wide, chosen) + 2 + wide[next] <= most_columns);
-        text += (text.empty() ? "" : "\n") + block(chosen, most_columns);
+std::string TextTable::numbered(std::size_t columns, std::size_t narrowest) const {
+    std::vector<std::string> heads{"row"};
+    for (std::size_t i = 0; i < left_.size(); ++i)
+        heads.push_back((beside_[i] ? "+" : left_[i] ? "<" : "") + rows_[0][i]);
+    TextTable table(std::move(heads));
+    for (std::size_t n = 1; n < rows_.size(); ++n) {
+        std::vector<std::string> cells{fmt::to_string(n)};
+        cells.insert(cells.end(), rows_[n].begin(), rows_[n].end());
+        table.add(std::move(cells));
     }
-    return left_.size() == 1 ? block({0}, most_columns) : text;
+    return table.text(columns, narrowest);
+}
+
+std::string TextTable::text(std::size_t columns, std::size_t narrowest) const {
+    Widths least = least_widths(narrowest, 0);
+    Widths all(left_.size()), keys(keys_);
+    std::iota(all.begin(), all.end(), 0);
+    std::iota(keys.begin(), keys.end(), 0);
+    if (keys_ == all.size() || room_of(least, all) <= columns) return block(all, least, columns);
+    least = least_widths(narrowest, all.size() - 1);
+    if (keys_ > 1 && 2 * room_of(least, keys) > columns) return numbered(columns, narrowest);
+    std::string text;
+    for (std::size_t next = keys_; next < all.size();) {
+        Widths chosen = keys;
+        do chosen = with_next(std::move(chosen), next);
+        while ((next = 1 + chosen.back()) < all.size() && room_of(least, with_next(chosen, next)) <= columns);
+        if (!text.empty()) text += '\n';
+        text += block(chosen, least, columns);
+    }
+    return text;
 }
 
 }  // namespace ranklab::report::model

@@ -3,31 +3,47 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/wrap.hpp"
+
 namespace ranklab::report::model {
+
+/// Shown as a blank at which no cell goes on in the next line.
+inline constexpr std::string_view kNoBreak = "\u00a0";
+
+/// With such blanks in `words`, wherever these stand.
+std::string kept_together(std::string_view text, std::string_view words);
 
 class TextTable {
   public:
     /// The first column is flush left, the others flush right; a head that begins with '<' makes its
-    /// column flush left too.
-    explicit TextTable(std::vector<std::string> heads);
+    /// column flush left too, and one that begins with '+' keeps it beside the column before it. The first
+    /// `keys` columns say which row it is.
+    explicit TextTable(std::vector<std::string> heads, std::size_t keys = 1);
 
     /// Each on one line (base::one_line), since a results file may hold anything. Cells beyond the heads are
     /// left out, missing ones are blank.
     void add(std::vector<std::string> cells);
     bool empty() const { return rows_.size() == 1; }
-    /// The heads and the rows, each line indented by two.
-    std::string text() const;
-    /// The same in lines of at most so many columns: where the last column is a text, its cells go on in the
-    /// next line; of a table that is still wider the columns come in blocks, each behind the first column.
-    std::string text(std::size_t most_columns) const;
+    /// The heads and the rows, each line indented by two, of at most so many columns: texts that are flush
+    /// left go on in the next line. Of a table that is still wider the columns come in blocks, each behind
+    /// the keys; where these take more than half a line, behind the row's number. There only the last column
+    /// goes on in the next line.
+    /// No text is made narrower than `narrowest`.
+    std::string text(std::size_t columns = base::kScreenColumns, std::size_t narrowest = 24) const;
 
   private:
-    std::string block(const std::vector<std::size_t>& chosen, std::size_t columns) const;
-    std::vector<std::size_t> widths() const;
+    using Widths = std::vector<std::size_t>;
+    Widths widths() const;
+    Widths least_widths(std::size_t narrowest, std::size_t first) const;
+    std::string block(const Widths& chosen, Widths wide, std::size_t columns) const;
+    Widths with_next(Widths chosen, std::size_t next) const;
+    std::string numbered(std::size_t columns, std::size_t narrowest) const;
 
-    std::vector<bool> left_;
+    std::size_t keys_;
+    std::vector<bool> left_, beside_;
     std::vector<std::vector<std::string>> rows_;
 };
 

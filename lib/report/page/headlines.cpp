@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 #include "report/page/sections.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -46,11 +47,9 @@ std::string place_of(const Group& group) {
     return found == group.conditions.end() ? "" : " on " + found->second;
 }
 
-// Ranks that share nothing do no training of several.
 bool counts(const Group& group, const std::string& rate) {
-    const results::Run& run = group.newest;
-    const bool apart = run.setting("mode") == "ddp" && run.setting("sync") == "none" && group.ranks > 1;
-    return group.valid() && !apart && group.find(rate) != nullptr;
+    return group.valid() && !model::sums_no_gradients(group.newest, group.ranks) &&
+           group.find(rate) != nullptr;
 }
 
 // In the order met.
@@ -110,6 +109,16 @@ std::string no_interval(const Group& group, const std::string& measurement) {
     return m == nullptr ? "no interval" : fmt::format("no interval: n = {}", m->summary.n);
 }
 
+// "on 2 cores, 684.5 a core": what the rate costs. Of files whether they were brought to the disk, and where
+// reading came from.
+std::string cost_of(const Group& group, const std::string& measurement) {
+    if (group.newest.command == "io") return model::place_text(model::storage_place(group.newest));
+    const model::Cores& cores = group.cores.common();
+    if (!cores.known()) return "cores not known: " + cores.why_not;
+    const double each = model::estimate(group, measurement).value / static_cast<double>(cores.count);
+    return fmt::format("{} a {} {}", model::number(each), cores.unit(), model::on_cores(cores));
+}
+
 Data headline(const PageInput& input, const Workload& workload) {
     const Group& best = best_of(workload);
     const Groups all = model::recent_groups(input.grouped(), best.newest.command, SIZE_MAX);
@@ -126,6 +135,7 @@ Data headline(const PageInput& input, const Workload& workload) {
          {"how_many", how_many(workload)},
          {"label", if_any(named ? "" : figures::cut(best.label(), 60))},
          {"verdict", cell_data({verdict_of(best)})},
+         {"cost", figures::cut(cost_of(best, workload.measurement), 200)},
          {"machine", figures::cut(machine_of(best), 200)}});
     return data;
 }

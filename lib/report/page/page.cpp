@@ -11,6 +11,7 @@
 namespace ranklab::report::page {
 namespace {
 
+constexpr std::size_t kMostLadders = 4;
 constexpr std::size_t kMostCompleted = 200;  // groups; more than the page shows of any command
 
 // A section holds rows of figures, or what the template of that name shows.
@@ -20,14 +21,17 @@ class Sections {
         if (!data.is_false() && !data.is_empty_list())
             all_.push_back(Object{{"id", id}, {"heading", heading}, {name, std::move(data)}});
     }
-    void add_rows(const char* id, const char* heading, const std::vector<Data>& rows,
-                  Data published = false) {
+    void add_rows(const char* id, const char* heading, const std::vector<Data>& rows, Data published = false,
+                  Data more = false) {
         List drawn;
         for (const auto& row : rows)
             if (!row.is_false()) drawn.push_back(row);
         if (!drawn.empty() || !published.is_false())
-            all_.push_back(Object{
-                {"id", id}, {"heading", heading}, {"rows", drawn}, {"published", std::move(published)}});
+            all_.push_back(Object{{"id", id},
+                                  {"heading", heading},
+                                  {"rows", drawn},
+                                  {"published", std::move(published)},
+                                  {"more_figures", std::move(more)}});
     }
     const List& all() const { return all_; }
 
@@ -66,7 +70,12 @@ List sections_of(const PageInput& input, figures::Drawer& drawer) {
     sections.add_rows("phases", "Where a step's time goes", {row(phase_figures(source))});
     sections.add_rows("messages", "Message sizes", {row(message_figures(source))});
     sections.add("ranks", "Rank by rank", "ranks_of_runs", ranks_data(input));
-    sections.add_rows("ladder", "The file-writing ladder", {row(ladder_figures(source))});
+    const std::size_t stored = source.grouped.ladders().size();
+    std::vector<Data> ladders;
+    for (const auto& [title, figures] : figures_of_ladders(source, kMostLadders))
+        ladders.push_back(row(figures, title.c_str()));
+    sections.add_rows("ladder", "The file-writing ladder", ladders, false,
+                      more_data(stored - std::min(kMostLadders, stored), input.how_to.choose));
     sections.add_rows("steps", "Step by step", {row(step_figures(source))});
     sections.add_rows("losses", "Losses", {row(loss_figures(source))});
     sections.add_rows("reference", "Published figures", {row(published_figures(source))},

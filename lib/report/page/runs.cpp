@@ -52,6 +52,7 @@ Object run_data(const model::Group& group, const Run& run, const std::string& ve
                   {"valid", run.valid},
                   {"measurements", measurements_of(run)},
                   {"exit_code", fmt::to_string(run.exit_code)},
+                  {"cut_short", if_any(run.cut_short())},
                   {"argv", cut(run.argv, 1000)},
                   {"label", if_any(cut(run.label, 300))},
                   {"started", run.started_utc},

@@ -21,6 +21,8 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"host.cpu", surroundings, "computes"},
     {"host.machine", surroundings, "computes"},
     {"host.logical_cpus", surroundings, "computes"},
+    {"host.cpu_quota", surroundings, "CPUs whose time the cgroups allow on a host, or none", false,
+     "host.logical_cpus"},
     {"host.governor", surroundings, "sets the clock"},
     {"host.kernel", noted, "schedules, and does the input and output"},
     {"host.memory", noted, "what caches have room in"},

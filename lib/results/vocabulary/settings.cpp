@@ -35,7 +35,8 @@ Schema made_common_settings() {
         .role(Role::bookkeeping)  // other random numbers, the same work
         .decides_numbers()
         .integer("threads", {1, kMostThreads}, std::nullopt,
-                 "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset)")
+                 "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset, "
+                 "as far as its cgroup allows)")
         .elsewhere({"num-threads", "cpus-per-task", "omp-num-threads"})
         .follows_ranks()
         .real("time-limit", 0.001, std::nullopt,
@@ -66,7 +67,9 @@ Schema made_common_settings() {
         .role(Role::request)
         .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
         .flag("list", "print the names to choose from and do no work")
-        .role(Role::request);
+        .role(Role::request)
+        .excludes({.other = "json", .because = "the names to choose from are no run"})
+        .append(launch_names());
     return rows;
 }
 
@@ -82,6 +85,13 @@ const options::Option& row_of(std::string_view name) {
 const Schema& common_settings() {
     static const Schema rows = made_common_settings();
     return rows;
+}
+
+Schema launch_names() {
+    return Schema().no_option(
+        {"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks", "world-size",
+         "nnodes", "num-nodes", "nodes"},
+        "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab ...");
 }
 
 Schema target_setting(const std::string& least) {

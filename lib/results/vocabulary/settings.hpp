@@ -18,6 +18,9 @@ const options::Schema& training_settings();
 const options::Schema& storage_settings();
 const options::Schema& common_settings();
 
+/// Names of launchers' options for how many ranks there are, which is nothing that ranklab is told.
+options::Schema launch_names();
+
 /// --target-ci, where `least` names the option that says how many samples there are at least ("--steps").
 options::Schema target_setting(const std::string& least);
 /// --order: how the runs of one command take turns.
@@ -47,8 +50,8 @@ std::string_view value_when_absent(std::string_view setting, const OtherSettings
 
 /// That it is set changes the work, to what it is set does not: the name of a file.
 bool counts_by_being_set(std::string_view setting);
-/// It says only how several ranks work together: a single-device run stores it too, and it means nothing
-/// there. The mode, which tells the two apart, is one of them.
+/// It says only how several ranks, or replicas, work together: a single-device run may store it too, and it
+/// means nothing there. The mode, which tells the two apart, is one of them.
 bool is_between_ranks(std::string_view setting);
 /// The program chooses it by itself where nobody does, by how many ranks share a node: it may differ along a
 /// curve without anybody having varied it.

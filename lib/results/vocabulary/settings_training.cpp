@@ -185,10 +185,21 @@ void add_speed(Schema& rows) {
                 "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
                 "(docs/precision.md)")
         .elsewhere({"amp", "half", "dtype", "mixed-precision"})
+        .values_elsewhere({{"float", "fp32"},
+                           {"float32", "fp32"},
+                           {"half", "fp16"},
+                           {"float16", "fp16"},
+                           {"bfloat16", "bf16"},
+                           {"double", "fp64"},
+                           {"float64", "fp64"}})
         .decides_numbers()
         .choice("device", {"auto", "cpu", "cuda"}, "auto",
                 "where to compute; auto: on GPUs if every rank sees one")
         .elsewhere({"gpu", "cuda", "no-cuda", "accel"})
+        .values_elsewhere({{"gpu", "cuda"}, {"GPU", "cuda"}, {"nvidia", "cuda"}})
+        .no_option({"gpus", "ngpus", "num-gpus", "gpus-per-node", "devices", "num-devices"},
+                   "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N ranklab train "
+                   "--device cuda ...")
         .decides_numbers()
         .excludes(
             {.other = "backend", .values = {"nccl"}, .because = "nccl carries GPU memory", .own = {"cpu"}})
@@ -196,6 +207,7 @@ void add_speed(Schema& rows) {
                 "how images, volumes and convolutions lie in memory; auto: tries both for a few steps before "
                 "the warm-up and takes the faster one, which channels-last then says")
         .elsewhere({"nhwc"})
+        .values_elsewhere({{"nhwc", "channels-last"}, {"nchw", "contiguous"}})
         .role(Role::bookkeeping)  // what was taken is compared
         .flag("channels-last", "the same as --memory-format channels-last: channels innermost in memory")
         .decides_numbers()
@@ -224,10 +236,12 @@ void add_way(Schema& rows) {
                 "rank, ddp above)")
         .in_header()
         .elsewhere({"distributed", "parallel"})
+        .values_elsewhere({{"serial", "single"}, {"distributed", "ddp"}, {"data-parallel", "dp"}})
         .role(Role::together)
         .decides_numbers()
         .integer("replicas", {1, kMostThreads}, kOpen,
                  "replicas of --mode dp; they share the rank's batch and its threads (default: 2)")
+        .role(Role::together)
         .decides_numbers()
         .needs({.other = "mode", .values = {"dp"}})
         .text("sync", "[,NAME]", kOpen,

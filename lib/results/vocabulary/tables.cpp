@@ -10,7 +10,7 @@ using enum ColumnType;
 
 constexpr Column kVerification[] = {
     {"check", text, "what was checked"},
-    {"result", text, "passed, failed or not verified"},
+    {"result", text, "passed, failed, not verified, or does not apply"},
     {"detail", text, "how, or why not"},
 };
 
@@ -38,6 +38,17 @@ constexpr Column kWaiting[] = {
     {"came_last_share", number, "share of the steps in which the others waited for it"},
     {"longest_excess_phase", text, "the phase that is longest against the other ranks'"},
     {"excess_s", number, "by how much; medians"},
+};
+
+constexpr Column kJobUse[] = {
+    {"rank", whole, "in the world"},
+    {"host", text, "where it ran"},
+    {"wall_s", number,
+     "since the run began; where runs of a command take turns, the others' turns are in it"},
+    {"cpu_s", number, "CPU time of its process and of those that it started: waiting in MPI is in it"},
+    {"host_cpus", whole, "CPUs of all ranks of its host, at the first of them; 0 at the others"},
+    {"peak_rss_bytes", whole, "highest resident set of the process"},
+    {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
 };
 
 constexpr Column kEpochs[] = {
@@ -243,6 +254,7 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"epochs", "an epoch", kEpochs},
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},
+    {"job_use", "a rank", kJobUse},
     {"ablation", "a kind of trial", kAblation},
     {"waterfall", "a part of the step", kWaterfall},
     {"variants", "a run of the command", kVariants},

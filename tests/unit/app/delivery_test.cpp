@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <map>
 #include <new>
 
@@ -60,7 +61,7 @@ struct Outcome {
 Outcome deliver(Steps& steps, const std::string& output = "r.h5") {
     Delivery delivery(steps.ways(), output, {.patience_s = 1});
     try {
-        delivery.deliver(sample_run(kId), kAnswer, "stored\n");
+        delivery.deliver(sample_run(kId), {.answer = kAnswer, .epilogue = "stored\n"});
         return {};
     } catch (const base::Error& error) {
         return {static_cast<int>(error.code()), error.what()};
@@ -75,10 +76,46 @@ TEST(Delivery, SecuresPrintsStoresConfirms) {
     EXPECT_EQ(steps.made, kAll);
 }
 
+TEST(Delivery, TellsWhenTheAnswerIsPrinted) {
+    for (const bool fails : {false, true}) {
+        Steps steps;
+        if (fails) steps.faults["print"] = [] { throw base::EnvironmentError("no room"); };
+        bool answered = false;
+        Delivery delivery(steps.ways(), "r.h5", {.patience_s = 1});
+        const auto work = [&] {
+            delivery.deliver(sample_run(kId), {.answer = kAnswer, .answered = [&] { answered = true; }});
+        };
+        if (fails)
+            EXPECT_THROW(work(), base::EnvironmentError);
+        else
+            work();
+        EXPECT_NE(answered, fails);
+    }
+}
+
 TEST(Delivery, WithoutAnOutputItPrints) {
     Steps steps;
     EXPECT_EQ(deliver(steps, "none").code, 0);
     EXPECT_EQ(steps.made, (std::vector<std::string>{"print", "confirm"}));
+}
+
+// Data that nobody reads must not hold back the storing; where that fails, the data is printed all the same.
+TEST(Delivery, DataComesBehindTheStoringWhateverBecameOfIt) {
+    for (const bool fails : {false, true}) {
+        Steps steps;
+        if (fails) steps.faults["store"] = [] { throw base::EnvironmentError("no room"); };
+        Delivery delivery(steps.ways(), "r.h5", {.patience_s = 1});
+        try {
+            delivery.deliver(sample_run(kId), {.data = kAnswer});
+            EXPECT_FALSE(fails);
+        } catch (const base::EnvironmentError&) {
+            EXPECT_TRUE(fails);
+        }
+        const auto stored = std::ranges::find(steps.made, "store");
+        ASSERT_NE(stored, steps.made.end());
+        EXPECT_EQ(std::ranges::count(steps.made, "print"), 1);
+        EXPECT_NE(std::find(stored, steps.made.end(), "print"), steps.made.end());
+    }
 }
 
 struct Fault {
@@ -142,7 +179,7 @@ TEST_P(FaultAt, WhatWasKeptBeforeIsNamedWhereTheWholeFitsNowhere) {
     delivery.keep(sample_run(kId));
     steps.faults["store"] = steps.faults["secure"] = GetParam().thrown;
     try {
-        delivery.deliver(sample_run(kId), kAnswer, "stored\n");
+        delivery.deliver(sample_run(kId), {.answer = kAnswer, .epilogue = "stored\n"});
         FAIL() << "nothing was thrown";
     } catch (const base::EnvironmentError& error) {
         const std::string sentence = error.what();
@@ -200,7 +237,7 @@ class Real : public testing::Test {
                           }};
         Delivery delivery(std::move(ways), output.string(), {.patience_s = patience_s});
         try {
-            delivery.deliver(sample_run(kId), kAnswer, "stored\n");
+            delivery.deliver(sample_run(kId), {.answer = kAnswer, .epilogue = "stored\n"});
             return 0;
         } catch (const base::Error& error) {
             std::fprintf(stderr, "%s\n", error.what());

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <memory>
 #include <set>
 #include <string>
+
+#include "base/error.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -105,6 +109,54 @@ TEST(TakeTurns, RunsAreHandedOverInTheOrderOfTheVariantsWithWhenTheyHadTheirTurn
     EXPECT_THAT(*order->find<std::int64_t>("round"), ::testing::ElementsAre(1, 2, 3));
     EXPECT_THAT(*order->find<std::int64_t>("of"), ::testing::ElementsAre(3, 2, 1));
     EXPECT_EQ(order->find<std::int64_t>("place")->at(2), 1);
+}
+
+// A signal: one that has nothing to end with throws, those who have something end with it.
+TEST(TakeTurns, WhereOneIsStoppedTheOthersHaveTheirTurnsToEnd) {
+    class Stopped final : public Work {
+      public:
+        explicit Stopped(bool has_some) : has_some_(has_some) {}
+        bool repeat() override {
+            if (!has_some_) throw base::Interrupted("stopped", SIGTERM);
+            return false;
+        }
+        results::Run finish() override { return {}; }
+
+      private:
+        bool has_some_;
+    };
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        std::vector<std::size_t> taken;
+        const auto made = [&] {
+            take_turns({{}, {}, {}}, seed,
+                       {.begin = [](std::size_t i) { return std::make_unique<Stopped>(i != 1); },
+                        .finished = [](std::size_t, const results::Run&) {},
+                        .take = [&](FinishedRun&& run) { taken.push_back(run.variant); }});
+        };
+        EXPECT_THROW(made(), base::Interrupted);
+        EXPECT_THAT(taken, ::testing::ElementsAre(0, 2)) << seed;
+    }
+}
+
+// A run's table has the turns of its repetitions, and none of one that a signal cut.
+TEST(TakeTurns, ATurnWhoseRepetitionWasCutIsNotInTheTable) {
+    class Cut final : public Work {
+      public:
+        bool repeat() override { return ++made_ < 3; }
+        bool was_whole() const override { return made_ < 3; }
+        results::Run finish() override { return {}; }
+
+      private:
+        int made_ = 0;
+    };
+    std::vector<results::Run> runs;
+    take_turns({{}, {}}, 1,
+               {.begin = [](std::size_t) { return std::make_unique<Cut>(); },
+                .finished = [](std::size_t, const results::Run&) {},
+                .take = [&](FinishedRun&& finished) { runs.push_back(std::move(finished.run)); }});
+    ASSERT_EQ(runs.size(), 2U);
+    for (const auto& run : runs)
+        EXPECT_THAT(*run.find_table("order")->find<std::int64_t>("round"), ::testing::ElementsAre(1, 2));
 }
 
 // Repetitions that are whole runs: each is a variant that begins in its round.

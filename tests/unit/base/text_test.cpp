@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/shell_path.hpp"
+
 namespace ranklab::base {
 namespace {
 
@@ -19,6 +21,8 @@ TEST(Nearest, FindsTheSlipOfTheFingers) {
     EXPECT_EQ(nearest("epcohs", names), "epochs");            // two swapped
     EXPECT_EQ(nearest("modle", {"model", "mode"}), "model");  // two swapped are one slip
     EXPECT_EQ(nearest("sync", names), "sync");
+    EXPECT_EQ(nearest("STEPS", names), "steps");  // capitals are the same letters
+    EXPECT_EQ(nearest("omp_num_thread", {"steps", "OMP_NUM_THREADS"}), "OMP_NUM_THREADS");
 }
 
 TEST(Nearest, LeavesWhatIsFarAway) {
@@ -32,6 +36,40 @@ TEST(Nearest, LeavesWhatIsFarAway) {
     EXPECT_EQ(nearest("abcdefghijkl", {"abcdefgXXXXX"}), std::nullopt);
     EXPECT_EQ(nearest("abcd", {"abXX"}), "abXX");
     EXPECT_EQ(nearest("abcd", {"aXXX"}), std::nullopt);
+}
+
+TEST(Nearest, AShortCandidateIsNoSlipOfALongerWord) {
+    EXPECT_EQ(nearest("gpus", {"ops"}), std::nullopt);
+    EXPECT_EQ(nearest("opss", {"ops"}), "ops");
+}
+
+TEST(Nearest, CapitalLettersAreNoSlips) {
+    EXPECT_EQ(nearest("DDP", {"dp", "single", "ddp"}), "ddp");
+    EXPECT_EQ(nearest("ddp1", {"single", "dp", "ddp"}), "ddp");
+    EXPECT_EQ(nearest("mibps", {"write_MiBps", "MiBps"}), "MiBps");
+}
+
+TEST(DidYouMean, NamesTheNearestAlone) {
+    EXPECT_EQ(did_you_mean("step", {"steps", "step-limit"}, "--"), "did you mean --steps?");
+    EXPECT_EQ(or_did_you_mean("flt", {"flat", "none"}), " (did you mean flat?)");
+    EXPECT_EQ(did_you_mean("flt", {}), "");
+    EXPECT_EQ(or_did_you_mean("flt", {}), "");
+}
+
+TEST(DidYouMean, ListsTheFewThatHaveTheWordAsAPart) {
+    const Words names{"binary", "hdf5-serial", "hdf5-parallel-independent", "mpi-send"};
+    EXPECT_EQ(did_you_mean("HDF5", names), "did you mean hdf5-serial or hdf5-parallel-independent?");
+    EXPECT_EQ(did_you_mean("send", names, "--"), "did you mean --mpi-send?");
+    EXPECT_EQ(did_you_mean("time", {"copy_time", "time.limit", "idle time"}),
+              "did you mean copy_time, time.limit or idle time?");
+    EXPECT_EQ(did_you_mean("erial", names), "") << "the middle of a part";
+    EXPECT_EQ(did_you_mean("bi", names), "") << "two letters begin too much";
+    EXPECT_EQ(did_you_mean("abcd", {"abcd-efgh", "abcd-ijkl", "abcd-mnop", "abcd-qrst", "abcd-uvwx"}), "")
+        << "too many to be a hint";
+}
+
+TEST(DidYouMean, ShowsNoLettersThatSteerATerminal) {
+    EXPECT_EQ(did_you_mean("colour", {"colour\033"}), "did you mean colour??");
 }
 
 TEST(Nearest, TakesTheFirstOfEquallyNear) {
@@ -72,6 +110,13 @@ TEST(ShellQuote, IsWhatTheShellTakesApart) {
     while (::fgets(buffer.data(), buffer.size(), pipe) != nullptr) seen += buffer.data();
     EXPECT_EQ(::pclose(pipe), 0);
     EXPECT_EQ(seen, join(arguments, "\n") + "\n");
+}
+
+TEST(ShellPath, IsTakenForNoOptionAndIsOneLine) {
+    EXPECT_EQ(shell_path("results/r.h5"), "results/r.h5");
+    EXPECT_EQ(shell_path("-dash.h5"), "./-dash.h5");
+    EXPECT_EQ(shell_path("my runs.h5"), "'my runs.h5'");
+    EXPECT_EQ(shell_path("a\nb's\\.h5"), "$'a\\012b\\'s\\\\.h5'");
 }
 
 TEST(CompactRanges, WritesRunsAsTheKernelDoes) {

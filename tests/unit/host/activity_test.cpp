@@ -7,24 +7,19 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "temp_folder.hpp"
+#include "unit/host/fake_root.hpp"
 
 namespace ranklab::host {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-/// A system of which the test writes the files.
-class FakeSystem : public testing::Test {
+class FakeSystem : public FakeRoot {
   protected:
-    void write(const std::string& file, const std::string& text) {
-        const auto path = root_.path() / file;
-        std::filesystem::create_directories(path.parent_path());
-        std::ofstream(path) << text;
-    }
     void stat(const std::string& cpu0, const std::string& cpu1) {
         write("proc/stat",
               "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 " + cpu0 + " 0 0\ncpu1 " + cpu1 + " 0 0\nintr 7\n");
@@ -34,8 +29,6 @@ class FakeSystem : public testing::Test {
             write("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/" + file, text);
     }
     Activity look(std::vector<int> cpus = {0, 1}) { return look_at(cpus, root_.path()); }
-
-    tests::TempFolder root_;
 };
 
 TEST_F(FakeSystem, CountsTheSecondsOfTheseCpus) {
@@ -45,12 +38,13 @@ TEST_F(FakeSystem, CountsTheSecondsOfTheseCpus) {
     EXPECT_DOUBLE_EQ(*one.stolen_s, 0.08);
     EXPECT_DOUBLE_EQ(*look().busy_s, 16.5);
     EXPECT_FALSE(look({0, 7}).busy_s) << "a CPU that the file does not have";
-    EXPECT_GE(one.own_s, 0);
+    EXPECT_GE(own_seconds(), 0);
 }
 
 TEST_F(FakeSystem, WhatItDoesNotTellIsNotKnown) {
     const auto nothing = look();
-    EXPECT_FALSE(nothing.busy_s || nothing.stolen_s || nothing.throttled || nothing.mhz);
+    EXPECT_FALSE(nothing.busy_s || nothing.stolen_s || cpu_clock(root_.path()));
+    EXPECT_THAT(nothing.throttled, IsEmpty());
     const Span span = span_of(nothing, look(), 2);
     EXPECT_FALSE(span.busy_s || span.throttled || span.mhz_before);
     EXPECT_THAT(check_quiet(quiet_of({span})), IsEmpty());
@@ -61,8 +55,60 @@ TEST_F(FakeSystem, ReadsClocksAndThrottling) {
     cpu_file("cpufreq/scaling_cur_freq", "2400000\n");
     cpu_file("thermal_throttle/core_throttle_count", "3\n");
     cpu_file("thermal_throttle/package_throttle_count", "5\n");
-    EXPECT_DOUBLE_EQ(*look().mhz, 2400);
-    EXPECT_DOUBLE_EQ(*look().throttled, 3 + 3 + 5) << "a package is one, whichever of its CPUs counts it";
+    EXPECT_DOUBLE_EQ(cpu_clock(root_.path())->mhz, 2400);
+    EXPECT_GE(cpu_clock(root_.path())->cpu, 0);
+    EXPECT_THAT(look().throttled, ElementsAre(Pair("core 0", 3), Pair("core 1", 3), Pair("package 0", 5)))
+        << "a package is one, whichever of its CPUs counts it";
+}
+
+/// Two packages, each of one core with two hardware threads: CPUs 0 and 2, and 1 and 3.
+class TwoPackages : public FakeSystem {
+  protected:
+    TwoPackages() {
+        for (int cpu = 0; cpu < 4; ++cpu) {
+            of_cpu(cpu, "topology/physical_package_id", cpu % 2);
+            write(folder(cpu) + "topology/thread_siblings_list", cpu % 2 == 0 ? "0,2\n" : "1,3\n");
+        }
+    }
+    static std::string folder(int cpu) { return "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/"; }
+    void of_cpu(int cpu, const std::string& file, int value) {
+        write(folder(cpu) + file, std::to_string(value) + "\n");
+    }
+    void of_package(int package, const std::string& what, int count) {
+        for (const int cpu : {package, package + 2})
+            of_cpu(cpu, "thermal_throttle/" + what + "_throttle_count", count);
+    }
+    double grown_since(const Activity& before) { return *span_of(before, look({0, 1, 2, 3}), 4).throttled; }
+};
+
+TEST_F(TwoPackages, APackageThatIsAtRestHidesNoOther) {
+    of_package(0, "package", 1000);
+    of_package(1, "package", 0);
+    const auto before = look({0, 1, 2, 3});
+    of_package(1, "package", 500);
+    EXPECT_DOUBLE_EQ(grown_since(before), 500);
+    of_package(0, "package", 1007);
+    EXPECT_DOUBLE_EQ(grown_since(before), 507);
+}
+
+TEST_F(TwoPackages, ACoreCountsOnceWhateverItsHardwareThreads) {
+    of_package(0, "core", 10);
+    of_package(1, "core", 10);
+    const auto before = look({0, 1, 2, 3});
+    of_package(0, "core", 13);
+    EXPECT_DOUBLE_EQ(grown_since(before), 3);
+}
+
+TEST(Clocks, OfTwoCpusSayNothing) {
+    Span span;
+    add_clocks(span, CpuClock{3, 1200}, CpuClock{4, 3400});
+    EXPECT_FALSE(span.mhz_before || span.mhz_after) << "the thread moved";
+    add_clocks(span, std::nullopt, CpuClock{3, 3400});
+    add_clocks(span, CpuClock{3, 3400}, std::nullopt);
+    EXPECT_FALSE(span.mhz_before || span.mhz_after) << "nothing was counted, or not to its end";
+    add_clocks(span, CpuClock{3, 1200}, CpuClock{3, 3400});
+    EXPECT_EQ(span.mhz_before, 1200);
+    EXPECT_EQ(span.mhz_after, 3400);
 }
 
 Activity at(double s, double busy, double stolen, double all) {
@@ -100,7 +146,8 @@ TEST(Quiet, OthersAreWhatTheRanksOfTheHostDidNotUse) {
     const auto findings = check_quiet(quiet);
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_THAT(findings[0].sentence,
-                HasSubstr("b: other programs or the kernel kept 0.8 of the ranks' CPUs busy"));
+                AllOf(HasSubstr("b: other programs or the kernel kept 0.8 of the ranks' CPUs busy"),
+                      HasSubstr("for this job's own files counts, too")));
     EXPECT_FALSE(findings[0].fatal);
     EXPECT_THAT(facts_of(quiet), ElementsAre(Pair("others_cores", "0.80"), Pair("others_cores_host", "b")));
 }
@@ -122,7 +169,8 @@ TEST(Quiet, NamesStealThrottlingAndAMovingClock) {
     ASSERT_EQ(findings.size(), 3U);
     EXPECT_THAT(findings[0].sentence, HasSubstr("gave 2.5 % of the CPUs' time to others (steal)"));
     EXPECT_THAT(findings[1].sentence, HasSubstr("slowed itself down 12 times"));
-    EXPECT_THAT(findings[2].sentence, HasSubstr("the CPU of rank 0 went from 1200 to 3400 MHz"));
+    EXPECT_THAT(findings[2].sentence,
+                HasSubstr("while it counted, the CPU of rank 0 went from 1200 to 3400 MHz"));
 }
 
 TEST_F(FakeSystem, ALoginNodeHasSlurmsCommandsAndNoJob) {

@@ -15,6 +15,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 /// A rank with all CPUs of [first, first + count) and a core for each.
@@ -23,7 +24,7 @@ Placement place(int rank, int first, int count, int threads, const std::string& 
         .rank = rank, .local_rank = rank, .host = host, .cpus = {}, .build = "ranklab 1", .gpus = "none"};
     p.cpus.resize(static_cast<std::size_t>(count));
     std::iota(p.cpus.begin(), p.cpus.end(), first);
-    p.cores = count;
+    p.cores = p.cpus;
     p.threads = threads;
     return p;
 }
@@ -97,20 +98,37 @@ TEST(Placements, GoodOnesHaveNoFindings) {
 }
 
 TEST(Placements, MoreThreadsThanCoresAreNamedWithTheRemedy) {
-    const auto findings = check_placements({place(0, 0, 1, 2), place(1, 1, 1, 1)});
+    const std::vector<Placement> placements{place(0, 0, 1, 2), place(1, 1, 1, 1)};
+    const auto findings = check_placements(placements, "Open MPI's mpirun");
     ASSERT_THAT(findings, SizeIs(::testing::Ge(1U)));
     EXPECT_FALSE(findings.front().fatal);
     EXPECT_THAT(findings.front().sentence,
                 AllOf(HasSubstr("rank 0: 2 threads"), HasSubstr("1 core "),
                       HasSubstr("Open MPI binds each rank to one core"), HasSubstr("--map-by slot:PE=2"),
-                      HasSubstr("--cpus-per-task=2"), HasSubstr("fewer threads")));
+                      HasSubstr("fewer threads")));
     EXPECT_THAT(findings.front().settings, ElementsAre("threads 1"));
+    const auto of_srun = check_placements(placements, "Slurm's srun");
+    ASSERT_THAT(of_srun, SizeIs(::testing::Ge(1U)));
+    EXPECT_THAT(of_srun.front().sentence,
+                AllOf(HasSubstr("1 core; start with srun --cpus-per-task=2, or use fewer threads"),
+                      Not(HasSubstr("mpi"))));
+    EXPECT_THAT(check_placements(placements, "a PMI launcher (mpiexec)").front().sentence,
+                HasSubstr("have the launcher bind each rank to more cores, or use fewer threads"));
+}
+
+TEST(Placements, OneProcessWithoutALauncherHearsOfNone) {
+    const auto findings = check_placements({place(0, 0, 2, 3)});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_EQ(findings.front().sentence, "3 threads, but the cpuset holds 2 cores; use fewer threads");
+    EXPECT_THAT(check_placements({place(0, 0, 2, 3)}, "Open MPI's mpirun").front().sentence,
+                AllOf(HasSubstr("2 cores; start with mpirun"), Not(HasSubstr("Open MPI binds"))))
+        << "who has two cores was not bound to one";
 }
 
 TEST(Placements, OneSentenceForAllRanksWithTheSameTrouble) {
     std::vector<Placement> placements;
     for (int rank = 0; rank < 64; ++rank) placements.push_back(place(rank, rank, 1, 2));
-    const auto findings = check_placements(placements);
+    const auto findings = check_placements(placements, "Open MPI's mpirun");
     int about_cores = 0;
     for (const auto& finding : findings) {
         if (finding.sentence.find("Open MPI binds") == std::string::npos) continue;
@@ -126,16 +144,28 @@ TEST(Placements, RanksThatShareTooFewCpusAreNamed) {
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_FALSE(findings[0].fatal);
     EXPECT_THAT(findings[0].sentence,
-                AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 CPUs"),
+                AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 cores"),
                       HasSubstr("or fewer threads")));
     EXPECT_THAT(findings[0].settings, ElementsAre("threads 1"));
+}
+
+// The others' room is no help to those two, and a core with two hardware threads is one.
+TEST(Placements, OnlyThoseThatShareCoresCrowdEachOther) {
+    auto findings = check_placements({place(0, 0, 2, 2), place(1, 0, 2, 2), place(2, 2, 4, 1)});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_THAT(findings[0].sentence, HasSubstr("ranks 0-1 run 4 threads on 2 cores"));
+    Placement a = place(0, 0, 2, 2), b = place(1, 0, 2, 2);
+    a.cpus = b.cpus = {0, 1, 8, 9};
+    findings = check_placements({a, b});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_THAT(findings[0].sentence, HasSubstr("4 threads on 2 cores"));
 }
 
 TEST(Placements, FewerThreadsAreNoRemedyForMoreRanksThanCpus) {
     const auto findings = check_placements({place(0, 0, 2, 1), place(1, 0, 2, 1), place(2, 0, 2, 1)});
     ASSERT_THAT(findings, SizeIs(1));
-    EXPECT_THAT(findings[0].sentence,
-                AllOf(HasSubstr("ranks 0-2 run 3 threads on 2 CPUs"), HasSubstr("use fewer ranks per node")));
+    EXPECT_THAT(findings[0].sentence, AllOf(HasSubstr("ranks 0-2 run 3 threads on 2 cores"),
+                                            HasSubstr("use fewer ranks per node")));
     EXPECT_THAT(findings[0].sentence, ::testing::Not(HasSubstr("fewer threads")));
     EXPECT_THAT(findings[0].settings, IsEmpty());
 }
@@ -165,12 +195,111 @@ TEST(Placement, IsTheSameOnAnotherRank) {
         EXPECT_EQ(copy.local_rank, 1);
         EXPECT_EQ(copy.host, host);
         EXPECT_EQ(copy.cpus, p.cpus);
-        EXPECT_EQ(copy.cores, 5);
+        EXPECT_EQ(copy.cores, p.cores);
         EXPECT_EQ(copy.threads, 4);
         EXPECT_EQ(copy.build, "");
         EXPECT_EQ(copy.gpus, p.gpus);
     }
     EXPECT_THAT(base::unpacked<Placement>(base::packed(place(0, 0, 0, 1))).value().cpus, IsEmpty());
+}
+
+/// `cpus` of CPU time in a cgroup of that name; 0: no limit.
+Placement limited(Placement p, double cpus, const std::string& cgroup = "1:7") {
+    p.quota.known = true;
+    if (cpus > 0) p.quota.limits.push_back({cpus, cgroup});
+    return p;
+}
+
+Placement by_default(Placement p) {
+    p.threads_by_default = true;
+    return p;
+}
+
+std::vector<int> settled(std::vector<Placement> placements) {
+    settle_threads(placements);
+    std::vector<int> threads;
+    for (const auto& p : placements) threads.push_back(p.threads);
+    return threads;
+}
+
+TEST(Quota, CapsTheThreadsThatNobodyAskedFor) {
+    const auto rank = by_default(place(0, 0, 64, 64));
+    EXPECT_THAT(settled({rank}), ElementsAre(64)) << "not known";
+    EXPECT_THAT(settled({limited(rank, 0)}), ElementsAre(64));
+    EXPECT_THAT(settled({limited(rank, 2)}), ElementsAre(2));
+    EXPECT_THAT(settled({limited(rank, 2.9)}), ElementsAre(2));
+    EXPECT_THAT(settled({limited(rank, 0.5)}), ElementsAre(1));
+    EXPECT_THAT(settled({limited(rank, 100)}), ElementsAre(64));
+    EXPECT_THAT(settled({limited(place(0, 0, 64, 64), 2)}), ElementsAre(64)) << "the user's own number";
+    EXPECT_THAT(settled({limited(limited(rank, 2, "own"), 16, "above")}), ElementsAre(2));
+}
+
+TEST(Quota, IsDividedByTheRanksThatShareItsCgroup) {
+    const auto a = by_default(place(0, 0, 64, 64)), b = by_default(place(1, 0, 64, 64));
+    EXPECT_THAT(settled({limited(a, 5), limited(b, 5)}), ElementsAre(2, 2));
+    EXPECT_THAT(settled({limited(a, 5, "a"), limited(b, 5, "b")}), ElementsAre(5, 5));
+    EXPECT_THAT(settled({limited(limited(a, 5, "a"), 6, "job"), limited(limited(b, 2, "b"), 6, "job")}),
+                ElementsAre(3, 2));
+    auto elsewhere = b;
+    elsewhere.host = "node02";
+    EXPECT_THAT(settled({limited(a, 5), limited(elsewhere, 5)}), ElementsAre(5, 5))
+        << "the name of a cgroup says nothing on another host";
+}
+
+TEST(Quota, ThatThreadsExceedIsNamedWithTheMend) {
+    EXPECT_THAT(check_placements({limited(place(0, 0, 64, 2), 2)}), IsEmpty());
+    const auto alone = check_placements({limited(place(0, 0, 64, 64), 2)});
+    ASSERT_THAT(alone, SizeIs(1));
+    EXPECT_FALSE(alone[0].fatal);
+    EXPECT_THAT(alone[0].sentence,
+                HasSubstr("node01: the cgroup allows 2 CPUs; 64 threads of rank 0 are throttled; use fewer"));
+    EXPECT_THAT(alone[0].settings, ElementsAre("threads 2"));
+    const auto two = check_placements({limited(place(0, 0, 4, 4), 6), limited(place(1, 4, 4, 4), 6)});
+    ASSERT_THAT(two, SizeIs(1));
+    EXPECT_THAT(two[0].sentence, HasSubstr("allows 6 CPUs; 8 threads of ranks 0-1 are throttled"));
+    EXPECT_THAT(two[0].settings, ElementsAre("threads 3"));
+}
+
+TEST(Quota, OfLessThanACpuForARankIsMendedByNoFewerThreads) {
+    const auto findings = check_placements({limited(place(0, 0, 4, 1), 0.5)});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_THAT(findings[0].sentence,
+                AllOf(HasSubstr("allows 0.5 CPUs; 1 thread of rank 0 is throttled; raise"),
+                      ::testing::Not(HasSubstr("fewer threads"))));
+    EXPECT_THAT(findings[0].settings, IsEmpty());
+}
+
+TEST(Quota, TheWorstHostSpeaksForAll) {
+    const auto findings =
+        check_placements({limited(place(0, 0, 8, 8), 4), limited(place(1, 0, 8, 8, "node02"), 2),
+                          place(2, 0, 8, 8, "node03")});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_THAT(
+        findings[0].sentence,
+        HasSubstr("node02 (the worst of 2 such hosts): the cgroup allows 2 CPUs; 8 threads of rank 1"));
+}
+
+TEST(Quota, OfAHostIsWhatAllItsRanksMayUse) {
+    const auto a = place(0, 0, 64, 64), b = place(1, 0, 64, 64), far = place(2, 0, 64, 64, "node02");
+    EXPECT_EQ(quota_text({a}), "unknown");
+    EXPECT_EQ(quota_text({}), "unknown");
+    EXPECT_EQ(quota_text({limited(a, 0), limited(b, 0)}), "none");
+    EXPECT_EQ(quota_text({limited(a, 2.5), limited(b, 2.5)}), "2.5") << "shared";
+    EXPECT_EQ(quota_text({limited(a, 2, "a"), limited(b, 2, "b")}), "4") << "each its own";
+    EXPECT_EQ(quota_text({limited(limited(a, 2, "a"), 3, "job"), limited(limited(b, 2, "b"), 3, "job")}),
+              "3");
+    EXPECT_EQ(quota_text({limited(a, 2, "a"), limited(b, 0)}), "none") << "the other rank may use them all";
+    EXPECT_EQ(quota_text({limited(a, 2), limited(far, 2)}), "2");
+    EXPECT_EQ(quota_text({limited(a, 2), limited(far, 0)}), "2 on node01, none on node02");
+}
+
+TEST(Quota, SurvivesTheExchange) {
+    const auto sent = by_default(limited(limited(place(0, 0, 4, 4), 2.5, "a"), 8, "b"));
+    const auto copy = base::unpacked<Placement>(base::packed(sent)).value();
+    EXPECT_TRUE(copy.quota.known && copy.threads_by_default);
+    ASSERT_THAT(copy.quota.limits, SizeIs(2));
+    EXPECT_EQ(copy.quota.limits[0].cpus, 2.5);
+    EXPECT_EQ(copy.quota.limits[1].cgroup, "b");
 }
 
 TEST(OwnPlacement, TakesAThreadPerCoreUnlessTold) {
@@ -179,8 +308,11 @@ TEST(OwnPlacement, TakesAThreadPerCoreUnlessTold) {
     EXPECT_EQ(p.local_rank, 1);
     EXPECT_EQ(p.host, host_name());
     EXPECT_EQ(p.cpus, cpuset());
-    EXPECT_EQ(p.threads, p.cores);
+    EXPECT_EQ(p.cores, core_names(cpuset()));
+    EXPECT_EQ(p.threads, static_cast<int>(p.cores.size()));
+    EXPECT_TRUE(p.threads_by_default);
     EXPECT_EQ(own_placement(0, 0, 3, "", "").threads, 3);
+    EXPECT_FALSE(own_placement(0, 0, 3, "", "").threads_by_default);
 }
 
 }  // namespace

@@ -60,6 +60,28 @@ TEST(Options, NamesOfOtherProgramsSuggestOurs) {
                     HasSubstr("did you mean --workers?"));
 }
 
+TEST(Options, NamesOfOtherProgramsWithoutOneOfOursSayWhatToDo) {
+    Schema inner, schema = sample_schema();
+    inner.no_option({"gpus", "num-gpus"}, "the launcher starts the ranks");
+    schema.append(inner);
+    for (const char* name : {"--gpus", "--num_gpus=2"})
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {name}); }),
+                    testing::EndsWith("; the launcher starts the ranks"));
+}
+
+TEST(Options, ValuesOfOtherProgramsSuggestOurs) {
+    Schema schema;
+    schema.choice("device", {"cpu", "cuda"}, "cpu", "where").values_elsewhere({{"gpu", "cuda"}});
+    const auto said = [&](const char* value) {
+        return tests::thrown_sentence<base::OptionError>([&] {
+            Options::parse(schema, {"--device", value});
+        });
+    };
+    EXPECT_THAT(said("gpu"), HasSubstr("(did you mean cuda?)"));
+    EXPECT_THAT(said("CPU"), HasSubstr("(did you mean cpu?)"));
+    EXPECT_THAT(said("xyz"), Not(HasSubstr("did you mean")));
+}
+
 TEST(Options, AFlagTakesNoValue) {
     EXPECT_THAT(refusal({"--dry-run=off"}), HasSubstr("--dry-run takes no value"));
 }

@@ -1,5 +1,6 @@
 #include "results/places.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "results/file_lock.hpp"
+#include "results/result_file.hpp"
 #include "results/staged_file.hpp"
 #include "unit/results/sample_run.hpp"
 
@@ -37,6 +39,38 @@ TEST(ThrowErrno, TellsWrongPathsFromWrongPlaces) {
         EXPECT_EQ(std::string(error.what()),
                   "a/b: the file system is read-only; name a writable place (mkdir: Read-only file system)");
         EXPECT_EQ(error.settings(), base::Settings{"output"});
+    }
+}
+
+TEST(Reading, SpeaksOfReadingAlone) {
+    const TempFolder folder;
+    fs::create_symlink("circle", folder / "circle");
+    const auto refusal = [](const fs::path& path) {
+        try {
+            static_cast<void>(ResultFile(path).runs());
+        } catch (const base::OptionError& error) {
+            EXPECT_EQ(error.settings(), base::Settings{}) << "no option names what is read";
+            return std::string(error.what());
+        }
+        return std::string("nothing was thrown");
+    };
+    for (const auto& path : {folder / "circle", folder / std::string(300, 'x')})
+        EXPECT_THAT(refusal(path), ::testing::AllOf(::testing::HasSubstr("it cannot be read"),
+                                                    ::testing::Not(::testing::HasSubstr("writ"))));
+    static_cast<void>(refusal(".."));
+    try {
+        throw_read_errno("stat", "a", EACCES);
+    } catch (const base::EnvironmentError& error) {
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("a: you may not read it"));
+    }
+}
+
+TEST(StagedFile, NamesTheTargetWhereItCannotBeMade) {
+    try {
+        StagedFile("/proc/none/x", "checkpoint");
+        FAIL() << "a file was made in /proc";
+    } catch (const base::Error& error) {
+        EXPECT_THAT(error.what(), ::testing::StartsWith("/proc/none/x: "));
     }
 }
 

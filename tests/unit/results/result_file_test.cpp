@@ -25,6 +25,16 @@ TEST(ResultFile, GivesBackEveryField) {
     expect_same(file.read(sample_run().id), sample_run());
 }
 
+TEST(ResultFile, GivesBackTheThreadsAndCoresOfEachRank) {
+    const TempFolder folder;
+    const ResultFile file(folder.path() / "r.h5");
+    StoredRun run = sample_run();
+    run.hosts[0].threads = 2;
+    run.hosts[0].cores = "0-1";
+    file.append(run);
+    expect_same(file.read(run.id), run);
+}
+
 TEST(ResultFile, GivesBackTheEmptyRun) {
     const TempFolder folder;
     const ResultFile file(folder / "r.h5");

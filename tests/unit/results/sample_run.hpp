@@ -153,6 +153,8 @@ inline void expect_same(const HostRow& a, const HostRow& b) {
     EXPECT_EQ(a.host, b.host);
     EXPECT_EQ(a.cpus, b.cpus);
     EXPECT_EQ(a.device, b.device);
+    EXPECT_EQ(a.threads, b.threads);
+    EXPECT_EQ(a.cores, b.cores);
 }
 
 inline void expect_same(const Run& a, const Run& b) {

@@ -63,7 +63,7 @@ TEST(Settings, OfFilesCountByBeingSet) {
 TEST(Settings, SomeMeanNothingOnASingleDevice) {
     EXPECT_EQ(those_that(is_between_ranks),
               (Names{"mode", "sync", "backend", "bucket-cap-mb", "progress", "transfer", "compress",
-                     "overlap-steps", "no-broadcast-buffers", "sharding"}));
+                     "overlap-steps", "no-broadcast-buffers", "replicas", "sharding"}));
 }
 
 TEST(Settings, SomeFollowFromTheRanksOfANode) {

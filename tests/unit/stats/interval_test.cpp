@@ -210,6 +210,19 @@ TEST(Ratio, IsThatOfTheMedians) {
     EXPECT_GT(speedup.ci.high, 2);
 }
 
+// Steps that hang together say less than as many independent ones.
+TEST(Ratio, OfSpeedupAllowsForTheDependenceOfASeries) {
+    std::vector<double> slow;
+    Random random(7);
+    for (int block = 0; block < 20; ++block) {
+        const double level = 1 + random.uniform();
+        for (int i = 0; i < 10; ++i) slow.push_back(level + 0.01 * random.uniform());
+    }
+    const std::vector<double> base(200, 1.5);
+    const Interval dependent = estimate_speedup(base, slow).ci, independent = estimate_ratio(base, slow).ci;
+    EXPECT_GT(dependent.high - dependent.low, 1.5 * (independent.high - independent.low));
+}
+
 // What moves both sides of a pair at once moves no ratio: here each pair's is 2, though samples differ by a
 // factor of 8.
 TEST(Ratio, PairsAreDrawnTogether) {

@@ -431,7 +431,21 @@ TEST(Compare, SaysWhenTheSidesDidNotTakeTurns) {
                 Contains(HasSubstr("all runs of A were before all of B")));
     EXPECT_THAT(compared(b, a).groups.front().notes,
                 Contains(HasSubstr("all runs of B were before all of A")));
-    EXPECT_THAT(compared(a, a).groups.front().notes, Contains(HasSubstr("5 of the runs are on both sides")));
+    EXPECT_THAT(compared(a, a).groups.front().notes, Contains(HasSubstr("A and B are the same runs")));
+    Side more = a;
+    more.runs.push_back(steady_side("B", 1, 0.1).runs.front());
+    EXPECT_THAT(compared(a, more).groups.front().notes,
+                Contains(HasSubstr("5 of the runs are on both sides")));
+}
+
+TEST(Compare, SaysHowManyRunsHadHostsThatWereNotQuiet) {
+    Side a = steady_side("A", 5, 0.1), b = steady_side("B", 6, 0.1);
+    set_fact(a, "place", "quiet", "yes");
+    EXPECT_THAT(compared(a, b).groups.front().notes, IsEmpty());
+    a.runs.back().context.back().value = "no";
+    set_fact(b, "place", "quiet", "no");
+    EXPECT_THAT(compared(a, b).groups.front().notes,
+                Contains(HasSubstr("1 of 5 runs of A, 6 of 6 runs of B")));
 }
 
 TEST(Compare, UnitsThatDifferAreRefused) {

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
 #include "temp_folder.hpp"
+#include "thrown_sentence.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -112,7 +113,10 @@ TEST(PlotLosses, RefusesWhatCannotBeDrawnOrWritten) {
     const tests::TempFolder folder;
     EXPECT_THROW(plot({results::Run{}}, folder.path()), base::OptionError);
     std::ofstream(folder.path() / "file") << "x";
-    EXPECT_THROW(plot({sample_run()}, folder.path() / "file"), base::EnvironmentError);
+    const auto sentence =
+        tests::thrown_sentence<base::OptionError>([&] { plot({sample_run()}, folder.path() / "file"); });
+    EXPECT_NE(sentence.find("file: it cannot be written there"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("Not a directory) (--plots)"), std::string::npos) << sentence;
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +37,7 @@ class IoFigures : public testing::Test {
         for (auto run : runs) grouped.add(std::move(run));
         const auto load = [&](const std::string& id) {
             auto run = *std::find_if(runs.begin(), runs.end(), [&](const auto& one) { return one.id == id; });
+            if (run.measurements.empty()) return run;  // it holds a ladder
             auto& time = run.measurements.front();
             for (int i = -3; i <= 3; ++i) time.samples.push_back(time.summary.median * (1 + 0.02 * i));
             return run;
@@ -59,6 +61,101 @@ TEST_F(IoFigures, LaddersAreBarsInTheirOrderWithIntervalsAndSpeedups) {
     EXPECT_THAT(script, HasSubstr("with vectors heads"));
     EXPECT_THAT(script, HasSubstr("it''s the layout"));
     EXPECT_THAT(text("plot_ladder_speedup.gp"), HasSubstr("the base is text-loop with 4.8 [4.7 .. 5] s"));
+}
+
+// A later one in another place hides none; one at the same place is the newer state of it.
+TEST_F(IoFigures, LaddersOfOtherLabelsAndDirectoriesStandBesideTheNewest) {
+    std::vector<results::Run> runs;
+    const auto add = [&](const std::string& label, const std::string& directory) {
+        auto run = sample_ladder();
+        run.id = fmt::format("run{}", runs.size());
+        run.started_utc = fmt::format("2026-11-21T10:15:0{}Z", runs.size());
+        run.label = label;
+        run.config.push_back({"directory", directory});
+        runs.push_back(std::move(run));
+    };
+    add("", "/scratch");
+    add("", "/home");
+    add("nightly", "/home");
+    add("", "/scratch");
+    const auto build = [&](std::size_t most) {
+        model::GroupedRuns grouped;
+        for (auto run : runs) grouped.add(std::move(run));
+        const auto load = [&](const std::string& id) {
+            return runs.at(static_cast<std::size_t>(id.back() - '0'));
+        };
+        EXPECT_EQ(grouped.ladders().size(), 3U);
+        return figures_of_ladders({grouped, load, {}}, most);
+    };
+    const auto all = build(4);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_THAT(all[0].title, testing::EndsWith(", directory /scratch"));
+    EXPECT_EQ(all[1].title, "nightly, directory /home");
+    EXPECT_THAT(all[2].title, testing::EndsWith(", directory /home"));
+    std::set<std::string> names;
+    for (const auto& one : all)
+        for (const auto& figure : one.figures) EXPECT_TRUE(names.insert(figure.chart.name).second);
+    EXPECT_THAT(names, testing::Contains("ladder"));
+    EXPECT_EQ(build(2).size(), 2U);
+    EXPECT_EQ(build(1).at(0).title, "") << "alone it needs no name";
+}
+
+results::Run ladder_of(const std::string& id, const std::string& strategies,
+                       const std::vector<results::Setting>& settings = {}) {
+    auto run = sample_ladder();
+    run.id = id;
+    run.started_utc = "2026-11-21T10:15:0" + id + "Z";
+    run.config[0].value = strategies;
+    run.config.insert(run.config.end(), settings.begin(), settings.end());
+    return run;
+}
+
+std::vector<TitledFigures> ladders_among(const std::vector<results::Run>& runs) {
+    model::GroupedRuns grouped;
+    for (auto run : runs) grouped.add(std::move(run));
+    const auto load = [&](const std::string& id) { return *std::ranges::find(runs, id, &results::Run::id); };
+    return figures_of_ladders({grouped, load, {}}, 4);
+}
+
+std::vector<std::string> titles_among(const std::vector<results::Run>& runs) {
+    std::vector<std::string> titles;
+    for (const auto& one : ladders_among(runs)) titles.push_back(one.title);
+    return titles;
+}
+
+// They take no place of those that compare strategies.
+TEST_F(IoFigures, SweepsOfOneStrategyAreNoLadders) {
+    const std::vector<results::Run> runs{ladder_of("0", "all"), ladder_of("1", "text-loop,binary"),
+                                         ladder_of("2", "mpi-send"),
+                                         ladder_of("3", "process-pool", {{"sweep-workers", "1,2"}})};
+    EXPECT_THAT(titles_among(runs), testing::ElementsAre("text-loop,binary", "all"));
+}
+
+// One that was cut short hides no whole one, though it is newer, and says what it is.
+TEST_F(IoFigures, LaddersThatWereCutShortStandBehindTheWholeOnes) {
+    auto cut = ladder_of("1", "all");
+    cut.exit_code = 130;
+    const auto whole = ladder_of("0", "all");
+    EXPECT_THAT(titles_among({whole, cut}), testing::ElementsAre("all", "all, cut short: SIGINT"));
+    const auto captions = [](const std::vector<results::Run>& runs) {
+        std::string text;
+        const auto all = ladders_among(runs);
+        for (const auto& figure : all.front().figures)
+            for (const auto& word : figure.caption) text += word.text;
+        return text;
+    };
+    EXPECT_THAT(captions({cut}), HasSubstr("Cut short (SIGINT): "));
+    EXPECT_THAT(captions({whole, cut}), Not(HasSubstr("Cut short")));
+}
+
+// Not only what is enough to tell them apart.
+TEST_F(IoFigures, TitlesOfLaddersNameEverySettingThatDiffers) {
+    const auto of = [](const std::string& id, const std::string& fsync, const std::string& write_only) {
+        return ladder_of(id, "all", {{"fsync", fsync}, {"write-only", write_only}});
+    };
+    EXPECT_THAT(
+        titles_among({of("0", "false", "true"), of("1", "true", "false")}),
+        testing::ElementsAre("all, fsync true, write-only false", "all, fsync false, write-only true"));
 }
 
 TEST_F(IoFigures, LaddersAreLinearWhereRungsAreNearAndNameAnotherBase) {
@@ -138,12 +235,17 @@ TEST(TableFiles, AreLaTeXWithoutMarkupOfTheRunsAndCsvWithAllDigits) {
 TEST(PlotIo, IsDrawnWhereGnuplotIs) {
     const tests::TempFolder folder;
     try {
-        const auto files =
+        const auto [pictures, beside] =
             plot({sample_ladder(), rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {4, {}})},
                  folder / "plots");
-        EXPECT_EQ(files.size(),
-                  26U);  // of each: data, script, .svg, .pdf, .csv, .tex; and the groups' tables
-        for (const auto& file : files) EXPECT_TRUE(std::filesystem::exists(file)) << file;
+        EXPECT_EQ(pictures.size(), 4U);
+        EXPECT_EQ(beside.size(), 22U);  // of each: data, script, .pdf, .csv, .tex; and the groups' tables
+        for (const auto& file : beside) EXPECT_TRUE(std::filesystem::exists(file)) << file;
+        for (const auto& [path, title] : pictures) {
+            EXPECT_TRUE(std::filesystem::exists(path)) << path;
+            EXPECT_EQ(path.extension(), ".svg");
+            EXPECT_FALSE(title.empty()) << path;
+        }
         EXPECT_THAT(text_of(folder / "plots" / "ladder.svg"), HasSubstr("</svg>"));
         EXPECT_THAT(text_of(folder / "plots" / "io_scaling.svg"), HasSubstr("</svg>"));
     } catch (const base::EnvironmentError& error) {

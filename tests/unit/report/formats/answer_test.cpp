@@ -47,13 +47,13 @@ TEST(Answer, BeginsWithTheRates) {
 TEST(Answer, SaysTheRateOfACore) {
     StoredRun run = sample_run();
     run.config = {{"threads", "2", true}};
-    run.hosts = {{0, 0, "node", "0-1", "cpu"}, {1, 1, "node", "2-3", "cpu"}};
+    run.hosts = {{0, 0, "node", "0-1", "cpu", 2, "0-1"}, {1, 1, "node", "2-3", "cpu", 2, "2-3"}};
     EXPECT_THAT(flat(answer_text(run)), HasSubstr("per core 800.0 samples/s on 4 cores step"));
-    run.hosts[1].cpus = "0-1";
+    run.hosts[1].cores = "0-1";
     EXPECT_THAT(
         flat(answer_text(run)),
-        HasSubstr("per core 1600.0 samples/s on 2 cores; oversubscribed: 4 compute threads on 2 CPUs"));
-    run.hosts[1].cpus = "";
+        HasSubstr("per core 1600.0 samples/s on 2 cores; oversubscribed: 4 compute threads on 2 cores"));
+    run.hosts[1].cpus = run.hosts[1].cores = "";
     EXPECT_THAT(answer_text(run), Not(HasSubstr("per core"))) << "nobody knows";
 }
 
@@ -70,12 +70,28 @@ TEST(Answer, SaysWhatLimitsTheLargestFirst) {
 TEST(Answer, NamesARankThatIsMostlyLast) {
     StoredRun run = trained(60, 40);
     add_waiting(run, 0.8);
+    run.context.push_back({"communication", "late_rank", "1"});
     EXPECT_THAT(flat(answer_text(run)),
                 HasSubstr("; rank 1 on node07 is last in 80 % of the steps (its backward "
                           "takes 12.30 ms longer)"));
-    run = trained(60, 40);
-    add_waiting(run, 0.6);
-    EXPECT_THAT(answer_text(run), Not(HasSubstr("is last")));
+    run.context.clear();
+    EXPECT_THAT(answer_text(run), Not(HasSubstr("is last"))) << "the run did not find it so";
+}
+
+TEST(Answer, SaysWhenTheLastEvaluationWasMade) {
+    StoredRun run = sample_run();
+    std::erase_if(run.tables, [](const auto& table) { return table.name == "epochs"; });
+    run.measurements.push_back(
+        results::one_value(std::string(vocabulary::kTestLoss), "1", results::Kind::cost, {0.3}));
+    run.tables.push_back({"epochs",
+                          {{"epoch", std::vector<std::int64_t>{5, 6}},
+                           {"steps", std::vector<std::int64_t>{40, 14}},
+                           {"steps_per_epoch", std::vector<std::int64_t>{40, 40}},
+                           {"validation_loss", Numbers{0.3, stats::kNone}}}});
+    EXPECT_THAT(flat(answer_text(run)), HasSubstr("after 40 of 40 steps of epoch 5"));
+    run.context.push_back({"checkpoint", "resumed_from_step", "190"});
+    EXPECT_THAT(flat(answer_text(run)), HasSubstr("after epoch 5")) << "its own steps are not all";
+    EXPECT_THAT(answer_text(run), Not(HasSubstr("of 40 steps")));
 }
 
 TEST(Answer, SaysWhyItIsNotKnownWhetherCommunicationIsHidden) {
@@ -109,13 +125,13 @@ TEST(Answer, OfAnEmptyRunClaimsNothing) {
     EXPECT_EQ(answer_line({}), "no rate was measured");
 }
 
-TEST(Answer, HasEachWarningOnTwoLinesAndSaysHowManyMore) {
+TEST(Answer, HasThreeWarningsWholeAndSaysHowManyMore) {
     StoredRun run = sample_run();
-    run.warnings.assign(5, std::string(400, 'x') + " y");
-    run.warnings[0] = "many words " + flat(std::string(90, 'a') + " b") + std::string(200, 'c');
+    run.warnings.assign(5, "many words: " + std::string(400, 'x') + " y");
     const std::string text = answer_text(run, {.all = "--verbose shows all"});
     EXPECT_THAT(text, HasSubstr("and 2 more; --verbose shows all\n"));
-    EXPECT_THAT(text, HasSubstr("...\n"));
+    EXPECT_THAT(text, HasSubstr("xx\n                y\n"));
+    EXPECT_THAT(text, Not(HasSubstr("...")));
 }
 
 TEST(Answer, HasColoursWhereAskedFor) {
@@ -146,19 +162,40 @@ StoredRun ladder(double half_width) {
 
 TEST(Answer, OfALadderIsTheFastestAndItsTableTheBestFirst) {
     const std::string text = answer_text(ladder(0.0001));
-    EXPECT_THAT(flat(text),
-                HasSubstr("fastest binary, 10.00 ms a job, 10.00 x as fast as text-loop best first"));
-    EXPECT_LT(text.find("\n  binary "), text.find("\n  hdf5-serial "));
-    EXPECT_LT(text.find("\n  hdf5-serial "), text.find("\n  text-loop "));
+    EXPECT_THAT(
+        flat(text),
+        HasSubstr("fastest binary, 10.00 ms a job, 10.00 x as fast as text-loop best way to write here: "));
+    EXPECT_LT(text.find("best way to write here"), text.find("\n  best first "));
+    EXPECT_LT(text.find("\n  best first "), text.find("\n  holds for: "));
+    const auto table = text.find("\n  best first ");
+    EXPECT_LT(text.find("\n  binary ", table), text.find("\n  hdf5-serial ", table));
+    EXPECT_LT(text.find("\n  hdf5-serial ", table), text.find("\n  text-loop ", table));
     EXPECT_THAT(text, HasSubstr("speedup: over text-loop, 100.0 ms\n"));
     EXPECT_THAT(text, HasSubstr("  verified      yes: every value of every strategy\n"));
 }
 
+// The line of heads that has them.
+std::string line_of_heads(const std::string& text, const std::string& head) {
+    const auto at = text.find(head);
+    const auto begin = text.rfind('\n', at) + 1;
+    return text.substr(begin, text.find('\n', at) - begin);
+}
+
+TEST(Answer, OfALadderToldApartByCachesHasThemBesideTheReadings) {
+    StoredRun run = ladder(0.0001);
+    run.tables[0].columns.push_back({"read_MiBps", Numbers{4000, 5000, 6000}});
+    run.tables[0].columns.push_back({"cache", Texts{"warm (all of it)", "cold", "warm (all of it)"}});
+    const std::string text = answer_text(run);
+    ASSERT_THAT(line_of_heads(text, "best first"), Not(HasSubstr("read MiB/s"))) << "it fits one block";
+    EXPECT_THAT(line_of_heads(text, "read MiB/s"), HasSubstr("cache"));
+}
+
 TEST(Answer, DoesNotCallFasterWhatIntervalsLeaveOpen) {
     EXPECT_THAT(flat(answer_text(ladder(0.002))),
-                HasSubstr("; hdf5-serial is no different: their intervals overlap"));
-    EXPECT_THAT(flat(answer_text(ladder(stats::kNone))),
-                HasSubstr("; too few for intervals, so whether hdf5-serial differs is not known"));
+                HasSubstr("; hdf5-serial may be as fast: their intervals overlap"));
+    EXPECT_THAT(
+        flat(answer_text(ladder(stats::kNone))),
+        HasSubstr("; too few for intervals, so it is not known whether it beats hdf5-serial and 1 more"));
 }
 
 TEST(Answer, OfAStrategyThatFailedHasNoTime) {
@@ -186,6 +223,18 @@ StoredRun variants(const Texts& batches) {
 TEST(Answer, OfVariantsNamesTheBase) {
     EXPECT_THAT(flat(answer_text(variants({"64", "64"}))),
                 HasSubstr("fastest bucketed, 100.0 ms a step, 2.000 x as fast as flat best first"));
+}
+
+TEST(Answer, RanksThatSumNothingAreNeverTheFastest) {
+    StoredRun run = variants({"64", "64"});
+    run.tables[0].columns[1].values = Texts{"flat", "none"};
+    run.config = {{"mode", "ddp", false}};
+    run.hosts = {{0, 0, "node", "0", "cpu"}, {1, 1, "node", "1", "cpu"}};
+    const std::string text = answer_text(run);
+    EXPECT_THAT(text, HasSubstr("fastest       flat, 200.0 ms a step\n"));
+    EXPECT_LT(text.find("\n  flat "), text.find("\n  none "));
+    EXPECT_THAT(flat(text), HasSubstr("none 100.0 90.00 .. 110.0 n/a"));
+    EXPECT_THAT(flat(text), HasSubstr("none: the ranks sum no gradients"));
 }
 
 TEST(Answer, StepsOfOtherBatchesAreNotCompared) {

@@ -44,14 +44,14 @@ TEST(RunsCsv, OfNoRunsIsTheHead) {
                            "run_id",    "command",     "label", "started_utc", "valid",     "name",
                            "unit",      "kind",        "n",     "median",      "mean",      "min",
                            "max",       "p95",         "p99",   "ci95_low",    "ci95_high", "rank_reduction",
-                           "directory", "file_system", "fsync", "cache"}));
+                           "directory", "file_system", "fsync", "cache",       "cut_short"}));
 }
 
 TEST(RunsCsv, HasARowForEachMeasurement) {
     const StoredRun run = sample_run();
     const Rows rows = parse(runs_csv({run, sample_run("second")}));
     ASSERT_EQ(rows.size(), 1 + 2 * run.measurements.size());
-    for (const auto& row : rows) EXPECT_EQ(row.size(), 22U);
+    for (const auto& row : rows) EXPECT_EQ(row.size(), 23U);
     EXPECT_EQ(rows[1][0], run.id);
     EXPECT_EQ(rows[1][2], run.label);  // with comma and quotes
     EXPECT_EQ(rows[1][4], "1");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/model/text_table.hpp"
 #include "unit/report/flat_text.hpp"
 #include "unit/results/sample_run.hpp"
 
@@ -179,30 +180,76 @@ ListedRun listed(results::RunHeader header, std::string what, std::string rate) 
 
 TEST(RunsText, ListsAndSaysWhatToType) {
     const std::vector<ListedRun> runs{
-        listed({"first", "train", "größer", "2026-11-21T10:15:00Z", true, 0}, "train mnist-cnn ddp, 2 x 1",
+        listed({"first", "train", "größer", "2026-11-21T10:15:00Z", true, 0}, "train mnist-cnn ddp on 2 x 1",
                "494.2 samples/s"),
-        listed({"second", "io", "b", "2026-11-21T10:16:00Z", false, 3}, "io binary, 1 x 1", "")};
+        listed({"second", "io", "b", "2026-11-21T10:16:00Z", false, 3}, "io binary on 1 x 1", "")};
     const model::HowTo how_to{.one_run = "ranklab report r.h5 --run"};
     const std::string text = runs_text(runs, SIZE_MAX, "", how_to);
-    EXPECT_TRUE(has_line(text, "  run (UTC time)  what, ranks x threads                  rate  label"))
+    EXPECT_TRUE(has_line(text, "  run (UTC time)  what on ranks x threads                  rate  label"))
         << text;
-    EXPECT_TRUE(has_line(text, "  first           train mnist-cnn ddp, 2 x 1  494.2 samples/s  größer"))
+    EXPECT_TRUE(has_line(text, "  first           train mnist-cnn ddp on 2 x 1  494.2 samples/s  größer"))
         << text;
-    EXPECT_TRUE(has_line(text, "  second          io binary, 1 x 1                INVALID (3)  b")) << text;
-    EXPECT_TRUE(has_line(text, "2 run(s). To see one: ranklab report r.h5 --run second")) << text;
+    EXPECT_TRUE(has_line(text, "  second          io binary on 1 x 1                INVALID (3)  b")) << text;
+    EXPECT_TRUE(has_line(text, "  ranklab report r.h5 --run second")) << text;
     EXPECT_TRUE(has_line(runs_text(runs), "2 run(s).")) << "nobody said what to type";
+}
+
+// Its numbers are those of a shorter run; text, JSON and CSV say so alike.
+TEST(RunsText, MarksWhatWasCutShort) {
+    const auto said = [](int exit_code, bool valid, const std::string& warning) {
+        StoredRun run = sample_run("id");
+        run.label = "";
+        run.exit_code = exit_code;
+        run.valid = valid;
+        run.warnings = {warning};
+        const std::string why = run.cut_short();
+        EXPECT_EQ(
+            contains(flat(runs_text({model::listed(run)})), "cut short: " + why.substr(0, why.find(" "))),
+            !why.empty());
+        EXPECT_EQ(contains(run_text(run), "\n  cut short     " + why), !why.empty());
+        EXPECT_TRUE(contains(one_run_json(run), "\"cut_short\":\"" + why + "\"")) << one_run_json(run);
+        EXPECT_TRUE(contains(runs_csv({run}), ',' + why + '\n')) << runs_csv({run});
+        return why;
+    };
+    EXPECT_EQ(said(0, true, "2 ranks share a core"), "");
+    EXPECT_EQ(said(7, true, "not converged"), "");
+    EXPECT_EQ(said(130, true, "stopped by Ctrl-C (SIGINT)"), "SIGINT");
+    EXPECT_EQ(said(137, false, ""), "SIGKILL");
+    EXPECT_EQ(said(3, false, "the loss is NaN"), "");
+    EXPECT_EQ(said(6, true, "the time limit ended the run"), "time limit");
+    EXPECT_EQ(said(143, true, "stopped by SIGTERM"), "SIGTERM");
+    EXPECT_EQ(said(129, true, "stopped by SIGHUP"), "SIGHUP");
+    EXPECT_EQ(said(5, false, std::string(results::kNotComplete) + "it was measured until noon"),
+              "not complete");
+}
+
+TEST(RunsText, CutsALongLabelAndKeepsNumbersTogether) {
+    const std::vector<ListedRun> runs{
+        listed({"20261121T101500Z-0a1b2c3d", "train", std::string(300, 'x'), "t", true, 0},
+               "train mnist-cnn ddp on 1 x 1", "494.2 samples/s"),
+        listed({"20261121T101600Z-0a1b2c3d", "train", "short", "t", true, 0},
+               std::string(200, 'y') + " on 2 x 1", "494.2 samples/s")};
+    for (const std::size_t shown : {std::size_t{2}, std::size_t{0}}) {
+        const std::string text = runs_text(runs, shown);
+        EXPECT_FALSE(contains(text, std::string(25, 'x'))) << text;
+        EXPECT_TRUE(contains(text, std::string(21, 'x') + "...")) << text;
+    }
+    const std::string text = runs_text(runs);
+    EXPECT_TRUE(contains(text, "1 x 1")) << text;
+    EXPECT_FALSE(contains(text, std::string(61, 'y'))) << text;
+    EXPECT_FALSE(contains(text, std::string(model::kNoBreak))) << "shown as blanks";
 }
 
 TEST(RunsText, TellsOfARunWhatItIsFoundBy) {
     StoredRun run = sample_run();
     run.command = "train";
     run.config = {{"model", "mnist-cnn", false}, {"mode", "ddp", false}, {"threads", "2", true}};
-    EXPECT_EQ(model::listed(run).what, fmt::format("train mnist-cnn ddp, {} x 2", run.hosts.size()));
+    EXPECT_EQ(model::listed(run).what, fmt::format("train mnist-cnn ddp on {} x 2", run.hosts.size()));
     run.valid = false;
     EXPECT_EQ(model::listed(run).rate, "") << "its numbers do not stand";
     run.command = "io";
     run.config = {{"strategy", "process-pool,process-queue,binary", false}, {"workers", "3", true}};
-    EXPECT_EQ(model::listed(run).what, "io process-pool,process-queue and 1 more, 3 workers");
+    EXPECT_EQ(model::listed(run).what, "io process-pool, process-queue and 1 more by 3 workers");
 }
 
 TEST(RunsText, OfManyShowsTheNewestAndCountsTheRest) {

@@ -1,5 +1,6 @@
 #include "report/model/scaling.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include "report/model/cores.hpp"
 #include "report/model/series.hpp"
 #include "report/model/step_parts.hpp"
+#include "unit/report/io_runs_sample.hpp"
 #include "unit/report/runs_in_file.hpp"
 
 namespace ranklab::report::model {
@@ -17,8 +19,12 @@ using results::StoredRun;
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 using Rows = std::vector<ScalingRow>;
 using Keys = std::vector<std::string>;
@@ -79,6 +85,68 @@ TEST(Cores, ARankCannotUseAnothersCpus) {
     EXPECT_TRUE(cores.oversubscribed());
 }
 
+// What one set has to spare is no help to ranks that may not use it.
+TEST(Cores, AreThoseOfEachSetOfRanksThatShareSome) {
+    const Cores cores = cores_of(with(on_cpus(step_run("a", 3, 1), {"0-1", "0-1", "2-5"}), "threads", "2"));
+    EXPECT_EQ(cores.count, 4U);
+    EXPECT_EQ(cores.crowded, "4 compute threads on 2 CPUs");
+}
+
+TEST(Cores, ArePhysicalOnesWhereTheFileHasThem) {
+    StoredRun run = with(on_cpus(step_run("a", 1, 1), {"0-15"}), "threads", "16");
+    EXPECT_EQ(cores_of(run).unit(), "CPU") << "an older file tells hardware threads alone";
+    EXPECT_FALSE(cores_of(run).oversubscribed());
+    run.hosts[0].cores = "0-7";
+    EXPECT_EQ(cores_of(run).count, 8U);
+    EXPECT_EQ(cores_of(run).unit(), "core");
+    EXPECT_EQ(cores_of(run).crowded, "16 compute threads on 8 cores of a rank");
+    StoredRun siblings = on_cpus(step_run("b", 2, 1), {"0", "8"});
+    for (auto& row : siblings.hosts) row.cores = "0";
+    EXPECT_EQ(cores_of(siblings).crowded, "2 compute threads on 1 core");
+}
+
+StoredRun with_threads(StoredRun run, const std::vector<int>& threads) {
+    for (std::size_t i = 0; i < run.hosts.size(); ++i) run.hosts[i].threads = threads[i];
+    return run;
+}
+
+TEST(Cores, OfRanksWithDifferentThreadsAreTheirSum) {
+    const StoredRun run = with_threads(on_cpus(step_run("a", 2, 1), {"0-3", "4-7"}), {1, 2});
+    EXPECT_EQ(cores_of(run).count, 3U);
+    EXPECT_EQ(threads_per_rank(run), 0U);
+    EXPECT_EQ(threads_text(run), "1 or 2");
+    EXPECT_EQ(factors_of(run)["threads"], "1 or 2");
+    const auto scaling = scaling_by({"threads"}, {alone("b", 1, 1), with(run, "mode", "single")});
+    EXPECT_THAT(scaling.rows, SizeIs(1)) << "they have one key";
+}
+
+TEST(Scaling, OfWaysToDoTheSameWorkNamesTheFastest) {
+    const StoredRun slow = with(step_run("a", 2, 0.2), "sync", "flat");
+    const StoredRun fast = with(step_run("b", 2, 0.1), "sync", "bucketed");
+    EXPECT_THAT(scaling_by({"sync"}, {slow, fast}).best,
+                ElementsAre(HasSubstr("best: sync = bucketed, step_time_s 0.1 s")));
+    EXPECT_THAT(scaling_by({"sync"}, {slow, fast}).notes, SizeIs(0));
+    const auto of_32 = [](const StoredRun& run) { return with(run, "global-batch-size", "32"); };
+    const auto wider =
+        scaling_by({"sync"}, {of_32(slow), of_32(with(step_run("c", 4, 0.1), "sync", "bucketed"))});
+    EXPECT_THAT(wider.best, ElementsAre(testing::EndsWith("; the rows differ in ranks, too")));
+    EXPECT_THAT(wider.notes,
+                ElementsAre("the rows differ in ranks, too; keys of the table tell such rows apart"));
+    EXPECT_THAT(scaling_by({"sync"}, {slow, with(fast, "global-batch-size", "7")}).best, SizeIs(0))
+        << "other work";
+    EXPECT_THAT(scaling_by({"model"}, {slow, with(fast, "model", "resnet18")}).best, SizeIs(0));
+}
+
+TEST(Cores, AreNoMoreThanTheCgroupAllows) {
+    StoredRun run = with(on_cpus(step_run("a", 1, 1), {"0-7"}), "threads", "8");
+    run.context.push_back({"host", "cpu_quota", "2.5"});
+    EXPECT_EQ(cores_of(run).count, 3U);
+    EXPECT_EQ(cores_of(run).crowded, "threads on 8 CPUs where the cgroup allows 2.5 of them");
+    EXPECT_FALSE(cores_of(with(run, "threads", "2")).oversubscribed());
+    run.context.back().value = "none";
+    EXPECT_EQ(cores_of(run).count, 8U);
+}
+
 TEST(Cores, OfReplicasAreThoseOfAllReplicas) {
     EXPECT_EQ(cores_of(with(alone("a", 1, 1), "replicas", "2")).count, 2U);
     EXPECT_EQ(cores_of(with(alone("a", 1, 4), "replicas", "2")).count, 4U);
@@ -90,7 +158,7 @@ TEST(Cores, OnGpusAreTheDifferentOnes) {
     run.hosts[0].device = "NVIDIA H100 [GPU-1]";
     run.hosts[1].device = "NVIDIA H100 [GPU-2]";
     EXPECT_EQ(cores_of(run).count, 2U);
-    EXPECT_TRUE(cores_of(run).gpus);
+    EXPECT_EQ(cores_of(run).unit(), "GPU");
     run.hosts[1].device = run.hosts[0].device;
     EXPECT_EQ(cores_of(run).crowded, "2 ranks on 1 GPU");
     run.hosts[1].device = "NVIDIA H100";
@@ -124,11 +192,11 @@ TEST(Cores, OfRunsThatDifferAreUnknown) {
 TEST(Scaling, CostsCoresNotRanks) {
     const auto scaling = scaling_by({"ranks"}, {strong(alone("a", 0.2, 2)), strong(ranks("b", 2, 0.1))});
     ASSERT_EQ(scaling.rows.size(), 2U);
-    EXPECT_EQ(scaling.unit, "core");
+    EXPECT_EQ(scaling.unit, "CPU");
     EXPECT_NEAR(scaling.rows[1].speedup.ratio, 2, 1e-9);
     EXPECT_NEAR(scaling.rows[1].strong.efficiency.ratio, 2, 1e-9);
-    EXPECT_THAT(scaling.rows[1].apart, ElementsAre("threads 1 (base 2)"));
-    EXPECT_THAT(scaling.bases, ElementsAre(HasSubstr("2 cores")));
+    EXPECT_THAT(scaling.rows[1].strong.apart, ElementsAre("threads 1 (base 2)"));
+    EXPECT_THAT(scaling.bases, ElementsAre(HasSubstr("2 CPUs")));
 }
 
 TEST(Scaling, OfWorkThatGrowsWithTheRanksIsPerCoreToo) {
@@ -137,7 +205,7 @@ TEST(Scaling, OfWorkThatGrowsWithTheRanksIsPerCoreToo) {
     EXPECT_TRUE(std::isnan(scaling.rows[1].speedup.ratio)) << "a step of another batch";
     const auto even = scaling_by({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.125)});
     EXPECT_NEAR(even.rows[1].weak.efficiency.ratio, 0.8, 1e-9);
-    EXPECT_THAT(even.rows[1].apart, IsEmpty());
+    EXPECT_THAT(even.rows[1].weak.apart, IsEmpty());
 }
 
 TEST(Scaling, HasNoEfficiencyWhereCoresAreUnknown) {
@@ -145,7 +213,7 @@ TEST(Scaling, HasNoEfficiencyWhereCoresAreUnknown) {
         scaling_by({"ranks"}, {strong(alone("a", 0.2, 1)), strong(on_cpus(step_run("b", 2, 0.1), {""}))});
     EXPECT_NEAR(scaling.rows[1].speedup.ratio, 2, 1e-9);
     EXPECT_TRUE(std::isnan(scaling.rows[1].strong.efficiency.ratio));
-    EXPECT_EQ(scaling.rows[1].why_no_efficiency, "the CPUs of its ranks are not stored");
+    EXPECT_EQ(scaling.rows[1].strong.why_no_efficiency, "the CPUs of its ranks are not stored");
 }
 
 // Rows of 2 and of 4 ranks, of either kind, have the one base at 1.
@@ -188,7 +256,7 @@ TEST(Scaling, OverThreadsHasABestCount) {
     EXPECT_NEAR(scaling.rows[1].speedup.ratio, 1.6, 1e-9);
     EXPECT_NEAR(scaling.rows[1].strong.efficiency.ratio, 0.8, 1e-9);
     EXPECT_THAT(scaling.best, ElementsAre(AllOf(HasSubstr("best: threads = 2, "), HasSubstr("1.60 times"))));
-    EXPECT_THAT(scaling.rows[1].apart, IsEmpty());
+    EXPECT_THAT(scaling.rows[1].strong.apart, IsEmpty());
     for (auto& run : runs) run = with(std::move(run), "batch-size", run.setting("threads"));
     for (const auto& row : scaling_by({"threads"}, runs).rows) EXPECT_TRUE(std::isnan(row.speedup.ratio));
 }
@@ -198,6 +266,222 @@ TEST(Scaling, OverThreadsPoolsNoRankCounts) {
         {"threads"}, {alone("a", 0.2, 1), alone("b", 0.1, 2), with(ranks("c", 2, 0.3), "threads", "2")});
     EXPECT_THAT(scaling.rows[1].why_not, HasSubstr("ranks"));
     EXPECT_TRUE(std::isnan(scaling.rows[1].speedup.ratio));
+}
+
+// Six of each, so that there are intervals.
+std::vector<StoredRun> six(const StoredRun& run) {
+    std::vector<StoredRun> runs;
+    for (int i = 0; i < 6; ++i) {
+        runs.push_back(run);
+        runs.back().id += std::to_string(i);
+        for (auto& m : runs.back().measurements) m.summary.median *= 1 + 0.001 * i;
+    }
+    return runs;
+}
+
+std::vector<StoredRun> joined(std::initializer_list<std::vector<StoredRun>> parts) {
+    std::vector<StoredRun> all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+TEST(Scaling, TheBestSaysItsDoubtsInTheSameWordsWhereverItStands) {
+    const auto best = [](std::vector<StoredRun> runs) { return scaling_by({"threads"}, runs).best; };
+    const auto one = six(alone("a", 0.1, 1)), two = six(alone("b", 0.1002, 2));
+    const auto the_base = [](const char* time, const char* doubt) {
+        return ElementsAre(fmt::format(
+            "best: threads = 1 (the base), step_time_s {} s; no other row is faster{}", time, doubt));
+    };
+    EXPECT_THAT(best(joined({one, two})),
+                the_base("0.1003", "; threads = 2 may be as fast: their intervals overlap"));
+    EXPECT_THAT(best(joined({one, six(alone("b", 0.2, 2))})), the_base("0.1003", ""));
+    const std::vector<StoredRun> few{two[0], two[1]};
+    EXPECT_THAT(best(joined({one, few})),
+                the_base("0.1003", "; too few runs to tell how surely: threads = 2"));
+    EXPECT_THAT(best({one[0], one[1], alone("b", 0.2, 2), alone("c", 0.2, 2)}),
+                the_base("0.1001", "; too few runs to tell how surely"));
+    EXPECT_THAT(best({one[0], one[1], alone("b", 0.1, 2), alone("c", 0.2, 2)}),
+                the_base("0.1001",
+                         "; too few runs to tell how surely; threads = 2 may be as fast: their runs' times "
+                         "meet"));
+    std::vector<StoredRun> crowded = six(on_cpus(alone("c", 0.05, 2), {"0"}));
+    EXPECT_THAT(best(joined({one, crowded})),
+                ElementsAre(EndsWith("2.00 times as fast as the base; oversubscribed: 2 compute threads on 1 "
+                                     "CPU of a rank")));
+}
+
+// A phase of 8 steps about that time; 0: it was not stored.
+StoredRun spending(StoredRun run, const std::string& phase, double time_s) {
+    results::Measurement m = *run.find("step_time_s");
+    m.name = phase;
+    for (double& sample : m.samples) sample *= time_s / run.find("step_time_s")->summary.median;
+    m.summary = stats::summarise(m.samples);
+    std::erase_if(run.measurements, [&](const auto& one) { return one.name == phase; });
+    if (time_s > 0) run.measurements.push_back(m);
+    return run;
+}
+
+StoredRun sharing(StoredRun run, const std::string& phase, double percent) {
+    run.tables.push_back({"phases",
+                          {{"phase", std::vector<std::string>{phase, "other", "step"}},
+                           {"percent", std::vector<double>{percent, 100 - percent, 100}}}});
+    return run;
+}
+
+// The phase by which the fastest gains most on the base, in the times that --measure phases shows.
+TEST(Scaling, SaysWhyTheFastestIsFaster) {
+    const auto base = spending(strong(alone("a", 0.2, 1)), "backward_time_s", 0.12);
+    const auto fast =
+        spending(spending(strong(ranks("b", 2, 0.1)), "backward_time_s", 0.04), "sync_exposed_time_s", 0.03);
+    EXPECT_THAT(
+        scaling_by({"mode", "ranks"}, {base, fast}).why,
+        ElementsAre("why: backward takes 0.04 s of a step of mode = ddp, ranks = 2, and 0.12 s of one "
+                    "of the base"));
+}
+
+TEST(Scaling, SaysWhichPhaseTheSlowerOneAloneHas) {
+    const auto base = spending(strong(alone("a", 0.1, 1)), "forward_time_s", 0.05);
+    const auto slow =
+        spending(spending(strong(ranks("b", 2, 0.15)), "forward_time_s", 0.05), "sync_exposed_time_s", 0.05);
+    const Keys keys{"mode", "ranks"};
+    EXPECT_THAT(scaling_by(keys, {base, sharing(slow, "sync", 24)}).why,
+                ElementsAre("why: 24.0 % of the mean step of mode = ddp, ranks = 2 is sync, which the base "
+                            "has not"));
+    const auto ticks = spending(base, "sync_exposed_time_s", 8e-7);
+    EXPECT_THAT(scaling_by(keys, {ticks, sharing(slow, "sync", 24)}).why,
+                ElementsAre(EndsWith("which the base has not")))
+        << "the clock around a phase in which nothing is done";
+    EXPECT_THAT(scaling_by(keys, {base, slow}).why, ElementsAre(StartsWith("why: a part of the mean step ")))
+        << "an older file does not tell the share";
+}
+
+TEST(Scaling, SaysNotWhyWhereThePhasesDoNotTell) {
+    const auto why = [](const StoredRun& a, const StoredRun& b) { return scaling_by({"ranks"}, {a, b}).why; };
+    const auto without = [](const StoredRun& run) { return spending(run, "forward_time_s", 0); };
+    const auto base = strong(alone("a", 0.2, 1)), fast = strong(ranks("b", 2, 0.1));
+    EXPECT_THAT(why(base, fast), ElementsAre(StartsWith("why: forward takes ")));
+    EXPECT_THAT(why(base, without(fast)), ElementsAre(""));
+    EXPECT_THAT(why(without(base), without(fast)), ElementsAre(""));
+    EXPECT_THAT(why(base, strong(ranks("b", 2, 0.199))), ElementsAre("")) << "the intervals meet";
+    EXPECT_THAT(why(base, spending(fast, "forward_time_s", 0.06)), ElementsAre("")) << "it takes longer";
+}
+
+// Several runs, too few for an interval: from the least to the most.
+TEST(Scaling, SaysNotWhyWhereRunsOfBothMeet) {
+    const auto run = [](const char* id, double step_s, double forward_s) {
+        return spending(strong(alone(id, step_s, 1)), "forward_time_s", forward_s);
+    };
+    const auto other = [](const char* id, double forward_s) {
+        return spending(strong(ranks(id, 2, 0.1)), "forward_time_s", forward_s);
+    };
+    const auto a = run("a", 0.2, 0.06), b = run("b", 0.21, 0.08);
+    EXPECT_THAT(scaling_by({"ranks"}, {a, b, other("c", 0.03), other("d", 0.05)}).why,
+                ElementsAre(StartsWith("why: forward takes 0.04 s ")));
+    EXPECT_THAT(scaling_by({"ranks"}, {a, b, other("c", 0.03), other("d", 0.07)}).why, ElementsAre(""));
+}
+
+// Where each rank keeps its batch and its cores, a step that is longer says what was added.
+TEST(Scaling, SaysWhyAWeakRowIsSlower) {
+    const auto slow = [](const StoredRun& run) {
+        return sharing(spending(spending(run, "forward_time_s", 0.025), "sync_exposed_time_s", 0.06), "sync",
+                       30);
+    };
+    const auto scaling = scaling_by({"ranks"}, {alone("a", 0.1, 1), slow(ranks("b", 2, 0.16))});
+    EXPECT_THAT(scaling.best,
+                ElementsAre(HasSubstr("efficiency/CPU 0.625, 1.25 times the base's work in the same time")));
+    EXPECT_THAT(scaling.why,
+                ElementsAre("why: 30.0 % of the mean step of ranks = 2 is sync, which the base has not"));
+    EXPECT_THAT(scaling_by({"ranks"}, {alone("a", 0.1, 2), slow(ranks("b", 2, 0.16))}).why, ElementsAre(""))
+        << "half the cores a rank";
+}
+
+// Replicas are a way to work together: no other work than the base's.
+TEST(Scaling, ReplicasBesideASingleDeviceHaveASpeedupPerCore) {
+    StoredRun dp = with(with(alone("b", 0.125, 2), "mode", "dp"), "replicas", "2");
+    const auto scaling = scaling_by({"mode", "ranks"}, {alone("a", 0.2, 1), dp});
+    ASSERT_THAT(scaling.rows, SizeIs(2));
+    const ScalingRow& row = scaling.rows[0];  // dp
+    EXPECT_EQ(row.why_not, "");
+    EXPECT_NEAR(row.speedup.ratio, 1.6, 1e-9);
+    EXPECT_NEAR(row.strong.efficiency.ratio, 0.8, 1e-9);
+    EXPECT_TRUE(scaling.rows[1].is_base());
+    const auto other =
+        scaling_by({"mode", "ranks"},
+                   {alone("a", 0.2, 1), with(with(dp, "global-batch-size", "64"), "batch-size", "64")});
+    EXPECT_THAT(other.rows[0].why_not, HasSubstr("just one of batch-size"));
+    StoredRun three = with(dp, "replicas", "3");
+    three.id = "c";
+    EXPECT_EQ(scaling_by({"mode", "ranks"}, {alone("a", 0.2, 1), dp, three}).rows[0].why_not,
+              "its runs are of different work (replicas)");
+}
+
+// Ranks that share nothing are faster than those that train together, and no answer.
+TEST(Scaling, RanksThatSumNoGradientsAreNeverTheBest) {
+    const auto none = [](StoredRun run) { return with(std::move(run), "sync", "none"); };
+    const auto scaling = scaling_by(
+        {"ranks", "sync"},
+        {strong(alone("a", 0.2, 1)), strong(ranks("b", 2, 0.15)), none(strong(ranks("c", 2, 0.1)))});
+    EXPECT_THAT(scaling.best, ElementsAre(StartsWith("best: ranks = 2, sync = flat, ")));
+    EXPECT_NEAR(scaling.rows[2].speedup.ratio, 2, 1e-9);
+    const auto weak = scaling_by({"ranks", "sync"},
+                                 {alone("a", 0.1, 1), none(ranks("b", 2, 0.1)), none(ranks("c", 4, 0.1))});
+    EXPECT_THAT(weak.best, IsEmpty());
+    RunGroups pooled({"ranks"}, {});
+    pooled.add(ranks("b", 2, 0.1));
+    pooled.add(none(ranks("c", 2, 0.1)));
+    pooled.add(none(ranks("d", 1, 0.1)));
+    ASSERT_THAT(pooled.sorted(), SizeIs(2));
+    EXPECT_EQ(pooled.sorted()[0].unsummed, 0U) << "one rank has nothing to sum";
+    EXPECT_EQ(pooled.sorted()[1].unsummed, 1U);
+}
+
+TEST(Scaling, TheWidestWeakRowOfEachSeriesIsSaid) {
+    const auto sync = [](StoredRun run, const char* value) { return with(std::move(run), "sync", value); };
+    const auto scaling =
+        scaling_by({"ranks", "sync"}, {alone("a", 0.1, 1), sync(ranks("b", 2, 0.125), "bucketed"),
+                                       sync(ranks("c", 4, 0.2), "bucketed"), sync(ranks("d", 2, 0.4), "flat"),
+                                       sync(on_cpus(step_run("e", 4, 0.4), {""}), "ring")});
+    EXPECT_THAT(
+        scaling.best,
+        ElementsAre(StartsWith("weak scaling: ranks = 4, sync = bucketed has efficiency/CPU 0.500"),
+                    StartsWith("weak scaling: ranks = 2, sync = flat has efficiency/CPU 0.250"),
+                    "weak scaling: ranks = 4, sync = ring has no efficiency: the CPUs of its ranks are "
+                    "not stored"));
+}
+
+// 4 ranks of 8: of a rank's work that of 2 ranks, of all ranks' work that of one.
+TEST(Scaling, WeakAndStrongClaimsOfARowKeepTheirOwn) {
+    StoredRun unlike = with(with(alone("a", 0.1, 2), "batch-size", "32"), "global-batch-size", "32");
+    StoredRun like = with(with(ranks("b", 2, 0.1), "batch-size", "8"), "global-batch-size", "16");
+    StoredRun row = with(with(ranks("c", 4, 0.1), "batch-size", "8"), "global-batch-size", "32");
+    const auto scaling = scaling_by({"ranks", "batch-size"}, {unlike, like, row});
+    ASSERT_THAT(scaling.rows, SizeIs(3));
+    const ScalingRow& both = scaling.rows[2];
+    ASSERT_TRUE(both.weak.work == 2 && both.strong.work == 1);
+    EXPECT_THAT(both.strong.apart, ElementsAre("threads 1 (base 2)"));
+    EXPECT_THAT(both.weak.apart, IsEmpty());
+}
+
+TEST(RunGroups, ReadingsFromElsewhereAndOtherFsyncAreNeverPooled) {
+    const auto io = [](const std::string& cache, const std::string& fsync) {
+        auto run = rung_run("binary", 1, 1, {0.5, {0.4, 0.6}});
+        run.context.push_back({"storage", "cache", cache});
+        run.config.push_back({"fsync", fsync});
+        return run;
+    };
+    const auto sizes = [&](const Keys& allow) {
+        RunGroups groups({"ranks"}, {}, allow);
+        for (const auto& run : {io("cold", "true"), io("warm 99 %", "true"), io("warm 100 %", "true"),
+                                io("warm 100 %", "false"), io("mixed 40 %", "false")})
+            groups.add(run);
+        groups.check_allowed();
+        std::vector<std::size_t> all;
+        for (const auto& group : groups.sorted()) all.push_back(group.runs.size());
+        return std::pair(all, groups.apart());
+    };
+    EXPECT_THAT(sizes({}), Pair(ElementsAre(1, 1, 1, 2), ElementsAre("cache", "fsync")));
+    EXPECT_THAT(sizes({"cache"}), Pair(ElementsAre(2, 3), ElementsAre("fsync")));
+    EXPECT_THAT(sizes({"cache", "fsync"}), Pair(ElementsAre(5), IsEmpty()));
 }
 
 TEST(Series, OverThreadsAreOfOneWorkAndRankCount) {

@@ -72,6 +72,13 @@ TEST(Selection, TakesAlternativesAndBeginnings) {
     EXPECT_TRUE(matches({"ranks=1,2,4"}));
 }
 
+TEST(Selection, TakesAListWhereItCanBeAlternativesAlone) {
+    for (const char* text : {"ranks>=1,000", "ranks<1,000", "lr>0,5", "ranks<=1,2,3"})
+        EXPECT_THAT(refusal(text), HasSubstr("a list is for = and != alone")) << text;
+    EXPECT_THAT(refusal("ranks>abc"), HasSubstr("is no condition"));
+    EXPECT_TRUE(matches({"ranks!=1,000"}));
+}
+
 TEST(Selection, WantsAllConditions) {
     EXPECT_TRUE(matches({"mode=ddp", "lr>0.5"}));
     EXPECT_FALSE(matches({"mode=ddp", "lr>0.8"}));

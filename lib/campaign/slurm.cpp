@@ -1,0 +1,86 @@
+#include "campaign/slurm.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "base/one_line.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::campaign {
+namespace {
+
+struct Answer {
+    int code = 0;
+    std::string text;  ///< both of its streams
+};
+
+// Slurm's commands ask a dead controller for minutes before they give up.
+Answer answer_of(const std::vector<std::string>& words) {
+    const std::string line = fmt::format("timeout 30 {} 2>&1", base::shell_quote(words));
+    std::FILE* const pipe = ::popen(line.c_str(), "r");
+    if (pipe == nullptr) return {-1, "no process can be started"};
+    Answer answer;
+    std::array<char, 4096> part{};
+    while (const auto got = std::fread(part.data(), 1, part.size(), pipe))
+        answer.text.append(part.data(), got);
+    const int status = ::pclose(pipe);
+    answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return answer;
+}
+
+// Two campaigns of one name in two folders are two.
+std::string mark_of(const Campaign& campaign) {
+    const auto folder = std::filesystem::absolute(campaign.folder).lexically_normal().string();
+    return fmt::format("{:06x}", base::fingerprint(folder) & 0xffffffU);
+}
+
+}  // namespace
+
+std::string queue_name(const Campaign& campaign, const Job& job) {
+    return fmt::format("{}.{}.{}", campaign.name, job.id, mark_of(campaign));
+}
+
+std::optional<Queue> slurm_queue(const Campaign& campaign) {
+    const std::string end = fmt::format(".{}", mark_of(campaign));
+    const Answer answer =
+        answer_of({"squeue", "--noheader", "--me", "--format=%A|%T|%r|%j", "--states=PD,R,CG,CF,S,RQ,SO,ST"});
+    if (answer.code != 0) return std::nullopt;
+    Queue queue;
+    for (const auto& line : base::split(answer.text, '\n')) {
+        const auto fields = base::split(line, '|');
+        if (fields.size() < 4) continue;
+        queue.names[fields[0]] = fields[3];
+        if (fields.size() == 4 && fields[3].ends_with(end))
+            queue.jobs.insert({fields[3], {fields[0], fields[1] != "PENDING", fields[2]}});
+    }
+    return queue;
+}
+
+std::string slurm_submit(const Campaign& campaign, const Job& job) {
+    const Answer answer = answer_of({"sbatch", "--parsable", "--job-name=" + queue_name(campaign, job),
+                                     file_of(campaign, job, "sh").string()});
+    const std::string number = base::trim(answer.text.substr(0, answer.text.find_first_of(";\n")));
+    if (answer.code != 0 || number.empty())
+        throw base::EnvironmentError(
+            fmt::format("sbatch did not take job {}: {}", job.id, base::one_line(base::trim(answer.text))));
+    return number;
+}
+
+void slurm_release(const std::string& number) {
+    static_cast<void>(answer_of({"scontrol", "release", number}));
+}
+
+void slurm_cancel(const std::vector<std::string>& numbers) {
+    std::vector<std::string> words{"scancel"};
+    words.insert(words.end(), numbers.begin(), numbers.end());
+    const Answer answer = answer_of(words);
+    if (answer.code != 0)
+        throw base::EnvironmentError(fmt::format("scancel: {}", base::one_line(base::trim(answer.text))));
+}
+
+}  // namespace ranklab::campaign

@@ -1,0 +1,58 @@
+#include "options/sections.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "options/ini_text.hpp"
+
+namespace ranklab::options {
+namespace {
+
+namespace po = boost::program_options;
+
+// "section.key: value" for each line, in their order.
+std::vector<po::option> lines_of(const std::string& path) {
+    std::istringstream text(
+        ini_text(path, {"", "campaign", "a campaign is", "configs/campaigns/proposal.ini"}));
+    const po::options_description none;
+    try {
+        return po::parse_config_file(text, none, true).options;
+    } catch (const po::error& error) {
+        throw base::OptionError(
+            fmt::format("{}: {}; a line is [section], key = value or # comment", path, error.what()));
+    }
+}
+
+void add(Section& section, const std::string& key, const po::option& line, const std::string& path) {
+    for (const auto& [name, value] : section.settings)
+        if (name == key)
+            throw base::OptionError(fmt::format("{}, [{}]: {} is there twice", path, section.name, key));
+    section.settings.emplace_back(key, line.value.empty() ? "" : base::trim(line.value.front()));
+}
+
+}  // namespace
+
+std::vector<Section> read_sections(const std::string& path) {
+    std::vector<Section> sections;
+    for (const auto& line : lines_of(path)) {
+        const auto dot = line.string_key.rfind('.');
+        if (dot == std::string::npos)
+            throw base::OptionError(fmt::format("{}: '{}' stands before the first [section]", path,
+                                                base::printable(line.string_key, 60)));
+        const std::string name = line.string_key.substr(0, dot);
+        if (sections.empty() || sections.back().name != name) {
+            for (const auto& other : sections)
+                if (other.name == name)
+                    throw base::OptionError(fmt::format("{}: the section [{}] is there twice", path, name));
+            sections.push_back({name, {}});
+        }
+        add(sections.back(), line.string_key.substr(dot + 1), line, path);
+    }
+    return sections;
+}
+
+}  // namespace ranklab::options

@@ -1,0 +1,20 @@
+// An INI file of sections, as it is written: who reads it knows what the keys mean.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ranklab::options {
+
+struct Section {
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> settings;  ///< in their order
+};
+
+/// `[name]` lines and `key = value` lines under them; `#` begins a comment. Sections without a key are left
+/// out. Throws OptionError with the file and the line or key for a key outside of a section, one that is
+/// there twice, a line that is neither, and where the file cannot be read.
+std::vector<Section> read_sections(const std::string& path);
+
+}  // namespace ranklab::options

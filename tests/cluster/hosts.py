@@ -1,0 +1,57 @@
+"""What the tests on two hosts share: the hosts are up while a class of tests runs, and go whatever happens to it."""
+
+import atexit
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TWO_HOSTS = HERE / "two_hosts.sh"
+sys.path.insert(0, str(HERE.parent / "apps"))
+import ranklab_cli as cli  # noqa: E402
+
+
+def main():
+    """Skips, and says why, where there is no ranklab-train, no root or no Slurm."""
+    if not cli.HAS_TRAIN:
+        print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
+        sys.exit(77)
+    check = subprocess.run([TWO_HOSTS, "check"], stderr=subprocess.PIPE, text=True, check=False)
+    if check.returncode != 0:
+        print(f"SKIPPED: {check.stderr.strip()}")
+        sys.exit(77)
+    cli.main()
+
+
+class Case(cli.Case):
+    @classmethod
+    def setUpClass(cls):
+        # Not under /tmp, which each host hides behind its own; so the programs must not be there, either.
+        cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-hosts-", dir="/var/tmp"))
+        atexit.register(cls.take_down)  # whatever happens to this process, short of kill -9
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        done = subprocess.run([TWO_HOSTS, "up", cls.shared / "hosts"], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"the two hosts did not come up:\n{done.stderr}")
+        cls.env = cli.environment(SLURM_CONF=cls.shared / "hosts" / "slurm.conf")
+        cls.ranklab = cli.RANKLAB
+        if cls.ranklab.is_relative_to("/tmp"):
+            shutil.copytree(cli.BIN, cls.shared / "bin", symlinks=True)
+            cls.ranklab = cls.shared / "bin" / "ranklab"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.take_down()
+
+    @classmethod
+    def take_down(cls):
+        if cls.shared.exists():
+            subprocess.run([TWO_HOSTS, "down", cls.shared / "hosts"], stderr=subprocess.DEVNULL, check=False)
+            shutil.rmtree(cls.shared, ignore_errors=True)
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="job-", dir=self.shared))
+        self.file = self.folder / "r.h5"
