@@ -137,9 +137,11 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
     hushed_ = false;
     last_sign_ = now;
     time_left_.begin_anew_if(done, now);
-    if (now - last_shown_ < (terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines)) &&
-        done != total)
-        return;
+    const bool ends_now =
+        done == total && done != last_done_;  // who waits at the end tells it again and again
+    const auto between = terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines);
+    last_done_ = done;
+    if (now - last_shown_ < between && !ends_now) return;
     if (!terminal_ && done == total && now - time_left_.began() < kBetweenLines) return;
     last_shown_ = now;
     const HowFar far{done, total, noun_, rate, rate_unit, note, time_left_.seconds(done, total, now)};
@@ -176,6 +178,7 @@ void TerminalProgress::tick() {
 void TerminalProgress::finish() {
     const std::lock_guard lock(mutex_);
     hushed_ = true;
+    last_done_ = -1;
     take_the_bar_away();
 }
 

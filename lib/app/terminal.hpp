@@ -72,6 +72,7 @@ class TerminalProgress final : public base::ProgressSink {
     std::string activity_ = "starting";
     TimeLeft time_left_;
     Clock::time_point last_shown_, last_sign_, activity_began_, last_told_;
+    std::int64_t last_done_ = -1;  // of this work
 };
 
 }  // namespace ranklab::app

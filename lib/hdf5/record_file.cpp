@@ -53,6 +53,7 @@ RecordFile::RecordFile(const std::filesystem::path& path, const RecordFileOption
       parallel_(options.mpi != nullptr),
       early_allocation_(options.early_allocation),
       fill_(options.fill) {
+    const base::Waiting waiting(parallel_);
     open_file(options);
     if (parallel_) {
         independent_ = mpi_transfer(Requested::independent);
@@ -63,7 +64,6 @@ RecordFile::RecordFile(const std::filesystem::path& path, const RecordFileOption
 }
 
 void RecordFile::open_file(const RecordFileOptions& options) try {
-    const base::Waiting waiting(parallel_);
     const Id access = access_properties(options);
     file_ = own<H5Fcreate>(path_, path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
     identity_ = identity_of(path_);

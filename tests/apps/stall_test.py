@@ -119,15 +119,15 @@ class SlowWork(Case):
 class StoppedRank(Case):
     """Ranks that turn round and round in MPI burn processor time, and are at no work."""
 
-    def stop(self, command, ready, stopped=1, ranks=2, **how):
+    def stop(self, command, ready, stopped=1, ranks=2, limit=2, **how):
         """The job's end after a rank was stopped, once ready(job) holds."""
-        job = self.start(*cli.mpirun_words(ranks), cli.RANKLAB, *command, "--stall-timeout", 2, "--output", "none", **how)
+        job = self.start(*cli.mpirun_words(ranks), cli.RANKLAB, *command, "--stall-timeout", limit, "--output", "none", **how)
         job.wait_until(lambda: ready(job))
         found = job.ranks()
         os.kill(found[stopped], signal.SIGSTOP)
         result = job.finish(60)
         self.assertCode(result, 5)
-        said = [line for line in result.said if "no progress for 2 s on any rank" in line]
+        said = [line for line in result.said if f"no progress for {limit} s on any rank" in line]
         self.assertEqual(len(said), 1, str(result))
         self.assertIn(f"rank {stopped} on {os.uname().nodename} does not answer", said[0])
         deadline = time.monotonic() + 20  # the launcher kills a stopped rank a moment later
@@ -155,6 +155,12 @@ class StoppedRank(Case):
                 place = self.folder / strategy
                 self.stop(("io", "--strategy", strategy, "-n", 1000, "--size", 64, "--layout", "single", "--directory", place),
                           lambda job: len(job.ranks()) == 2 and any(place.glob("data*")))
+
+    def test_longer_than_the_lines_of_progress_are_apart(self):
+        """Who has written all its own and waits tells nothing new: it wrote a line each 2 ms, which looked like work."""
+        place = self.folder / "output"
+        self.stop(("io", "--strategy", "hdf5-parallel-independent", "-n", 1000, "--size", 64, "--layout", "single", "--directory", place),
+                  lambda job: len(job.ranks()) == 2 and any(place.glob("data*")), limit=7)
 
     def test_a_worker_process(self):
         job = self.start(cli.RANKLAB, "io", "--strategy", "process-queue", "-n", 100000, "--size", 40, "--stall-timeout", 1, "--output", "none")
