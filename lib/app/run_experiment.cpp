@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "app/context.hpp"
+#include "app/crew.hpp"
 #include "app/job_start.hpp"
 #include "app/mpi_program.hpp"
 #include "app/printing.hpp"
@@ -25,6 +27,8 @@
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "comm/exchange.hpp"
+#include "report/formats/formats.hpp"
+#include "report/model/groups.hpp"
 #include "report/model/notices.hpp"
 #include "results/keeper.hpp"
 #include "results/result_file.hpp"
@@ -74,17 +78,55 @@ void prepare_output(Job& job) {
     });
 }
 
-Launch check_launch(Job& job) {
-    auto& session = job.session;
-    const int threads = threads_of(job.options, job.experiment.default_threads());
-    Launch launch{session.gather_placements(threads), {}};
-    launch.warnings = guard_launch(session, job.options, launch.placements);
-    if (!job.options.has("threads")) {
-        const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
-        job.options.resolve("threads", fmt::format("{}", mine.threads));
+// The crews of a job's runs: one for each number of ranks and threads that they ask for.
+class Crews {
+  public:
+    Crews(Session& session, int default_threads) : session_(session), default_threads_(default_threads) {}
+
+    // Collective.
+    std::shared_ptr<const Crew> of(const options::Options& options, const experiments::Variant& variant) {
+        const int threads = threads_of(options, default_threads_);
+        auto& crew = made_[{variant.ranks, threads, variant.spread}];
+        if (crew == nullptr) crew = make(options, variant, places(threads));
+        return crew;
     }
-    return launch;
-}
+    // Of all runs together: who takes part in one of them.
+    std::shared_ptr<const Crew> widest() const {
+        return std::ranges::max_element(made_, {}, [](const auto& one) { return one.second->size(); })
+            ->second;
+    }
+
+  private:
+    std::shared_ptr<const Crew> make(const options::Options& options, const experiments::Variant& variant,
+                                     const std::vector<host::Placement>& places) {
+        check(variant.ranks);
+        if (variant.ranks == 0 || variant.ranks == session_.control().world_size())
+            return std::make_shared<Crew>(session_, Launch{places, guard_launch(session_, options, places)});
+        const auto ranks = crew_ranks(places, variant.ranks, variant.spread);
+        const auto theirs = placements_of(places, ranks);
+        return std::make_shared<Crew>(session_, Launch{theirs, guard_launch(session_, options, theirs)},
+                                      ranks);
+    }
+    void check(int ranks) {
+        auto& control = session_.control();
+        comm::together(control, [&] {
+            if (ranks > control.world_size())
+                throw base::OptionError(fmt::format(
+                    "--ranks {}: the job has {} rank{}; start it with {} or more (mpirun -n {}, srun -n {})",
+                    ranks, control.world_size(), control.world_size() == 1 ? "" : "s", ranks, ranks, ranks));
+        });
+    }
+    const std::vector<host::Placement>& places(int threads) {
+        auto& places = places_[threads];
+        if (places.empty()) places = session_.gather_placements(threads);
+        return places;
+    }
+
+    Session& session_;
+    int default_threads_;
+    std::map<int, std::vector<host::Placement>> places_;  // by the threads asked for
+    std::map<std::tuple<int, int, bool>, std::shared_ptr<const Crew>> made_;
+};
 
 bool speaks(const Job& job) {
     return job.session.is_root() && (Showing(job.options).has_header() || job.options.flag("dry-run"));
@@ -105,7 +147,8 @@ ShowsRun comparison(const Job& job, TerminalProgress& progress) {
 }
 
 std::string line_of(const Job& job, const results::Run& run) {
-    return run.valid ? job.experiment.line_of(run) : "";
+    const std::string line = run.valid ? job.experiment.line_of(run) : "";
+    return line.empty() ? "" : job.point + line;
 }
 
 ShowsRun one_of_several(const Job& job) {
@@ -125,39 +168,58 @@ TerminalProgress progress_of(const Job& job) {
 
 // What the options leave open.
 void settle(Job& job) {
-    auto& control = job.session.control();
-    comm::together(control, [&] { job.plan = job.experiment.settle(job.options, control.world_size()); });
-    job.plan->agree(job.options, control);
+    comm::together(job.session.control(),
+                   [&] { job.plan = job.experiment.settle(job.options, job.crew->size()); });
+    job.crew->make([&] { job.plan->agree(job.options, job.crew->control()); });
 }
 
 bool wants_all_settings(const Job& job) {
     return Showing(job.options).verbose() || job.options.flag("dry-run");
 }
 
-void warn_of(const Job& job, const Launch& launch) {
+void warn_of(const Job& job, const std::vector<Job>& jobs) {
     if (!job.session.is_root()) return;
-    for (const auto& warning : launch.warnings) base::log::warn(warning);
+    std::set<std::string> told;
+    for (const auto& one : jobs)
+        for (const auto& warning : one.launch().warnings)
+            if (told.insert(warning).second) base::log::warn(warning);
 }
 
-results::Run make_run(const Job& job, const Launch& launch, std::int64_t started, Clock::time_point start,
-                      const ShowsRun& show, TerminalProgress& progress, bool first = true) {
-    RunUnderWay under_way(job, launch, started, start);
+void tell_who_sleeps(const Job& job, TerminalProgress& progress) {
+    if (!job.crew->is_aboard()) progress.activity("sleeping: this run is of fewer ranks");
+}
+
+results::Run make_run(const Job& job, std::int64_t started, Clock::time_point start, const ShowsRun& show,
+                      TerminalProgress& progress, bool first = true) {
+    RunUnderWay under_way(job, started, start);
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
-    results::Run run = experiments::run_whole(*job.plan, under_way.surroundings(progress, first));
+    tell_who_sleeps(job, progress);
+    results::Run run;
+    job.crew->make([&] { run = experiments::run_whole(*job.plan, under_way.surroundings(progress, first)); });
     under_way.deliver(run, progress, show);
     return run;
 }
 
-Job job_of(const Job& job, const experiments::Variant& variant) {
+// Collective: the job with what the run has of its own, and with who makes it.
+Job job_of(const Job& job, const experiments::Variant& variant, Crews& crews) {
     Job own = job;
-    for (const auto& [name, value] : variant.options) own.options.choose(name, value);
+    for (const auto& [name, value] : variant.options) {
+        if (job.options.several(name).size() > 1) own.point += fmt::format("{} {}, ", name, value);
+        own.options.choose(name, value);
+    }
+    own.crew = crews.of(own.options, variant);
+    if (own.options.has("threads")) return own;
+    const std::size_t rank = own.crew->is_aboard() ? own.crew->control().rank() : 0;
+    own.options.resolve("threads", fmt::format("{}", own.launch().placements[rank].threads));
     return own;
 }
 
-// Of what is stored and shown: several runs in one command are compared by their summaries.
+// Of what is stored and shown: several runs in one command are compared by their summaries, and by the times
+// that speedups are made of.
 void drop_samples(results::Run& run) {
+    const auto& kept = report::model::scaling_times();
     for (auto& measurement : run.measurements) {
-        measurement.samples = {};
+        if (std::ranges::find(kept, measurement.name) == kept.end()) measurement.samples = {};
         measurement.warmup = {};
         measurement.stream = nullptr;
     }
@@ -165,35 +227,35 @@ void drop_samples(results::Run& run) {
 
 // What was made is handed to `runs` as soon as it is there, so that it is of use where a later one fails.
 void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const std::vector<Job>& jobs,
-              const Launch& launch, std::vector<results::Run>& runs, TerminalProgress& progress) {
+              std::vector<results::Run>& runs, TerminalProgress& progress) {
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
-    const auto show = one_of_several(job);
     std::vector<std::unique_ptr<RunUnderWay>> under_way(jobs.size());
     bool first = true;
-    take_turns(variants, static_cast<std::uint64_t>(job.options.integer("seed")),
-               {.begin =
-                    [&](std::size_t i) {
-                        under_way[i] =
-                            std::make_unique<RunUnderWay>(jobs[i], launch, unix_now(), Clock::now());
-                        return jobs[i].plan->begin(
-                            under_way[i]->surroundings(progress, std::exchange(first, false)));
-                    },
-                .finished = [&](std::size_t i, const results::Run& run) { under_way[i]->keep_whole(run); },
-                .take =
-                    [&](FinishedRun&& finished) {
-                        auto& run = runs.emplace_back(std::move(finished.run));
-                        under_way[finished.variant]->used(finished.used_s);
-                        under_way[finished.variant]->deliver(run, progress, show);
-                        tell_of_one(jobs[finished.variant], run, progress);
-                        drop_samples(run);
-                    }});
+    take_turns(
+        variants, static_cast<std::uint64_t>(job.options.integer("seed")),
+        {.begin =
+             [&](std::size_t i) {
+                 under_way[i] = std::make_unique<RunUnderWay>(jobs[i], unix_now(), Clock::now());
+                 tell_who_sleeps(jobs[i], progress);
+                 const bool is_first = std::exchange(first, false);
+                 return jobs[i].crew->begin(
+                     [&] { return jobs[i].plan->begin(under_way[i]->surroundings(progress, is_first)); });
+             },
+         .finished = [&](std::size_t i, const results::Run& run) { under_way[i]->keep_whole(run); },
+         .take =
+             [&](FinishedRun&& finished) {
+                 auto& run = runs.emplace_back(std::move(finished.run));
+                 under_way[finished.variant]->used(finished.used_s);
+                 under_way[finished.variant]->deliver(run, progress, one_of_several(jobs[finished.variant]));
+                 tell_of_one(jobs[finished.variant], run, progress);
+                 drop_samples(run);
+             }});
 }
 
-void one_after_the_other(const std::vector<Job>& jobs, const Launch& launch, std::vector<results::Run>& runs,
+void one_after_the_other(const std::vector<Job>& jobs, std::vector<results::Run>& runs,
                          TerminalProgress& progress) {
     for (const Job& own : jobs) {
-        runs.push_back(
-            make_run(own, launch, unix_now(), Clock::now(), one_of_several(own), progress, runs.empty()));
+        runs.push_back(make_run(own, unix_now(), Clock::now(), one_of_several(own), progress, runs.empty()));
         tell_of_one(own, runs.back(), progress);
         drop_samples(runs.back());
     }
@@ -212,6 +274,7 @@ void settle_for_summary(Job& job, const std::vector<Job>& jobs) {
         }
     }
     for (const auto& [name, values] : settled) {
+        if (job.options.several(name).size() > 1) continue;  // as it was asked for
         if (values.size() == 1)
             job.options.choose(name, values.front());
         else if (!job.options.has(name) && texts.contains(name))
@@ -221,10 +284,29 @@ void settle_for_summary(Job& job, const std::vector<Job>& jobs) {
     }
 }
 
+// What the variants differ in and somebody asked for, in their order.
+std::vector<std::string> varied(const Job& job, const std::vector<experiments::Variant>& variants) {
+    std::vector<std::string> names;
+    std::map<std::string, std::set<std::string>> values;
+    for (const auto& variant : variants) {
+        for (const auto& [name, value] : variant.options) {
+            const auto& of_lists = job.experiment.several();
+            const bool follows =
+                std::ranges::find(of_lists, name) != of_lists.end() && job.options.several(name).size() < 2;
+            if (!follows && values[name].insert(value).second && values[name].size() == 2)
+                names.push_back(name);
+        }
+    }
+    return names;
+}
+
 // What the runs came to, as a run of its own.
-results::Run summary_of(const Job& job, const std::vector<results::Run>& runs) {
+results::Run summary_of(const Job& job, const std::vector<experiments::Variant>& variants,
+                        const std::vector<results::Run>& runs) {
     results::Run summary;
     summary.tables = job.experiment.compare(runs);
+    for (auto& table : report::formats::scaling_tables(runs, varied(job, variants)))
+        summary.tables.push_back(std::move(table));
     summary.context = job.experiment.facts_of(runs);
     report::model::Notices warnings;
     for (const auto& run : runs)
@@ -271,16 +353,17 @@ void show_the_finished_one(const Job& job, const results::Run& run, std::size_t 
 
 // A run has failed, or a signal (0: none) came; those before it are stored, and are compared all the same. By
 // rank 0 alone, since the others may be anywhere, and shortly, since they do not wait for long.
-void save_summary(const Job& job, std::vector<results::Run>& runs, std::size_t planned, int signal,
-                  RunUnderWay& under_way, TerminalProgress& progress) {
+void save_summary(const Job& job, const std::vector<experiments::Variant>& variants,
+                  std::vector<results::Run>& runs, int signal, RunUnderWay& under_way,
+                  TerminalProgress& progress) {
     if (!job.session.is_root()) return;
     try {
-        if (runs.size() == 1) show_the_finished_one(job, runs.front(), planned, progress);
+        if (runs.size() == 1) show_the_finished_one(job, runs.front(), variants.size(), progress);
         if (runs.size() < 2) return end(job, runs, progress);
-        auto summary = summary_of(job, runs);
+        auto summary = summary_of(job, variants, runs);
         RunUnderWay::mark_incomplete(
             summary,
-            fmt::format("it compares {} of {} runs, since {}", runs.size(), planned,
+            fmt::format("it compares {} of {} runs, since {}", runs.size(), variants.size(),
                         signal == 0 ? "the next one failed"
                                     : "it was stopped by " + base::StopSignals::name_of(signal)),
             signal);
@@ -294,62 +377,68 @@ void save_summary(const Job& job, std::vector<results::Run>& runs, std::size_t p
 
 // The runs, then what they came to. All are settled before the first one begins: what cannot be is said
 // before any work. A run that fails its checks is a result like the others.
-int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants, const Launch& launch,
+int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants, Crews& crews,
                      std::int64_t started, Clock::time_point start) {
     std::vector<results::Setting> shown;
     std::vector<Job> jobs;
     for (const auto& variant : variants) {
-        settle(jobs.emplace_back(job_of(job, variant)));
-        if (speaks(job) && wants_all_settings(job)) print_whole_header(jobs.back(), launch, shown);
+        settle(jobs.emplace_back(job_of(job, variant, crews)));
+        if (speaks(job) && wants_all_settings(job))
+            print_whole_header(jobs.back(), jobs.back().launch(), shown);
     }
+    job.crew = crews.widest();
     const options::Options asked = job.options;
     settle_for_summary(job, jobs);
-    if (speaks(job) && !wants_all_settings(job)) print_short_header(job, asked, job.options, launch);
-    warn_of(job, launch);
+    if (speaks(job) && !wants_all_settings(job)) print_short_header(job, asked, job.options, job.launch());
+    warn_of(job, jobs);
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);
     const bool turns = job.options.has("order") && job.options.text("order") == "interleaved";
     std::vector<results::Run> runs;
     auto progress = progress_of(job);
     try {
-        turns ? in_turns(job, variants, jobs, launch, runs, progress)
-              : one_after_the_other(jobs, launch, runs, progress);
+        turns ? in_turns(job, variants, jobs, runs, progress) : one_after_the_other(jobs, runs, progress);
     } catch (...) {
         const int signal = signal_that_stopped();
         const auto shortly = results::LockWait{.patience_s = job.options.real("lock-timeout")}.shortened(
             2, "after a failure it is not waited for longer, whatever --lock-timeout is");
-        RunUnderWay under_way(job, launch, started, start, shortly);
-        save_summary(job, runs, variants.size(), signal, under_way, progress);
+        RunUnderWay under_way(job, started, start, shortly);
+        save_summary(job, variants, runs, signal, under_way, progress);
         throw;
     }
     const auto bad = std::ranges::find_if(runs, [](const auto& run) { return run.exit_code != 0; });
     settle_for_summary(job, jobs);  // what was decided on the way, too
-    auto summary = summary_of(job, runs);
-    mark_cut_short(summary, runs);
-    RunUnderWay(job, launch, started, start).deliver(summary, progress, comparison(job, progress));
+    results::Run summary;
+    if (job.session.is_root()) {
+        summary = summary_of(job, variants, runs);
+        mark_cut_short(summary, runs);
+    }
+    RunUnderWay(job, started, start).deliver(summary, progress, comparison(job, progress));
     const int code = bad == runs.end() ? 0 : bad->exit_code;
     runs.push_back(std::move(summary));
     if (job.session.is_root()) end(job, runs, progress);
     return code;
 }
 
-int work(Job& job) {
+int work(Job& asked) {
     const auto start = Clock::now();
     const auto started = unix_now();
-    settle_options(job.session, job.options, job.command_line);
-    const Launch launch = check_launch(job);
+    settle_options(asked.session, asked.options, asked.command_line);
     std::vector<experiments::Variant> variants;
-    comm::together(job.session.control(), [&] { variants = job.experiment.variants(job.options); });
-    if (!variants.empty()) return work_on_variants(job, variants, launch, started, start);
+    comm::together(asked.session.control(), [&] { variants = asked.experiment.variants(asked.options); });
+    Crews crews(asked.session, asked.experiment.default_threads());
+    if (variants.size() > 1) return work_on_variants(asked, variants, crews, started, start);
+    Job job = job_of(asked, variants.empty() ? experiments::Variant() : variants.front(), crews);
     settle(job);
     std::vector<results::Setting> shown;
-    if (speaks(job) && wants_all_settings(job)) print_whole_header(job, launch, shown);
-    if (speaks(job) && !wants_all_settings(job)) print_short_header(job, job.options, job.options, launch);
-    warn_of(job, launch);
+    if (speaks(job) && wants_all_settings(job)) print_whole_header(job, job.launch(), shown);
+    if (speaks(job) && !wants_all_settings(job))
+        print_short_header(job, job.options, job.options, job.launch());
+    warn_of(job, {job});
     if (job.options.flag("dry-run")) return 0;
     prepare_output(job);
     auto progress = progress_of(job);
-    return make_run(job, launch, started, start, the_only_one(job), progress).exit_code;
+    return make_run(job, started, start, the_only_one(job), progress).exit_code;
 }
 
 std::string command_line(const Experiment& experiment, int argc, char** argv) {
@@ -363,6 +452,7 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
     options::Schema schema;
     experiment.describe(schema);
     describe_common(schema);
+    schema.several(experiment.several());
     describe_help(schema);
     const ProgramText text{experiment.command(), "[options]", experiment.summary(), experiment.examples()};
     const auto lists = [&](const options::Options& options) {

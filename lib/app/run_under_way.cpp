@@ -42,20 +42,19 @@ std::int64_t unix_now() {
         .count();
 }
 
-RunUnderWay::RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start,
-                         results::LockWait wait)
+RunUnderWay::RunUnderWay(Job job, std::int64_t started, Clock::time_point start, results::LockWait wait)
     : job_(std::move(job)),
-      launch_(launch),
       id_(results::make_run_id(started)),
       started_(started),
       start_(start),
-      delivery_(job_.options.text("output"), std::move(wait), job_.options.flag("verbose")),
-      place_(job_.session.control(), launch.placements) {}
+      delivery_(job_.options.text("output"), std::move(wait), job_.options.flag("verbose")) {
+    if (job_.crew->is_aboard()) place_.emplace(job_.crew->control(), job_.launch().placements);
+}
 
 experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress, bool first) {
-    place_.begin();
-    experiments::Surroundings around{job_.session.control(), job_.options, progress, first, {}};
-    around.counting = {[this] { place_.counting_begins(); }, [this] { place_.counting_ends(); }};
+    place_->begin();
+    experiments::Surroundings around{job_.crew->control(), job_.options, progress, first, {}};
+    around.counting = {[this] { place_->counting_begins(); }, [this] { place_->counting_ends(); }};
     if (job_.options.text("output") != "none")
         around.keep = [this](const results::Run& so_far) { keep(so_far); };
     return around;
@@ -88,7 +87,7 @@ void RunUnderWay::used(double seconds) {
 
 void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const ShowsRun& show) {
     const bool root = job_.session.is_root();
-    spans_ = place_.spans();
+    if (place_) spans_ = place_->spans();
     progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
     progress.finish();  // nothing is drawn into the answer
     comm::together_politely(
@@ -117,8 +116,8 @@ void RunUnderWay::complete(results::Run& run) const {
     run.version = version();
     run.git_revision = git_revision();
     run.config = settings_of(job_.options);
-    run.hosts =
-        host_rows(launch_.placements, job_.options.has("device") && job_.options.text("device") == "cuda");
+    run.hosts = host_rows(job_.launch().placements,
+                          job_.options.has("device") && job_.options.text("device") == "cuda");
     experiments::add_doubts(run);
     if (!spans_.empty()) run.tables.push_back(use_table(spans_));
     for (const auto& [key, value] : host::facts_of(host::quiet_of(spans_)))
@@ -133,7 +132,7 @@ void RunUnderWay::complete(results::Run& run) const {
 // Before what may follow from it, but for the reason of an exit code, or why it is not valid: that stands
 // first.
 void RunUnderWay::add_warnings_of_place(results::Run& run) const {
-    auto warnings = launch_.warnings;
+    auto warnings = job_.launch().warnings;
     const auto findings = host::check_quiet(host::quiet_of(spans_));
     for (const auto& finding : findings) warnings.push_back(finding.sentence);
     std::erase_if(warnings, [&](const auto& warning) { return is_said(run, warning); });
@@ -146,7 +145,7 @@ void RunUnderWay::add_warnings_of_place(results::Run& run) const {
 // That the machine does not tell of itself is no reason to lose what was measured on it.
 void RunUnderWay::add_context(results::Run& run) const {
     try {
-        const auto context = collect_context(job_.options.text("output"), launch_.placements);
+        const auto context = collect_context(job_.options.text("output"), job_.launch().placements);
         run.context.insert(run.context.begin(), context.begin(), context.end());
     } catch (const std::exception& error) {
         run.warnings.push_back(fmt::format("the run's surroundings could not be recorded: {}", error.what()));

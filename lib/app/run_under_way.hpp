@@ -4,16 +4,17 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/crew.hpp"
 #include "app/delivery.hpp"
 #include "app/place_watch.hpp"
 #include "app/session.hpp"
 #include "app/showing.hpp"
 #include "app/terminal.hpp"
 #include "experiments/shared/experiment.hpp"
-#include "host/placement.hpp"
 
 namespace ranklab::app {
 
@@ -23,12 +24,10 @@ struct Job {
     options::Options options;
     std::string command_line;
     std::shared_ptr<experiments::Plan> plan = nullptr;  ///< once the options are settled
-};
+    std::shared_ptr<const Crew> crew = nullptr;         ///< who makes it
+    std::string point = {};  ///< of a ladder: "ranks 2, ", in front of the run's line
 
-// What the launch says, the same for every run of the job.
-struct Launch {
-    std::vector<host::Placement> placements;
-    std::vector<std::string> warnings;
+    const Launch& launch() const { return crew->launch(); }
 };
 
 std::int64_t unix_now();
@@ -37,12 +36,11 @@ class RunUnderWay {
   public:
     using Clock = std::chrono::steady_clock;
 
-    RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start)
-        : RunUnderWay(job, launch, started, start, {.patience_s = job.options.real("lock-timeout")}) {}
-    RunUnderWay(Job job, const Launch& launch, std::int64_t started, Clock::time_point start,
-                results::LockWait wait);
+    RunUnderWay(Job job, std::int64_t started, Clock::time_point start)
+        : RunUnderWay(job, started, start, {.patience_s = job.options.real("lock-timeout")}) {}
+    RunUnderWay(Job job, std::int64_t started, Clock::time_point start, results::LockWait wait);
 
-    /// What the experiment is given: it outlives the work. Collective: the run begins.
+    /// What the experiment is given: it outlives the work. Collective over the crew: the run begins.
     experiments::Surroundings surroundings(base::ProgressSink& progress, bool first);
 
     /// Secures what is measured so far, on rank 0.
@@ -67,13 +65,12 @@ class RunUnderWay {
     void add_context(results::Run& run) const;
 
     Job job_;
-    const Launch& launch_;
     std::string id_;
     std::int64_t started_;
     Clock::time_point start_;
     Delivery delivery_;
-    PlaceWatch place_;
-    std::vector<host::Span> spans_;  // once the run is delivered
+    std::optional<PlaceWatch> place_;  // on the crew
+    std::vector<host::Span> spans_;    // once the run is delivered
 };
 
 }  // namespace ranklab::app

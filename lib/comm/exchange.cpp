@@ -43,12 +43,17 @@ constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::max();
 struct Outcome {
     std::exception_ptr failure;
     int code = 0;
+    bool is_heard = false;  // of another rank's, which has the sentence
 };
 
 Outcome outcome_of(const std::function<void()>& work) {
     try {
         work();
         return {};
+    } catch (const AloneError&) {
+        throw;
+    } catch (const PeerError& error) {
+        return {std::current_exception(), base::number_of(error.code()), true};
     } catch (const std::exception& error) {
         return {std::current_exception(), base::number_of(base::describe_failure(error).code)};
     } catch (...) {
@@ -65,9 +70,15 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
-// `first` is the lowest rank that failed, or nobody.
-void settle(Communicator& control, const Outcome& mine, std::int64_t first) {
-    if (first == kNobody) return;
+// The lowest of all ranks' is the rank that speaks: the lowest of those that failed by themselves.
+std::int64_t bid(const Communicator& control, const Outcome& mine) {
+    if (!mine.failure) return kNobody;
+    return control.rank() + (mine.is_heard ? control.world_size() : 0);
+}
+
+void settle(Communicator& control, const Outcome& mine, std::int64_t lowest) {
+    if (lowest == kNobody) return;
+    const auto first = lowest % control.world_size();
     const auto first_code = from_root(control, mine.code, static_cast<int>(first));
     if (control.rank() == first) std::rethrow_exception(mine.failure);
     throw PeerError(fmt::format("rank {} failed", first), static_cast<base::ExitCode>(first_code));
@@ -77,22 +88,23 @@ void settle(Communicator& control, const Outcome& mine, std::int64_t first) {
 
 void together(Communicator& control, const std::function<void()>& work) {
     const Outcome mine = outcome_of(work);
-    settle(control, mine, reduced(control, mine.failure ? control.rank() : kNobody, ReduceOp::min));
+    settle(control, mine, reduced(control, bid(control, mine), ReduceOp::min));
 }
 
 void together_politely(Communicator& control, const std::function<void()>& work,
-                       const std::function<void()>& beat, double patience_s) {
+                       const std::function<void()>& beat, double patience_s,
+                       std::chrono::microseconds longest_pause) {
     using Clock = std::chrono::steady_clock;
     constexpr auto kShortest = std::chrono::microseconds(50);
-    constexpr auto kLongest = std::chrono::microseconds(2000);
     const Outcome mine = outcome_of(work);
     // On the heap: an abandoned request may still be written to.
-    auto first = std::make_unique<std::int64_t>(mine.failure ? control.rank() : kNobody);
+    auto first = std::make_unique<std::int64_t>(bid(control, mine));
     Request request = control.start_allreduce(view(std::span(first.get(), 1)), ReduceOp::min);
     const auto deadline = Clock::now() + std::chrono::duration<double>(patience_s);
     const base::Waiting waiting;
     try {
-        for (auto pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
+        for (std::chrono::microseconds pause = kShortest; !request.test();
+             pause = std::min(2 * pause, longest_pause)) {
             if (mine.failure && Clock::now() > deadline) throw_alone(mine.failure);
             beat();
             std::this_thread::sleep_for(pause);

@@ -1,6 +1,7 @@
 // What ranks tell each other over the control plane: texts, verdicts, exit codes.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
@@ -68,15 +69,18 @@ struct AloneError : base::Error {
 };
 
 /// Runs `work` on each rank and lets all ranks know how it went, so that none waits for one that failed:
-/// if any threw, the lowest of them rethrows its error and all others throw PeerError with its exit code.
+/// if any threw, the lowest of them rethrows its error and all others throw PeerError with its exit code. Of
+/// groups within the group: a PeerError is thrown on where no rank has an error of its own; an AloneError at
+/// once.
 void together(Communicator& control, const std::function<void()>& work);
 
 /// The same for long work of which some ranks may have none: who is done waits without taking a core from
 /// those who work, and calls `beat` meanwhile. A rank that failed waits `patience_s` for the others and
 /// throws its error as an AloneError then: they may be in a collective that it left. `control` is of no more
-/// use there.
+/// use there. `longest_pause`: how late an end may be noticed, and how seldom who waits wakes up.
 void together_politely(Communicator& control, const std::function<void()>& work,
-                       const std::function<void()>& beat, double patience_s = 10);
+                       const std::function<void()>& beat, double patience_s = 10,
+                       std::chrono::microseconds longest_pause = std::chrono::milliseconds(2));
 
 /// For what all ranks know: rank `speaker` throws an ErrorType with the sentence, the others a PeerError with
 /// the same sentence and exit code, so that it is told once.

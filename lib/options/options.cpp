@@ -150,7 +150,17 @@ void check_bytes(const Option& option, const std::string& value, const std::stri
                     source, option.minimum, base::printable(value, 60)));
 }
 
+void check_several(const Option& option, const std::string& value, const std::string& source) {
+    std::set<std::string> met;
+    for (const auto& one : base::split(value, ',')) {
+        check_integer(option, one, source);
+        if (!met.insert(one).second)
+            throw base::OptionError(fmt::format("{} names {} twice; name it once", source, one));
+    }
+}
+
 void check_value(const Option& option, const std::string& value, const std::string& source) {
+    if (option.several && value.find(',') != std::string::npos) return check_several(option, value, source);
     if (option.type == Type::choice) check_choice(option, value, source);
     if (option.type == Type::integer) check_integer(option, value, source);
     if (option.type == Type::real) check_real(option, value, source);
@@ -281,6 +291,11 @@ std::vector<std::string> Options::texts(const std::string& name) const {
     return has(name) ? base::split(text(name), kBetweenTexts) : Texts();
 }
 
+std::vector<std::string> Options::several(const std::string& name) const {
+    if (!has(name)) return {};
+    return schema_.at(name).several ? base::split(text(name), ',') : Texts{text(name)};
+}
+
 std::int64_t Options::integer(const std::string& name) const {
     return number_of<std::int64_t>(name, text(name));
 }
@@ -339,7 +354,8 @@ std::vector<Options::Effective> Options::effective() const {
         if (!has(option.name)) continue;
         const std::string& value = text(option.name);
         const bool asked = is_set(option.name) && value != option.fallback;
-        list.push_back({option.name, value, option.type, option.role, asked, option.in_header});
+        const Type type = several(option.name).size() > 1 ? Type::text : option.type;
+        list.push_back({option.name, value, type, option.role, asked, option.in_header});
     }
     return list;
 }

@@ -29,6 +29,8 @@ class Options {
     bool is_set(const std::string& name) const;  ///< by the user: command line or config file
     const std::string& text(const std::string& name) const;
     std::vector<std::string> texts(const std::string& name) const;  ///< empty where it was never given
+    /// Each value of an option that takes several; of another one its value alone.
+    std::vector<std::string> several(const std::string& name) const;
     std::int64_t integer(const std::string& name) const;
     double real(const std::string& name) const;
     std::uint64_t bytes(const std::string& name) const;

@@ -46,7 +46,9 @@ struct Listing {
 /// One run of several that a command makes: what it has in place of the options given.
 struct Variant {
     std::vector<std::pair<std::string, std::string>> options;  ///< name, value
-    int round = 0;  ///< in which it begins, where variants take turns (--order interleaved)
+    int round = 0;        ///< in which it begins, where variants take turns (--order interleaved)
+    int ranks = 0;        ///< of the job's, which make it while the others sleep; 0: all
+    bool spread = false;  ///< those ranks are of as many hosts as there are, and not of as few
 };
 
 /// A run under way, made repetition by repetition, so that others can take turns with it; a run that is one
@@ -117,6 +119,8 @@ class Experiment {
     /// no work.
     virtual std::unique_ptr<Plan> settle(options::Options& options, int world_size) = 0;
 
+    /// Options that take several values, separated by commas: variants() makes a run of each.
+    virtual std::vector<std::string> several() const { return {}; }
     /// The runs that the options ask for, by --order one after the other or in turns; empty: one run, as the
     /// options are.
     virtual std::vector<Variant> variants(const options::Options&) const { return {}; }

@@ -39,11 +39,13 @@ void stop_if_asked(comm::Communicator& control, const std::string& where) {
 }
 
 void refuse_after_a_stop(comm::Communicator& control, int signal) {
-    if (signal == 0) return;
+    // Of a ladder's ranks some slept through the run that was stopped.
+    const auto agreed = static_cast<int>(comm::reduced<std::int64_t>(control, signal, comm::ReduceOp::max));
+    if (agreed == 0) return;
     comm::together(control, [&] {
         throw base::Interrupted(fmt::format("stopped by {}: the runs that were left are not made",
-                                            base::StopSignals::name_of(signal)),
-                                signal);
+                                            base::StopSignals::name_of(agreed)),
+                                agreed);
     });
 }
 

@@ -29,10 +29,10 @@ void check_scaling(const std::string& word) {
     }
 }
 
-// The words of the option, checked; one that changes nothing where it is not given.
+// The words of the option, checked.
 template <class Check>
 std::vector<std::string> swept(const options::Options& options, const std::string& name, Check check) {
-    if (!options.has(name)) return {""};
+    if (!options.has(name)) return {};
     const auto words = base::split(options.text(name), ',');
     std::for_each(words.begin(), words.end(), check);
     return words;
@@ -53,6 +53,83 @@ T sum(const std::vector<T>& values) {
     return sum;
 }
 
+using Settings = std::vector<std::pair<std::string, std::string>>;
+using Axis = std::vector<Settings>;  // what each of its points sets
+
+Axis axis_of(const std::string& option, const std::vector<std::string>& values) {
+    Axis axis;
+    for (const auto& value : values) axis.push_back({{option, value}});
+    return axis;
+}
+
+// The batch that all numbers of ranks share: what the first of them would have.
+std::int64_t shared_batch(const options::Options& options, std::int64_t usual_batch, std::int64_t first) {
+    const auto of_rank = options.several("batch-size");
+    if (of_rank.size() > 1)
+        throw base::OptionError(
+            "--scaling strong shares one batch among the ranks, and --batch-size names several; give one");
+    return first * (of_rank.empty() ? usual_batch : std::stoll(of_rank.front()));
+}
+
+std::string part_of(std::int64_t batch, std::int64_t ranks) {
+    if (batch % ranks != 0)
+        throw base::OptionError(
+            fmt::format("--scaling strong: {} ranks cannot share a batch of {} evenly; "
+                        "give a --global-batch-size that divides by each of --ranks",
+                        ranks, batch));
+    return fmt::format("{}", batch / ranks);
+}
+
+Axis axis_of_ranks(const options::Options& options, std::int64_t usual_batch) {
+    const auto ranks = options.several("ranks");
+    Axis axis = axis_of("ranks", ranks);
+    const bool is_global = options.is_set("global-batch-size");
+    const std::string scaling = options.text_or("scaling", is_global ? "strong" : "weak");
+    if (scaling == "weak" && is_global)
+        throw base::OptionError(
+            "--scaling weak keeps each rank's batch; give --batch-size in place of --global-batch-size");
+    if (scaling == "weak" || is_global || ranks.empty()) return axis;
+    const auto batch = shared_batch(options, usual_batch, std::stoll(ranks.front()));
+    for (Settings& point : axis)
+        point.emplace_back("batch-size", part_of(batch, std::stoll(point.front().second)));
+    return axis;
+}
+
+// One value of --ranks is a point, too: the other ranks sleep. One of the others is nothing to sweep.
+std::vector<Axis> axes_of(const options::Options& options, std::int64_t usual_batch) {
+    std::vector<Axis> axes{axis_of_ranks(options, usual_batch)};
+    const auto add_several = [&](const char* option, const std::vector<std::string>& values) {
+        if (values.size() > 1) axes.push_back(axis_of(option, values));
+    };
+    for (const char* option : {"threads", "workers", "batch-size"})
+        add_several(option, options.several(option));
+    add_several("sync", chosen_syncs(options, {}));
+    axes.push_back(axis_of("global-batch-size", swept(options, "sweep-global-batch", check_number)));
+    axes.push_back(axis_of("lr-scaling", swept(options, "sweep-lr-scaling", check_scaling)));
+    std::erase_if(axes, [](const Axis& axis) { return axis.empty(); });
+    return axes;
+}
+
+// Each of them with each point of the axis.
+std::vector<Variant> crossed(const std::vector<Variant>& variants, const Axis& axis) {
+    std::vector<Variant> all;
+    for (const auto& variant : variants) {
+        for (const Settings& point : axis) {
+            auto& one = all.emplace_back(variant);
+            one.options.insert(one.options.end(), point.begin(), point.end());
+        }
+    }
+    return all;
+}
+
+std::vector<Variant> repeated(const std::vector<Variant>& variants, int rounds) {
+    std::vector<Variant> all;
+    for (int round = 0; round < rounds; ++round) {
+        for (const auto& variant : variants) all.emplace_back(variant).round = round;
+    }
+    return all;
+}
+
 // What several runs cannot share.
 void check_shared(const options::Options& options) {
     for (const char* name : {"checkpoint", "save-parameters"}) {
@@ -68,6 +145,16 @@ std::string name_of(const results::Run& run) {
     return fmt::format("{}, global batch {}{}{}", run.setting("sync"), run.setting("global-batch-size"),
                        run.setting("lr-scaling") == "none" ? "" : ", lr scaling ",
                        run.setting("lr-scaling") == "none" ? "" : run.setting("lr-scaling"));
+}
+
+// In front of the name, what the runs do not have in common of their size: "ranks 2, ".
+std::string size_of(const results::Run& run, const std::vector<results::Run>& runs) {
+    std::string text;
+    for (const char* setting : {"ranks", "threads", "workers"}) {
+        const auto same = [&](const auto& one) { return one.setting(setting) == run.setting(setting); };
+        if (!std::ranges::all_of(runs, same)) text += fmt::format("{} {}, ", setting, run.setting(setting));
+    }
+    return text;
 }
 
 double last(const std::vector<double>& values) {
@@ -90,31 +177,21 @@ std::vector<std::string> chosen_syncs(const options::Options& options,
     return chosen;
 }
 
-std::vector<Variant> sweep_variants(const options::Options& options) {
-    const auto batches = swept(options, "sweep-global-batch", check_number);
-    const auto scalings = swept(options, "sweep-lr-scaling", check_scaling);
-    auto syncs = chosen_syncs(options, {});
-    if (syncs.size() < 2) syncs = {""};
+std::vector<Variant> sweep_variants(const options::Options& options, std::int64_t usual_batch) {
+    const auto axes = axes_of(options, usual_batch);
     const bool repeats = options.is_set("repetitions") && !options.flag("ablation");
     const auto rounds = repeats ? static_cast<int>(options.integer("repetitions")) : 1;
-    if (batches.front().empty() && scalings.front().empty() && syncs.front().empty() && rounds == 1)
-        return {};
-    check_shared(options);
-    std::vector<Variant> variants;
-    for (int round = 0; round < rounds; ++round) {
-        for (const auto& sync : syncs) {
-            for (const auto& batch : batches) {
-                for (const auto& scaling : scalings) {
-                    Variant variant{{}, round};
-                    if (!sync.empty()) variant.options.emplace_back("sync", sync);
-                    if (!batch.empty()) variant.options.emplace_back("global-batch-size", batch);
-                    if (!scaling.empty()) variant.options.emplace_back("lr-scaling", scaling);
-                    variants.push_back(std::move(variant));
-                }
-            }
-        }
-    }
-    return variants;
+    if (axes.empty() && rounds == 1) return {};
+    const bool only_ranks =
+        axes.size() == 1 && axes.front().size() == 1 && rounds == 1 && options.has("ranks");
+    if (!only_ranks) check_shared(options);
+    std::vector<Variant> variants(1);
+    variants.front().spread = options.flag("spread");
+    for (const Axis& axis : axes) variants = crossed(variants, axis);
+    for (auto& variant : variants)
+        for (const auto& [name, value] : variant.options)
+            if (name == "ranks") variant.ranks = std::stoi(value);
+    return repeated(variants, rounds);
 }
 
 results::Table sweep_table(const std::vector<results::Run>& runs) {
@@ -142,7 +219,7 @@ results::Table repetitions_table(const std::vector<results::Run>& runs) {
     };
     std::vector<Repeated> variants;
     for (const auto& run : runs) {
-        const std::string name = name_of(run);
+        const std::string name = size_of(run, runs) + name_of(run);
         auto found = std::find_if(variants.begin(), variants.end(),
                                   [&](const Repeated& one) { return one.name == name; });
         if (found == variants.end()) found = variants.insert(found, {name, {}, {}});

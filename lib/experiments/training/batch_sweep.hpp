@@ -1,7 +1,8 @@
-// One command, several training runs: each gradient sync with each global batch and each scaling of the
-// learning rate, each several times. No torch in here.
+// One command, several training runs: each number of ranks, threads and loader threads with each batch, each
+// gradient sync and each scaling of the learning rate, each several times. No torch in here.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,12 @@ namespace ranklab::experiments {
 /// for one that is not among `known`; empty `known`: not looked at.
 std::vector<std::string> chosen_syncs(const options::Options& options, const std::vector<std::string>& known);
 
-/// --repetitions x --sync x --sweep-global-batch x --sweep-lr-scaling, in the order given; empty without
-/// them. Repetition r begins in round r. OptionError for what is
-/// no list of them, or for an option that several runs cannot share.
-std::vector<Variant> sweep_variants(const options::Options& options);
+/// --repetitions x --ranks x --threads x --workers x --batch-size x --sync x --sweep-global-batch x
+/// --sweep-lr-scaling, each where it has several values, in the order given; empty without them. Repetition r
+/// begins in round r. With --ranks there is one variant at least, and --scaling strong gives each the batch
+/// of a rank. `usual_batch`: of a rank, where nobody gives one. OptionError for what is no list of them, for
+/// a batch that the ranks cannot share, or for an option that several runs cannot share.
+std::vector<Variant> sweep_variants(const options::Options& options, std::int64_t usual_batch);
 
 /// The table `variants`: a row per run, with its rates, steps, samples, time, step time and losses of the
 /// last epoch; `mark` is its warnings.

@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/model_of.hpp"
+#include "experiments/training/resources.hpp"
 #include "host/process.hpp"
 #include "train/channels_last.hpp"
 #include "train/torch_cuda.hpp"
@@ -83,8 +84,9 @@ FormatChoice trial_choice(const TrainingOptions& options, const Surroundings& ar
     // No step has more than a rank's share of the data.
     const std::int64_t ranks = around.control.world_size();
     const auto batch = std::min(options.integer("batch-size"), (samples + ranks - 1) / ranks);
-    const auto known = trials.find(batch);
-    if (known == trials.end()) return trials[batch] = tried(options, around, batch, device);
+    const FormatTrials::key_type what{ranks, compute_threads(options), batch};
+    const auto known = trials.find(what);
+    if (known == trials.end()) return trials[what] = tried(options, around, batch, device);
     auto choice = known->second;
     choice.trial_s = 0;
     return choice;

@@ -126,7 +126,7 @@ std::unique_ptr<Plan> Training::settle(options::Options& options, int world_size
 }
 
 std::vector<Variant> Training::variants(const options::Options& options) const {
-    return sweep_variants(options);
+    return sweep_variants(options, entry_of(nn::models(), options.text("model")).defaults.batch_size);
 }
 
 std::string Training::line_of(const results::Run& run) const {

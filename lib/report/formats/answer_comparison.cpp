@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
+#include "report/formats/footnotes.hpp"
 #include "report/formats/parts.hpp"
 #include "report/formats/screen.hpp"
 #include "report/model/io_ladder.hpp"
@@ -34,6 +36,12 @@ struct Entry {
     std::vector<std::string> others;  ///< under the other heads
     bool stands = true;               ///< false: it failed a check, so that its time is none
     bool sums = true;                 ///< false: its ranks sum no gradients, which is not the others' work
+    double samples = stats::kNone;    ///< a step
+
+    double rate() const { return samples / time_s; }
+    /// Of its interval, from the one end to the other.
+    double least_rate() const { return samples / s.high; }
+    double most_rate() const { return samples / s.low; }
 };
 
 struct Comparison {
@@ -90,27 +98,49 @@ std::string doubt(const Comparison& all, const std::vector<std::size_t>& order) 
                      : fmt::format("; too few for intervals, so it is not known whether it beats {}", who);
 }
 
+// Of steps that are not the same work, which one trains most samples a second.
+std::string headline_of_rates(const Comparison& all) {
+    const std::string what = fmt::format("{} runs, whose steps are not the same work", all.entries.size());
+    std::vector<const Entry*> entries;
+    for (const auto& entry : all.entries)
+        if (competes(entry) && std::isfinite(entry.rate())) entries.push_back(&entry);
+    if (entries.empty()) return what;
+    const Entry& best = **std::ranges::max_element(entries, {}, [](const auto* one) { return one->rate(); });
+    std::vector<std::string> alike, unsure;
+    for (const Entry* other : entries) {
+        if (other == &best || (has_interval(best) && other->most_rate() < best.least_rate())) continue;
+        (has_interval(best) && has_interval(*other) ? alike : unsure).push_back(other->name);
+    }
+    std::string text = fmt::format("{}: most samples/s at {}, {}", what, best.name, plain(best.rate()));
+    if (!alike.empty())
+        text += fmt::format("; {} may have as many: their intervals overlap", model::some_of(alike, 2, "; "));
+    if (!unsure.empty())
+        text += fmt::format("; too few for intervals, so it is not known whether it beats {}",
+                            model::some_of(unsure, 2, "; "));
+    return text;
+}
+
 std::string headline(const Comparison& all) {
     const auto order = in_order(all);
     const Entry& best = all.entries[order.front()];
     const Entry& base = all.entries[all.base];
     if (!usable(best)) return "none of the runs is valid";
-    if (!all.same_work) return fmt::format("{} runs, whose steps are not the same work", all.entries.size());
+    if (!all.same_work) return headline_of_rates(all);
     std::string text = fmt::format("{}, {} {}", best.name, readable_time(best.time_s), all.what);
     if (&base != &best && usable(base))
         text += fmt::format(", {} x as fast as {}", plain(base.time_s / best.time_s), base.name);
     return text + doubt(all, order);
 }
 
-std::string interval(const Entry& entry) {
-    return has_interval(entry) ? fmt::format("{} .. {}", plain(1e3 * entry.s.low), plain(1e3 * entry.s.high))
-                               : "n/a";
+std::string ms_interval(const stats::Interval& s) {
+    const bool is_one = std::isfinite(s.low) && std::isfinite(s.high);
+    return is_one ? fmt::format("{} .. {}", plain(1e3 * s.low), plain(1e3 * s.high)) : "n/a";
 }
 
 std::vector<std::string> row_of(const Entry& entry, const Comparison& all) {
     const Entry& base = all.entries[all.base];
     if (!usable(entry)) return {entry.name + " (INVALID)"};
-    std::vector<std::string> row{entry.name, plain(1e3 * entry.time_s), interval(entry)};
+    std::vector<std::string> row{entry.name, plain(1e3 * entry.time_s), ms_interval(entry.s)};
     if (all.same_work)
         row.push_back(usable(base) && base.sums == entry.sums ? plain(base.time_s / entry.time_s) : "n/a");
     row.insert(row.end(), entry.others.begin(), entry.others.end());
@@ -202,17 +232,22 @@ void choose_base(Comparison& all) {
 }
 
 Comparison of_variants(const Table& stored, const Run& run) {
-    Comparison all{"a step", {"samples a step", "test loss"}, {}};
     const auto columns = varied(stored);
-    all.same_work = std::ranges::find(columns, "global_batch") == columns.end();
-    for (std::size_t row = 0; row < model::row_count(stored); ++row)
-        all.entries.push_back({variant_name(stored, columns, row),
-                               model::number_at(stored, "step_time_s", row),
-                               interval_at(stored, row),
-                               {model::text_at(stored, "global_batch", row),
-                                model::number(model::number_at(stored, "last_validation_loss", row))},
-                               model::text_at(stored, "valid", row) != "NO",
-                               sums(run, model::text_at(stored, "sync", row))});
+    const bool same_work = std::ranges::find(columns, "global_batch") == columns.end();
+    Comparison all{"a step", {same_work ? "samples a step" : "samples/s", "test loss"}, {}, 0, same_work};
+    for (std::size_t row = 0; row < model::row_count(stored); ++row) {
+        const std::string samples = model::text_at(stored, "global_batch", row);
+        Entry entry{variant_name(stored, columns, row),
+                    model::number_at(stored, "step_time_s", row),
+                    interval_at(stored, row),
+                    {},
+                    model::text_at(stored, "valid", row) != "NO",
+                    sums(run, model::text_at(stored, "sync", row)),
+                    base::number_in<double>(samples).value_or(stats::kNone)};
+        entry.others = {same_work ? samples : plain(entry.rate()),
+                        model::number(model::number_at(stored, "last_validation_loss", row))};
+        all.entries.push_back(std::move(entry));
+    }
     choose_base(all);
     return all;
 }
@@ -242,6 +277,97 @@ std::string advised(const Comparison& all, std::size_t from, std::size_t to) {
     return text;
 }
 
+bool has_any(const Table& stored, const char* column) {
+    for (std::size_t row = 0; row < model::row_count(stored); ++row)
+        if (std::isfinite(model::number_at(stored, column, row))) return true;
+    return false;
+}
+
+// The points of a ladder, in their own order.
+class PointsTable {
+  public:
+    explicit PointsTable(const Table& stored)
+        : stored_(stored),
+          unit_(model::text_at(stored, "unit", 0)),
+          shown_{has_any(stored, "speedup"), has_any(stored, "efficiency"),
+                 has_any(stored, "weak_efficiency")} {}
+
+    std::string text() {
+        model::TextTable table(heads());
+        for (std::size_t row = 0; row < model::row_count(stored_); ++row) table.add(cells(row));
+        return table.text() + footnotes_.text() + base::wrapped("  ", note());
+    }
+
+  private:
+    std::vector<std::string> heads() const {
+        std::vector<std::string> heads{"point", "<", unit_ + "s", "ms", "+95% interval"};
+        if (shown_.speedup) heads.insert(heads.end(), {"speedup", "+95% interval"});
+        if (shown_.efficiency) heads.emplace_back("efficiency");
+        if (shown_.weak) heads.emplace_back(shown_.efficiency ? "weak eff." : "efficiency");
+        return heads;
+    }
+
+    std::vector<std::string> cells(std::size_t row) {
+        const std::string mark = at("mark", row);
+        std::vector<std::string> cells{
+            at("point", row), mark.empty() ? "" : base::trim(footnotes_.reference(mark)), at("units", row),
+            plain(1e3 * model::number_at(stored_, "time_s", row)), ms_interval(interval_at(stored_, row))};
+        if (shown_.speedup) cells.insert(cells.end(), {ratio("speedup", row), interval_of_speedup(row)});
+        if (shown_.efficiency) cells.push_back(ratio("efficiency", row));
+        if (shown_.weak) cells.push_back(ratio("weak_efficiency", row));
+        return cells;
+    }
+
+    std::string at(const char* column, std::size_t row) const { return model::text_at(stored_, column, row); }
+    std::string ratio(const char* column, std::size_t row) const {
+        const double value = model::number_at(stored_, column, row);
+        if (std::isfinite(value)) return model::fixed(value, 3);
+        return at("base", row).empty() ? "" : "base";
+    }
+    std::string interval_of_speedup(std::size_t row) const {
+        const double low = model::number_at(stored_, "speedup_low", row);
+        return std::isfinite(low)
+                   ? fmt::format("{:.3f} .. {:.3f}", low, model::number_at(stored_, "speedup_high", row))
+                   : "";
+    }
+
+    std::string note() const {
+        std::string text = "ms: a step, median";
+        if (shown_.efficiency) text += fmt::format("; efficiency: of the speedup, per {}", unit_);
+        if (shown_.weak)
+            text += fmt::format("; {}: where each rank does as much as the base's, per {}",
+                                shown_.efficiency ? "weak eff." : "efficiency", unit_);
+        return text;
+    }
+
+    const Table& stored_;
+    std::string unit_;
+    struct {
+        bool speedup, efficiency, weak;
+    } shown_;
+    Footnotes footnotes_;
+};
+
+std::vector<std::string> column_of(const Table& stored, const char* column) {
+    std::vector<std::string> texts;
+    for (std::size_t row = 0; row < model::row_count(stored); ++row)
+        texts.push_back(model::text_at(stored, column, row));
+    return texts;
+}
+
+// "" where the runs are no ladder.
+std::string scaling_answer(const Run& run) {
+    const Table* scaling = run.find_table("scaling");
+    const Table* verdicts = run.find_table("verdicts");
+    if (scaling == nullptr || verdicts == nullptr || model::row_count(*scaling) == 0) return "";
+    std::string text;
+    for (std::size_t row = 0; row < model::row_count(*verdicts); ++row)
+        for (const char* column : {"verdict", "why"})
+            if (const auto line = model::text_at(*verdicts, column, row); !line.empty())
+                text += base::wrapped("  ", base::one_line(line));
+    return text + PointsTable(*scaling).text();
+}
+
 // Nothing where it is no comparison, or one of nothing.
 std::optional<Comparison> comparison_of(const Run& run) {
     std::optional<Comparison> all;
@@ -257,12 +383,19 @@ std::optional<Comparison> comparison_of(const Run& run) {
 
 }  // namespace
 
+std::string scaling_headline(const Run& run) {
+    const Table* verdicts = run.find_table("verdicts");
+    return verdicts == nullptr ? "" : base::one_line(base::join(column_of(*verdicts, "verdict"), "; "));
+}
+
 std::string comparison_line(const Run& run) {
+    if (const auto line = scaling_headline(run); !line.empty()) return base::wrapped("  ", line);
     const auto all = comparison_of(run);
     return all ? screen_line(all->same_work ? "fastest" : "runs", headline(*all)) : "";
 }
 
 std::string comparison_answer(const Run& run) {
+    if (const auto answer = scaling_answer(run); !answer.empty()) return answer;
     const auto all = comparison_of(run);
     if (!all) return "";
     return comparison_line(run) + advised(*all, 0, 1) + table(*all) +
@@ -271,6 +404,7 @@ std::string comparison_answer(const Run& run) {
 }
 
 std::string comparison_headline(const Run& run) {
+    if (const auto line = scaling_headline(run); !line.empty()) return line;
     const auto all = comparison_of(run);
     return all ? (all->same_work ? "fastest: " : "") + headline(*all) : "";
 }

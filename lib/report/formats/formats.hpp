@@ -40,6 +40,12 @@ std::string runs_text(const std::vector<model::ListedRun>& runs,
                       std::size_t shown = static_cast<std::size_t>(-1), const std::string& chosen = "",
                       const model::HowTo& how_to = {});
 
+/// What the runs of one command come to over ranks, threads or loader threads: the tables `scaling` and
+/// `verdicts`, as write_group_text would say it of these runs by these keys. No tables where the keys hold
+/// none of these, or no run is valid. The runs have the samples of scaling_times().
+std::vector<results::Table> scaling_tables(const std::vector<results::Run>& runs,
+                                           const std::vector<std::string>& keys);
+
 struct Grouping {
     std::vector<std::string> keys;          ///< as of value_of: "ranks", "sync", "host.cpu"
     std::vector<std::string> measurements;  ///< empty: the headline ones of the commands there are

@@ -56,7 +56,7 @@ void write_group_json(const model::ChosenRuns& runs, const Grouping& grouping, c
     const model::RunGroups groups = grouped_runs(runs, grouping);
     const auto sorted = groups.sorted();
     model::GroupScaling scaling;
-    if (sorted.size() <= kMostRows) scaling = model::scaling_of(sorted, groups.keys(), runs.file());
+    if (sorted.size() <= kMostRows) scaling = model::scaling_of(sorted, groups.keys(), runs.loader());
     scaling.rows.resize(sorted.size());
     Json rows = Json::array();
     for (std::size_t i = 0; i < sorted.size(); ++i)

@@ -147,7 +147,7 @@ View view_of(const model::RunGroups& groups, const model::ChosenRuns& runs) {
     View view;
     const std::size_t shown = std::min(sorted.size(), kMostRows);
     model::GroupScaling scaling;
-    if (shown == sorted.size()) scaling = model::scaling_of(sorted, groups.keys(), runs.file());
+    if (shown == sorted.size()) scaling = model::scaling_of(sorted, groups.keys(), runs.loader());
     scaling.rows.resize(shown);
     view.heads = heads_of(groups, groups.measurements(), scaling);
     for (std::size_t i = 0; i < shown; ++i)

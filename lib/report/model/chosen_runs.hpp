@@ -51,6 +51,10 @@ class ChosenRuns {
     /// How many runs visit() and headers() have handed over so far.
     std::size_t handed_over() const { return handed_over_; }
     const results::ResultFile& file() const { return file_; }
+    /// Of any of the file's runs, with its samples; while this lives.
+    std::function<results::Run(const std::string& id)> loader() const {
+        return [this](const std::string& id) { return file_.read(id); };
+    }
     const Choice& choice() const { return choice_; }
     const HowTo& how_to() const { return how_to_; }
     const Selection& selection() const { return selection_; }

@@ -74,10 +74,8 @@ Names apart_from(const KeyedGroup& base, const KeyedGroup& group, const std::str
 
 class AgainstBases {
   public:
-    AgainstBases(const Bases& bases, std::string over, const results::ResultFile& file)
-        : bases_(bases),
-          over_(std::move(over)),
-          ratios_([&file](const std::string& id) { return file.read(id); }) {}
+    AgainstBases(const Bases& bases, std::string over, const LoadRun& load)
+        : bases_(bases), over_(std::move(over)), ratios_(load) {}
 
     ScalingRow row(const KeyedGroup& group) {
         ScalingRow row;
@@ -364,7 +362,7 @@ const std::vector<double>& Ratios::repetitions(std::string_view measurement, con
 }
 
 GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys,
-                        const results::ResultFile& file) {
+                        const LoadRun& load) {
     GroupScaling scaling;
     auto place = keys.end();
     for (const char* key : {"ranks", "threads", "workers"})
@@ -373,7 +371,7 @@ GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector
     scaling.over = *place;
     scaling.unit = unit_of(groups);
     const Bases bases(groups, keys, static_cast<std::size_t>(place - keys.begin()));
-    AgainstBases against(bases, scaling.over, file);
+    AgainstBases against(bases, scaling.over, load);
     for (const auto& group : groups) scaling.rows.push_back(against.row(group));
     mark_bases(scaling, groups, bases);
     for (const KeyedGroup* base : against.used()) scaling.bases.push_back(base_line(*base, keys));

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "report/model/groups.hpp"
-#include "results/result_file.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report::model {
@@ -31,10 +30,13 @@ struct TimesOfBoth {
 /// Why two groups have no efficiency: a clause; "" where they have.
 std::string why_no_efficiency(const Cores& of_base, const Cores& of_group);
 
+/// Gives a run with its samples.
+using LoadRun = std::function<results::Run(const std::string& id)>;
+
 class Ratios {
   public:
-    /// `load` reads a run with its samples; each is asked for once.
-    explicit Ratios(std::function<results::Run(const std::string& id)> load) : load_(std::move(load)) {}
+    /// Each run is asked for once.
+    explicit Ratios(LoadRun load) : load_(std::move(load)) {}
 
     /// Of groups that have the measurement.
     TimesOfBoth of(std::string_view measurement, const RunGroup& base, const RunGroup& group);
@@ -42,7 +44,7 @@ class Ratios {
   private:
     const std::vector<double>& repetitions(std::string_view measurement, const RunGroup& of_one);
 
-    std::function<results::Run(const std::string&)> load_;
+    LoadRun load_;
     std::map<std::pair<std::string, std::string>, std::vector<double>> read_;
 };
 
@@ -92,9 +94,8 @@ struct GroupScaling {
 /// group is the single-device runs whose other keys are the same, but for those that mean nothing on one
 /// device; where there are none the fewest ranks whose other keys are the same. Strong is claimed where the
 /// work of all ranks together is the same (global-batch-size; files and size of io), weak where that of each
-/// rank is (batch-size), nothing where other work was done. The samples of groups of one run are read from
-/// the file.
+/// rank is (batch-size), nothing where other work was done. Of groups of one run the samples are asked for.
 GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys,
-                        const results::ResultFile& file);
+                        const LoadRun& load);
 
 }  // namespace ranklab::report::model

@@ -332,6 +332,19 @@ void add_checks(Schema& rows) {
 
 void add_sweep(Schema& rows) {
     rows.section("Several runs in one command")
+        .integer("ranks", {1, 1'000'000'000}, kOpen,
+                 "how many of the job's ranks train, while the others sleep (default: all)")
+        .role(Role::bookkeeping)  // the ranks that took part are compared
+        .choice("scaling", {"strong", "weak"}, kOpen,
+                "of several --ranks: strong, they share one global batch, --global-batch-size or what the "
+                "first number of ranks has; weak, each rank keeps its --batch-size (the default)")
+        .role(Role::bookkeeping)  // the batches are compared
+        .needs({.other = "ranks"})
+        .flag("spread",
+              "with fewer --ranks than the job has: one rank of each host in turn, in place of as "
+              "few hosts as possible")
+        .role(Role::together)
+        .needs({.other = "ranks"})
         .text("sweep-global-batch", "N,N", kOpen,
               "one run for each of these global batches, all from the same weights; with --epochs they see "
               "the same samples")

@@ -122,6 +122,28 @@ constexpr Column kRepetitions[] = {
     {"throughput_samples_per_s", number, "median of the runs' medians"},
 };
 
+constexpr Column kScaling[] = {
+    {"point", text, "what was varied, and its value"},
+    {"unit", text, "what efficiency is per: core or GPU"},
+    {"units", whole, "of all ranks; 0: not known"},
+    {"n", whole, "valid runs"},
+    {"time_s", number, "of a step or job: median over runs of their medians"},
+    {"low_s", number, "of its interval"},
+    {"high_s", number, "of its interval"},
+    {"speedup", number, "over the strong base, which did the same work"},
+    {"speedup_low", number, "of its interval"},
+    {"speedup_high", number, "of its interval"},
+    {"efficiency", number, "of that speedup"},
+    {"weak_efficiency", number, "over the weak base, whose ranks each did as much"},
+    {"base", text, "yes where others are measured by it"},
+    {"mark", text, "why it is to be read with care"},
+};
+
+constexpr Column kVerdicts[] = {
+    {"verdict", text, "which point is best, and how surely"},
+    {"why", text, "the phase that tells it; empty: none does"},
+};
+
 constexpr Column kAblation[] = {
     {"trial", text, "what was left out"},
     {"trials", whole, "made"},
@@ -259,6 +281,8 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"waterfall", "a part of the step", kWaterfall},
     {"variants", "a run of the command", kVariants},
     {"repetitions", "a variant", kRepetitions},
+    {"scaling", "a point of a ladder", kScaling},
+    {"verdicts", "a base of a ladder", kVerdicts},
     {"ladder", "a strategy", kLadder},
     {"io_phases", "a phase of writing and reading", kIoPhases},
     {"io_ranks", "a rank", kIoRanks},

@@ -97,13 +97,13 @@ TEST(LearningRateOptions, WarnOfARunThatEndsWithinTheWarmup) {
 }
 
 TEST(BatchSweep, IsEachBatchWithEachScaling) {
-    EXPECT_TRUE(sweep_variants(options_of({})).empty());
-    const auto variants =
-        sweep_variants(options_of({"--sweep-global-batch", "32,512", "--sweep-lr-scaling", "none,linear"}));
+    EXPECT_TRUE(sweep_variants(options_of({}), 64).empty());
+    const auto variants = sweep_variants(
+        options_of({"--sweep-global-batch", "32,512", "--sweep-lr-scaling", "none,linear"}), 64);
     ASSERT_EQ(variants.size(), 4U);
     EXPECT_EQ(variants[3].options, (std::vector<std::pair<std::string, std::string>>{
                                        {"global-batch-size", "512"}, {"lr-scaling", "linear"}}));
-    EXPECT_EQ(sweep_variants(options_of({"--sweep-lr-scaling", "sqrt"})).front().options.size(), 1U);
+    EXPECT_EQ(sweep_variants(options_of({"--sweep-lr-scaling", "sqrt"}), 64).front().options.size(), 1U);
     auto options = options_of({"--sweep-global-batch", "32,512"});
     options.choose("global-batch-size", "32");
     EXPECT_EQ(options.integer("global-batch-size"), 32);
@@ -118,7 +118,7 @@ TEST(BatchSweep, RefusesWhatIsNoListAndWhatRunsCannotShare) {
                                {"--sweep-lr-scaling", "none,,sqrt"},
                                {"--sweep-global-batch", "8", "--checkpoint", "c"},
                                {"--sweep-lr-scaling", "sqrt", "--save-parameters", "p"}})
-        EXPECT_THROW(static_cast<void>(sweep_variants(options_of(words))), base::OptionError) << words[1];
+        EXPECT_THROW(static_cast<void>(sweep_variants(options_of(words), 64)), base::OptionError) << words[1];
 }
 
 TEST(BatchSweep, PutsTheRunsBesideEachOther) {
@@ -161,14 +161,15 @@ TEST(BatchSweep, PutsTheRunsBesideEachOther) {
 }
 
 TEST(BatchSweep, RepetitionsAndSyncsAreVariantsToo) {
-    const auto variants = sweep_variants(options_of({"--sync", "flat,bucketed,flat", "--repetitions", "3"}));
+    const auto variants =
+        sweep_variants(options_of({"--sync", "flat,bucketed,flat", "--repetitions", "3"}), 64);
     ASSERT_EQ(variants.size(), 6U);
     EXPECT_EQ(variants[0].round, 0);
     EXPECT_EQ(variants[3].round, 1);
     EXPECT_EQ(variants[3].options.front().second, "bucketed");
-    EXPECT_TRUE(sweep_variants(options_of({"--sync", "flat"})).empty());
-    EXPECT_TRUE(sweep_variants(options_of({"--repetitions", "1"})).empty());
-    EXPECT_TRUE(sweep_variants(options_of({"--repetitions", "3", "--ablation"})).empty()) << "its own";
+    EXPECT_TRUE(sweep_variants(options_of({"--sync", "flat"}), 64).empty());
+    EXPECT_TRUE(sweep_variants(options_of({"--repetitions", "1"}), 64).empty());
+    EXPECT_TRUE(sweep_variants(options_of({"--repetitions", "3", "--ablation"}), 64).empty()) << "its own";
     EXPECT_THROW(chosen_syncs(options_of({"--sync", "flat,flta"}), {"none", "flat"}), base::OptionError);
 }
 

@@ -60,7 +60,8 @@ GroupScaling scaling_by(const Keys& keys, const std::vector<StoredRun>& runs) {
     const StoredRuns stored(runs);
     RunGroups groups(keys, {});
     for (const auto& run : runs) groups.add(run);
-    return scaling_of(groups.sorted(), groups.keys(), stored.file());
+    return scaling_of(groups.sorted(), groups.keys(),
+                      [&](const std::string& id) { return stored.file().read(id); });
 }
 
 TEST(Cores, AreTheComputeThreadsOfAllRanksButNoMoreThanTheirCpus) {
