@@ -284,18 +284,17 @@ void settle_for_summary(Job& job, const std::vector<Job>& jobs) {
     }
 }
 
-// What the variants differ in and somebody asked for, in their order.
+// What the variants differ in, in the order in which they name it, but for what only follows from it.
 std::vector<std::string> varied(const Job& job, const std::vector<experiments::Variant>& variants) {
-    std::vector<std::string> names;
     std::map<std::string, std::set<std::string>> values;
-    for (const auto& variant : variants) {
-        for (const auto& [name, value] : variant.options) {
-            const auto& of_lists = job.experiment.several();
-            const bool follows =
-                std::ranges::find(of_lists, name) != of_lists.end() && job.options.several(name).size() < 2;
-            if (!follows && values[name].insert(value).second && values[name].size() == 2)
-                names.push_back(name);
-        }
+    for (const auto& variant : variants)
+        for (const auto& [name, value] : variant.options) values[name].insert(value);
+    const auto lists = job.experiment.several();
+    std::vector<std::string> names;
+    for (const auto& [name, value] : variants.front().options) {
+        const bool was_asked =
+            std::ranges::find(lists, name) == lists.end() || job.options.several(name).size() > 1;
+        if (was_asked && values[name].size() > 1) names.push_back(name);
     }
     return names;
 }

@@ -98,6 +98,7 @@ std::string Training::examples() const {
            "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two threads that "
            "share the "
            "batch\n"
+           "  mpirun -n 4 ranklab train --ranks 1,2,4 --scaling strong    a ladder in one job\n"
            "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration under Slurm\n"
            "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
 }

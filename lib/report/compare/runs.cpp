@@ -43,10 +43,11 @@ bool is_unset(const std::string& value) {
     return value.empty() || value == "false" || value == "nan";
 }
 
-// `ranklab io` has a setting `ranks`: those that a rung used, of the world's.
+// The setting `ranks` of `ranklab io`: those that a rung used, of the world's. A training's hosts are those
+// of the ranks that trained.
 void add_places(const Run& run, model::Conditions& conditions) {
-    const bool asked = conditions.count("ranks") != 0;
-    conditions[asked ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
+    const bool some = run.command == "io" && conditions.count("ranks") != 0;
+    conditions[some ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
     conditions["nodes"] = fmt::format("{}", model::node_count(run));
     conditions["hosts"] = model::hosts_of(run);
     if (const auto devices = model::devices_of(run); !devices.empty()) conditions["devices"] = devices;

@@ -334,7 +334,7 @@ void add_sweep(Schema& rows) {
     rows.section("Several runs in one command")
         .integer("ranks", {1, 1'000'000'000}, kOpen,
                  "how many of the job's ranks train, while the others sleep (default: all)")
-        .role(Role::bookkeeping)  // the ranks that took part are compared
+        .role(Role::scale)
         .choice("scaling", {"strong", "weak"}, kOpen,
                 "of several --ranks: strong, they share one global batch, --global-batch-size or what the "
                 "first number of ranks has; weak, each rank keeps its --batch-size (the default)")

@@ -78,6 +78,27 @@ TEST(TogetherPolitely, TellsAllRanksOfAFailure) {
     }
 }
 
+// Of ranks in a group of their own one fails; all ranks hear of it, and who has the sentence says it.
+TEST(TogetherPolitely, TheSentenceOfAGroupIsToldByWhoHasIt) {
+    if (world().world_size() < 2) GTEST_SKIP() << "there is nobody to hear it from";
+    const int last = world().world_size() - 1;
+    const auto group = world().split(0, world().rank());
+    const auto fails = [&] {
+        together(*group, [&] {
+            if (group->rank() == last) throw base::DataError("the sentence");
+        });
+    };
+    for (const bool politely : {false, true}) {
+        try {
+            politely ? together_politely(world(), fails, [] {}) : together(world(), fails);
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const base::Error& error) {
+            EXPECT_EQ(error.code(), base::ExitCode::wrong_data);
+            EXPECT_EQ(std::string(error.what()) == "the sentence", world().rank() == last) << error.what();
+        }
+    }
+}
+
 // What was begun on `open` and left: the others end it, so that MPI can.
 void end_for(Communicator& open) {
     std::int64_t nothing = 0;

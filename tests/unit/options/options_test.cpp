@@ -45,6 +45,26 @@ TEST(Options, TheCommandLineOverrulesDefaults) {
     EXPECT_TRUE(options.is_set("steps"));
 }
 
+TEST(Options, SomeTakeSeveralValues) {
+    auto schema = sample_schema();
+    schema.several({"batch-size"});
+    const auto several = Options::parse(schema, {"--batch-size", "8,16,32"});
+    EXPECT_EQ(several.several("batch-size"), (std::vector<std::string>{"8", "16", "32"}));
+    EXPECT_TRUE(several.several("global-batch-size").empty()) << "nobody gave it";
+    EXPECT_EQ(several.several("steps"), (std::vector<std::string>{"200"}));
+    auto one = several;
+    one.choose("batch-size", "16");
+    EXPECT_EQ(one.integer("batch-size"), 16);
+    for (const char* wrong : {"8,", "8,0", "8,8", ",8", "8;9", "8,x"})
+        EXPECT_THROW(Options::parse(schema, {"--batch-size", wrong}), base::OptionError) << wrong;
+    EXPECT_THROW(Options::parse(schema, {"--steps", "3,4"}), base::OptionError) << "that one takes one";
+    for (const auto& setting : several.effective()) {
+        if (setting.name == "batch-size") {
+            EXPECT_EQ(setting.type, Type::text) << "a list is no number";
+        }
+    }
+}
+
 TEST(Options, AnUnknownOneIsNamedWithTheNearest) {
     EXPECT_THAT(refusal({"--step", "3"}), AllOf(HasSubstr("--step"), HasSubstr("did you mean --steps?")));
     EXPECT_THAT(refusal({"--batch_size=3"}),

@@ -27,9 +27,9 @@ Names together(const Names& one, const Names& other) {
     return both;
 }
 
-const Names kToNobody{"output",         "label",        "config",        "quiet",        "seed",
-                      "directory",      "time-limit",   "stall-timeout", "lock-timeout", "order",
-                      "made-for-ranks", "expect-ranks", "data-dir",      "memory-format"};
+const Names kToNobody{"output",         "label",        "config",        "quiet",         "seed",
+                      "directory",      "time-limit",   "stall-timeout", "lock-timeout",  "order",
+                      "made-for-ranks", "expect-ranks", "data-dir",      "memory-format", "scaling"};
 const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
                                "benchy-json", "save-parameters", "keep"};
 const Names kNotToGroups{"warmup",      "steps",           "epochs",           "ranks", "overlap-steps",
@@ -63,7 +63,7 @@ TEST(Settings, OfFilesCountByBeingSet) {
 TEST(Settings, SomeMeanNothingOnASingleDevice) {
     EXPECT_EQ(those_that(is_between_ranks),
               (Names{"mode", "sync", "backend", "bucket-cap-mb", "progress", "transfer", "compress",
-                     "overlap-steps", "no-broadcast-buffers", "replicas", "sharding"}));
+                     "overlap-steps", "no-broadcast-buffers", "replicas", "sharding", "spread"}));
 }
 
 TEST(Settings, SomeFollowFromTheRanksOfANode) {

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "experiments/training/batch_sweep.hpp"
 #include "experiments/training/options.hpp"
+#include "experiments/training/training.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -17,6 +18,7 @@ options::Options options_of(const Words& words) {
     options::Schema schema;
     describe_training(schema);
     schema.append(vocabulary::common_settings()).fallback("warmup", "0").fallback("global-batch-size", "128");
+    schema.several(Training().several());
     return options::Options::parse(schema, words);
 }
 
@@ -109,6 +111,33 @@ TEST(BatchSweep, IsEachBatchWithEachScaling) {
     EXPECT_EQ(options.integer("global-batch-size"), 32);
     EXPECT_TRUE(options.is_set("global-batch-size"));
     EXPECT_THROW(options.choose("global-batch-size", "0"), base::OptionError);
+}
+
+TEST(RankLadder, IsEachNumberOfRanksWithItsPartOfTheBatch) {
+    using Settings = std::vector<std::pair<std::string, std::string>>;
+    const auto strong = sweep_variants(options_of({"--ranks", "2,4", "--scaling", "strong"}), 64);
+    ASSERT_EQ(strong.size(), 2U);
+    EXPECT_EQ(strong[0].options, (Settings{{"ranks", "2"}, {"batch-size", "64"}}));
+    EXPECT_EQ(strong[1].options, (Settings{{"ranks", "4"}, {"batch-size", "32"}}));
+    EXPECT_EQ(strong[1].ranks, 4);
+    const auto weak = sweep_variants(options_of({"--ranks", "1,3", "--spread"}), 64);
+    ASSERT_EQ(weak.size(), 2U);
+    EXPECT_EQ(weak[1].options, (Settings{{"ranks", "3"}})) << "each rank keeps its batch";
+    EXPECT_TRUE(weak[1].spread);
+    const auto shared = sweep_variants(options_of({"--ranks", "1,3", "--global-batch-size", "30"}), 64);
+    EXPECT_EQ(shared[1].options, (Settings{{"ranks", "3"}})) << "the batch is said";
+    EXPECT_EQ(sweep_variants(options_of({"--ranks", "2"}), 64).size(), 1U) << "the others sleep";
+    EXPECT_EQ(sweep_variants(options_of({"--ranks", "1,2", "--batch-size", "8,16", "--repetitions", "3"}), 64)
+                  .size(),
+              12U);
+}
+
+TEST(RankLadder, RefusesABatchThatCannotBeShared) {
+    for (const Words& words : {Words{"--ranks", "2,3", "--scaling", "strong", "--batch-size", "4"},
+                               {"--ranks", "1,2", "--scaling", "strong", "--batch-size", "4,8"},
+                               {"--ranks", "1,2", "--scaling", "weak", "--global-batch-size", "8"},
+                               {"--ranks", "1,2", "--checkpoint", "c"}})
+        EXPECT_THROW(static_cast<void>(sweep_variants(options_of(words), 64)), base::OptionError) << words[3];
 }
 
 TEST(BatchSweep, RefusesWhatIsNoListAndWhatRunsCannotShare) {
