@@ -11,9 +11,11 @@
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/shell_path.hpp"
+#include "base/wrap.hpp"
 #include "campaign/conduct.hpp"
 #include "campaign/script.hpp"
 #include "campaign/tables.hpp"
+#include "campaign/verdict.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -109,8 +111,9 @@ void print_collected(const Campaign& of, const std::vector<results::Merged>& mer
     std::size_t added = 0;
     std::size_t known = 0;
     for (const auto& file : merged) added += file.added, known += file.known;
-    print("{}: {} runs added, {} were there already\nNext:\n{}", of.output.string(), added, known,
-          campaign::report_commands(of));
+    print("{}: {} runs added, {} were there already\n", of.output.string(), added, known);
+    print_text(base::wrapped("", campaign::verdict_line(of)));
+    print("Next:\n{}", campaign::report_commands(of));
 }
 
 int collect(const Options&, const Campaign& of, const std::vector<Job>& jobs) {

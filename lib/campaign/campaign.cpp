@@ -45,7 +45,9 @@ std::vector<std::string> words_of(const Schema& schema, const Settings& settings
 // As if they stood on a command line, which has the checks and the sentences.
 Options checked(const Schema& schema, const Settings& settings, const std::string& place) {
     try {
-        return Options::parse(schema, words_of(schema, settings));
+        Options options = Options::parse(schema, words_of(schema, settings));
+        if (&schema == &campaign_keys()) options.check_relations();  // a command has more to settle before
+        return options;
     } catch (const base::OptionError& error) {
         throw base::OptionError(fmt::format("{}: {}", place, options::told(error)));
     }
@@ -199,7 +201,29 @@ Campaign header_of(const fs::path& file, const Options& own) {
     campaign.sbatch = shell_words(own.text_or("sbatch-options", ""));
     campaign.mpirun = shell_words(own.text_or("mpirun-options", ""));
     campaign.prologue = own.text_or("prologue", "");
+    if (own.has("faster") && own.has("than"))
+        campaign.question = Question{own.text("faster"), own.text("than"), own.real("worth-it-above")};
     return campaign;
+}
+
+// One number stands for each side.
+void check_question(const Campaign& campaign) {
+    if (!campaign.question) return;
+    for (const auto& [key, name] :
+         {std::pair{"faster", campaign.question->faster}, {"than", campaign.question->than}}) {
+        const auto found = std::ranges::find(campaign.workloads, name, &Workload::name);
+        std::vector<std::string> names;
+        for (const auto& workload : campaign.workloads) names.push_back(workload.name);
+        if (found == campaign.workloads.end())
+            throw base::OptionError(fmt::format("{}, [{}]: {} = {}: there is no such workload; there are {}",
+                                                campaign.file.string(), kOwn, key, base::printable(name, 60),
+                                                base::join(names, ", ")));
+        if (found->ranks.size() * found->choices.size() > 1)
+            throw base::OptionError(fmt::format(
+                "{}, [{}]: {} = {}: that workload has several points; give it one number of ranks "
+                "and no alternatives",
+                campaign.file.string(), kOwn, key, name));
+    }
 }
 
 }  // namespace
@@ -221,7 +245,14 @@ const Schema& campaign_keys() {
             .text("sbatch-options", "WORDS", std::nullopt, "more for sbatch, as in --exclusive")
             .text("mpirun-options", "WORDS", std::nullopt, "more for mpirun, as in --oversubscribe")
             .text("prologue", "LINE", std::nullopt,
-                  "a line of bash before each job, as in module load gcc openmpi hdf5");
+                  "a line of bash before each job, as in module load gcc openmpi hdf5")
+            .text("faster", "SECTION", std::nullopt,
+                  "a workload; collect says how many times as fast as `than` it is")
+            .needs({.other = "than"})
+            .text("than", "SECTION", std::nullopt, "the workload that `faster` is measured by")
+            .needs({.other = "faster"})
+            .real("worth-it-above", {0, 1e6}, "1", "`faster` is worth it if it is more times as fast")
+            .needs({.other = "faster"});
         return keys;
     }();
     return schema;
@@ -265,6 +296,7 @@ Campaign read(const fs::path& file) {
     if (campaign.workloads.empty())
         throw base::OptionError(fmt::format(
             "{}: there is no workload: add a section such as [strong] with command = train", file.string()));
+    check_question(campaign);
     return campaign;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,12 @@ struct Workload {
     std::int64_t minutes = 0;  ///< of a job at most
 };
 
+/// A question that a campaign answers: is one of its workloads so many times as fast as another one?
+struct Question {
+    std::string faster, than;  ///< names of workloads of one point each
+    double above = 1;          ///< worth it where it is more than that many times as fast
+};
+
 /// How jobs are started.
 enum class Launcher {
     slurm,   ///< sbatch and srun
@@ -53,6 +60,7 @@ struct Campaign {
     std::vector<std::string> sbatch, mpirun;  ///< more words for the launchers
     std::string prologue;                     ///< a shell line before each job: "module load gcc openmpi"
     std::vector<Workload> workloads;
+    std::optional<Question> question;
 };
 
 /// Reads the file. OptionError with file, section and key for whatever it should not hold; a key that no

@@ -10,6 +10,7 @@ import random
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -88,6 +89,10 @@ class ReadingTest(CampaignCase):
             HEAD + IO.replace("1,2", ""): r"\[files\].*ranks",
             HEAD + IO.replace("command = io\n", ""): r"\[files\].*command",
             HEAD + IO.replace("= io", "= compare"): r"\[files\].*compare.*train, io",
+            HEAD + "faster = files\n" + IO: r"\[campaign\].*faster.*than",
+            HEAD + "worth-it-above = 10\n" + IO: r"\[campaign\].*worth-it-above.*faster",
+            HEAD + "faster = files\nthan = fiels\n" + IO: r"\[campaign\].*(several points|fiels)",
+            HEAD + "faster = nothing\nthan = files\n" + IO: r"\[campaign\].*nothing.*files",
             HEAD + IO + "output = x.h5\n": r"\[files\].*output is what the campaign sets",
             HEAD + IO + "time = soon\n": r"\[files\].*time.*soon",
             HEAD + IO + "size = 30\n": r"size is there twice",
@@ -243,6 +248,26 @@ class RunningTest(CampaignCase):
         result = cli.run("bash", self.jobs / "files-1r-rep1.sh", cwd="/")  # by hand
         self.assertCode(result, 0)
         self.assertIn("this job is done", result.stdout)
+
+    def test_a_question_is_answered_by_an_interval(self):
+        """The two limits are so far apart that each has one answer on any machine."""
+        one = IO.replace("1,2", "1").replace("repeat = 2", "repeat = 6")
+        loop = one.replace("[files]", "[slow]").replace("size = 20", "size = 600").replace("= binary", "= text-loop")
+        fast = one.replace("[files]", "[fast]").replace("size = 20", "size = 600")
+        for above, words in ((0.001, "worth it, since it is more than 0.001 times"), (1e5, "not worth it, since it is not more than 100000 times")):
+            self.write(HEAD + f"faster = fast\nthan = slow\nworth-it-above = {above}\n" + loop + fast)
+            text = " ".join(self.campaign("run").stdout.split())
+            self.assertRegex(text, r"fast is [0-9.e+]+ times as fast as slow, 95 % interval [0-9.]+ \.\. [0-9.]+ \(.*, 6 and 6 jobs\): " + words)
+        with h5py.File(self.results) as file:
+            rates = {label: [run["samples/write_MiBps"][()].ravel()[0] for run in file["runs"].values() if run.attrs["label"].endswith(label)]
+                     for label in ("fast", "slow")}
+        ratio = float(re.search(r"fast is ([0-9.e+]+) times", text).group(1))
+        self.assertAlmostEqual(ratio / (statistics.median(rates["fast"]) / statistics.median(rates["slow"])), 1, delta=1e-3)
+
+    def test_a_question_without_runs_is_not_answered(self):
+        bad = IO.replace("[files]", "[bad]").replace("ranks = 1,2", "ranks = 1") + "directory = /proc/nowhere\n"
+        self.write(HEAD + "faster = bad\nthan = files\n" + bad + IO.replace("1,2", "1"))
+        self.assertIn("is not known: bad has no valid run", " ".join(self.campaign("run", code=5).stdout.split()))
 
     def test_a_hostile_folder(self):
         self.folder = self.folder / "a b%j'$(touch pwned)"
