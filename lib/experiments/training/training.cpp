@@ -42,8 +42,8 @@ std::vector<Setting> facts_of(const options::Options& options, const TrainingOpt
                      "about 3 times that)",
                      outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
          false},
-        {"learning-rate", lr_text(options, settled.rate), false},
-        {"ranks", fmt::format("{}", world_size), true}};
+        {"learning-rate", lr_text(options, settled.rate), false}};
+    if (!options.has("ranks")) facts.push_back({"ranks", fmt::format("{}", world_size), true});
     if (const auto open = open_until_the_data(options, settled); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.has("steps") && !options.is_set("steps") && !options.flag("ablation"))
