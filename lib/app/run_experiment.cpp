@@ -10,6 +10,7 @@
 
 #include "app/context.hpp"
 #include "app/job_start.hpp"
+#include "app/launch_checks.hpp"
 #include "app/mpi_program.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -79,6 +80,10 @@ Launch check_launch(Job& job) {
     const int threads = threads_of(job.options, job.experiment.default_threads());
     Launch launch{session.gather_placements(threads), {}};
     launch.warnings = guard_launch(session, job.options, launch.placements);
+    if (!job.options.flag("dry-run"))
+        if (const auto local =
+                check_results_folder(session.control(), launch.placements, job.options.text("output")))
+            launch.warnings.push_back(options::told(local->sentence(), local->settings));
     if (!job.options.has("threads")) {
         const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
         job.options.resolve("threads", fmt::format("{}", mine.threads));

@@ -135,7 +135,7 @@ void RunUnderWay::complete(results::Run& run) const {
 void RunUnderWay::add_warnings_of_place(results::Run& run) const {
     auto warnings = launch_.warnings;
     const auto findings = host::check_quiet(host::quiet_of(spans_));
-    for (const auto& finding : findings) warnings.push_back(finding.sentence);
+    for (const auto& finding : findings) warnings.push_back(finding.sentence());
     std::erase_if(warnings, [&](const auto& warning) { return is_said(run, warning); });
     run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
     const bool has_reason = run.exit_code != 0 || !run.valid;

@@ -71,6 +71,14 @@ LauncherView read_launcher() {
     return read_launcher(environment);
 }
 
+SlurmTasks read_slurm_tasks(const std::function<const char*(const char*)>& lookup) {
+    return {number(lookup("SLURM_NTASKS")), number(lookup("SLURM_STEP_NUM_TASKS"))};
+}
+
+SlurmTasks read_slurm_tasks() {
+    return read_slurm_tasks(environment);
+}
+
 bool has_task_environment(const std::function<const char*(const char*)>& lookup) {
     return std::any_of(std::begin(kTaskNames), std::end(kTaskNames),
                        [&](const char* name) { return lookup(name) != nullptr; });
