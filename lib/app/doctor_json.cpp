@@ -23,15 +23,21 @@ Json gpu_json(const host::OwnGpu& gpu) {
 }
 
 Json rank_json(const host::Placement& p) {
-    return {{"rank", p.rank},   {"local_rank", p.local_rank},    {"host", p.host},
-            {"cpus", p.cpus},   {"cores", p.cores},              {"threads", p.threads},
-            {"gpus", p.gpus},   {"own_gpu", gpu_json(p.own_gpu)}, {"cpu", p.cpu},
-            {"build", p.build}, {"libraries", p.libraries}};
+    return {{"rank", p.rank},
+            {"local_rank", p.local_rank},
+            {"host", p.host},
+            {"cpus", p.cpus},
+            {"cores", p.cores},
+            {"threads", p.threads},
+            {"gpus", p.gpus},
+            {"own_gpu", gpu_json(p.own_gpu)},
+            {"cpu", p.cpu},
+            {"build", p.build},
+            {"libraries", p.libraries}};
 }
 
 Json clock_json(const host::ClockOffset& clock) {
-    return {
-        {"host", clock.host}, {"seconds_ahead", clock.seconds}, {"uncertainty_s", clock.uncertainty_s}};
+    return {{"host", clock.host}, {"seconds_ahead", clock.seconds}, {"uncertainty_s", clock.uncertainty_s}};
 }
 
 template <class Values>

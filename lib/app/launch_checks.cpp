@@ -130,12 +130,13 @@ std::optional<host::Finding> check_results_folder(comm::Communicator& control,
     return host::Finding{
         "local-results-folder",
         false,
-        fmt::format("{} is a folder of {} alone, {} {} not see it: where rank 0 of the next job is elsewhere, "
-                    "its runs go into another file, and nothing compares the two",
-                    fs::path(path).parent_path().string(), placements.front().host,
-                    blind.size() == 1 ? blind.front()
-                                      : fmt::format("{} and {} more", blind.front(), blind.size() - 1),
-                    blind.size() == 1 ? "does" : "do"),
+        fmt::format(
+            "{} is a folder of {} alone, {} {} not see it: where rank 0 of the next job is elsewhere, "
+            "its runs go into another file, and nothing compares the two",
+            fs::path(path).parent_path().string(), placements.front().host,
+            blind.size() == 1 ? blind.front()
+                              : fmt::format("{} and {} more", blind.front(), blind.size() - 1),
+            blind.size() == 1 ? "does" : "do"),
         "give a file in a folder that all hosts share",
         {"output"}};
 }

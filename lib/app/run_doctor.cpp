@@ -135,6 +135,7 @@ void look_closer(Session& session, const options::Options& options, Examination&
 
 int examine(Session& session, const options::Options& options) {
     refuse_other_options(session, "ranklab doctor");  // options that differ are among what it looks at
+    comm::together(session.control(), [&] { options.check_relations(); });
     const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
     Examination seen{.placements = session.gather_placements(threads_of(options))};
     seen.findings = session.check_launch(seen.placements, expected);

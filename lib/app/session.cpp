@@ -80,8 +80,7 @@ Session::Session(comm::Start start)
 std::vector<host::Placement> Session::gather_placements(int threads) {
     const auto list = device::list_gpus();
     const int local_rank = control().local_rank();
-    auto mine =
-        host::own_placement(control().rank(), local_rank, threads, version_line(), gpu_text(list));
+    auto mine = host::own_placement(control().rank(), local_rank, threads, version_line(), gpu_text(list));
     mine.own_gpu = own_gpu(list, local_rank);
     mine.libraries = libraries();
     auto placements = comm::gather_values(control(), mine);

@@ -19,7 +19,8 @@ struct GpuClaim {
 
 /// How each rank comes to another GPU.
 inline constexpr const char* kGpuOfItsOwn =
-    "start no more ranks on a node than it has GPUs, see that CUDA_VISIBLE_DEVICES shows each rank another one";
+    "start no more ranks on a node than it has GPUs, see that CUDA_VISIBLE_DEVICES shows each rank another "
+    "one";
 
 /// "" if every rank that has one has a GPU of its own, else the ranks, the host and the GPU. `by_rank` holds
 /// rank r's claim at r; one without a name is no claim.

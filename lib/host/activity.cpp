@@ -216,9 +216,10 @@ std::vector<Finding> check_quiet(const Quiet& quiet) {
     };
     if (const auto& most = quiet.others_cores; most && most->value > kMostOthers)
         add("busy-cpus",
-            fmt::format("{}: other programs or the kernel kept {:.1f} of the ranks' CPUs busy (what the kernel "
-                        "or a file system's client does for this job's own files counts, too)",
-                        place_of(*most), most->value),
+            fmt::format(
+                "{}: other programs or the kernel kept {:.1f} of the ranks' CPUs busy (what the kernel "
+                "or a file system's client does for this job's own files counts, too)",
+                place_of(*most), most->value),
             in_slurm_job() ? "end other programs, or take a node of your own (sbatch --exclusive)"
                            : "end other programs, or take a node of your own");
     if (const auto& most = quiet.stolen_percent; most && most->value > kMostStolen)

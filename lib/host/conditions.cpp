@@ -99,11 +99,12 @@ void check_exclusive(const std::vector<Conditions>& ranks, std::vector<Finding>&
         if (of.job_cpus > 0 && of.job_cpus < of.host_cores)
             hosts.emplace(of.host, fmt::format("{} of {} cores", of.job_cpus, of.host_cores));
     if (hosts.empty()) return;
-    findings.push_back({"shared-host", false,
-                        fmt::format("{}: Slurm gave this job at most {}, so that other jobs may share memory, "
-                                    "cache and network with it",
-                                    hosts_text(hosts), hosts.begin()->second),
-                        "take whole nodes (sbatch --exclusive)"});
+    findings.push_back(
+        {"shared-host", false,
+         fmt::format("{}: Slurm gave this job at most {}, so that other jobs may share memory, "
+                     "cache and network with it",
+                     hosts_text(hosts), hosts.begin()->second),
+         "take whole nodes (sbatch --exclusive)"});
 }
 
 }  // namespace
@@ -142,12 +143,13 @@ std::optional<Finding> check_clocks(const std::vector<ClockOffset>& clocks) {
     const double apart = last->seconds - first->seconds;
     const double uncertainty = first->uncertainty_s + last->uncertainty_s;
     if (apart - uncertainty <= kMostApart) return std::nullopt;
-    return Finding{"clocks-apart", false,
-                   fmt::format("the clock of {} is {:.3g} s ahead of that of {} (+- {:.2g} s): when runs began, "
-                               "and times of files, do not compare between hosts",
-                               last->host, apart, first->host, uncertainty),
-                   "have one time service set them all (chronyc tracking, or timedatectl, on each host says "
-                   "whether it does)"};
+    return Finding{
+        "clocks-apart", false,
+        fmt::format("the clock of {} is {:.3g} s ahead of that of {} (+- {:.2g} s): when runs began, "
+                    "and times of files, do not compare between hosts",
+                    last->host, apart, first->host, uncertainty),
+        "have one time service set them all (chronyc tracking, or timedatectl, on each host says "
+        "whether it does)"};
 }
 
 }  // namespace ranklab::host

@@ -141,8 +141,8 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kLibrariesThatMatter{"libmpi.so",       "libhdf5",     "libtorch_cpu.so",
-                                                               "libtorch_cuda.so", "libcudart", "libnccl"};
+constexpr std::array<std::string_view, 6> kLibrariesThatMatter{
+    "libmpi.so", "libhdf5", "libtorch_cpu.so", "libtorch_cuda.so", "libcudart", "libnccl"};
 
 // Of the notes of a loaded object: its first bytes, "" where the linker gave it none.
 std::string build_id_in(const dl_phdr_info& object) {
@@ -151,7 +151,9 @@ std::string build_id_in(const dl_phdr_info& object) {
         if (header.p_type != PT_NOTE) continue;
         const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
         const std::uintptr_t end = begin + header.p_memsz;
-        const auto padded = [](std::uint32_t size) { return (std::uintptr_t{size} + 3) & ~std::uintptr_t{3}; };
+        const auto padded = [](std::uint32_t size) {
+            return (std::uintptr_t{size} + 3) & ~std::uintptr_t{3};
+        };
         for (auto at = begin; at + sizeof(ElfW(Nhdr)) <= end;) {
             ElfW(Nhdr) note;
             std::memcpy(&note, reinterpret_cast<const void*>(at), sizeof note);
@@ -168,8 +170,8 @@ std::string build_id_in(const dl_phdr_info& object) {
 
 int note_library(dl_phdr_info* object, std::size_t, void* names) {
     const std::string name = std::filesystem::path(object->dlpi_name).filename().string();
-    const bool matters = std::ranges::any_of(
-        kLibrariesThatMatter, [&](std::string_view start) { return name.starts_with(start); });
+    const bool matters = std::ranges::any_of(kLibrariesThatMatter,
+                                             [&](std::string_view start) { return name.starts_with(start); });
     if (matters) static_cast<std::vector<std::string>*>(names)->push_back(name + " " + build_id_in(*object));
     return 0;
 }
@@ -187,8 +189,7 @@ std::vector<std::string> loaded_libraries() {
 std::vector<int> cpus_near(std::string pci_id, const std::filesystem::path& root) {
     std::ranges::transform(pci_id, pci_id.begin(), [](unsigned char c) { return std::tolower(c); });
     if (pci_id.find(':') == 8 && pci_id.starts_with("0000")) pci_id.erase(0, 4);
-    const auto near =
-        base::ranges_in(first_line(root / "sys/bus/pci/devices" / pci_id / "local_cpulist"));
+    const auto near = base::ranges_in(first_line(root / "sys/bus/pci/devices" / pci_id / "local_cpulist"));
     std::vector<int> cpus;
     if (!near || pci_id.empty()) return cpus;
     for (const auto& [first, last] : *near)

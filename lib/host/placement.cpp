@@ -144,9 +144,8 @@ void check_quotas(const std::vector<Placement>& placements, std::vector<Finding>
     findings.push_back(
         {"cpu-quota", false,
          fmt::format("{}{}: the cgroup allows {:g} CPU{}; {} thread{} of {} {} throttled", worst->host, among,
-                     worst->cpus, worst->cpus == 1 ? "" : "s", worst->threads,
-                     worst->threads == 1 ? "" : "s", rank_list(worst->ranks),
-                     worst->threads == 1 ? "is" : "are"),
+                     worst->cpus, worst->cpus == 1 ? "" : "s", worst->threads, worst->threads == 1 ? "" : "s",
+                     rank_list(worst->ranks), worst->threads == 1 ? "is" : "are"),
          fmt::format("{}raise the limit of its container or job", each == 0 ? "" : "use fewer threads, or "),
          each == 0 ? base::Settings{} : base::Settings{fmt::format("threads {}", each)}});
 }
@@ -189,8 +188,8 @@ void check_builds(const std::vector<Placement>& placements, std::vector<Finding>
         if (p.build == placements.front().build) continue;
         findings.push_back(
             {"different-builds", true,
-             fmt::format("rank {} on {} runs {}, rank 0 runs {}, so they may not understand each other", p.rank,
-                         p.host, p.build, placements.front().build),
+             fmt::format("rank {} on {} runs {}, rank 0 runs {}, so they may not understand each other",
+                         p.rank, p.host, p.build, placements.front().build),
              "install the same program on every node"});
         return;
     }
@@ -215,11 +214,12 @@ void check_libraries(const std::vector<Placement>& placements, std::vector<Findi
     const auto& other = *std::ranges::find(placements, ranks.front(), &Placement::rank);
     findings.push_back(
         {"different-libraries", false,
-         fmt::format("rank {} on {}{} loaded {}, and rank 0 on {} loaded {}: ranks that work differently wait "
-                     "for each other, or do not understand each other",
-                     other.rank, other.host,
-                     ranks.size() == 1 ? "" : fmt::format(" (and {} more that differ)", ranks.size() - 1),
-                     libraries_beyond(other, first), first.host, libraries_beyond(first, other)),
+         fmt::format(
+             "rank {} on {}{} loaded {}, and rank 0 on {} loaded {}: ranks that work differently wait "
+             "for each other, or do not understand each other",
+             other.rank, other.host,
+             ranks.size() == 1 ? "" : fmt::format(" (and {} more that differ)", ranks.size() - 1),
+             libraries_beyond(other, first), first.host, libraries_beyond(first, other)),
          "load the same modules on every node, and give all ranks one LD_LIBRARY_PATH (srun --export=ALL, "
          "mpirun -x LD_LIBRARY_PATH)"});
 }
@@ -236,9 +236,10 @@ std::string nearer_gpu(const std::string& launcher, const Placement& p) {
     if (launcher.find("srun") != std::string::npos)
         return "start with srun --gpus-per-task=1 --gpu-bind=closest";
     if (is_open_mpi(launcher))
-        return fmt::format("start with mpirun --map-by numa --bind-to numa, or give rank {} CPUs of {} by a "
-                           "rankfile",
-                           p.rank, cpus);
+        return fmt::format(
+            "start with mpirun --map-by numa --bind-to numa, or give rank {} CPUs of {} by a "
+            "rankfile",
+            p.rank, cpus);
     return launcher.empty() ? fmt::format("start it with taskset --cpu-list {}", cpus)
                             : fmt::format("have the launcher bind rank {} to CPUs of {}", p.rank, cpus);
 }
@@ -310,13 +311,12 @@ std::optional<Finding> check_connected(int world_size, const std::string& launch
                                        std::optional<int> launched, std::optional<int> expected) {
     if (expected) {
         if (*expected == world_size) return std::nullopt;
-        return Finding{
-            "ranks-not-connected",
-            true,
-            fmt::format("{} were expected, but MPI connects {} rank{}", *expected, world_size,
-                        world_size == 1 ? "" : "s"),
-            "check the launcher's count and that it belongs to the MPI library of this build",
-            {fmt::format("expect-ranks {}", *expected)}};
+        return Finding{"ranks-not-connected",
+                       true,
+                       fmt::format("{} were expected, but MPI connects {} rank{}", *expected, world_size,
+                                   world_size == 1 ? "" : "s"),
+                       "check the launcher's count and that it belongs to the MPI library of this build",
+                       {fmt::format("expect-ranks {}", *expected)}};
     }
     if (!launched || *launched == world_size) return std::nullopt;
     return Finding{
@@ -330,28 +330,28 @@ std::optional<Finding> check_connected(int world_size, const std::string& launch
         {fmt::format("expect-ranks {}", world_size)}};
 }
 
-std::optional<Finding> check_slurm_counts(int world_size, const std::string& launcher,
-                                          std::optional<int> job, std::optional<int> step) {
+std::optional<Finding> check_slurm_counts(int world_size, const std::string& launcher, std::optional<int> job,
+                                          std::optional<int> step) {
     if (launcher.empty() || launcher.find("srun") != std::string::npos) return std::nullopt;
     if (step && *step < world_size)
         return Finding{
-            "more-ranks-than-step",
-            false,
-            fmt::format("{} started {} ranks inside a step of Slurm with {} task{}: they share the cores that "
-                        "the step was given",
-                        launcher, world_size, *step, *step == 1 ? "" : "s"),
-            fmt::format("start them by srun --ntasks={0}, or call mpirun from the batch script or from salloc "
-                        "--ntasks={0}, not inside srun",
-                        world_size)};
+            "more-ranks-than-step", false,
+            fmt::format(
+                "{} started {} ranks inside a step of Slurm with {} task{}: they share the cores that "
+                "the step was given",
+                launcher, world_size, *step, *step == 1 ? "" : "s"),
+            fmt::format(
+                "start them by srun --ntasks={0}, or call mpirun from the batch script or from salloc "
+                "--ntasks={0}, not inside srun",
+                world_size)};
     if (step || !job || *job == world_size) return std::nullopt;
     const bool idle = *job > world_size;
-    return Finding{
-        "slurm-tasks-differ", false,
-        fmt::format("Slurm was asked for {} tasks, and {} started {} rank{}: {}", *job, launcher, world_size,
-                    world_size == 1 ? "" : "s",
-                    idle ? "cores of the job have nothing to do, and ranks may not lie as planned"
-                         : "ranks share cores, or do not lie as planned"),
-        fmt::format("start {} ranks, or ask for --ntasks={}", *job, world_size)};
+    return Finding{"slurm-tasks-differ", false,
+                   fmt::format("Slurm was asked for {} tasks, and {} started {} rank{}: {}", *job, launcher,
+                               world_size, world_size == 1 ? "" : "s",
+                               idle ? "cores of the job have nothing to do, and ranks may not lie as planned"
+                                    : "ranks share cores, or do not lie as planned"),
+                   fmt::format("start {} ranks, or ask for --ntasks={}", *job, world_size)};
 }
 
 std::optional<Finding> check_gpu_distance(const std::vector<Placement>& placements,
@@ -361,13 +361,14 @@ std::optional<Finding> check_gpu_distance(const std::vector<Placement>& placemen
         if (is_far(p)) ranks.push_back(p.rank);
     if (ranks.empty()) return std::nullopt;
     const auto& p = *std::ranges::find(placements, ranks.front(), &Placement::rank);
-    return Finding{"far-gpu", false,
-                   fmt::format("{} on {}: {} is near CPUs {}, and the rank has CPUs {}{}: what goes to the GPU "
-                               "takes a longer way",
-                               rank_list({p.rank}), p.host, p.own_gpu.text(),
-                               base::compact_ranges(p.own_gpu.cpus), base::compact_ranges(p.cpus),
-                               ranks.size() == 1 ? "" : fmt::format(" (and so for {})", rank_list(ranks))),
-                   nearer_gpu(launcher, p)};
+    return Finding{
+        "far-gpu", false,
+        fmt::format("{} on {}: {} is near CPUs {}, and the rank has CPUs {}{}: what goes to the GPU "
+                    "takes a longer way",
+                    rank_list({p.rank}), p.host, p.own_gpu.text(), base::compact_ranges(p.own_gpu.cpus),
+                    base::compact_ranges(p.cpus),
+                    ranks.size() == 1 ? "" : fmt::format(" (and so for {})", rank_list(ranks))),
+        nearer_gpu(launcher, p)};
 }
 
 std::vector<Finding> check_placements(const std::vector<Placement>& placements, const std::string& launcher) {

@@ -82,10 +82,10 @@ std::vector<std::string> devices_of(const std::vector<Placement>& placements, bo
 std::optional<Finding> check_connected(int world_size, const std::string& launcher,
                                        std::optional<int> launched, std::optional<int> expected);
 
-/// What Slurm was asked for, against what was started by another launcher inside of its job. `job` and `step`:
-/// tasks of the job, and of the step that this process is in.
-std::optional<Finding> check_slurm_counts(int world_size, const std::string& launcher,
-                                          std::optional<int> job, std::optional<int> step);
+/// What Slurm was asked for, against what was started by another launcher inside of its job. `job` and
+/// `step`: tasks of the job, and of the step that this process is in.
+std::optional<Finding> check_slurm_counts(int world_size, const std::string& launcher, std::optional<int> job,
+                                          std::optional<int> step);
 
 /// Ranks whose GPU is far from all their cores. `launcher` as of check_connected.
 std::optional<Finding> check_gpu_distance(const std::vector<Placement>& placements,

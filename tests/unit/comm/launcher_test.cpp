@@ -101,5 +101,18 @@ TEST(Launcher, GarbageIsPassedOver) {
                 "PMI", 2, 1);
 }
 
+TEST(SlurmTasks, AreThoseOfTheEnvironment) {
+    Variables variables;
+    const auto look = [&](const char* name) -> const char* {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+    };
+    EXPECT_FALSE(read_slurm_tasks(look).job);
+    EXPECT_FALSE(read_slurm_tasks(look).step);
+    variables = {{"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+    EXPECT_EQ(read_slurm_tasks(look).job, 8);
+    EXPECT_EQ(read_slurm_tasks(look).step, 2);
+}
+
 }  // namespace
 }  // namespace ranklab::comm

@@ -69,7 +69,7 @@ TEST(Connected, NotWhenTheLauncherStartedMore) {
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->fatal);
     EXPECT_THAT(finding->sentence(), AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"),
-                                         HasSubstr("1 rank:"), HasSubstr("--mpi=pmix")));
+                                           HasSubstr("1 rank:"), HasSubstr("--mpi=pmix")));
     EXPECT_THAT(finding->settings, ElementsAre("expect-ranks 1"));
 }
 
@@ -165,7 +165,7 @@ TEST(Placements, FewerThreadsAreNoRemedyForMoreRanksThanCpus) {
     const auto findings = check_placements({place(0, 0, 2, 1), place(1, 0, 2, 1), place(2, 0, 2, 1)});
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_THAT(findings[0].sentence(), AllOf(HasSubstr("ranks 0-2 run 3 threads on 2 cores"),
-                                            HasSubstr("use fewer ranks per node")));
+                                              HasSubstr("use fewer ranks per node")));
     EXPECT_THAT(findings[0].sentence(), ::testing::Not(HasSubstr("fewer threads")));
     EXPECT_THAT(findings[0].settings, IsEmpty());
 }
@@ -313,6 +313,97 @@ TEST(OwnPlacement, TakesAThreadPerCoreUnlessTold) {
     EXPECT_TRUE(p.threads_by_default);
     EXPECT_EQ(own_placement(0, 0, 3, "", "").threads, 3);
     EXPECT_FALSE(own_placement(0, 0, 3, "", "").threads_by_default);
+}
+
+Placement with_libraries(int rank, const std::string& host, std::vector<std::string> libraries) {
+    Placement p = place(rank, 2 * rank, 2, 2, host);
+    p.libraries = std::move(libraries);
+    return p;
+}
+
+TEST(Libraries, ThatAreTheSameAreNoFinding) {
+    EXPECT_THAT(check_placements({with_libraries(0, "n1", {"MPI 4", "HDF5 1"}),
+                                  with_libraries(1, "n2", {"MPI 4", "HDF5 1"})}),
+                IsEmpty());
+}
+
+TEST(Libraries, ThatDifferAreNamedWithoutTheOthers) {
+    const auto findings = check_placements(
+        {with_libraries(0, "n1", {"MPI 4", "HDF5 1"}), with_libraries(1, "n1", {"MPI 4", "HDF5 1"}),
+         with_libraries(2, "n2", {"MPI 5", "HDF5 1"}), with_libraries(3, "n2", {"MPI 5", "HDF5 1"})});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_EQ(findings[0].id, "different-libraries");
+    EXPECT_FALSE(findings[0].fatal);
+    EXPECT_THAT(findings[0].what,
+                AllOf(HasSubstr("rank 2 on n2 (and 1 more that differ) loaded MPI 5, and rank 0 "
+                                "on n1 loaded MPI 4:"),
+                      Not(HasSubstr("HDF5"))));
+    EXPECT_THAT(findings[0].remedy, HasSubstr("LD_LIBRARY_PATH"));
+}
+
+TEST(Libraries, ThatARankLacksAreNamed) {
+    const auto findings = check_placements(
+        {with_libraries(0, "n1", {"MPI 4"}), with_libraries(1, "n2", {"MPI 4", "libnccl 1"})});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_THAT(findings[0].what, HasSubstr("loaded libnccl 1, and rank 0 on n1 loaded none of them"));
+}
+
+Placement with_gpu(int rank, int first_cpu, std::vector<int> near) {
+    Placement p = place(rank, first_cpu, 4, 1);
+    p.own_gpu = {.name = "H100", .uuid = "GPU-1", .pci_id = "0000:17:00.0", .cpus = std::move(near)};
+    return p;
+}
+
+TEST(GpuDistance, OfRanksWithACpuNearIsNoFinding) {
+    EXPECT_FALSE(check_gpu_distance({place(0, 0, 4, 1)}));                // no GPU
+    EXPECT_FALSE(check_gpu_distance({with_gpu(0, 0, {})}));               // the system does not say
+    EXPECT_FALSE(check_gpu_distance({with_gpu(0, 0, {0, 1, 2, 3})}));     // all
+    EXPECT_FALSE(check_gpu_distance({with_gpu(0, 0, {3, 4, 5, 6, 7})}));  // one
+}
+
+TEST(GpuDistance, OfRanksWithNoneIsNamedWithWhatMendsItThere) {
+    const std::vector<Placement> ranks{with_gpu(0, 0, {0, 1, 2, 3}), with_gpu(1, 0, {24, 25, 26, 27}),
+                                       with_gpu(2, 4, {24, 25, 26, 27})};
+    const auto finding = check_gpu_distance(ranks, "Slurm's srun");
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->id, "far-gpu");
+    EXPECT_THAT(finding->what,
+                AllOf(HasSubstr("rank 1 on node01: H100 [GPU-1] is near CPUs 24-27, and the rank has "
+                                "CPUs 0-3"),
+                      HasSubstr("(and so for ranks 1-2)")));
+    EXPECT_THAT(finding->remedy, HasSubstr("srun --gpus-per-task=1 --gpu-bind=closest"));
+    EXPECT_THAT(check_gpu_distance(ranks, "Open MPI's mpirun")->remedy, HasSubstr("mpirun --map-by numa"));
+    EXPECT_THAT(check_gpu_distance(ranks, "a PMI launcher (mpiexec)")->remedy,
+                HasSubstr("bind rank 1 to CPUs of 24-27"));
+    EXPECT_THAT(check_gpu_distance(ranks)->remedy, HasSubstr("taskset --cpu-list 24-27"));
+}
+
+constexpr auto kMpirun = "Open MPI's mpirun";
+
+TEST(SlurmCounts, ThatAgreeOrSayNothingAreNoFinding) {
+    EXPECT_FALSE(check_slurm_counts(4, kMpirun, std::nullopt, std::nullopt));
+    EXPECT_FALSE(check_slurm_counts(4, kMpirun, 4, std::nullopt));
+    EXPECT_FALSE(check_slurm_counts(4, kMpirun, 8, 4));
+    EXPECT_FALSE(check_slurm_counts(4, "Slurm's srun", 8, 2));  // check_connected's
+    EXPECT_FALSE(check_slurm_counts(1, "", 8, std::nullopt));
+}
+
+TEST(SlurmCounts, OfAJobThatIsNotFilledAreNamed) {
+    const auto finding = check_slurm_counts(4, kMpirun, 8, std::nullopt);
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->id, "slurm-tasks-differ");
+    EXPECT_THAT(finding->what, AllOf(HasSubstr("asked for 8 tasks"), HasSubstr("started 4 ranks"),
+                                     HasSubstr("have nothing to do")));
+    EXPECT_THAT(finding->remedy, HasSubstr("start 8 ranks, or ask for --ntasks=4"));
+    EXPECT_THAT(check_slurm_counts(9, kMpirun, 8, std::nullopt)->what, HasSubstr("share cores"));
+}
+
+TEST(SlurmCounts, OfAStepThatIsTooSmallAreNamed) {
+    const auto finding = check_slurm_counts(4, kMpirun, 1, 1);
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->id, "more-ranks-than-step");
+    EXPECT_THAT(finding->what, HasSubstr("started 4 ranks inside a step of Slurm with 1 task:"));
+    EXPECT_THAT(finding->remedy, HasSubstr("--ntasks=4"));
 }
 
 }  // namespace
