@@ -127,6 +127,13 @@ class OneHostTest(Doctoring):
         self.assertIn("srun --mpi=pmix", found["remedy"])
         self.assertEqual(found["options"], ["--expect-ranks 1"])
 
+    def test_srun_without_pmi(self):
+        """Open MPI would end the process in words of its own, before anything is said."""
+        env = cli.environment(SLURM_STEP_ID=0, SLURM_STEPID=0, SLURM_JOB_ID=7, SLURM_NODELIST="n1", SLURM_STEP_NUM_TASKS=4, SLURM_NTASKS=4, SLURM_PROCID=0)
+        found = self.finding(self.doctor(env=env), "ranks-not-connected", 5)
+        self.assertIn("srun --mpi=pmix", found["remedy"])
+        self.assertSays(ranklab("io", "--strategy", "binary", "--output", "none", cwd=self.folder, env=env), 5, "srun --mpi=pmix")
+
     def test_mpirun_starts_another_number_than_slurm_was_asked_for(self):
         found = self.finding(self.doctor(ranks=2, env=cli.environment(SLURM_NTASKS=8)), "slurm-tasks-differ")
         self.assertIn("--ntasks=2", found["remedy"])
