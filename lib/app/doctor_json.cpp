@@ -40,6 +40,13 @@ Json clock_json(const host::ClockOffset& clock) {
     return {{"host", clock.host}, {"seconds_ahead", clock.seconds}, {"uncertainty_s", clock.uncertainty_s}};
 }
 
+Json part_json(const StartUpPart& part) {
+    return {{"part", part.name},
+            {"mean_s", part.mean_s},
+            {"max_s", part.most_s},
+            {"slowest_rank", part.slowest_rank}};
+}
+
 template <class Values>
 Json array_of(const Values& values, Json (*json_of)(const typename Values::value_type&)) {
     Json array = Json::array();
@@ -68,6 +75,7 @@ std::string doctor_json(const Examination& seen) {
                     {"findings", array_of(seen.findings, finding_json)},
                     {"ranks", array_of(seen.placements, rank_json)},
                     {"clocks", array_of(seen.clocks, clock_json)},
+                    {"start_up", array_of(seen.start_up, part_json)},
                     {"facts", facts_json(seen.facts)}};
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/start_up_parts.hpp"
 #include "base/error.hpp"
 #include "host/conditions.hpp"
 #include "host/placement.hpp"
@@ -17,6 +18,7 @@ struct Examination {
     std::vector<host::Finding> findings = {};
     std::vector<host::ClockOffset> clocks = {};
     std::vector<results::Fact> facts = {};
+    std::vector<StartUpPart> start_up = {};  ///< until the placements were gathered
 
     int exit_code() const {
         return std::ranges::any_of(findings, &host::Finding::fatal)

@@ -90,6 +90,17 @@ host::Quiet look_around(Session& session, const std::vector<host::Placement>& pl
     return host::quiet_of(watch.spans());
 }
 
+// Of the ranks' mean: the parts then make the sum.
+std::string start_up_text(const std::vector<StartUpPart>& parts) {
+    double sum = 0;
+    std::vector<std::string> texts;
+    for (const auto& part : parts) {
+        sum += part.mean_s;
+        texts.push_back(fmt::format("{} {:.2f}", part.name, part.mean_s));
+    }
+    return fmt::format("start-up took {:.2f} s: {}", sum, base::join(texts, ", "));
+}
+
 // The verdict first, and what is seldom asked for only where it is.
 void show(const Examination& seen, bool all) {
     print_findings(seen.findings);
@@ -98,6 +109,7 @@ void show(const Examination& seen, bool all) {
     if (!all && seen.placements.size() > kMostRanks)
         print("# ... and {} more ranks\n", seen.placements.size() - kMostRanks);
     print_quota(seen.placements);
+    print_text(base::wrapped("# ", start_up_text(seen.start_up)));
     if (all)
         print_facts(seen);
     else
@@ -139,6 +151,8 @@ int examine(Session& session, const options::Options& options) {
     const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
     Examination seen{.placements = session.gather_placements(threads_of(options))};
     seen.findings = session.check_launch(seen.placements, expected);
+    session.start_up().finish("launch guard");
+    seen.start_up = gather_parts(session.control(), session.start_up());
     seen.facts = collect_context("none", seen.placements);
     look_closer(session, options, seen);
     if (!session.is_root()) return 0;

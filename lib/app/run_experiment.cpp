@@ -73,6 +73,7 @@ void prepare_output(Job& job) {
             tell_of_left_behind(job.options.text("output"));
         }
     });
+    job.session.start_up().done("settings and the results file");
 }
 
 Launch check_launch(Job& job) {
@@ -343,6 +344,7 @@ int work(Job& job) {
     const auto started = unix_now();
     settle_options(job.session, job.options, job.command_line);
     const Launch launch = check_launch(job);
+    job.session.start_up().done("options and launch guard");
     std::vector<experiments::Variant> variants;
     comm::together(job.session.control(), [&] { variants = job.experiment.variants(job.options); });
     if (!variants.empty()) return work_on_variants(job, variants, launch, started, start);

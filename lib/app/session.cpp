@@ -47,6 +47,12 @@ std::string gpu_text(const device::GpuList& list) {
     return base::join(names, "; ");
 }
 
+host::StartUp loaded() {
+    host::StartUp start_up;
+    start_up.done("loading the program");
+    return start_up;
+}
+
 host::OwnGpu own_gpu(const device::GpuList& list, int local_rank) {
     if (list.gpus.empty()) return {};
     const auto& gpu =
@@ -69,12 +75,19 @@ std::vector<std::string> libraries() {
 
 }  // namespace
 
+std::unique_ptr<comm::Communicator> Session::split_exit_plane() {
+    start_up_.done("MPI_Init");
+    return mpi_.control().split(0, mpi_.control().rank());
+}
+
 Session::Session(comm::Start start)
-    : mpi_(start),
-      exit_plane_(mpi_.control().split(0, mpi_.control().rank())),
+    : start_up_(loaded()),
+      mpi_(start),
+      exit_plane_(split_exit_plane()),
       lifeline_(mpi_.control(), host::host_name(), {end_without, warn_of_unreached}) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
     base::set_ranks_on_node(mpi_.control().local_size());
+    start_up_.done("connecting the ranks");
 }
 
 std::vector<host::Placement> Session::gather_placements(int threads) {

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import ranklab_cli as cli
-from ranklab_cli import Case, ranklab
+from ranklab_cli import Case, needs_train, ranklab
 
 QUIET = "sys/devices/system/cpu"
 
@@ -101,6 +101,38 @@ class HealthyTest(Doctoring):
         self.assertSays(self.doctor("--verbose"), 2, "--verbose", "JSON has everything")
         self.doctor("--output", self.folder / "new" / "r.h5", ranks=2)
         self.assertEqual(self.names(), [])
+
+    def test_the_start_up_is_told_by_part(self):
+        for ranks in (1, 2):
+            result = self.doctor(ranks=ranks)
+            parts = self.seen(result)["start_up"]
+            self.assertEqual([part["part"] for part in parts], ["loading the program", "MPI_Init", "connecting the ranks", "launch guard"])
+            self.assertLess(sum(part["mean_s"] for part in parts), result.seconds)
+            self.assertTrue(all(part["mean_s"] <= part["max_s"] + 1e-12 and part["slowest_rank"] < ranks for part in parts), parts)
+        self.assertIn("start-up took ", ranklab("doctor", cwd=self.folder).stdout)
+
+    def test_a_run_stores_its_start_up(self):
+        words = ("io", "--strategy", "binary,csv", "-n", "4", "-s", "20", "--output", "r.h5")
+        self.assertCode(ranklab(*words, ranks=2, cwd=self.folder), 0)
+        runs = json.loads(ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"]
+        tables = [run["tables"]["start_up"] for run in runs if "start_up" in run["tables"]]
+        self.assertEqual(len(tables), 1, "only the first run of a command begins with the process")
+        columns = tables[0]
+        self.assertEqual(columns["part"][:2] + columns["part"][-1:], ["loading the program", "MPI_Init", "preparing the first repetition"])
+        self.assertTrue(all(0 <= mean <= most + 1e-12 for mean, most in zip(columns["mean_s"], columns["max_s"])), columns)
+
+    @needs_train
+    def test_the_parts_of_a_training_make_its_time_to_the_first_step(self):
+        result = cli.train("--steps", 3, "--output", "r.h5", ranks=2, cwd=self.folder)
+        self.assertCode(result, 0)
+        (run,) = json.loads(ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"]
+        columns = run["tables"]["start_up"]
+        self.assertEqual(columns["part"][-1], "the first step")
+        self.assertIn("building the model", columns["part"])
+        (first,) = [m for m in run["measurements"] if m["name"] == "time_to_first_step_s"]
+        slowest = first["summary"]["max"] if "summary" in first else first["max"]
+        self.assertLessEqual(sum(columns["mean_s"]), slowest + 1e-9)
+        self.assertGreater(sum(columns["max_s"]) + 1e-9, slowest)
 
     def test_ids_of_the_schema_are_those_of_the_page_and_of_the_sources(self):
         schema = json.loads((cli.SOURCE / "docs" / "schema" / "doctor.schema.json").read_text())
