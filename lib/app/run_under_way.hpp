@@ -76,7 +76,7 @@ class RunUnderWay {
     Delivery delivery_;
     PlaceWatch place_;
     bool tells_start_up_ = false;
-    std::vector<host::Span> spans_;          // once the run is delivered
+    std::vector<host::Span> spans_;           // once the run is delivered
     std::vector<StartUpPart> start_up_ = {};  // the same
 };
 

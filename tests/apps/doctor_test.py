@@ -112,7 +112,7 @@ class HealthyTest(Doctoring):
         self.assertIn("start-up took ", ranklab("doctor", cwd=self.folder).stdout)
 
     def test_a_run_stores_its_start_up(self):
-        words = ("io", "--strategy", "binary,csv", "-n", "4", "-s", "20", "--output", "r.h5")
+        words = ("io", "--strategy", "text-vectorized,binary", "-n", "4", "-s", "20", "--output", "r.h5")
         self.assertCode(ranklab(*words, ranks=2, cwd=self.folder), 0)
         runs = json.loads(ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"]
         tables = [run["tables"]["start_up"] for run in runs if "start_up" in run["tables"]]

@@ -40,6 +40,7 @@ data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& da
 
 data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& options,
                      const Surroundings& around) {
+    around.started("resources and device");
     around.progress.activity("reading data");
     auto data = source.open(data_request(options), around.control);
     stop_if_asked(around.control, "before the first step; nothing was measured");
@@ -151,7 +152,6 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     comm::Communicator& control = around.control;
     check_resources(options, around);
     const ComputeDevice device(options.speed, control);
-    around.started("resources and device");
     at::set_num_threads(compute_threads(options));
     const auto source = entry_of(data::sources(), options.text("data"));
     const auto data = opened(source, options, around);
