@@ -13,7 +13,6 @@
 #include "base/clock.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
-#include "host/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
