@@ -27,6 +27,16 @@ std::vector<results::Setting> settings_of(const options::Options& options) {
     return settings;
 }
 
+namespace {
+
+std::string how_mpi_started() {
+    if (comm::MpiEnvironment::running()) return "started";
+    return comm::is_step_without_pmi() ? "not started: srun gave no way to the other ranks"
+                                       : "not started: one process, no need";
+}
+
+}  // namespace
+
 std::vector<results::Fact> collect_context(const std::string& output_file,
                                            const std::vector<host::Placement>& placements) {
     std::vector<results::Fact> facts{
@@ -40,7 +50,7 @@ std::vector<results::Fact> collect_context(const std::string& output_file,
         {"libraries", "cuda_runtime", device::cuda_runtime_version()},
         {"process", "instance", host::process_instance()},
         {"process", "allocator", allocator_settings()},
-        {"process", "mpi", comm::MpiEnvironment::running() ? "started" : "not started: one process, no need"},
+        {"process", "mpi", how_mpi_started()},
     };
     const auto launcher = comm::read_launcher();
     facts.push_back({"process", "launcher", launcher.name.empty() ? "none seen" : launcher.name});

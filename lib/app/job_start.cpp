@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string>
 
+#include "app/launch_checks.hpp"
 #include "app/printing.hpp"
 #include "base/error.hpp"
 #include "base/one_line.hpp"
@@ -57,11 +60,13 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
                                       const std::vector<host::Placement>& placements) {
     std::vector<std::string> warnings;
     const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
-    const auto findings = session.check_launch(placements, expected);
+    auto findings = session.check_launch(placements, expected);
+    if (options.text_or("device", "cpu") != "cpu")
+        std::ranges::move(check_gpus(placements), std::back_inserter(findings));
     comm::together(session.control(), [&] {
         for (const auto& finding : findings) {
-            if (finding.fatal) throw base::EnvironmentError(finding.sentence, finding.settings);
-            warnings.push_back(options::told(finding.sentence, finding.settings));
+            if (finding.fatal) throw base::EnvironmentError(finding.sentence(), finding.settings);
+            warnings.push_back(options::told(finding.sentence(), finding.settings));
         }
     });
     if (const auto warning = alone_of_ddp(session, options); !warning.empty()) warnings.push_back(warning);

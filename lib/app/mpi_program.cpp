@@ -42,6 +42,8 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
             answered = answer_help(*parsed, schema, text) || answers_early(*parsed);
             if (!answered && may_start_alone(*parsed) && needs_mpi && !needs_mpi(*parsed))
                 start = comm::Start::without_mpi;
+            // The launch guard refuses it, in its own words.
+            if (comm::is_step_without_pmi() && !parsed->has("expect-ranks")) start = comm::Start::without_mpi;
         } catch (const base::OptionError&) {
             if (alone) throw;  // otherwise said again below, together
         }

@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <set>
 #include <thread>
 
 #include "app/context.hpp"
+#include "app/examination.hpp"
 #include "app/job_start.hpp"
+#include "app/launch_checks.hpp"
 #include "app/mpi_program.hpp"
 #include "app/place_watch.hpp"
 #include "app/printing.hpp"
@@ -13,6 +18,9 @@
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
+#include "comm/exchange.hpp"
+#include "comm/launcher.hpp"
+#include "host/process.hpp"
 #include "report/model/text_table.hpp"
 #include "results/vocabulary/settings.hpp"
 
@@ -50,12 +58,14 @@ void print_ranks(const std::vector<host::Placement>& placements, bool all) {
     if (!gpus.empty()) print_text(base::wrapped("  * ", gpus));
 }
 
-void print_facts(const std::vector<host::Placement>& placements, const host::Quiet& quiet) {
-    auto facts = collect_context("none", placements);
-    for (const auto& [key, value] : host::facts_of(quiet)) facts.push_back({"place", key, value});
-    for (const auto& fact : facts) {
+void print_facts(const Examination& seen) {
+    for (const auto& fact : seen.facts) {
         if (!fact.value.empty()) print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     }
+    for (const auto& clock : seen.clocks)
+        if (clock.uncertainty_s > 0)
+            print("# clock.{}: {:+.6f} s of rank 0's (+- {:.6f})\n", clock.host, clock.seconds,
+                  clock.uncertainty_s);
 }
 
 // Where nothing limits, this is no news.
@@ -65,15 +75,11 @@ void print_quota(const std::vector<host::Placement>& placements) {
         print("# CPUs whose time the cgroups allow on a host: {}\n", quota);
 }
 
-int print_findings(const std::vector<host::Finding>& findings) {
-    int code = 0;
-    for (const auto& finding : findings) {
+void print_findings(const std::vector<host::Finding>& findings) {
+    for (const auto& finding : findings)
         print("{}: {}\n", finding.fatal ? "WRONG" : "warning",
-              options::told(finding.sentence, finding.settings));
-        if (finding.fatal) code = 5;
-    }
+              options::told(finding.sentence(), finding.settings));
     if (findings.empty()) print("Nothing wrong was found.\n");
-    return code;
 }
 
 // What others do here while this job does nothing.
@@ -84,31 +90,74 @@ host::Quiet look_around(Session& session, const std::vector<host::Placement>& pl
     return host::quiet_of(watch.spans());
 }
 
+// Of the ranks' mean: the parts then make the sum.
+std::string start_up_text(const std::vector<StartUpPart>& parts) {
+    double sum = 0;
+    std::vector<std::string> texts;
+    for (const auto& part : parts) {
+        sum += part.mean_s;
+        texts.push_back(fmt::format("{} {:.2f}", part.name, part.mean_s));
+    }
+    return fmt::format("start-up took {:.2f} s: {}", sum, base::join(texts, ", "));
+}
+
 // The verdict first, and what is seldom asked for only where it is.
-int show(const std::vector<host::Placement>& placements, const std::vector<host::Finding>& findings,
-         const host::Quiet& quiet, bool all) {
-    const int code = print_findings(findings);
+void show(const Examination& seen, bool all) {
+    print_findings(seen.findings);
     print("# {}\n", version_line());
-    print_ranks(placements, all);
-    if (!all && placements.size() > kMostRanks)
-        print("# ... and {} more ranks\n", placements.size() - kMostRanks);
-    print_quota(placements);
+    print_ranks(seen.placements, all);
+    if (!all && seen.placements.size() > kMostRanks)
+        print("# ... and {} more ranks\n", seen.placements.size() - kMostRanks);
+    print_quota(seen.placements);
+    print_text(base::wrapped("# ", start_up_text(seen.start_up)));
     if (all)
-        print_facts(placements, quiet);
+        print_facts(seen);
     else
         print("# --verbose shows all ranks, libraries, host facts and variables\n");
-    return code;
+}
+
+// What mpirun started itself: its daemons on other hosts have tasks of their own in Slurm's environment.
+std::optional<host::Finding> check_slurm(Session& session) {
+    static const std::set<std::string> kStarters{"mpirun", "mpiexec", "orterun", "prterun"};
+    if (!kStarters.contains(host::parent_name())) return std::nullopt;
+    const auto tasks = comm::read_slurm_tasks();
+    return host::check_slurm_counts(session.control().world_size(), comm::read_launcher().name, tasks.job,
+                                    tasks.step);
+}
+
+// What takes time, or is seen in the numbers where it matters, is no part of what each run looks at.
+void look_closer(Session& session, const options::Options& options, Examination& seen) {
+    auto& control = session.control();
+    const auto add = [&](std::optional<host::Finding> finding) {
+        if (finding) seen.findings.push_back(*std::move(finding));
+    };
+    const auto add_all = [&](std::vector<host::Finding> findings) {
+        std::ranges::move(findings, std::back_inserter(seen.findings));
+    };
+    add_all(check_gpus(seen.placements));
+    add(check_slurm(session));
+    add(check_results_folder(control, seen.placements, options.text("output")));
+    seen.clocks = compare_clocks(control, seen.placements);
+    add(host::check_clocks(seen.clocks));
+    add_all(host::check_conditions(comm::gather_values(control, host::own_conditions(control.rank()))));
+    const auto quiet = look_around(session, seen.placements);
+    add_all(host::check_quiet(quiet));
+    for (const auto& [key, value] : host::facts_of(quiet)) seen.facts.push_back({"place", key, value});
 }
 
 int examine(Session& session, const options::Options& options) {
     refuse_other_options(session, "ranklab doctor");  // options that differ are among what it looks at
-    const int threads = threads_of(options);
+    comm::together(session.control(), [&] { options.check_relations(); });
     const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
-    const auto placements = session.gather_placements(threads);
-    auto findings = session.check_launch(placements, expected);
-    const auto quiet = look_around(session, placements);
-    for (auto& finding : host::check_quiet(quiet)) findings.push_back(std::move(finding));
-    return session.is_root() ? show(placements, findings, quiet, options.flag("verbose")) : 0;
+    Examination seen{.placements = session.gather_placements(threads_of(options))};
+    seen.findings = session.check_launch(seen.placements, expected);
+    session.start_up().finish("launch guard");
+    seen.start_up = gather_parts(session.control(), session.start_up());
+    seen.facts = collect_context("none", seen.placements);
+    look_closer(session, options, seen);
+    if (!session.is_root()) return 0;
+    options.flag("json") ? print_text(doctor_json(seen)) : show(seen, options.flag("verbose"));
+    return seen.exit_code();
 }
 
 }  // namespace
@@ -118,7 +167,11 @@ int run_doctor(int argc, char** argv) {
     schema.section("Options")
         .take(vocabulary::common_settings(), {"threads", "expect-ranks", "stall-timeout"})
         .append(vocabulary::launch_names())
-        .flag("verbose", "also show every rank, the libraries, facts of the host and variables");
+        .text("output", "FILE", "results/ranklab.h5",
+              "where runs are to be stored: do all hosts see the folder? none does not ask")
+        .flag("verbose", "also show every rank, the libraries, facts of the host and variables")
+        .excludes({.other = "json", .because = "JSON has everything"})
+        .flag("json", "print all that it found as one JSON object on stdout, in place of the text");
     describe_help(schema);
     const auto nothing_early = [](const options::Options&) { return false; };
     return run_mpi_program(argc, argv, schema, kText, nothing_early, examine);

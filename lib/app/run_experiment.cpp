@@ -12,6 +12,7 @@
 #include "app/context.hpp"
 #include "app/crew.hpp"
 #include "app/job_start.hpp"
+#include "app/launch_checks.hpp"
 #include "app/mpi_program.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -38,6 +39,8 @@ namespace {
 
 using experiments::Experiment;
 using Clock = std::chrono::steady_clock;
+
+constexpr const char* kGuarded = "options and launch guard";  // a part of the start
 
 void print_listings(const Experiment& experiment) {
     for (const auto& listing : experiment.listings()) {
@@ -76,6 +79,7 @@ void prepare_output(Job& job) {
             tell_of_left_behind(job.options.text("output"));
         }
     });
+    job.session.start_up().done("settings and the results file");
 }
 
 // The crews of a job's runs: one for each number of ranks and threads that they ask for.
@@ -100,12 +104,22 @@ class Crews {
     std::shared_ptr<const Crew> make(const options::Options& options, const experiments::Variant& variant,
                                      const std::vector<host::Placement>& places) {
         check(variant.ranks);
+        look_at_folder(options, places);
         if (variant.ranks == 0 || variant.ranks == session_.control().world_size())
-            return std::make_shared<Crew>(session_, Launch{places, guard_launch(session_, options, places)});
+            return std::make_shared<Crew>(session_, launch(options, places));
         const auto ranks = crew_ranks(places, variant.ranks, variant.spread);
-        const auto theirs = placements_of(places, ranks);
-        return std::make_shared<Crew>(session_, Launch{theirs, guard_launch(session_, options, theirs)},
-                                      ranks);
+        return std::make_shared<Crew>(session_, launch(options, placements_of(places, ranks)), ranks);
+    }
+    Launch launch(const options::Options& options, const std::vector<host::Placement>& places) {
+        Launch all{places, guard_launch(session_, options, places)};
+        if (!folder_warning_.empty()) all.warnings.push_back(folder_warning_);
+        return all;
+    }
+    // The same for all crews.
+    void look_at_folder(const options::Options& options, const std::vector<host::Placement>& places) {
+        if (made_.size() > 1 || options.flag("dry-run")) return;  // the one that is being made is in it
+        if (const auto local = check_results_folder(session_.control(), places, options.text("output")))
+            folder_warning_ = options::told(local->sentence(), local->settings);
     }
     void check(int ranks) {
         auto& control = session_.control();
@@ -124,6 +138,7 @@ class Crews {
 
     Session& session_;
     int default_threads_;
+    std::string folder_warning_;
     std::map<int, std::vector<host::Placement>> places_;  // by the threads asked for
     std::map<std::tuple<int, int, bool>, std::shared_ptr<const Crew>> made_;
 };
@@ -385,6 +400,7 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
         if (speaks(job) && wants_all_settings(job))
             print_whole_header(jobs.back(), jobs.back().launch(), shown);
     }
+    job.session.start_up().done(kGuarded);
     job.crew = crews.widest();
     const options::Options asked = job.options;
     settle_for_summary(job, jobs);
@@ -428,6 +444,7 @@ int work(Job& asked) {
     Crews crews(asked.session, asked.experiment.default_threads());
     if (variants.size() > 1) return work_on_variants(asked, variants, crews, started, start);
     Job job = job_of(asked, variants.empty() ? experiments::Variant() : variants.front(), crews);
+    job.session.start_up().done(kGuarded);
     settle(job);
     std::vector<results::Setting> shown;
     if (speaks(job) && wants_all_settings(job)) print_whole_header(job, job.launch(), shown);

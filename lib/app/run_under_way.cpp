@@ -29,6 +29,13 @@ results::Table use_table(const std::vector<host::Span>& spans) {
     return std::move(table).table();
 }
 
+results::Table start_up_table(const std::vector<StartUpPart>& parts) {
+    results::Rows table("start_up");
+    for (const auto& part : parts)
+        table.add({part.name, part.mean_s, part.most_s, std::int64_t{part.slowest_rank}});
+    return std::move(table).table();
+}
+
 // What several runs came to has gathered what each of them said, with how many said it.
 bool is_said(const results::Run& run, const std::string& warning) {
     return std::ranges::any_of(run.warnings, [&](const auto& one) { return one.starts_with(warning); });
@@ -53,7 +60,9 @@ RunUnderWay::RunUnderWay(Job job, std::int64_t started, Clock::time_point start,
 
 experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress, bool first) {
     place_->begin();
-    experiments::Surroundings around{job_.crew->control(), job_.options, progress, first, {}};
+    tells_start_up_ = first;
+    experiments::Surroundings around{job_.crew->control(), job_.options, progress,
+                                     first ? &job_.session.start_up() : nullptr};
     around.counting = {[this] { place_->counting_begins(); }, [this] { place_->counting_ends(); }};
     if (job_.options.text("output") != "none")
         around.keep = [this](const results::Run& so_far) { keep(so_far); };
@@ -88,6 +97,7 @@ void RunUnderWay::used(double seconds) {
 void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const ShowsRun& show) {
     const bool root = job_.session.is_root();
     if (place_) spans_ = place_->spans();
+    if (tells_start_up_) start_up_ = gather_parts(job_.crew->control(), job_.session.start_up());
     progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
     progress.finish();  // nothing is drawn into the answer
     comm::together_politely(
@@ -120,6 +130,7 @@ void RunUnderWay::complete(results::Run& run) const {
                           job_.options.has("device") && job_.options.text("device") == "cuda");
     experiments::add_doubts(run);
     if (!spans_.empty()) run.tables.push_back(use_table(spans_));
+    if (!start_up_.empty()) run.tables.push_back(start_up_table(start_up_));
     for (const auto& [key, value] : host::facts_of(host::quiet_of(spans_)))
         run.context.push_back({"place", key, value});
     add_warnings_of_place(run);
@@ -134,7 +145,7 @@ void RunUnderWay::complete(results::Run& run) const {
 void RunUnderWay::add_warnings_of_place(results::Run& run) const {
     auto warnings = job_.launch().warnings;
     const auto findings = host::check_quiet(host::quiet_of(spans_));
-    for (const auto& finding : findings) warnings.push_back(finding.sentence);
+    for (const auto& finding : findings) warnings.push_back(finding.sentence());
     std::erase_if(warnings, [&](const auto& warning) { return is_said(run, warning); });
     run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
     const bool has_reason = run.exit_code != 0 || !run.valid;

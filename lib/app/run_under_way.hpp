@@ -13,6 +13,7 @@
 #include "app/place_watch.hpp"
 #include "app/session.hpp"
 #include "app/showing.hpp"
+#include "app/start_up_parts.hpp"
 #include "app/terminal.hpp"
 #include "experiments/shared/experiment.hpp"
 
@@ -41,6 +42,7 @@ class RunUnderWay {
     RunUnderWay(Job job, std::int64_t started, Clock::time_point start, results::LockWait wait);
 
     /// What the experiment is given: it outlives the work. Collective over the crew: the run begins.
+    /// `first` of the process: its start-up is a part of it.
     experiments::Surroundings surroundings(base::ProgressSink& progress, bool first);
 
     /// Secures what is measured so far, on rank 0.
@@ -70,7 +72,9 @@ class RunUnderWay {
     Clock::time_point start_;
     Delivery delivery_;
     std::optional<PlaceWatch> place_;  // on the crew
-    std::vector<host::Span> spans_;    // once the run is delivered
+    bool tells_start_up_ = false;
+    std::vector<host::Span> spans_;           // once the run is delivered
+    std::vector<StartUpPart> start_up_ = {};  // the same
 };
 
 }  // namespace ranklab::app

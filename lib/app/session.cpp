@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "app/guarded.hpp"
 #include "app/printing.hpp"
@@ -14,6 +16,7 @@
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
 #include "device/gpus.hpp"
+#include "hdf5/file.hpp"
 #include "host/activity.hpp"
 #include "host/facts.hpp"
 
@@ -44,30 +47,56 @@ std::string gpu_text(const device::GpuList& list) {
     return base::join(names, "; ");
 }
 
-// "NVIDIA H100 [GPU-<hex>]"
-std::string own_gpu(const device::GpuList& list, int local_rank) {
-    if (list.gpus.empty()) return "";
+host::StartUp loaded() {
+    host::StartUp start_up;
+    start_up.done("loading the program");
+    return start_up;
+}
+
+host::OwnGpu own_gpu(const device::GpuList& list, int local_rank) {
+    if (list.gpus.empty()) return {};
     const auto& gpu =
         list.gpus[static_cast<std::size_t>(device::gpu_of(local_rank, static_cast<int>(list.gpus.size())))];
-    return fmt::format("{} [{}]", gpu.name, gpu.uuid);
+    return {.name = gpu.name,
+            .uuid = gpu.uuid,
+            .pci_id = gpu.pci_id,
+            .cpus = host::cpus_near(gpu.pci_id, host::system_root())};
+}
+
+// As they call themselves, then the files: two builds of one version differ in these alone.
+std::vector<std::string> libraries() {
+    std::vector<std::string> names{comm::MpiEnvironment::library_version(),
+                                   "HDF5 " + hdf5::library_version()};
+    const auto cuda = device::cuda_runtime_version();
+    if (!cuda.empty()) names.push_back("CUDA runtime " + cuda);
+    std::ranges::copy(host::loaded_libraries(), std::back_inserter(names));
+    return names;
 }
 
 }  // namespace
 
+std::unique_ptr<comm::Communicator> Session::split_exit_plane() {
+    start_up_.done("MPI_Init");
+    return mpi_.control().split(0, mpi_.control().rank());
+}
+
 Session::Session(comm::Start start)
-    : mpi_(start),
-      exit_plane_(mpi_.control().split(0, mpi_.control().rank())),
+    : start_up_(loaded()),
+      mpi_(start),
+      exit_plane_(split_exit_plane()),
       lifeline_(mpi_.control(), host::host_name(), {end_without, warn_of_unreached}) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
     base::set_ranks_on_node(mpi_.control().local_size());
+    start_up_.done("connecting the ranks");
 }
 
 std::vector<host::Placement> Session::gather_placements(int threads) {
     const auto list = device::list_gpus();
     const int local_rank = control().local_rank();
-    auto placements = comm::gather_values(
-        control(), host::own_placement(control().rank(), local_rank, threads, version_line(), gpu_text(list),
-                                       own_gpu(list, local_rank)));
+    auto mine = host::own_placement(control().rank(), local_rank, threads, version_line(), gpu_text(list));
+    mine.own_gpu = own_gpu(list, local_rank);
+    mine.libraries = libraries();
+    auto placements = comm::gather_values(control(), mine);
     host::settle_threads(placements);
     return placements;
 }

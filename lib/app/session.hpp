@@ -11,6 +11,7 @@
 #include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
 #include "host/placement.hpp"
+#include "host/start_up.hpp"
 
 namespace ranklab::app {
 
@@ -20,6 +21,7 @@ class Session {
     explicit Session(comm::Start start = comm::Start::with_mpi);
 
     comm::Communicator& control() { return mpi_.control(); }
+    host::StartUp& start_up() { return start_up_; }
     bool is_root() { return control().rank() == 0; }
 
     /// Gathers every rank's place. Collective. `threads` 0: one per core of the cpuset, as far
@@ -49,6 +51,9 @@ class Session {
     int conclude(const std::function<int()>& work);
 
   private:
+    std::unique_ptr<comm::Communicator> split_exit_plane();
+
+    host::StartUp start_up_;
     comm::MpiEnvironment mpi_;
     std::unique_ptr<comm::Communicator> exit_plane_;  // carries the exit code and nothing else
     comm::Lifeline lifeline_;                         // ends the job when a rank is lost

@@ -26,10 +26,10 @@ std::string hosts_of(const std::vector<GpuClaim>& by_rank, const std::vector<int
 
 }  // namespace
 
-std::string shared_gpu_sentence(const std::vector<GpuClaim>& by_rank) {
+std::string shared_gpu(const std::vector<GpuClaim>& by_rank) {
     std::map<std::string, std::vector<int>> users;
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
-        users[identity(by_rank[rank])].push_back(static_cast<int>(rank));
+        if (!by_rank[rank].name.empty()) users[identity(by_rank[rank])].push_back(static_cast<int>(rank));
     const std::vector<int>* first = nullptr;
     std::size_t shared = 0;
     for (const auto& [gpu, ranks] : users) {
@@ -39,13 +39,16 @@ std::string shared_gpu_sentence(const std::vector<GpuClaim>& by_rank) {
     }
     if (first == nullptr) return {};
     const auto& gpu = by_rank[first->front()];
-    return fmt::format(
-        "ranks {} on {} use the same GPU, {} at {}{}{}; NCCL needs one GPU a rank: start no more ranks on a "
-        "node "
-        "than it has GPUs, see that CUDA_VISIBLE_DEVICES shows each rank another one, or use another backend",
-        base::compact_ranges(*first), hosts_of(by_rank, *first), gpu.name, gpu.pci_id,
-        gpu.uuid.empty() ? "" : fmt::format(" ({})", gpu.uuid),
-        shared == 1 ? "" : fmt::format(", and {} more GPUs are shared like this", shared - 1));
+    return fmt::format("ranks {} on {} use the same GPU, {} at {}{}{}", base::compact_ranges(*first),
+                       hosts_of(by_rank, *first), gpu.name, gpu.pci_id,
+                       gpu.uuid.empty() ? "" : fmt::format(" ({})", gpu.uuid),
+                       shared == 1 ? "" : fmt::format(", and {} more GPUs are shared like this", shared - 1));
+}
+
+std::string shared_gpu_sentence(const std::vector<GpuClaim>& by_rank) {
+    const auto shared = shared_gpu(by_rank);
+    if (shared.empty()) return {};
+    return fmt::format("{}; NCCL needs one GPU a rank: {}, or use another backend", shared, kGpuOfItsOwn);
 }
 
 }  // namespace ranklab::comm

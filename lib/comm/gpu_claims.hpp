@@ -17,8 +17,15 @@ struct GpuClaim {
     static auto fields(auto& self) { return std::tie(self.host, self.name, self.pci_id, self.uuid); }
 };
 
-/// "" if every rank has a GPU of its own, else a sentence that names the ranks, the host and the GPU, and
-/// says what to do. `by_rank` holds rank r's claim at r.
+/// How each rank comes to another GPU.
+inline constexpr const char* kGpuOfItsOwn =
+    "start no more ranks on a node than it has GPUs, see that CUDA_VISIBLE_DEVICES shows each rank another "
+    "one";
+
+/// "" if every rank that has one has a GPU of its own, else the ranks, the host and the GPU. `by_rank` holds
+/// rank r's claim at r; one without a name is no claim.
+std::string shared_gpu(const std::vector<GpuClaim>& by_rank);
+/// The same as a sentence for NCCL, which says what to do.
 std::string shared_gpu_sentence(const std::vector<GpuClaim>& by_rank);
 
 }  // namespace ranklab::comm

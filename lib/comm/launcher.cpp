@@ -1,5 +1,7 @@
 #include "comm/launcher.hpp"
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -69,6 +71,31 @@ LauncherView read_launcher(const std::function<const char*(const char*)>& lookup
 
 LauncherView read_launcher() {
     return read_launcher(environment);
+}
+
+SlurmTasks read_slurm_tasks(const std::function<const char*(const char*)>& lookup) {
+    return {number(lookup("SLURM_NTASKS")), number(lookup("SLURM_STEP_NUM_TASKS"))};
+}
+
+SlurmTasks read_slurm_tasks() {
+    return read_slurm_tasks(environment);
+}
+
+bool is_step_without_pmi([[maybe_unused]] const std::function<const char*(const char*)>& lookup) {
+#ifdef OPEN_MPI
+    constexpr const char* kWays[] = {"PMIX_RANK", "PMIX_NAMESPACE",      "PMI_RANK", "PMI_FD", "PMI_ID",
+                                     "PMI_SIZE",  "OMPI_COMM_WORLD_RANK"};
+    const bool of_step = lookup("SLURM_STEP_ID") != nullptr && lookup("SLURM_PROCID") != nullptr;
+    return of_step && number(lookup("SLURM_STEP_NUM_TASKS")).value_or(1) > 1 &&
+           std::none_of(std::begin(kWays), std::end(kWays),
+                        [&](const char* name) { return lookup(name) != nullptr; });
+#else
+    return false;
+#endif
+}
+
+bool is_step_without_pmi() {
+    return is_step_without_pmi(environment);
 }
 
 bool has_task_environment(const std::function<const char*(const char*)>& lookup) {

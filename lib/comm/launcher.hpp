@@ -19,6 +19,20 @@ struct LauncherView {
 LauncherView read_launcher(const std::function<const char*(const char*)>& lookup);
 LauncherView read_launcher();
 
+/// What Slurm's environment says of tasks.
+struct SlurmTasks {
+    std::optional<int> job;   ///< SLURM_NTASKS
+    std::optional<int> step;  ///< SLURM_STEP_NUM_TASKS, inside of srun
+};
+SlurmTasks read_slurm_tasks(const std::function<const char*(const char*)>& lookup);
+SlurmTasks read_slurm_tasks();
+
+/// One of several tasks of srun, which gave it nothing by which this build's MPI library finds the others
+/// (srun --mpi=none): Open MPI ends such a process within MPI_Init, in words of its own. Known of Open MPI
+/// alone; false for others.
+bool is_step_without_pmi(const std::function<const char*(const char*)>& lookup);
+bool is_step_without_pmi();
+
 /// Anything at all in the environment that a launcher gives to the processes it starts (MPI's, PMI's, PMIx's
 /// or Slurm's): this may be one rank of a job even where read_launcher sees no count.
 bool has_task_environment(const std::function<const char*(const char*)>& lookup);

@@ -133,6 +133,10 @@ bool is_there(const std::string& program, const fs::path& root) {
     return false;
 }
 
+bool in_slurm_job() {
+    return std::getenv("SLURM_JOB_ID") != nullptr;
+}
+
 }  // namespace
 
 fs::path system_root() {
@@ -207,30 +211,34 @@ Quiet quiet_of(const std::vector<Span>& spans) {
 
 std::vector<Finding> check_quiet(const Quiet& quiet) {
     std::vector<Finding> findings;
-    const auto add = [&](std::string sentence) { findings.push_back({false, std::move(sentence)}); };
+    const auto add = [&](const char* id, std::string what, std::string remedy) {
+        findings.push_back({id, false, std::move(what), std::move(remedy)});
+    };
     if (const auto& most = quiet.others_cores; most && most->value > kMostOthers)
-        add(fmt::format(
-            "{}: other programs or the kernel kept {:.1f} of the ranks' CPUs busy (what the kernel or a file "
-            "system's client does for this job's own files counts, too); end other programs, or take a node "
-            "of your own",
-            place_of(*most), most->value));
+        add("busy-cpus",
+            fmt::format(
+                "{}: other programs or the kernel kept {:.1f} of the ranks' CPUs busy (what the kernel "
+                "or a file system's client does for this job's own files counts, too)",
+                place_of(*most), most->value),
+            in_slurm_job() ? "end other programs, or take a node of your own (sbatch --exclusive)"
+                           : "end other programs, or take a node of your own");
     if (const auto& most = quiet.stolen_percent; most && most->value > kMostStolen)
-        add(fmt::format(
-            "{}: the hypervisor gave {:.1f} % of the CPUs' time to others (steal); repeat later, or on "
-            "an unshared machine",
-            place_of(*most), most->value));
+        add("stolen-time",
+            fmt::format("{}: the hypervisor gave {:.1f} % of the CPUs' time to others (steal)",
+                        place_of(*most), most->value),
+            "repeat later, or on an unshared machine");
     if (const auto& most = quiet.throttled; most && most->value > 0)
-        add(fmt::format(
-            "{}: the processor slowed itself down {:.0f} times (heat or power limit); look to its "
-            "cooling, or leave it time",
-            place_of(*most), most->value));
+        add("throttled",
+            fmt::format("{}: the processor slowed itself down {:.0f} times (heat or power limit)",
+                        place_of(*most), most->value),
+            "look to its cooling, or leave it time");
     if (const auto& clock = quiet.frequency;
         clock && std::abs(clock->before_mhz - clock->after_mhz) >
                      kMostMoved * std::max(clock->before_mhz, clock->after_mhz))
-        add(
-            fmt::format("{}: while it counted, the CPU of rank {} went from {:.0f} to {:.0f} MHz; fix its "
-                        "frequency (governor performance), or warm up longer",
-                        clock->host, clock->rank, clock->before_mhz, clock->after_mhz));
+        add("clock-moved",
+            fmt::format("{}: while it counted, the CPU of rank {} went from {:.0f} to {:.0f} MHz",
+                        clock->host, clock->rank, clock->before_mhz, clock->after_mhz),
+            "fix its frequency (governor performance), or warm up longer");
     return findings;
 }
 
@@ -252,13 +260,12 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Quiet& quiet) {
 }
 
 std::optional<Finding> check_login_node(const fs::path& root) {
-    if (std::getenv("SLURM_JOB_ID") != nullptr) return std::nullopt;
-    if (!is_there("sbatch", root)) return std::nullopt;
+    if (in_slurm_job() || !is_there("sbatch", root)) return std::nullopt;
     return Finding{
-        false,
-        fmt::format("{} has Slurm's commands, and this is no job of it: on a login node others work too; use "
-                    "sbatch or salloc",
-                    host_name())};
+        "login-node", false,
+        fmt::format("{} has Slurm's commands, and this is no job of it: on a login node others work too",
+                    host_name()),
+        "use sbatch or salloc"};
 }
 
 }  // namespace ranklab::host

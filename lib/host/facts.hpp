@@ -29,6 +29,14 @@ std::vector<int> core_names(const std::vector<int>& cpus);
 /// Physical cores among `cpus`: hardware threads of one core count once.
 int cores_in(const std::vector<int>& cpus);
 
+/// "libmpi.so.40 3f9a1c0d": the shared libraries among those whose differing between ranks would show in
+/// numbers that this process has loaded, by name, with the beginning of the id that their linker gave
+/// them.
+std::vector<std::string> loaded_libraries();
+
+/// CPUs near the PCI device; none where the system does not say.
+std::vector<int> cpus_near(std::string pci_id, const std::filesystem::path& root = "/");
+
 /// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown" where the
 /// system does not say.
 std::vector<std::pair<std::string, std::string>> host_facts();

@@ -41,14 +41,15 @@ void check_threads(const std::vector<Placement>& placements, const std::string& 
     }
     for (const auto& [counts, ranks] : crowded) {
         const auto [threads, cores] = counts;
-        findings.push_back({false,
-                            fmt::format("{}{} threads, but the cpuset holds {} core{}{}; {}use fewer threads",
+        findings.push_back({"more-threads-than-cores",
+                            false,
+                            fmt::format("{}{} threads, but the cpuset holds {} core{}{}",
                                         placements.size() == 1 ? "" : rank_list(ranks) + ": ", threads, cores,
                                         cores == 1 ? "" : "s",
                                         cores == 1 && is_open_mpi(launcher)
                                             ? " (Open MPI binds each rank to one core at 2 ranks or fewer)"
-                                            : "",
-                                        more_cores(launcher, threads)),
+                                            : ""),
+                            more_cores(launcher, threads) + "use fewer threads",
                             {fmt::format("threads {}", cores)}});
     }
 }
@@ -94,11 +95,10 @@ void check_sharing(const std::vector<Placement>& placements, std::vector<Finding
         // Fewer threads mend nothing where each rank would still want a core that another one has.
         const bool mends = crowd.each > 0;
         findings.push_back(
-            {false,
-             fmt::format("{}: {} run {} threads on {} core{}, so they wait for each other; use fewer ranks "
-                         "per node{}",
-                         host, rank_list(crowd.ranks), crowd.threads, crowd.cores,
-                         crowd.cores == 1 ? "" : "s", mends ? " or fewer threads" : ""),
+            {"ranks-share-cores", false,
+             fmt::format("{}: {} run {} threads on {} core{}, so they wait for each other", host,
+                         rank_list(crowd.ranks), crowd.threads, crowd.cores, crowd.cores == 1 ? "" : "s"),
+             fmt::format("use fewer ranks per node{}", mends ? " or fewer threads" : ""),
              mends ? base::Settings{fmt::format("threads {}", crowd.each)} : base::Settings{}});
     }
 }
@@ -142,12 +142,11 @@ void check_quotas(const std::vector<Placement>& placements, std::vector<Finding>
     const int each = worst->for_each();
     const auto among = hosts.size() > 1 ? fmt::format(" (the worst of {} such hosts)", hosts.size()) : "";
     findings.push_back(
-        {false,
-         fmt::format("{}{}: the cgroup allows {:g} CPU{}; {} thread{} of {} {} throttled; {}raise the limit "
-                     "of its container or job",
-                     worst->host, among, worst->cpus, worst->cpus == 1 ? "" : "s", worst->threads,
-                     worst->threads == 1 ? "" : "s", rank_list(worst->ranks),
-                     worst->threads == 1 ? "is" : "are", each == 0 ? "" : "use fewer threads, or "),
+        {"cpu-quota", false,
+         fmt::format("{}{}: the cgroup allows {:g} CPU{}; {} thread{} of {} {} throttled", worst->host, among,
+                     worst->cpus, worst->cpus == 1 ? "" : "s", worst->threads, worst->threads == 1 ? "" : "s",
+                     rank_list(worst->ranks), worst->threads == 1 ? "is" : "are"),
+         fmt::format("{}raise the limit of its container or job", each == 0 ? "" : "use fewer threads, or "),
          each == 0 ? base::Settings{} : base::Settings{fmt::format("threads {}", each)}});
 }
 
@@ -188,25 +187,78 @@ void check_builds(const std::vector<Placement>& placements, std::vector<Finding>
     for (const auto& p : placements) {
         if (p.build == placements.front().build) continue;
         findings.push_back(
-            {true,
-             fmt::format("rank {} on {} runs {}, rank 0 runs {}: install the same program on every node",
-                         p.rank, p.host, p.build, placements.front().build)});
+            {"different-builds", true,
+             fmt::format("rank {} on {} runs {}, rank 0 runs {}, so they may not understand each other",
+                         p.rank, p.host, p.build, placements.front().build),
+             "install the same program on every node"});
         return;
     }
 }
 
+// "MPI X, HDF5 Y" of those that `other` does not have.
+std::string libraries_beyond(const Placement& p, const Placement& other) {
+    std::vector<std::string> own;
+    std::ranges::copy_if(p.libraries, std::back_inserter(own), [&](const auto& library) {
+        return std::ranges::find(other.libraries, library) == other.libraries.end();
+    });
+    return own.empty() ? "none of them" : base::join(own, ", ");
+}
+
+// The first rank that differs speaks for all: the same mends them.
+void check_libraries(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
+    const auto& first = placements.front();
+    std::vector<int> ranks;
+    for (const auto& p : placements)
+        if (p.libraries != first.libraries) ranks.push_back(p.rank);
+    if (ranks.empty()) return;
+    const auto& other = *std::ranges::find(placements, ranks.front(), &Placement::rank);
+    findings.push_back(
+        {"different-libraries", false,
+         fmt::format(
+             "rank {} on {}{} loaded {}, and rank 0 on {} loaded {}: ranks that work differently wait "
+             "for each other, or do not understand each other",
+             other.rank, other.host,
+             ranks.size() == 1 ? "" : fmt::format(" (and {} more that differ)", ranks.size() - 1),
+             libraries_beyond(other, first), first.host, libraries_beyond(first, other)),
+         "load the same modules on every node, and give all ranks one LD_LIBRARY_PATH (srun --export=ALL, "
+         "mpirun -x LD_LIBRARY_PATH)"});
+}
+
+// The CPUs near each GPU, and who has none of them: one sentence for all.
+bool is_far(const Placement& p) {
+    if (p.own_gpu.name.empty() || p.own_gpu.cpus.empty()) return false;
+    return std::ranges::none_of(
+        p.cpus, [&](int cpu) { return std::ranges::find(p.own_gpu.cpus, cpu) != p.own_gpu.cpus.end(); });
+}
+
+std::string nearer_gpu(const std::string& launcher, const Placement& p) {
+    const auto cpus = base::compact_ranges(p.own_gpu.cpus);
+    if (launcher.find("srun") != std::string::npos)
+        return "start with srun --gpus-per-task=1 --gpu-bind=closest";
+    if (is_open_mpi(launcher))
+        return fmt::format(
+            "start with mpirun --map-by numa --bind-to numa, or give rank {} CPUs of {} by a "
+            "rankfile",
+            p.rank, cpus);
+    return launcher.empty() ? fmt::format("start it with taskset --cpu-list {}", cpus)
+                            : fmt::format("have the launcher bind rank {} to CPUs of {}", p.rank, cpus);
+}
+
 }  // namespace
 
+std::string OwnGpu::text() const {
+    return name.empty() ? "" : fmt::format("{} [{}]", name, uuid);
+}
+
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
-                        const std::string& gpus, const std::string& own_gpu) {
+                        const std::string& gpus) {
     Placement p{.rank = rank,
                 .local_rank = local_rank,
                 .host = host_name(),
                 .cpus = cpuset(),
                 .build = build,
                 .gpus = gpus,
-                .cpu = cpu_model(),
-                .own_gpu = own_gpu};
+                .cpu = cpu_model()};
     p.cores = core_names(p.cpus);
     p.threads = threads > 0 ? threads : std::max(1, static_cast<int>(p.cores.size()));
     p.threads_by_default = threads <= 0;
@@ -247,8 +299,8 @@ std::vector<std::string> devices_of(const std::vector<Placement>& placements, bo
                                        [&](const Placement& p) { return p.cpu == placements.front().cpu; });
     std::vector<std::string> devices;
     for (const auto& p : placements) {
-        if (on_gpus && !p.own_gpu.empty())
-            devices.push_back(p.own_gpu);
+        if (on_gpus && !p.own_gpu.name.empty())
+            devices.push_back(p.own_gpu.text());
         else
             devices.push_back(one_model ? "cpu" : fmt::format("cpu ({})", p.cpu));
     }
@@ -259,26 +311,71 @@ std::optional<Finding> check_connected(int world_size, const std::string& launch
                                        std::optional<int> launched, std::optional<int> expected) {
     if (expected) {
         if (*expected == world_size) return std::nullopt;
-        return Finding{true,
-                       fmt::format("{} were expected, but MPI connects {} rank{}; check the launcher's count "
-                                   "and that it belongs to the MPI library of this build",
-                                   *expected, world_size, world_size == 1 ? "" : "s"),
+        return Finding{"ranks-not-connected",
+                       true,
+                       fmt::format("{} were expected, but MPI connects {} rank{}", *expected, world_size,
+                                   world_size == 1 ? "" : "s"),
+                       "check the launcher's count and that it belongs to the MPI library of this build",
                        {fmt::format("expect-ranks {}", *expected)}};
     }
     if (!launched || *launched == world_size) return std::nullopt;
-    return Finding{true,
-                   fmt::format("{} speaks of {} processes, but MPI connects {} rank{}: they would each run "
-                               "alone and print wrong "
-                               "numbers; start with the launcher of this build's MPI library (srun "
-                               "--mpi=pmix, or its own mpirun), or say that you expect this",
-                               launcher, *launched, world_size, world_size == 1 ? "" : "s"),
-                   {fmt::format("expect-ranks {}", world_size)}};
+    return Finding{
+        "ranks-not-connected",
+        true,
+        fmt::format("{} speaks of {} processes, but MPI connects {} rank{}: they would each run alone and "
+                    "print wrong numbers",
+                    launcher, *launched, world_size, world_size == 1 ? "" : "s"),
+        "start with the launcher of this build's MPI library (srun --mpi=pmix, or its own mpirun), or say "
+        "that you expect this",
+        {fmt::format("expect-ranks {}", world_size)}};
+}
+
+std::optional<Finding> check_slurm_counts(int world_size, const std::string& launcher, std::optional<int> job,
+                                          std::optional<int> step) {
+    if (launcher.empty() || launcher.find("srun") != std::string::npos) return std::nullopt;
+    if (step && *step < world_size)
+        return Finding{
+            "more-ranks-than-step", false,
+            fmt::format(
+                "{} started {} ranks inside a step of Slurm with {} task{}: they share the cores that "
+                "the step was given",
+                launcher, world_size, *step, *step == 1 ? "" : "s"),
+            fmt::format(
+                "start them by srun --ntasks={0}, or call mpirun from the batch script or from salloc "
+                "--ntasks={0}, not inside srun",
+                world_size)};
+    if (step || !job || *job == world_size) return std::nullopt;
+    const bool idle = *job > world_size;
+    return Finding{"slurm-tasks-differ", false,
+                   fmt::format("Slurm was asked for {} tasks, and {} started {} rank{}: {}", *job, launcher,
+                               world_size, world_size == 1 ? "" : "s",
+                               idle ? "cores of the job have nothing to do, and ranks may not lie as planned"
+                                    : "ranks share cores, or do not lie as planned"),
+                   fmt::format("start {} ranks, or ask for --ntasks={}", *job, world_size)};
+}
+
+std::optional<Finding> check_gpu_distance(const std::vector<Placement>& placements,
+                                          const std::string& launcher) {
+    std::vector<int> ranks;
+    for (const auto& p : placements)
+        if (is_far(p)) ranks.push_back(p.rank);
+    if (ranks.empty()) return std::nullopt;
+    const auto& p = *std::ranges::find(placements, ranks.front(), &Placement::rank);
+    return Finding{
+        "far-gpu", false,
+        fmt::format("{} on {}: {} is near CPUs {}, and the rank has CPUs {}{}: what goes to the GPU "
+                    "takes a longer way",
+                    rank_list({p.rank}), p.host, p.own_gpu.text(), base::compact_ranges(p.own_gpu.cpus),
+                    base::compact_ranges(p.cpus),
+                    ranks.size() == 1 ? "" : fmt::format(" (and so for {})", rank_list(ranks))),
+        nearer_gpu(launcher, p)};
 }
 
 std::vector<Finding> check_placements(const std::vector<Placement>& placements, const std::string& launcher) {
     std::vector<Finding> findings;
     if (placements.empty()) return findings;
     check_builds(placements, findings);
+    check_libraries(placements, findings);
     check_threads(placements, launcher, findings);
     check_sharing(placements, findings);
     check_quotas(placements, findings);

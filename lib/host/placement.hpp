@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/error.hpp"
+#include "host/finding.hpp"
 
 namespace ranklab::host {
 
@@ -24,6 +24,17 @@ struct CpuQuota {
     static auto fields(auto& self) { return std::tie(self.known, self.limits); }
 };
 
+/// The GPU that a rank would use.
+struct OwnGpu {
+    std::string name = {};  ///< "" where it sees none
+    std::string uuid = {};
+    std::string pci_id = {};
+    std::vector<int> cpus = {};  ///< near it; none where the system does not say
+
+    std::string text() const;  ///< "NVIDIA H100 [GPU-<hex>]", "" where it sees none
+    static auto fields(auto& self) { return std::tie(self.name, self.uuid, self.pci_id, self.cpus); }
+};
+
 /// What one rank knows of its own place.
 struct Placement {
     int rank = 0;
@@ -35,19 +46,21 @@ struct Placement {
     std::string build;            ///< version and revision of its program
     std::string gpus;             ///< names of the GPUs it sees, or why none
     std::string cpu = {};         ///< the processor's model
-    std::string own_gpu = {};     ///< name and UUID of the one it would use, "" where it sees none
+    OwnGpu own_gpu = {};
     CpuQuota quota = {};
-    bool threads_by_default = false;  ///< nobody gave their number
+    bool threads_by_default = false;          ///< nobody gave their number
+    std::vector<std::string> libraries = {};  ///< "MPI Open MPI v4.1.4": those that this program loaded
 
     static auto fields(auto& self) {
         return std::tie(self.rank, self.local_rank, self.host, self.cpus, self.cores, self.threads,
-                        self.build, self.gpus, self.cpu, self.own_gpu, self.quota, self.threads_by_default);
+                        self.build, self.gpus, self.cpu, self.own_gpu, self.quota, self.threads_by_default,
+                        self.libraries);
     }
 };
 
 /// This rank's place; `threads` 0 means one per core of the cpuset (settle_threads has the last word).
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
-                        const std::string& gpus, const std::string& own_gpu = "");
+                        const std::string& gpus);
 
 /// The least of them, in CPUs; nothing where there is none.
 std::optional<double> least_limit(const CpuQuota& quota);
@@ -63,20 +76,23 @@ std::string quota_text(const std::vector<Placement>& placements);
 /// "cpu", with the processor's model where the hosts' differ.
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus);
 
-struct Finding {
-    bool fatal = false;            ///< the job must not run: exit 5
-    std::string sentence;          ///< what is wrong and how to mend it
-    base::Settings settings = {};  ///< that mend it
-};
-
 /// What the launcher started against what MPI connected. The finding is fatal: N processes that do not know
 /// of each other would each print plausible numbers. `expected` is the number that the user gave, which
 /// overrules the launcher.
 std::optional<Finding> check_connected(int world_size, const std::string& launcher,
                                        std::optional<int> launched, std::optional<int> expected);
 
-/// Threads against cpusets and cgroups' limits, ranks that share cores, programs that differ. `launcher` as
-/// of check_connected: what mends it is how that one starts.
+/// What Slurm was asked for, against what was started by another launcher inside of its job. `job` and
+/// `step`: tasks of the job, and of the step that this process is in.
+std::optional<Finding> check_slurm_counts(int world_size, const std::string& launcher, std::optional<int> job,
+                                          std::optional<int> step);
+
+/// Ranks whose GPU is far from all their cores. `launcher` as of check_connected.
+std::optional<Finding> check_gpu_distance(const std::vector<Placement>& placements,
+                                          const std::string& launcher = "");
+
+/// Threads against cpusets and cgroups' limits, ranks that share cores, programs and libraries that differ.
+/// `launcher` as of check_connected: what mends it is how that one starts.
 std::vector<Finding> check_placements(const std::vector<Placement>& placements,
                                       const std::string& launcher = "");
 

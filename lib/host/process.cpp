@@ -102,6 +102,13 @@ int thread_count() {
     return 0;
 }
 
+std::string parent_name() {
+    std::ifstream file(fmt::format("/proc/{}/comm", getppid()));
+    std::string name;
+    std::getline(file, name);
+    return name;
+}
+
 double seconds_since_process_start() {
     const double started =
         std::stod(base::stat_field(base::stat_after_name("/proc/self"), 22));  // since boot

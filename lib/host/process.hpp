@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace ranklab::host {
 
@@ -30,6 +31,9 @@ void require_limits_of_lone_mpi();
 
 /// Threads of this process now (/proc/self/status); 0 if unknown.
 int thread_count();
+
+/// Of the program that started this one; "" if unknown.
+std::string parent_name();
 
 /// Seconds since the kernel started this process (resolution 10 ms): loading libraries is in it.
 double seconds_since_process_start();

@@ -171,5 +171,7 @@ class Schema {
 /// (--output)". A setting in capitals is a variable of the environment.
 std::string told(const std::exception& error);
 std::string told(std::string sentence, const base::Settings& settings);
+/// How the user gives each of them: "--threads 2".
+std::vector<std::string> ways_of(const base::Settings& settings);
 
 }  // namespace ranklab::options

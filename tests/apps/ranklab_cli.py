@@ -91,6 +91,20 @@ def patience():
     return max(1.0, 1.5 * os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
+_VALIDATE = """import json, sys, jsonschema
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.Draft202012Validator(schema).validate(json.load(sys.stdin))"""
+
+
+def python_with(module):
+    """A Python that has it, of the tests' own and Debian's."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
 class Job:
     """A started program; `finish` waits for it and gives the Result. Nothing of it outlives the test."""
 
@@ -335,6 +349,14 @@ class Case(unittest.TestCase):
 
     def assertCode(self, result, code):
         self.assertEqual(result.code, code, str(result))
+
+    def assertSchema(self, name, text):
+        """That the JSON is what docs/schema/NAME.schema.json says."""
+        python = python_with("jsonschema")
+        self.assertIsNotNone(python, "python3-jsonschema is missing: ./bootstrap installs it")
+        schema = SOURCE / "docs" / "schema" / f"{name}.schema.json"
+        done = subprocess.run([python, "-c", _VALIDATE, schema], input=text, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
 
     def assertSays(self, result, code, *parts):
         """The agreed exit code and one sentence on stderr that holds all parts; no backtrace, nothing twice."""

@@ -6,21 +6,14 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import ranklab_cli as cli
 import results_files
 
-SCHEMA = cli.SOURCE / "docs" / "schema" / "report.schema.json"
 FORMATS = ("text", "markdown", "json", "csv", "gbench", "extrap", "chrome-trace")
 JSON = ("json", "gbench", "chrome-trace")
 COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
 BAD_LABEL = os.fsdecode(b'a"\\\x01\x1b[31m\xff\xc3 \xed\xa0\x80,b')
-
-VALIDATE = """import json, sys, jsonschema
-schema = json.load(open(sys.argv[1]))
-jsonschema.Draft202012Validator.check_schema(schema)
-jsonschema.Draft202012Validator(schema).validate(json.load(sys.stdin))"""
 
 # All that compare.py needs of scipy when it is not to test.
 STAND_IN_SCIPY = """import math
@@ -30,14 +23,6 @@ def gmean(rows):
 def mannwhitneyu(*_, **__):
     raise NotImplementedError
 """
-
-
-def python_with(module):
-    """A Python that has it, of the tests' own and Debian's."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
-            return python
-    return None
 
 
 class Stored(cli.Case):
@@ -69,12 +54,8 @@ class Stored(cli.Case):
 
 class Formats(Stored):
     def test_json_is_what_the_schema_says(self):
-        python = python_with("jsonschema")
-        self.assertIsNotNone(python, "python3-jsonschema is missing: ./bootstrap installs it")
         for words in ((), ("--label", "none such"), ("--where", "ranks=2")):
-            text = self.read("--format", "json", *words)
-            done = subprocess.run([python, "-c", VALIDATE, SCHEMA], input=text, capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+            self.assertSchema("report", self.read("--format", "json", *words))
 
     def test_a_label_of_any_bytes_is_valid_everywhere(self):
         run = self.runs("--where", "strategy=binary")[0]
@@ -168,7 +149,7 @@ class Formats(Stored):
     def test_googles_compare_reads_it(self):
         if not COMPARE_PY.exists():
             self.skipTest(f"{COMPARE_PY} is not there: Debian's libbenchmark-tools has it, ./bootstrap installs it")
-        numpy = python_with("numpy")
+        numpy = cli.python_with("numpy")
         if numpy is None:
             self.skipTest("compare.py needs numpy")
         (self.folder / "a.json").write_text(self.read("--format", "gbench", "--where", "strategy=mpi-send", "--where", "ranks=1"))

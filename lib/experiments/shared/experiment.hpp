@@ -11,6 +11,7 @@
 
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
+#include "host/start_up.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
 
@@ -28,13 +29,18 @@ struct Surroundings {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
     options::Options& options;    ///< settled; the same on all ranks
     base::ProgressSink& progress;
-    bool first = true;  ///< of the runs that this process makes: its start is part of it
+    host::StartUp* start_up = nullptr;  ///< where this is the first run that the process makes
     /// Secures what is measured so far (ADR 0011): it lies on the disk, marked as incomplete, until run()
     /// has returned and the whole run is stored in its place. Each call replaces what was kept before. Not
     /// collective: rank 0's copy counts, others may call it too. Costs some file writes with fsync, so call
     /// it outside of what is timed, and where work repeats by a KeepPace. Never throws. Empty: keeps nothing.
     std::function<void(const results::Run& so_far)> keep = {};
     CountedPart counting = {};
+
+    /// The part of the start-up that the process was at is done.
+    void started(const char* part) const {
+        if (start_up != nullptr) start_up->done(part);
+    }
 };
 
 /// One catalogue, for --list.

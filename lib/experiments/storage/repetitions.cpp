@@ -20,6 +20,7 @@ Repetitions::Repetitions(const StorageOptions& options, const Surroundings& surr
     : options_(options),
       control_(surroundings.control),
       counting_(surroundings.counting),
+      start_up_(surroundings.start_up),
       runner_(options, surroundings.control, surroundings.progress) {
     record_.convergence = options.convergence;
     if (const double limit = options.time_limit(); limit > 0)
@@ -35,6 +36,7 @@ bool Repetitions::make() {
 }
 
 bool Repetitions::make_one() {
+    if (start_up_ != nullptr) start_up_->finish("preparing the first repetition");
     const Clock::Turn turn(clock_);
     const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
     const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();

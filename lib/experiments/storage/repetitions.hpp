@@ -70,6 +70,7 @@ class Repetitions {
     const StorageOptions& options_;
     comm::Communicator& control_;
     CountedPart counting_;
+    host::StartUp* start_up_;
     StrategyRunner runner_;
     StorageRecord record_;
     Clock clock_;

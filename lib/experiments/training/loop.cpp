@@ -13,7 +13,6 @@
 #include "base/clock.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
-#include "host/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -88,6 +87,7 @@ void TrainingLoop::run() {
     if (!begin()) return;
     steps_.plan(setup_.schedule.first, setup_.schedule.total);
     setup_.control.barrier();
+    if (setup_.start_up != nullptr) setup_.start_up->done("checks before the first step");
     start_ = measure::Clock::now();
     for (std::int64_t step = setup_.schedule.first; step < setup_.schedule.total; ++step) {
         setup_.progress.activity("training");
@@ -156,8 +156,10 @@ void TrainingLoop::do_step(std::int64_t step) {
     const auto counts = steps_.make(step);
     if (counts.updated) ++updates_;
 
-    if (step == setup_.schedule.first && setup_.tells_first_step)
-        record_.time_to_first_step_s = host::seconds_since_process_start();
+    if (step == setup_.schedule.first && setup_.start_up != nullptr) {
+        setup_.start_up->finish("the first step");
+        record_.time_to_first_step_s = setup_.start_up->seconds();
+    }
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
     note_step(counts);
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();

@@ -40,6 +40,7 @@ data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& da
 
 data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& options,
                      const Surroundings& around) {
+    around.started("resources and device");
     around.progress.activity("reading data");
     auto data = source.open(data_request(options), around.control);
     stop_if_asked(around.control, "before the first step; nothing was measured");
@@ -155,12 +156,14 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     const auto source = entry_of(data::sources(), options.text("data"));
     const auto data = opened(source, options, around);
 
+    around.started("opening the data");
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.text("backend")).make(control);
     const auto make_prepared = [&] {
         return prepared(make_model(options), options.speed, device.get(), "--model " + options.text("model"));
     };
     const auto model = make_prepared();
+    around.started("building the model");
     check_files_beside(options, *model, control);
 
     const auto samples = data.train->size();
@@ -175,6 +178,7 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
         rewind();
         return choice;
     });
+    around.started("checkpoints and the memory format");
     draw_own_numbers(options.seed(), control.rank());
 
     TrainingOutcome outcome(around, {.options = options,
@@ -192,7 +196,7 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
                        .make_model = make_prepared,
                        .device = device.get(),
                        .checkpoints = checkpoints.get(),
-                       .tells_first_step = around.first,
+                       .start_up = around.start_up,
                        .keep = [&outcome](const auto& so_far, bool sure) { outcome.keep(so_far, sure); },
                        .counting = around.counting},
                       *model, sampler);

@@ -39,7 +39,7 @@ struct TrainingSetup {
     std::function<std::shared_ptr<nn::Model>()> make_model;  ///< for the replicas of mode dp
     torch::Device device = torch::kCPU;
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
-    bool tells_first_step = true;        ///< the process began with this run: how long until its first step
+    host::StartUp* start_up = nullptr;   ///< of the process, where it began with this run
     /// Secures what there is by now; `sure`: also where it was done a moment ago. Collective. Empty: nothing.
     std::function<void(const TrainingLoop& so_far, bool sure)> keep = {};
     CountedPart counting = {};

@@ -51,6 +51,13 @@ constexpr Column kJobUse[] = {
     {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
 };
 
+constexpr Column kStartUp[] = {
+    {"part", text, "what the process did, in this order"},
+    {"mean_s", number, "mean over ranks: the sum of all parts is the time to the first step"},
+    {"max_s", number, "of the slowest rank in this part"},
+    {"slowest_rank", whole, "in the world"},
+};
+
 constexpr Column kEpochs[] = {
     {"epoch", whole, "from 1"},
     {"steps", whole, "made"},
@@ -277,6 +284,7 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},
     {"job_use", "a rank", kJobUse},
+    {"start_up", "a part of the way from the process' start to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},
     {"waterfall", "a part of the step", kWaterfall},
     {"variants", "a run of the command", kVariants},

@@ -31,6 +31,12 @@ TEST(GpuClaims, TwoRanksOfOneGpuAreNamed) {
                                 HasSubstr("CUDA_VISIBLE_DEVICES"), Not(HasSubstr("more GPUs"))));
 }
 
+TEST(GpuClaims, RanksWithoutAGpuShareNone) {
+    EXPECT_EQ(shared_gpu({{"a", "", "", ""}, {"a", "", "", ""}, claim("a", 0, "GPU-1")}), "");
+    EXPECT_THAT(shared_gpu({{"a", "", "", ""}, claim("a", 0, "GPU-1"), claim("a", 0, "GPU-1")}),
+                AllOf(HasSubstr("ranks 1-2 on a use the same GPU"), Not(HasSubstr("NCCL"))));
+}
+
 TEST(GpuClaims, OfSeveralTheOneOfTheLowestRankIsTold) {
     const auto sentence = shared_gpu_sentence(
         {claim("a", 1, "GPU-9"), claim("a", 0, "GPU-1"), claim("a", 0, "GPU-1"), claim("a", 1, "GPU-9")});

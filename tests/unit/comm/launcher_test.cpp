@@ -1,6 +1,7 @@
 #include "comm/launcher.hpp"
 
 #include <gtest/gtest.h>
+#include <mpi.h>
 
 #include <map>
 
@@ -99,6 +100,46 @@ TEST(Launcher, GarbageIsPassedOver) {
                       {"PMI_SIZE", "2"},
                       {"PMI_RANK", "1"}}),
                 "PMI", 2, 1);
+}
+
+TEST(SlurmTasks, AreThoseOfTheEnvironment) {
+    Variables variables;
+    const auto look = [&](const char* name) -> const char* {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+    };
+    EXPECT_FALSE(read_slurm_tasks(look).job);
+    EXPECT_FALSE(read_slurm_tasks(look).step);
+    variables = {{"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+    EXPECT_EQ(read_slurm_tasks(look).job, 8);
+    EXPECT_EQ(read_slurm_tasks(look).step, 2);
+}
+
+// Open MPI's: with another library nothing is known.
+TEST(SlurmStep, WithoutPmiCannotConnect) {
+    const Variables bare{{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+    const auto cannot = [](Variables variables) {
+        return is_step_without_pmi([&](const char* name) -> const char* {
+            const auto found = variables.find(name);
+            return found == variables.end() ? nullptr : found->second.c_str();
+        });
+    };
+#ifdef OPEN_MPI
+    EXPECT_TRUE(cannot(bare));
+#else
+    EXPECT_FALSE(cannot(bare));
+#endif
+    for (const char* way : {"PMIX_RANK", "PMI_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK"}) {
+        auto with = bare;
+        with[way] = "1";
+        EXPECT_FALSE(cannot(with)) << way;
+    }
+    auto one = bare;
+    one["SLURM_STEP_NUM_TASKS"] = "1";
+    EXPECT_FALSE(cannot(one));
+    auto batch = bare;
+    batch.erase("SLURM_STEP_ID");
+    EXPECT_FALSE(cannot(batch));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <map>
 #include <thread>
 
+#include "fake_root.hpp"
 #include "temp_folder.hpp"
 
 namespace ranklab::host {
@@ -131,6 +132,21 @@ TEST_F(Environment, NeverHoldsASecret) {
         EXPECT_NE(name, "HOME");
         EXPECT_NE(name, "PATH");
     }
+}
+
+class NearCpus : public FakeRoot {};
+
+TEST_F(NearCpus, AreThoseOfThePciDevice) {
+    write("sys/bus/pci/devices/0000:af:00.0/local_cpulist", "0-2,48\n");
+    EXPECT_THAT(cpus_near("0000:AF:00.0", root_.path()), ::testing::ElementsAre(0, 1, 2, 48));
+    EXPECT_THAT(cpus_near("00000000:AF:00.0", root_.path()), ::testing::ElementsAre(0, 1, 2, 48));
+}
+
+TEST_F(NearCpus, AreNoneWhereTheSystemDoesNotSay) {
+    write("sys/bus/pci/devices/0000:17:00.0/local_cpulist", "\n");
+    EXPECT_THAT(cpus_near("0000:17:00.0", root_.path()), ::testing::IsEmpty());
+    EXPECT_THAT(cpus_near("0000:18:00.0", root_.path()), ::testing::IsEmpty());
+    EXPECT_THAT(cpus_near("", root_.path()), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Placement place(int rank, int first, int count, int threads, const std::string& 
 TEST(Devices, AreTheProcessorWhereNoGpuComputes) {
     Placement a = place(0, 0, 2, 2), b = place(1, 0, 2, 2, "node02");
     a.cpu = b.cpu = "EPYC";
-    a.own_gpu = "H100 [GPU-1]";
+    a.own_gpu = {.name = "H100", .uuid = "GPU-1"};
     EXPECT_THAT(devices_of({a, b}, false), ::testing::ElementsAre("cpu", "cpu"));
     b.cpu = "Xeon";
     EXPECT_THAT(devices_of({a, b}, false), ::testing::ElementsAre("cpu (EPYC)", "cpu (Xeon)"));
@@ -40,18 +40,18 @@ TEST(Devices, AreTheProcessorWhereNoGpuComputes) {
 
 TEST(Devices, AreEachRanksGpuWhereOneComputes) {
     Placement a = place(0, 0, 2, 2), b = place(1, 2, 2, 2);
-    a.own_gpu = "H100 [GPU-1]";
-    b.own_gpu = "H100 [GPU-2]";
+    a.own_gpu = {.name = "H100", .uuid = "GPU-1"};
+    b.own_gpu = {.name = "H100", .uuid = "GPU-2"};
     EXPECT_THAT(devices_of({a, b}, true), ::testing::ElementsAre("H100 [GPU-1]", "H100 [GPU-2]"));
 }
 
 TEST(Placements, SurviveTheExchange) {
     Placement a = place(3, 4, 2, 2);
     a.cpu = "A CPU @ 3 GHz";
-    a.own_gpu = "H100 [GPU-1]";
+    a.own_gpu = {.name = "H100", .uuid = "GPU-1"};
     const Placement b = base::unpacked<Placement>(base::packed(a)).value();
     EXPECT_EQ(b.cpu, a.cpu);
-    EXPECT_EQ(b.own_gpu, a.own_gpu);
+    EXPECT_EQ(b.own_gpu.text(), "H100 [GPU-1]");
     EXPECT_EQ(b.gpus, a.gpus);
     EXPECT_EQ(b.cpus, a.cpus);
     EXPECT_FALSE(own_placement(0, 0, 1, "x", "none").cpu.empty());
@@ -68,8 +68,8 @@ TEST(Connected, NotWhenTheLauncherStartedMore) {
     const auto finding = check_connected(1, "Slurm's srun", 8, std::nullopt);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->fatal);
-    EXPECT_THAT(finding->sentence, AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"),
-                                         HasSubstr("1 rank:"), HasSubstr("--mpi=pmix")));
+    EXPECT_THAT(finding->sentence(), AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"),
+                                           HasSubstr("1 rank:"), HasSubstr("--mpi=pmix")));
     EXPECT_THAT(finding->settings, ElementsAre("expect-ranks 1"));
 }
 
@@ -82,7 +82,7 @@ TEST(Connected, WhatIsExpectedOverrulesTheLauncher) {
     const auto finding = check_connected(1, "Slurm's srun", 1, 2);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->fatal);
-    EXPECT_THAT(finding->sentence, AllOf(HasSubstr("2 were expected"), HasSubstr("1 rank;")));
+    EXPECT_THAT(finding->sentence(), AllOf(HasSubstr("2 were expected"), HasSubstr("1 rank;")));
     EXPECT_THAT(finding->settings, ElementsAre("expect-ranks 2"));
     EXPECT_TRUE(check_connected(3, "", std::nullopt, 2));
 }
@@ -102,25 +102,25 @@ TEST(Placements, MoreThreadsThanCoresAreNamedWithTheRemedy) {
     const auto findings = check_placements(placements, "Open MPI's mpirun");
     ASSERT_THAT(findings, SizeIs(::testing::Ge(1U)));
     EXPECT_FALSE(findings.front().fatal);
-    EXPECT_THAT(findings.front().sentence,
+    EXPECT_THAT(findings.front().sentence(),
                 AllOf(HasSubstr("rank 0: 2 threads"), HasSubstr("1 core "),
                       HasSubstr("Open MPI binds each rank to one core"), HasSubstr("--map-by slot:PE=2"),
                       HasSubstr("fewer threads")));
     EXPECT_THAT(findings.front().settings, ElementsAre("threads 1"));
     const auto of_srun = check_placements(placements, "Slurm's srun");
     ASSERT_THAT(of_srun, SizeIs(::testing::Ge(1U)));
-    EXPECT_THAT(of_srun.front().sentence,
+    EXPECT_THAT(of_srun.front().sentence(),
                 AllOf(HasSubstr("1 core; start with srun --cpus-per-task=2, or use fewer threads"),
                       Not(HasSubstr("mpi"))));
-    EXPECT_THAT(check_placements(placements, "a PMI launcher (mpiexec)").front().sentence,
+    EXPECT_THAT(check_placements(placements, "a PMI launcher (mpiexec)").front().sentence(),
                 HasSubstr("have the launcher bind each rank to more cores, or use fewer threads"));
 }
 
 TEST(Placements, OneProcessWithoutALauncherHearsOfNone) {
     const auto findings = check_placements({place(0, 0, 2, 3)});
     ASSERT_THAT(findings, SizeIs(1));
-    EXPECT_EQ(findings.front().sentence, "3 threads, but the cpuset holds 2 cores; use fewer threads");
-    EXPECT_THAT(check_placements({place(0, 0, 2, 3)}, "Open MPI's mpirun").front().sentence,
+    EXPECT_EQ(findings.front().sentence(), "3 threads, but the cpuset holds 2 cores; use fewer threads");
+    EXPECT_THAT(check_placements({place(0, 0, 2, 3)}, "Open MPI's mpirun").front().sentence(),
                 AllOf(HasSubstr("2 cores; start with mpirun"), Not(HasSubstr("Open MPI binds"))))
         << "who has two cores was not bound to one";
 }
@@ -131,9 +131,9 @@ TEST(Placements, OneSentenceForAllRanksWithTheSameTrouble) {
     const auto findings = check_placements(placements, "Open MPI's mpirun");
     int about_cores = 0;
     for (const auto& finding : findings) {
-        if (finding.sentence.find("Open MPI binds") == std::string::npos) continue;
+        if (finding.sentence().find("Open MPI binds") == std::string::npos) continue;
         ++about_cores;
-        EXPECT_THAT(finding.sentence, HasSubstr("ranks 0-63:"));
+        EXPECT_THAT(finding.sentence(), HasSubstr("ranks 0-63:"));
     }
     EXPECT_EQ(about_cores, 1);
 }
@@ -143,7 +143,7 @@ TEST(Placements, RanksThatShareTooFewCpusAreNamed) {
         check_placements({place(0, 0, 2, 2), place(1, 0, 2, 2), place(2, 0, 2, 2, "node02")});
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_FALSE(findings[0].fatal);
-    EXPECT_THAT(findings[0].sentence,
+    EXPECT_THAT(findings[0].sentence(),
                 AllOf(HasSubstr("node01"), HasSubstr("ranks 0-1 run 4 threads on 2 cores"),
                       HasSubstr("or fewer threads")));
     EXPECT_THAT(findings[0].settings, ElementsAre("threads 1"));
@@ -153,20 +153,20 @@ TEST(Placements, RanksThatShareTooFewCpusAreNamed) {
 TEST(Placements, OnlyThoseThatShareCoresCrowdEachOther) {
     auto findings = check_placements({place(0, 0, 2, 2), place(1, 0, 2, 2), place(2, 2, 4, 1)});
     ASSERT_THAT(findings, SizeIs(1));
-    EXPECT_THAT(findings[0].sentence, HasSubstr("ranks 0-1 run 4 threads on 2 cores"));
+    EXPECT_THAT(findings[0].sentence(), HasSubstr("ranks 0-1 run 4 threads on 2 cores"));
     Placement a = place(0, 0, 2, 2), b = place(1, 0, 2, 2);
     a.cpus = b.cpus = {0, 1, 8, 9};
     findings = check_placements({a, b});
     ASSERT_THAT(findings, SizeIs(1));
-    EXPECT_THAT(findings[0].sentence, HasSubstr("4 threads on 2 cores"));
+    EXPECT_THAT(findings[0].sentence(), HasSubstr("4 threads on 2 cores"));
 }
 
 TEST(Placements, FewerThreadsAreNoRemedyForMoreRanksThanCpus) {
     const auto findings = check_placements({place(0, 0, 2, 1), place(1, 0, 2, 1), place(2, 0, 2, 1)});
     ASSERT_THAT(findings, SizeIs(1));
-    EXPECT_THAT(findings[0].sentence, AllOf(HasSubstr("ranks 0-2 run 3 threads on 2 cores"),
-                                            HasSubstr("use fewer ranks per node")));
-    EXPECT_THAT(findings[0].sentence, ::testing::Not(HasSubstr("fewer threads")));
+    EXPECT_THAT(findings[0].sentence(), AllOf(HasSubstr("ranks 0-2 run 3 threads on 2 cores"),
+                                              HasSubstr("use fewer ranks per node")));
+    EXPECT_THAT(findings[0].sentence(), ::testing::Not(HasSubstr("fewer threads")));
     EXPECT_THAT(findings[0].settings, IsEmpty());
 }
 
@@ -177,7 +177,7 @@ TEST(Placements, DifferingBuildsAreFatal) {
     const auto findings = check_placements(placements);
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_TRUE(findings[0].fatal);
-    EXPECT_THAT(findings[0].sentence,
+    EXPECT_THAT(findings[0].sentence(),
                 AllOf(HasSubstr("rank 2 on node02 runs ranklab 2"), HasSubstr("ranklab 1")));
 }
 
@@ -251,19 +251,19 @@ TEST(Quota, ThatThreadsExceedIsNamedWithTheMend) {
     const auto alone = check_placements({limited(place(0, 0, 64, 64), 2)});
     ASSERT_THAT(alone, SizeIs(1));
     EXPECT_FALSE(alone[0].fatal);
-    EXPECT_THAT(alone[0].sentence,
+    EXPECT_THAT(alone[0].sentence(),
                 HasSubstr("node01: the cgroup allows 2 CPUs; 64 threads of rank 0 are throttled; use fewer"));
     EXPECT_THAT(alone[0].settings, ElementsAre("threads 2"));
     const auto two = check_placements({limited(place(0, 0, 4, 4), 6), limited(place(1, 4, 4, 4), 6)});
     ASSERT_THAT(two, SizeIs(1));
-    EXPECT_THAT(two[0].sentence, HasSubstr("allows 6 CPUs; 8 threads of ranks 0-1 are throttled"));
+    EXPECT_THAT(two[0].sentence(), HasSubstr("allows 6 CPUs; 8 threads of ranks 0-1 are throttled"));
     EXPECT_THAT(two[0].settings, ElementsAre("threads 3"));
 }
 
 TEST(Quota, OfLessThanACpuForARankIsMendedByNoFewerThreads) {
     const auto findings = check_placements({limited(place(0, 0, 4, 1), 0.5)});
     ASSERT_THAT(findings, SizeIs(1));
-    EXPECT_THAT(findings[0].sentence,
+    EXPECT_THAT(findings[0].sentence(),
                 AllOf(HasSubstr("allows 0.5 CPUs; 1 thread of rank 0 is throttled; raise"),
                       ::testing::Not(HasSubstr("fewer threads"))));
     EXPECT_THAT(findings[0].settings, IsEmpty());
@@ -275,7 +275,7 @@ TEST(Quota, TheWorstHostSpeaksForAll) {
                           place(2, 0, 8, 8, "node03")});
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_THAT(
-        findings[0].sentence,
+        findings[0].sentence(),
         HasSubstr("node02 (the worst of 2 such hosts): the cgroup allows 2 CPUs; 8 threads of rank 1"));
 }
 
@@ -313,6 +313,97 @@ TEST(OwnPlacement, TakesAThreadPerCoreUnlessTold) {
     EXPECT_TRUE(p.threads_by_default);
     EXPECT_EQ(own_placement(0, 0, 3, "", "").threads, 3);
     EXPECT_FALSE(own_placement(0, 0, 3, "", "").threads_by_default);
+}
+
+Placement with_libraries(int rank, const std::string& host, std::vector<std::string> libraries) {
+    Placement p = place(rank, 2 * rank, 2, 2, host);
+    p.libraries = std::move(libraries);
+    return p;
+}
+
+TEST(Libraries, ThatAreTheSameAreNoFinding) {
+    EXPECT_THAT(check_placements({with_libraries(0, "n1", {"MPI 4", "HDF5 1"}),
+                                  with_libraries(1, "n2", {"MPI 4", "HDF5 1"})}),
+                IsEmpty());
+}
+
+TEST(Libraries, ThatDifferAreNamedWithoutTheOthers) {
+    const auto findings = check_placements(
+        {with_libraries(0, "n1", {"MPI 4", "HDF5 1"}), with_libraries(1, "n1", {"MPI 4", "HDF5 1"}),
+         with_libraries(2, "n2", {"MPI 5", "HDF5 1"}), with_libraries(3, "n2", {"MPI 5", "HDF5 1"})});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_EQ(findings[0].id, "different-libraries");
+    EXPECT_FALSE(findings[0].fatal);
+    EXPECT_THAT(findings[0].what,
+                AllOf(HasSubstr("rank 2 on n2 (and 1 more that differ) loaded MPI 5, and rank 0 "
+                                "on n1 loaded MPI 4:"),
+                      Not(HasSubstr("HDF5"))));
+    EXPECT_THAT(findings[0].remedy, HasSubstr("LD_LIBRARY_PATH"));
+}
+
+TEST(Libraries, ThatARankLacksAreNamed) {
+    const auto findings = check_placements(
+        {with_libraries(0, "n1", {"MPI 4"}), with_libraries(1, "n2", {"MPI 4", "libnccl 1"})});
+    ASSERT_THAT(findings, SizeIs(1));
+    EXPECT_THAT(findings[0].what, HasSubstr("loaded libnccl 1, and rank 0 on n1 loaded none of them"));
+}
+
+Placement with_gpu(int rank, int first_cpu, std::vector<int> near) {
+    Placement p = place(rank, first_cpu, 4, 1);
+    p.own_gpu = {.name = "H100", .uuid = "GPU-1", .pci_id = "0000:17:00.0", .cpus = std::move(near)};
+    return p;
+}
+
+TEST(GpuDistance, OfRanksWithACpuNearIsNoFinding) {
+    EXPECT_FALSE(check_gpu_distance({place(0, 0, 4, 1)}));                // no GPU
+    EXPECT_FALSE(check_gpu_distance({with_gpu(0, 0, {})}));               // the system does not say
+    EXPECT_FALSE(check_gpu_distance({with_gpu(0, 0, {0, 1, 2, 3})}));     // all
+    EXPECT_FALSE(check_gpu_distance({with_gpu(0, 0, {3, 4, 5, 6, 7})}));  // one
+}
+
+TEST(GpuDistance, OfRanksWithNoneIsNamedWithWhatMendsItThere) {
+    const std::vector<Placement> ranks{with_gpu(0, 0, {0, 1, 2, 3}), with_gpu(1, 0, {24, 25, 26, 27}),
+                                       with_gpu(2, 4, {24, 25, 26, 27})};
+    const auto finding = check_gpu_distance(ranks, "Slurm's srun");
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->id, "far-gpu");
+    EXPECT_THAT(finding->what,
+                AllOf(HasSubstr("rank 1 on node01: H100 [GPU-1] is near CPUs 24-27, and the rank has "
+                                "CPUs 0-3"),
+                      HasSubstr("(and so for ranks 1-2)")));
+    EXPECT_THAT(finding->remedy, HasSubstr("srun --gpus-per-task=1 --gpu-bind=closest"));
+    EXPECT_THAT(check_gpu_distance(ranks, "Open MPI's mpirun")->remedy, HasSubstr("mpirun --map-by numa"));
+    EXPECT_THAT(check_gpu_distance(ranks, "a PMI launcher (mpiexec)")->remedy,
+                HasSubstr("bind rank 1 to CPUs of 24-27"));
+    EXPECT_THAT(check_gpu_distance(ranks)->remedy, HasSubstr("taskset --cpu-list 24-27"));
+}
+
+constexpr auto kMpirun = "Open MPI's mpirun";
+
+TEST(SlurmCounts, ThatAgreeOrSayNothingAreNoFinding) {
+    EXPECT_FALSE(check_slurm_counts(4, kMpirun, std::nullopt, std::nullopt));
+    EXPECT_FALSE(check_slurm_counts(4, kMpirun, 4, std::nullopt));
+    EXPECT_FALSE(check_slurm_counts(4, kMpirun, 8, 4));
+    EXPECT_FALSE(check_slurm_counts(4, "Slurm's srun", 8, 2));  // check_connected's
+    EXPECT_FALSE(check_slurm_counts(1, "", 8, std::nullopt));
+}
+
+TEST(SlurmCounts, OfAJobThatIsNotFilledAreNamed) {
+    const auto finding = check_slurm_counts(4, kMpirun, 8, std::nullopt);
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->id, "slurm-tasks-differ");
+    EXPECT_THAT(finding->what, AllOf(HasSubstr("asked for 8 tasks"), HasSubstr("started 4 ranks"),
+                                     HasSubstr("have nothing to do")));
+    EXPECT_THAT(finding->remedy, HasSubstr("start 8 ranks, or ask for --ntasks=4"));
+    EXPECT_THAT(check_slurm_counts(9, kMpirun, 8, std::nullopt)->what, HasSubstr("share cores"));
+}
+
+TEST(SlurmCounts, OfAStepThatIsTooSmallAreNamed) {
+    const auto finding = check_slurm_counts(4, kMpirun, 1, 1);
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->id, "more-ranks-than-step");
+    EXPECT_THAT(finding->what, HasSubstr("started 4 ranks inside a step of Slurm with 1 task:"));
+    EXPECT_THAT(finding->remedy, HasSubstr("--ntasks=4"));
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// What the time from the start of a process to its first step went into.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ranklab::host {
+
+class StartUp {
+  public:
+    struct Part {
+        std::string name;
+        double seconds = 0;
+        static auto fields(auto& self) { return std::tie(self.name, self.seconds); }
+    };
+
+    /// The process was at `part` since the last one was done, the first one since the kernel started it.
+    void done(std::string part);
+    /// The same; what comes later is no start-up.
+    void finish(std::string part);
+
+    const std::vector<Part>& parts() const { return parts_; }
+    double seconds() const { return until_; }  ///< of all of them
+
+  private:
+    std::vector<Part> parts_;
+    double until_ = 0;  // since the kernel started the process
+    bool finished_ = false;
+};
+
+}  // namespace ranklab::host

@@ -1,0 +1,81 @@
+"""ranklab doctor under a real Slurm on two hosts: nothing is named on a healthy launch, and each fault with its remedy."""
+
+import json
+
+import hosts
+from hosts import cli
+
+DOCTOR = ("doctor", "--threads", "1", "--json")
+
+
+class DoctorTest(hosts.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # What Slurm is told of each host, so that its counts can be compared.
+        online = cls.shared / "system" / "sys" / "devices" / "system" / "cpu" / "online"
+        online.parent.mkdir(parents=True)
+        online.write_text("0-3\n")
+        cls.env["RANKLAB_SYSTEM_ROOT"] = str(cls.shared / "system")
+
+    def srun(self, *words, mpi="pmix", output=None):
+        return cli.run("srun", "--label", f"--mpi={mpi}", *words, self.ranklab, *DOCTOR, "--output", output or self.file, cwd=self.folder, env=self.env)
+
+    def batch(self, ranks, *words):
+        """A batch script that calls mpirun."""
+        out = self.folder / "out"
+        script = f"mpirun --oversubscribe --bind-to none -n {ranks} {self.ranklab} {' '.join(DOCTOR)} --output none"
+        self.assertCode(cli.run("sbatch", "--wait", "--exclusive", "-o", out, *words, "--wrap", script, cwd=self.folder, env=self.env), 0)
+        return json.loads(out.read_text())
+
+    def seen(self, result, code=0):
+        """Of the first task: without PMI each of them is one alone, and says so."""
+        self.assertCode(result, code)
+        text = "".join(line.partition(": ")[2] for line in result.stdout.splitlines(True) if line.startswith("0: "))
+        self.assertSchema("doctor", text)
+        return json.loads(text)
+
+    def ids(self, seen):
+        return [found["id"] for found in seen["findings"]]
+
+    def test_nothing_is_named_on_a_healthy_launch(self):
+        for words, count in ((("-N1", "-n1"), 1), (("-N2", "-n2"), 2), (("-N2", "-n4", "--ntasks-per-node=2"), 4)):
+            with self.subTest(words=words):
+                seen = self.seen(self.srun("--exclusive", *words))
+                self.assertEqual((seen["verdict"], self.ids(seen)), ("nothing found", []), seen["findings"])
+                self.assertEqual(len(seen["ranks"]), count)
+        self.assertEqual(list(self.folder.iterdir()), [], "the mark stayed")
+        seen = self.batch(2, "-N1", "-n2")
+        self.assertEqual(self.ids(seen), [], seen["findings"])
+
+    def test_clocks_of_hosts_are_compared(self):
+        seen = self.seen(self.srun("--exclusive", "-N2", "-n2"))
+        self.assertEqual([clock["host"] for clock in seen["clocks"]], ["n1", "n2"])
+        self.assertLess(abs(seen["clocks"][1]["seconds_ahead"]), 0.1)
+        self.assertGreater(seen["clocks"][1]["uncertainty_s"], 0)
+
+    def test_a_results_folder_of_one_host(self):
+        seen = self.seen(self.srun("--exclusive", "-N2", "-n2", output="/tmp/results/r.h5"))
+        self.assertEqual(self.ids(seen), ["local-results-folder"])
+        self.assertIn("/tmp is a folder of n1 alone, n2 does not see it", seen["findings"][0]["what"])
+        self.assertEqual(seen["findings"][0]["options"], ["--output"])
+
+    def test_a_part_of_a_host(self):
+        seen = self.seen(self.srun("-N2", "-n2"))
+        self.assertEqual(self.ids(seen), ["shared-host"])
+        self.assertIn("n1 and 1 more host: Slurm gave this job at most 1 of 4 cores", seen["findings"][0]["what"])
+        self.assertIn("sbatch --exclusive", seen["findings"][0]["remedy"])
+
+    def test_srun_without_pmi(self):
+        seen = self.seen(self.srun("--exclusive", "-N2", "-n2", mpi="none"), 5)
+        self.assertIn("ranks-not-connected", self.ids(seen))
+        self.assertIn("srun --mpi=pmix", seen["findings"][0]["remedy"])
+
+    def test_mpirun_that_leaves_tasks_of_the_job_out(self):
+        seen = self.batch(1, "-N1", "-n2")
+        self.assertEqual(self.ids(seen), ["slurm-tasks-differ"], seen["findings"])
+        self.assertIn("Slurm was asked for 2 tasks", seen["findings"][0]["what"])
+
+
+if __name__ == "__main__":
+    hosts.main()
