@@ -168,7 +168,7 @@ class CampaignTest(hosts.Case):
         self.assertGreaterEqual(state["counts"]["unfinished"], 1, self.campaign("status").stdout)
         self.assertEqual(state["counts"]["lost"] + state["counts"]["failed"], 0, self.campaign("status").stdout)
         script = next((self.folder / "campaigns" / "small" / "jobs").glob("*.sh")).read_text()
-        self.assertIn("#SBATCH --signal=TERM@60", script)
+        self.assertIn("#SBATCH --signal=B:USR1@60", script)
 
     def test_a_job_that_never_starts_is_named_and_keeps_none_back(self):
         self.write(HEAD + FILES.replace("[files]", "[stuck]").replace("ranks = 1,2", "ranks = 4") + FILES)  # four nodes of two
