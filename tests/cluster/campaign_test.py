@@ -115,6 +115,8 @@ class CampaignTest(hosts.Case):
         for job in waiting:
             if job["sentence"] == "BeginTime":
                 self.slurm("update", f"jobid={job['queue_number']}", "StartTime=now")
+        if waiting and state["counts"]["running"] == 0:
+            self.slurm("update", "nodename=n1,n2", "state=resume")  # it may have lost one since
         return state["counts"]["running"] == 0 and all(job["sentence"].startswith("launch failed") for job in waiting)
 
     def finish(self):
