@@ -16,6 +16,7 @@
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/program_beside.hpp"
+#include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 
@@ -115,6 +116,7 @@ int print_completion(const options::Options& options) {
             program.string()));
     }
     require_address_space_once(name == "train" ? kAddressSpaceOfTraining : kAddressSpace);
+    base::StopSignals::hold_warnings_back();  // LibTorch takes half a second to be loaded
     execv(program.c_str(), argv);
     throw base::EnvironmentError(
         fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));

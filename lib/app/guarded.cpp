@@ -13,6 +13,7 @@
 #include "base/failure.hpp"
 #include "base/last_words.hpp"
 #include "base/log.hpp"
+#include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
 
@@ -62,6 +63,7 @@ void prepare_process() {
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     base::LastWords::listen_to_signals();
+    base::StopSignals::let_warnings_through();
     allocator_settings();
 }
 

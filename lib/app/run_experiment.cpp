@@ -465,6 +465,7 @@ std::string command_line(const Experiment& experiment, int argc, char** argv) {
 }  // namespace
 
 int run_experiment(int argc, char** argv, Experiment& experiment) {
+    base::StopSignals::note_warnings();
     options::Schema schema;
     experiment.describe(schema);
     describe_common(schema);

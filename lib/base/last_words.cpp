@@ -4,11 +4,12 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <list>
 #include <map>
 #include <mutex>
 #include <utility>
+
+#include "base/stop_signals.hpp"
 
 namespace ranklab::base {
 namespace {
@@ -71,7 +72,7 @@ void LastWords::say() noexcept {
 }
 
 void LastWords::listen_to_signals() {
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    for (const int signal : kStopSignals) {
         struct sigaction now {};
         if (sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;  // nohup
         struct sigaction action {};

@@ -9,7 +9,7 @@
 namespace ranklab::base {
 
 /// One sentence of the process's last words, from set() to the end of this object. They are said on stderr by
-/// say(), and by SIGTERM, SIGINT and SIGHUP before these end the process.
+/// say(), and by kStopSignals before these end the process.
 class LastWords : Pinned {
   public:
     LastWords() = default;

@@ -1,7 +1,8 @@
 #include "base/stop_signals.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
-#include <csignal>
 
 namespace ranklab::base {
 namespace {
@@ -14,32 +15,75 @@ struct Held {
     int signal;
     struct sigaction before;  // what it does without an object
 };
-Held held[] = {{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}};
+Held held[std::size(kStopSignals)];
 
-// Who loses a terminal may get two SIGHUPs, from the shell and from the kernel: the second is no other wish.
-void note(int signal) {
-    signal_received = signal;
-    for (const Held& one : held)
-        if (one.signal == signal && signal != SIGHUP) sigaction(signal, &one.before, nullptr);
+constexpr int kWarnings[] = {SIGUSR1, SIGUSR2};
+
+bool is_warning(int signal) {
+    return signal == SIGUSR1 || signal == SIGUSR2;
 }
 
-// Asked first: a signal may come before the call that sets has returned.
-void hold(Held& one) {
-    sigaction(one.signal, nullptr, &one.before);
-    if (one.signal == SIGHUP && one.before.sa_handler == SIG_IGN) return;  // nohup
+// Who loses a terminal may get two SIGHUPs, from the shell and from the kernel, and a batch system may warn
+// each process and have the launcher warn it again: the second is no other wish.
+bool ends_when_repeated(int signal) {
+    return signal != SIGHUP && !is_warning(signal);
+}
+
+void note(int signal) {
+    if (is_warning(signal) && signal_received != 0) return;
+    signal_received = signal;
+    for (const Held& one : held)
+        if (one.signal == signal && ends_when_repeated(signal)) sigaction(signal, &one.before, nullptr);
+}
+
+void have_noted(int signal) {
     struct sigaction action {};
     action.sa_handler = note;
     action.sa_flags = static_cast<int>(SA_RESTART);
-    sigaction(one.signal, &action, nullptr);
+    sigaction(signal, &action, nullptr);
+}
+
+// Asked first: a signal may come before the call that sets has returned.
+void hold(Held& one, int signal) {
+    one.signal = signal;
+    sigaction(signal, nullptr, &one.before);
+    if (signal == SIGHUP && one.before.sa_handler == SIG_IGN) return;  // nohup
+    have_noted(signal);
+}
+
+void mask_warnings(int how) {
+    sigset_t warnings;
+    sigemptyset(&warnings);
+    for (const int signal : kWarnings) sigaddset(&warnings, signal);
+    pthread_sigmask(how, &warnings, nullptr);
 }
 
 }  // namespace
+
+std::string signal_name(int signal) {
+    switch (signal) {
+        case SIGHUP:
+            return "SIGHUP";
+        case SIGINT:
+            return "SIGINT";
+        case SIGKILL:
+            return "SIGKILL";
+        case SIGUSR1:
+            return "SIGUSR1";
+        case SIGUSR2:
+            return "SIGUSR2";
+        case SIGTERM:
+            return "SIGTERM";
+        default:
+            return fmt::format("signal {}", signal);
+    }
+}
 
 StopSignals::StopSignals() {
     if (holders++ > 0) return;
     if (told) signal_received = 0;
     told = false;
-    for (Held& one : held) hold(one);
+    for (std::size_t i = 0; i < std::size(held); ++i) hold(held[i], kStopSignals[i]);
 }
 
 StopSignals::~StopSignals() {
@@ -62,8 +106,19 @@ void StopSignals::follow() {
 }
 
 std::string StopSignals::name_of(int signal) {
-    if (signal == SIGINT) return "Ctrl-C (SIGINT)";
-    return signal == SIGHUP ? "SIGHUP" : "SIGTERM";
+    return signal == SIGINT ? "Ctrl-C (SIGINT)" : signal_name(signal);
+}
+
+void StopSignals::note_warnings() {
+    for (const int signal : kWarnings) have_noted(signal);
+}
+
+void StopSignals::hold_warnings_back() {
+    mask_warnings(SIG_BLOCK);
+}
+
+void StopSignals::let_warnings_through() {
+    mask_warnings(SIG_UNBLOCK);
 }
 
 }  // namespace ranklab::base

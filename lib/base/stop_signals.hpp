@@ -1,7 +1,8 @@
-// Ctrl-C, the batch system's SIGTERM, and a lost terminal's SIGHUP, as something that work can ask for
-// between two pieces of it.
+// Ctrl-C, the batch system's SIGTERM and its warning before it (SIGUSR1), and a lost terminal's SIGHUP, as
+// something that work can ask for between two pieces of it.
 #pragma once
 
+#include <csignal>
 #include <string>
 
 #include "base/cast.hpp"
@@ -10,10 +11,17 @@
 
 namespace ranklab::base {
 
-/// From construction to destruction SIGINT, SIGTERM and SIGHUP (unless it is ignored: nohup) do not end the
-/// process: received() tells of them. A second SIGINT or SIGTERM does what it does without this. One inside
-/// of another changes nothing: the outermost counts. Of one thread. A signal that came when nobody asked any
-/// more is told by the next object: the wish to stop is not forgotten.
+/// What asks a process to stop, and reaches all processes of its group or its job step.
+inline constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+/// As scripts ask for it: "SIGTERM".
+std::string signal_name(int signal);
+
+/// From construction to destruction none of kStopSignals ends the process (SIGHUP is left alone where it is
+/// ignored: nohup); received() tells of them. A second SIGINT or SIGTERM does what it does without this;
+/// SIGUSR1 and SIGUSR2, which batch systems send before the time is up, are a wish however often they come.
+/// One inside of another changes nothing: the outermost counts. Of one thread. A signal that came when nobody
+/// asked any more is told by the next object: the wish to stop is not forgotten.
 class StopSignals : Pinned {
   public:
     StopSignals();
@@ -25,8 +33,16 @@ class StopSignals : Pinned {
     static bool noted();
     /// The work ends as was wished: received() is 0 again.
     static void follow();
-    /// "SIGTERM", "SIGHUP", "Ctrl-C (SIGINT)".
+    /// "SIGTERM", "SIGHUP", "SIGUSR1", "Ctrl-C (SIGINT)".
     static std::string name_of(int signal);
+
+    /// From now on SIGUSR1 and SIGUSR2 do not end the process where there is no object, either: the next one
+    /// tells of them. At the start of a program whose work asks.
+    static void note_warnings();
+    /// They wait in this process, and in the program that takes its place, until they are let through:
+    /// a program that is loaded has no handler yet, and they would end it.
+    static void hold_warnings_back();
+    static void let_warnings_through();
 };
 
 /// The signal that ended the work, on this rank or on the one that has the sentence; 0: it failed.

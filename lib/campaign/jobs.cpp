@@ -11,6 +11,8 @@
 namespace ranklab::campaign {
 namespace {
 
+namespace fs = std::filesystem;
+
 std::string value_in(const Settings& settings, const std::string& key, const std::string& otherwise) {
     for (const auto& [name, value] : settings)
         if (name == key) return value;
@@ -100,14 +102,30 @@ std::vector<Point> points_of(const Campaign& campaign) {
     return points;
 }
 
+// What the option says; "" where it is not there. It is taken out.
+std::string taken(std::vector<std::string>& words, const std::string& option) {
+    const auto named = std::ranges::find(words, option);
+    if (named == words.end()) return "";
+    const std::string value = *(named + 1);
+    words.erase(named, named + 2);
+    return value;
+}
+
 // Jobs that run at a time must not write over each other.
 void own_folder(const Campaign& campaign, Job& job) {
     if (job.words.front() != "io") return;
-    const auto named = std::ranges::find(job.words, "--directory");
-    const std::filesystem::path above =
-        named == job.words.end() ? (campaign.folder / "jobs").string() : *(named + 1);
-    if (named != job.words.end()) job.words.erase(named, named + 2);
+    const auto named = taken(job.words, "--directory");
+    const fs::path above = named.empty() ? campaign.folder / "jobs" : fs::path(named);
     job.words.insert(job.words.end(), {"--directory", (above / (job.id + ".files")).string()});
+}
+
+// An attempt goes on where the one before it was stopped; a job never where another one was.
+void own_checkpoint(Job& job) {
+    const auto above = taken(job.words, "--checkpoint");
+    if (above.empty()) return;
+    job.checkpoint = (fs::path(above) / job.id).string();
+    std::erase(job.words, "--resume");
+    job.words.insert(job.words.end(), {"--checkpoint", job.checkpoint, "--resume"});
 }
 
 }  // namespace
@@ -129,6 +147,7 @@ std::vector<Job> jobs_of(const Campaign& campaign) {
             job.repetition = repetition;
             job.id = fmt::format("{}-rep{}", job.point, repetition);
             own_folder(campaign, job);
+            own_checkpoint(job);
             jobs.push_back(std::move(job));
         }
         std::mt19937 order(static_cast<unsigned>(repetition));

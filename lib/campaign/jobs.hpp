@@ -14,6 +14,7 @@ struct Job {
     std::string point;  ///< the same without its repetition: jobs of one point are repetitions
     std::string workload;
     std::vector<std::string> words;  ///< of its ranklab command, without --output
+    std::string checkpoint;          ///< the folder of its checkpoint, "" where it writes none
     int ranks = 1, nodes = 1, threads = 1, repetition = 1;
     int ranks_per_node = 0;  ///< 0: all on one node
     std::int64_t minutes = 0;

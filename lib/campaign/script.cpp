@@ -36,10 +36,11 @@ std::string for_sbatch(const std::string& path) {
     return text + '"';
 }
 
-// That the ranks stop and store what they have before Slurm kills them. It may come a minute early.
+// That the ranks stop and store what they have before Slurm kills them. It may come a minute early. To the
+// shell alone, which tells the launcher: a step that is only beginning might miss it.
 std::string warning_line(const Job& job) {
     constexpr int kLeast = 3;
-    return job.minutes < kLeast ? "" : "#SBATCH --signal=TERM@60\n";
+    return job.minutes < kLeast ? "" : "#SBATCH --signal=B:USR1@60\n";
 }
 
 std::string sbatch_lines(const Campaign& campaign, const Job& job) {
@@ -106,11 +107,13 @@ std::string script_of(const Campaign& campaign, const Job& job, const fs::path& 
     if (slurm) text += sbatch_lines(campaign, job);
     text += fmt::format("set -uo pipefail\ncd {} || exit 5\n", quoted(folder));
     if (!campaign.prologue.empty()) text += campaign.prologue + "\n";
-    text += fmt::format("job={}\nlauncher={}\nthreads={}\nlaunch=({})\ncommand=({} {})\n", quoted(stem),
-                        slurm ? "slurm" : "mpirun", job.threads, base::shell_quote(launch_of(campaign, job)),
-                        quoted(ranklab), base::shell_quote(job.words));
+    text += fmt::format("job={}\nlauncher={}\nthreads={}\ncheckpoint={}\nlaunch=({})\ncommand=({} {})\n",
+                        quoted(stem), slurm ? "slurm" : "mpirun", job.threads,
+                        job.checkpoint.empty() ? "" : quoted(fs::path(job.checkpoint)),
+                        base::shell_quote(launch_of(campaign, job)), quoted(ranklab),
+                        base::shell_quote(job.words));
     if (slurm) text += "launch+=(\"--mpi=${RANKLAB_SRUN_MPI:-pmix}\")\n";
-    return text + "\n" + std::string(template_text("job.sh"));
+    return fmt::format("{}\n{}\n{}", text, template_text("stop.sh"), template_text("job.sh"));
 }
 
 void write_scripts(const Campaign& campaign, const std::vector<Job>& jobs) {

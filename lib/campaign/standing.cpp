@@ -11,6 +11,7 @@
 #include "base/numbers.hpp"
 #include "base/one_line.hpp"
 #include "base/proc_stat.hpp"
+#include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "campaign/slurm.hpp"
 #include "host/facts.hpp"
@@ -127,11 +128,16 @@ bool alive(const Campaign& campaign, const Job& job, const Claim& claim, const s
     return !claim.on_this_host() || script_lives(claim) || ranks_live(job, claim);
 }
 
-State ending(int code) {
+// A crash is a signal, too.
+bool is_stop(int code) {
     constexpr int kSignals = 128;
+    return std::ranges::find(base::kStopSignals, code - kSignals) != std::end(base::kStopSignals);
+}
+
+State ending(int code) {
     const auto is = [&](base::ExitCode one) { return code == static_cast<int>(one); };
     if (is(base::ExitCode::ok) || is(base::ExitCode::invalid_measurement)) return State::done;
-    return is(base::ExitCode::time_limit) || code > kSignals ? State::unfinished : State::failed;
+    return is(base::ExitCode::time_limit) || is_stop(code) ? State::unfinished : State::failed;
 }
 
 // What ID.end says; nothing where there is none.

@@ -17,7 +17,7 @@ enum class State {
     waiting,     ///< in the queue
     running,     ///< whoever has claimed it is alive
     done,        ///< its results are there: exit code 0, or 7 (they stand, and are less sure than asked for)
-    unfinished,  ///< its time was up, or somebody stopped it: exit code 6, or 128 + the signal
+    unfinished,  ///< its time was up, or somebody stopped it: exit code 6, or 128 + one of kStopSignals
     failed,      ///< with another exit code
     lost         ///< whoever had claimed it is gone, and has not said how it ended
 };

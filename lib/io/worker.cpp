@@ -21,6 +21,7 @@
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/pack.hpp"
+#include "base/stop_signals.hpp"
 #include "io/meshgrids.hpp"
 #include "io/raw_writer.hpp"
 #include "io/record_files.hpp"
@@ -225,10 +226,10 @@ void close_all_from(int first) {
         if (descriptor >= first) ::close(descriptor);
 }
 
-/// Ctrl-C, the batch system's SIGTERM, and a lost terminal's SIGHUP reach the whole group: the parent decides
-/// what follows.
+/// What asks to stop reaches the whole group: the parent decides what follows.
 void settle_in() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+    for (const int signal : base::kStopSignals) std::signal(signal, SIG_IGN);
+    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     close_all_from(kQueueDescriptor + 1);
 }

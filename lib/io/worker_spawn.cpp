@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/pinned.hpp"
 #include "base/program_beside.hpp"
+#include "base/stop_signals.hpp"
 #include "io/wire.hpp"
 
 namespace ranklab::io {
@@ -39,7 +40,7 @@ class SpawnPlan : base::Pinned {
         ::posix_spawnattr_init(&attributes_);
         sigset_t held;
         sigemptyset(&held);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+        for (const int signal : base::kStopSignals) sigaddset(&held, signal);
         ::posix_spawnattr_setsigmask(&attributes_, &held);
         ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
     }

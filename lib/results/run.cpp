@@ -4,36 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <random>
 
 #include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/stop_signals.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::results {
-namespace {
-
-// As scripts ask for it.
-std::string signal_name(int signal) {
-    switch (signal) {
-        case SIGHUP:
-            return "SIGHUP";
-        case SIGINT:
-            return "SIGINT";
-        case SIGKILL:
-            return "SIGKILL";
-        case SIGUSR1:
-            return "SIGUSR1";
-        case SIGTERM:
-            return "SIGTERM";
-        default:
-            return fmt::format("signal {}", signal);
-    }
-}
-
-}  // namespace
-
 std::string kind_name(Kind kind) {
     static constexpr std::array<const char*, 4> kNames{"cost", "rate", "ratio", "count"};
     return kNames[base::number_of(kind)];
@@ -98,7 +76,7 @@ std::string Run::verified() const {
 
 std::string Run::cut_short() const {
     constexpr int kOfSignals = 128;
-    if (exit_code > kOfSignals) return signal_name(exit_code - kOfSignals);
+    if (exit_code > kOfSignals) return base::signal_name(exit_code - kOfSignals);
     if (exit_code == base::number_of(base::ExitCode::time_limit)) return "time limit";
     return !warnings.empty() && warnings.front().starts_with(kNotComplete) ? "not complete" : "";
 }

@@ -441,5 +441,50 @@ class RunningTest(CampaignCase):
         self.assertWhole()
 
 
+@cli.needs_train
+class CheckpointTest(CampaignCase):
+    """Jobs that go on where they were stopped."""
+
+    STEPS = 300
+    TRAIN = (f"[long]\ncommand = train\nranks = 2\nrepeat = 1\nmodel = template-softmax\ndata = synthetic\nbatch-size = 8\nsteps = {STEPS}\nwarmup = 0\n"
+             "evaluate = off\noverlap-steps = 0\nmemory-format = contiguous\ninject-delay = 0:forward:20\ncheckpoint = saved\ncheckpoint-every = 20\n")
+
+    def steps_in(self, file):
+        with h5py.File(file) as runs:
+            return [run["samples/step_time_s"].shape[0] for run in runs["runs"].values()]
+
+    def test_a_stopped_job_goes_on_and_counts_once(self):
+        self.write(HEAD + self.TRAIN)
+        saved = self.folder / "saved" / "long-2r-rep1" / "checkpoint.h5"
+        job = self.begin("run")
+        job.wait_until(saved.exists, 120)
+        os.kill(job.process.pid, signal.SIGUSR1)
+        self.assertCode(job.finish(60), 128 + signal.SIGUSR1)
+        self.assertEqual(self.status()["counts"]["unfinished"], 1, json.dumps(self.status()))
+        self.assertIn("no job of small is done yet", self.campaign("collect", code=2).stderr)
+        (part,) = self.jobs.glob("long-2r-rep1.process-*.h5")
+        before = sum(self.steps_in(part))
+        self.assertGreater(before, 0)
+        self.campaign("resume")
+        self.assertEqual(self.steps_in(self.results), [self.STEPS - before])
+        self.assertFalse(saved.parent.exists(), "what is done needs no checkpoint")
+        self.campaign("collect")
+        self.assertEqual(len(self.steps_in(self.results)), 1)
+
+    def test_a_checkpoint_that_is_refused_holds_a_job_up_once(self):
+        """Of a job that was killed after its last step: there is nothing left to train."""
+        self.write(HEAD + self.TRAIN.replace("inject-delay = 0:forward:20\n", "").replace("ranks = 2", "ranks = 1"))
+        self.campaign("run", "--pilot")
+        script = (self.jobs / "long-1r-rep1.sh").read_text()
+        command = re.search(r"^command=\((.*)\)$", script, re.MULTILINE).group(1)
+        self.assertCode(cli.run("bash", "-c", f"{command} --output none", cwd=self.folder), 0)
+        for name in ("claim", "end", "h5"):
+            (self.jobs / f"long-1r-rep1.{name}").unlink()
+        self.campaign("run", code=5)
+        self.assertEqual(self.status()["counts"]["failed"], 1, json.dumps(self.status()))
+        self.campaign("resume")
+        self.assertEqual(self.steps_in(self.results)[-1:], [self.STEPS])
+
+
 if __name__ == "__main__":
     cli.main()

@@ -115,6 +115,8 @@ class CampaignTest(hosts.Case):
         for job in waiting:
             if job["sentence"] == "BeginTime":
                 self.slurm("update", f"jobid={job['queue_number']}", "StartTime=now")
+        if waiting and state["counts"]["running"] == 0:
+            self.slurm("update", "nodename=n1,n2", "state=resume")  # it may have lost one since
         return state["counts"]["running"] == 0 and all(job["sentence"].startswith("launch failed") for job in waiting)
 
     def finish(self):
@@ -168,7 +170,7 @@ class CampaignTest(hosts.Case):
         self.assertGreaterEqual(state["counts"]["unfinished"], 1, self.campaign("status").stdout)
         self.assertEqual(state["counts"]["lost"] + state["counts"]["failed"], 0, self.campaign("status").stdout)
         script = next((self.folder / "campaigns" / "small" / "jobs").glob("*.sh")).read_text()
-        self.assertIn("#SBATCH --signal=TERM@60", script)
+        self.assertIn("#SBATCH --signal=B:USR1@60", script)
 
     def test_a_job_that_never_starts_is_named_and_keeps_none_back(self):
         self.write(HEAD + FILES.replace("[files]", "[stuck]").replace("ranks = 1,2", "ranks = 4") + FILES)  # four nodes of two

@@ -44,7 +44,7 @@ TEST(StopPoll, GoesOnWhereNobodyWasTold) {
 }
 
 TEST(StopPoll, StopsAllAtOnePlaceWhicheverRankWasTold) {
-    for (const int number : {SIGTERM, SIGINT}) {
+    for (const int number : {SIGTERM, SIGINT, SIGUSR1}) {
         for (int told = 0; told < world().world_size(); ++told) {
             const base::StopSignals signals;
             StopPoll poll(world());

@@ -31,37 +31,18 @@ begun=$(date +%s.%N)
 : >"$job.out"
 rm -f "$mine.h5" # Slurm may give a number twice, when it has lost its state
 : >"$job.err"
-"${launch[@]}" "${command[@]}" --output "$mine.h5" >>"$job.out" 2>>"$job.err" &
-child=$!
-# Who stops a job wants the ranks to store what they have measured, and this shell to say how they ended.
-# Slurm signals the ranks itself. mpirun would kill them a second later, so they are asked here: one that
-# hears tells the others.
-# shellcheck disable=SC2317 # the trap calls it
-stop() {
-  stopped=143
-  [[ $launcher != slurm ]] || return
-  local rank ranks=0 children=()
-  mapfile -d ' ' -t children <"/proc/$child/task/$child/children"
-  for rank in "${children[@]}"; do
-    if [[ $(cat "/proc/$rank/comm" 2>/dev/null) == ranklab* ]]; then
-      kill -TERM "$rank" 2>/dev/null && ranks=1
-    fi
-  done
-  ((ranks > 0)) || kill -TERM "$child" 2>/dev/null
-}
-stopped=0
-trap stop TERM INT
-wait "$child"
+run "${launch[@]}" "${command[@]}" --output "$mine.h5" >>"$job.out" 2>>"$job.err"
 code=$?
-while kill -0 "$child" 2>/dev/null; do
-  wait "$child"
-  code=$?
-done
-if ((code != 0 && stopped != 0)); then code=$stopped; fi
 
 if [[ $code == 0 || $code == 7 ]]; then
   ln "$mine.h5" "$job.h5" 2>/dev/null || mv -n "$mine.h5" "$job.h5"
   [[ -e $job.h5 ]] || code=5
+fi
+# What a stopped attempt has saved is for the next one. A job that is done needs it no more, and one that
+# refuses it (2, 3) would refuse it for ever: of all steps, or damaged.
+if [[ -n $checkpoint && $code =~ ^[0237]$ ]]; then
+  rm -f "$checkpoint/checkpoint.h5" "$checkpoint/checkpoint.previous.h5"
+  rmdir "$checkpoint" 2>/dev/null
 fi
 if [[ $mine.h5 -ef $job.h5 ]]; then rm -f "$mine.h5"; fi
 rm -f "$mine.h5".*lock

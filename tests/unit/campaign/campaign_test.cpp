@@ -94,6 +94,18 @@ TEST_F(CampaignFile, JobsOfFilesHaveFoldersOfTheirOwn) {
     EXPECT_THAT(*folders.begin(), HasSubstr("/scratch/w-1r-rep1.files"));
 }
 
+TEST_F(CampaignFile, JobsGoOnFromCheckpointsOfTheirOwn) {
+    std::set<std::string> folders;
+    for (const auto& one : jobs("[w]\ncommand = train\nranks = 1,2\nrepeat = 3\ncheckpoint = /scratch\n")) {
+        EXPECT_EQ(*(std::ranges::find(one.words, "--checkpoint") + 1), one.checkpoint);
+        EXPECT_EQ(std::ranges::count(one.words, "--resume"), 1);
+        folders.insert(one.checkpoint);
+    }
+    EXPECT_EQ(folders.size(), 6U);
+    EXPECT_EQ(*folders.begin(), "/scratch/w-1r-rep1");
+    EXPECT_EQ(job("[w]\ncommand = train\n").checkpoint, "");
+}
+
 TEST_F(CampaignFile, SentencesNameFileSectionAndKey) {
     EXPECT_THAT(refusal("[w]\ncommand = io\nsise = 3\n"),
                 AllOf(HasSubstr("c.ini"), HasSubstr("[w]"), HasSubstr("sise"), HasSubstr("size")));
@@ -111,7 +123,7 @@ TEST_F(CampaignFile, AScriptSaysWhatItMeasuresForTheQueueAndByHand) {
     const std::string text = script_of(of, jobs_of(of).front(), "/opt/ranklab", "/work folder");
     EXPECT_THAT(text, AllOf(HasSubstr("--nodes=2 --ntasks=4 --cpus-per-task=3 --time=10\n"),
                             HasSubstr("--ntasks-per-node=2\n"), HasSubstr("--account=me\n"),
-                            HasSubstr("#SBATCH --exclusive\n"), HasSubstr("--signal=TERM@60\n"),
+                            HasSubstr("#SBATCH --exclusive\n"), HasSubstr("--signal=B:USR1@60\n"),
                             HasSubstr("--output=\"/f a%%b\\\"/jobs/w-4r-rep1.log\""),
                             HasSubstr("cd '/work folder'"), HasSubstr("--label 'it'\\''s'")));
 }

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "base/proc_stat.hpp"
 #include "campaign/slurm.hpp"
 #include "host/facts.hpp"
@@ -75,8 +77,13 @@ TEST_F(StandingOfAJob, EndsAsItsOwnerSaid) {
     put("err",
         "warning: a\nrank 0: no room\n------------------------------\nmpirun says\n"
         "------------------------------\nsrun: error: n1\n");
-    for (const auto& [code, expected] : std::vector<std::pair<int, State>>{
-             {1, State::failed}, {5, State::failed}, {6, State::unfinished}, {143, State::unfinished}}) {
+    for (const auto& [code, expected] : std::vector<std::pair<int, State>>{{1, State::failed},
+                                                                           {5, State::failed},
+                                                                           {6, State::unfinished},
+                                                                           {128 + SIGTERM, State::unfinished},
+                                                                           {128 + SIGUSR1, State::unfinished},
+                                                                           {128 + SIGKILL, State::failed},
+                                                                           {128 + SIGSEGV, State::failed}}) {
         end(code, "slurm 17 0");
         EXPECT_EQ(state(), expected) << code;
         EXPECT_EQ(standing().sentence, "rank 0: no room");
