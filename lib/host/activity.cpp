@@ -124,13 +124,28 @@ std::string place_of(const Quiet::Most& most) {
     return most.hosts > 1 ? fmt::format("{} (the most of {} such hosts)", most.host, most.hosts) : most.host;
 }
 
-bool is_there(const std::string& program, const fs::path& root) {
+// The folder of PATH that has it; "" where none does.
+fs::path folder_of(const std::string& program, const fs::path& root) {
     const char* path = std::getenv("PATH");
     std::error_code unknown;
     for (const auto& folder : base::split(path == nullptr ? "" : path, ':'))
         if (!folder.empty() && fs::exists(root / fs::path(folder).relative_path() / program, unknown))
-            return true;
-    return false;
+            return root / fs::path(folder).relative_path();
+    return {};
+}
+
+// Commands that were installed and never set up belong to no cluster.
+bool has_slurm(const fs::path& root) {
+    const fs::path folder = folder_of("sbatch", root);
+    if (folder.empty()) return false;
+    if (std::getenv("SLURM_CONF") != nullptr) return true;
+    std::error_code unknown;
+    const fs::path beside = folder.parent_path() / "etc";
+    const fs::path places[] = {
+        root / "etc/slurm", root / "etc/slurm-llnl", root / "etc", root / "run/slurm/conf", beside,
+        beside / "slurm"};
+    return std::ranges::any_of(places,
+                               [&](const auto& place) { return fs::exists(place / "slurm.conf", unknown); });
 }
 
 bool in_slurm_job() {
@@ -260,7 +275,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Quiet& quiet) {
 }
 
 std::optional<Finding> check_login_node(const fs::path& root) {
-    if (in_slurm_job() || !is_there("sbatch", root)) return std::nullopt;
+    if (in_slurm_job() || !has_slurm(root)) return std::nullopt;
     return Finding{
         "login-node", false,
         fmt::format("{} has Slurm's commands, and this is no job of it: on a login node others work too",

@@ -88,7 +88,8 @@ std::vector<Finding> check_quiet(const Quiet& quiet);
 /// ("others_cores", "0.12") ...: what is known.
 std::vector<std::pair<std::string, std::string>> facts_of(const Quiet& quiet);
 
-/// Slurm's commands are here, and the process is in none of its jobs: it may be a login node.
+/// Slurm's commands and its slurm.conf are here, and the process is in none of its jobs: it may be a login
+/// node.
 std::optional<Finding> check_login_node(const std::filesystem::path& root = system_root());
 
 }  // namespace ranklab::host

@@ -101,6 +101,8 @@ class DoctorTest(Case):
     def test_a_login_node_is_named(self):
         (self.folder / "usr" / "bin").mkdir(parents=True)
         (self.folder / "usr" / "bin" / "sbatch").touch()
+        (self.folder / "etc" / "slurm").mkdir(parents=True)
+        (self.folder / "etc" / "slurm" / "slurm.conf").touch()
         env = cli.environment(RANKLAB_SYSTEM_ROOT=str(self.folder), PATH="/bin:/usr/bin", SLURM_JOB_ID=None)
         result = ranklab("doctor", "--threads", "1", cwd=self.folder, env=env)
         self.assertRegex(result.stdout.splitlines()[0], "warning: .* has Slurm's commands, and this is no job of it: on a login node")

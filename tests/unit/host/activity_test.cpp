@@ -178,6 +178,9 @@ TEST_F(FakeSystem, ALoginNodeHasSlurmsCommandsAndNoJob) {
     EXPECT_FALSE(check_login_node(root_.path()));
     write("usr/bin/sbatch", "");
     setenv("PATH", "/bin:/usr/bin", 1);
+    unsetenv("SLURM_CONF");
+    EXPECT_FALSE(check_login_node(root_.path())) << "installed, and of no cluster";
+    write("etc/slurm/slurm.conf", "");
     ASSERT_TRUE(check_login_node(root_.path()));
     EXPECT_THAT(check_login_node(root_.path())->sentence(), HasSubstr("on a login node others work too"));
     setenv("SLURM_JOB_ID", "7", 1);
