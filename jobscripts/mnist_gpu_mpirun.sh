@@ -75,6 +75,6 @@ cd "$repo"
 mkdir -p results
 # The launch guard: says what is wrong with ranks, binding or libraries before time is spent.
 launch "$ranks" "$threads" doctor
-launch 1 "$threads" train --config configs/mnist/cpu.ini --threads "$threads" --label "mnist-cpu-$tag" "$@"
-launch 1 "$threads" train --config configs/mnist/gpu.ini --label "mnist-gpu-$tag" "$@"
-echo "How much faster: $bin/ranklab report results/ranklab.h5 --where model=mnist-cnn --group-by device"
+launch 1 "$threads" train --config configs/mnist/cpu.ini --threads "$threads" --label "mnist-cpu-or-gpu-$tag" "$@"
+launch 1 "$threads" train --config configs/mnist/gpu.ini --label "mnist-cpu-or-gpu-$tag" "$@"
+echo "How much faster: $bin/ranklab report results/ranklab.h5 --label mnist-cpu-or-gpu-$tag --group-by device"

@@ -100,9 +100,9 @@ done"""),
         title="The MNIST CNN on all cores of the task, then on a GPU: the lesson calls a GPU worth it from ten times on",
         usage="jobscripts/mnist_gpu.slurm",
         body="""\
-launch 1 "$threads" train --config configs/mnist/cpu.ini --threads "$threads" --label "mnist-cpu-$tag" "$@"
-launch 1 "$threads" train --config configs/mnist/gpu.ini --label "mnist-gpu-$tag" "$@"
-echo "How much faster: $bin/ranklab report results/ranklab.h5 --where model=mnist-cnn --group-by device\""""),
+launch 1 "$threads" train --config configs/mnist/cpu.ini --threads "$threads" --label "mnist-cpu-or-gpu-$tag" "$@"
+launch 1 "$threads" train --config configs/mnist/gpu.ini --label "mnist-cpu-or-gpu-$tag" "$@"
+echo "How much faster: $bin/ranklab report results/ranklab.h5 --label mnist-cpu-or-gpu-$tag --group-by device\""""),
     Experiment(
         name="mnist_ddp", document=2, does="data parallel over ranks", ranks=2, ranked=True, keeps=True,
         title="Trains the MNIST CNN with data parallelism",

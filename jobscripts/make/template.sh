@@ -67,9 +67,10 @@ launch() {
 %slurm   # --exact: the steps come one after another, each with the cores it names. block:block: neighbours sit side by side.
 %slurm   local words=("--mpi=${RANKLAB_SRUN_MPI:-pmix}" "--ntasks=$ranks" "--cpus-per-task=$threads" --exact --cpu-bind=cores
 %slurm     --distribution=block:block --kill-on-bad-exit=1)
-%slurm+gpus   # The job's GPUs are shared out. Each rank sees all of its node and takes its own, so that NCCL reaches its neighbours'.
-%slurm+gpus   if [[ -n ${SLURM_GPUS_PER_TASK:-} ]]; then
-%slurm+gpus     words+=("--gpus-per-task=$((SLURM_GPUS_PER_TASK * SLURM_NTASKS / ranks))" "--gpu-bind=${RANKLAB_GPU_BIND:-none}")
+%slurm+gpus   # Each rank has its GPUs, sees all of its node and takes its own, so that NCCL reaches its neighbours'. Fewer ranks leave
+%slurm+gpus   # GPUs idle; making data needs none.
+%slurm+gpus   if [[ -n ${SLURM_GPUS_PER_TASK:-} && $1 != data ]]; then
+%slurm+gpus     words+=("--gpus-per-task=$SLURM_GPUS_PER_TASK" "--gpu-bind=${RANKLAB_GPU_BIND:-none}")
 %slurm+gpus   fi
 %slurm   run srun "${words[@]}" "$bin/ranklab" "$@"
 %lsf   run jsrun "-n$ranks" -a1 "-c$threads" -g1 "-r$per_node" "--bind=packed:$threads" --launch_distribution=packed "$bin/ranklab" "$@"

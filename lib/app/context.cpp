@@ -79,8 +79,9 @@ std::string shape_of(const std::vector<host::Placement>& placements) {
     std::set<std::string> shapes, hosts;
     for (const auto& p : placements) {
         hosts.insert(p.host);
-        shapes.insert(fmt::format("{} thread{} on {} core{}", p.threads, p.threads == 1 ? "" : "s",
-                                  p.cores.size(), p.cores.size() == 1 ? "" : "s"));
+        const std::string threads =
+            p.threads == 0 ? "" : fmt::format("{} thread{} ", p.threads, p.threads == 1 ? "" : "s");
+        shapes.insert(fmt::format("{}on {} core{}", threads, p.cores.size(), p.cores.size() == 1 ? "" : "s"));
     }
     return fmt::format("# ranks: {} on {} node{}, each {}", placements.size(), hosts.size(),
                        hosts.size() == 1 ? "" : "s", base::join({shapes.begin(), shapes.end()}, " or "));

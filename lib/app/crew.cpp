@@ -57,6 +57,12 @@ Crew::Crew(Session& session, Launch launch, const std::vector<int>& ranks)
     control_ = aboard ? own_.get() : nullptr;
 }
 
+Crew Crew::without_threads() const {
+    Crew same = *this;
+    for (auto& place : same.launch_.placements) place.threads = 0;
+    return same;
+}
+
 void Crew::make(const std::function<void()>& work) const {
     if (is_whole()) return work();
     const base::StopSignals signals;  // who sleeps does not end by one: the crew hears of it, too, and tells

@@ -26,6 +26,8 @@ class Crew {
     Crew(Session& session, Launch launch, const std::vector<int>& ranks);
 
     const Launch& launch() const { return launch_; }
+    /// The same ranks, of which it is not said how many threads they have: of several runs, each its own.
+    Crew without_threads() const;
     /// Whether this rank is one of them.
     bool is_aboard() const { return control_ != nullptr; }
     /// Of its ranks; on one of them alone.
@@ -45,12 +47,12 @@ class Crew {
 
     Session& session_;
     Launch launch_;
-    std::unique_ptr<comm::Communicator> own_;  // nullptr: the job's
+    std::shared_ptr<comm::Communicator> own_;  // nullptr: the job's
     comm::Communicator* control_;
 };
 
-/// Which `count` of the job's ranks make a crew: of as few hosts as possible, or one of each host in turn. A
-/// larger crew has all ranks of a smaller one. Rank 0 is in each. In ascending order.
+/// Which `count` of the job's ranks make a crew: all of one host before any of the next, or one of each host
+/// in turn. A larger crew has all ranks of a smaller one. Rank 0 is in each. In ascending order.
 std::vector<int> crew_ranks(const std::vector<host::Placement>& placements, int count, bool spread);
 
 /// Their placements, as if there were no others.

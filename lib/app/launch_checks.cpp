@@ -147,8 +147,9 @@ std::vector<host::Finding> check_gpus(const std::vector<host::Placement>& placem
         claims.push_back({p.host, p.own_gpu.name, p.own_gpu.pci_id, p.own_gpu.uuid});
     std::vector<host::Finding> findings;
     if (const auto shared = comm::shared_gpu(claims); !shared.empty())
-        findings.push_back(
-            {"shared-gpu", false, shared + ", so they wait for each other", comm::kGpuOfItsOwn});
+        findings.push_back({"shared-gpu", false,
+                            shared + ", so they wait for each other where they compute on it",
+                            comm::kGpuOfItsOwn});
     if (auto far = host::check_gpu_distance(placements, comm::read_launcher().name))
         findings.push_back(*std::move(far));
     return findings;

@@ -107,12 +107,13 @@ int cancel(const Options&, const Campaign& of, const std::vector<Job>& jobs) {
     return 0;
 }
 
-void print_collected(const Campaign& of, const std::vector<results::Merged>& merged) {
+void print_collected(const Campaign& of, const std::vector<Job>& jobs,
+                     const std::vector<results::Merged>& merged) {
     std::size_t added = 0;
     std::size_t known = 0;
     for (const auto& file : merged) added += file.added, known += file.known;
     print("{}: {} runs added, {} were there already\n", of.output.string(), added, known);
-    print_text(base::wrapped("", campaign::verdict_line(of)));
+    print_text(base::wrapped("", campaign::verdict_line(of, jobs)));
     print("Next:\n{}", campaign::report_commands(of));
 }
 
@@ -120,7 +121,7 @@ int collect(const Options&, const Campaign& of, const std::vector<Job>& jobs) {
     const auto merged = campaign::collect(of, jobs);
     if (merged.size() < jobs.size())
         print("{} of {} jobs are done; the others are left out\n", merged.size(), jobs.size());
-    print_collected(of, merged);
+    print_collected(of, jobs, merged);
     return 0;
 }
 
@@ -130,7 +131,7 @@ bool any_done(const Campaign& of, const std::vector<Job>& jobs) {
 
 int run_and_collect(const Campaign& of, const std::vector<Job>& jobs, const campaign::Wanted& wanted) {
     const int code = begin_jobs(of, jobs, wanted);
-    if (any_done(of, jobs)) print_collected(of, campaign::collect(of, jobs));
+    if (any_done(of, jobs)) print_collected(of, jobs, campaign::collect(of, jobs));
     return code;
 }
 

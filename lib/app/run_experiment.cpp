@@ -96,8 +96,9 @@ class Crews {
     }
     // Of all runs together: who takes part in one of them.
     std::shared_ptr<const Crew> widest() const {
-        return std::ranges::max_element(made_, {}, [](const auto& one) { return one.second->size(); })
-            ->second;
+        const auto widest =
+            std::ranges::max_element(made_, {}, [](const auto& one) { return one.second->size(); })->second;
+        return places_.size() > 1 ? std::make_shared<Crew>(widest->without_threads()) : widest;
     }
 
   private:
@@ -210,7 +211,10 @@ results::Run make_run(const Job& job, std::int64_t started, Clock::time_point st
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
     tell_who_sleeps(job, progress);
     results::Run run;
-    job.crew->make([&] { run = experiments::run_whole(*job.plan, under_way.surroundings(progress, first)); });
+    job.crew->make([&] {
+        run = experiments::run_whole(*job.plan, under_way.surroundings(progress, first));
+        under_way.ended();
+    });
     under_way.deliver(run, progress, show);
     return run;
 }
@@ -240,31 +244,58 @@ void drop_samples(results::Run& run) {
     }
 }
 
+// Tells the run when its work ends: what comes between that and its delivery is others'.
+class ToldWork final : public experiments::Work {
+  public:
+    ToldWork(std::unique_ptr<experiments::Work> work, RunUnderWay& under_way)
+        : work_(std::move(work)), under_way_(under_way) {}
+
+    bool repeat() override { return work_->repeat(); }
+    bool was_whole() const override { return work_->was_whole(); }
+    void rest() override { work_->rest(); }
+    results::Run finish() override {
+        results::Run run = work_->finish();
+        under_way_.ended();
+        return run;
+    }
+
+  private:
+    std::unique_ptr<experiments::Work> work_;
+    RunUnderWay& under_way_;
+};
+
 // What was made is handed to `runs` as soon as it is there, so that it is of use where a later one fails.
 void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const std::vector<Job>& jobs,
               std::vector<results::Run>& runs, TerminalProgress& progress) {
     const auto watch = job.session.watch(progress, job.options.real("stall-timeout"));
     std::vector<std::unique_ptr<RunUnderWay>> under_way(jobs.size());
     bool first = true;
-    take_turns(
-        variants, static_cast<std::uint64_t>(job.options.integer("seed")),
-        {.begin =
-             [&](std::size_t i) {
-                 under_way[i] = std::make_unique<RunUnderWay>(jobs[i], unix_now(), Clock::now());
-                 tell_who_sleeps(jobs[i], progress);
-                 const bool is_first = std::exchange(first, false);
-                 return jobs[i].crew->begin(
-                     [&] { return jobs[i].plan->begin(under_way[i]->surroundings(progress, is_first)); });
-             },
-         .finished = [&](std::size_t i, const results::Run& run) { under_way[i]->keep_whole(run); },
-         .take =
-             [&](FinishedRun&& finished) {
-                 auto& run = runs.emplace_back(std::move(finished.run));
-                 under_way[finished.variant]->used(finished.used_s);
-                 under_way[finished.variant]->deliver(run, progress, one_of_several(jobs[finished.variant]));
-                 tell_of_one(jobs[finished.variant], run, progress);
-                 drop_samples(run);
-             }});
+    take_turns(variants, static_cast<std::uint64_t>(job.options.integer("seed")),
+               {.begin =
+                    [&](std::size_t i) {
+                        under_way[i] = std::make_unique<RunUnderWay>(jobs[i], unix_now(), Clock::now());
+                        tell_who_sleeps(jobs[i], progress);
+                        const bool is_first = std::exchange(first, false);
+                        return jobs[i].crew->begin([&] {
+                            auto work = jobs[i].plan->begin(under_way[i]->surroundings(progress, is_first));
+                            return std::make_unique<ToldWork>(std::move(work), *under_way[i]);
+                        });
+                    },
+                .finished = [&](std::size_t i, const results::Run& run) { under_way[i]->keep_whole(run); },
+                .take =
+                    [&](FinishedRun&& finished) {
+                        auto& run = runs.emplace_back(std::move(finished.run));
+                        under_way[finished.variant]->used(finished.used_s);
+                        try {
+                            under_way[finished.variant]->deliver(run, progress,
+                                                                 one_of_several(jobs[finished.variant]));
+                        } catch (...) {
+                            runs.pop_back();  // it is not among those that are stored
+                            throw;
+                        }
+                        tell_of_one(jobs[finished.variant], run, progress);
+                        drop_samples(run);
+                    }});
 }
 
 void one_after_the_other(const std::vector<Job>& jobs, std::vector<results::Run>& runs,
@@ -318,9 +349,10 @@ std::vector<std::string> varied(const Job& job, const std::vector<experiments::V
 results::Run summary_of(const Job& job, const std::vector<experiments::Variant>& variants,
                         const std::vector<results::Run>& runs) {
     results::Run summary;
-    summary.tables = job.experiment.compare(runs);
-    for (auto& table : report::formats::scaling_tables(runs, varied(job, variants)))
-        summary.tables.push_back(std::move(table));
+    // An experiment that takes no lists has a ladder of its own.
+    if (!job.experiment.several().empty())
+        summary.tables = report::formats::scaling_tables(runs, varied(job, variants));
+    for (auto& table : job.experiment.compare(runs)) summary.tables.push_back(std::move(table));
     summary.context = job.experiment.facts_of(runs);
     report::model::Notices warnings;
     for (const auto& run : runs)

@@ -94,10 +94,13 @@ void RunUnderWay::used(double seconds) {
         Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+void RunUnderWay::ended() {
+    spans_ = place_->spans();
+    if (tells_start_up_) start_up_ = gather_parts(job_.crew->control(), job_.session.start_up());
+}
+
 void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const ShowsRun& show) {
     const bool root = job_.session.is_root();
-    if (place_) spans_ = place_->spans();
-    if (tells_start_up_) start_up_ = gather_parts(job_.crew->control(), job_.session.start_up());
     progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
     progress.finish();  // nothing is drawn into the answer
     comm::together_politely(
@@ -147,7 +150,7 @@ void RunUnderWay::add_warnings_of_place(results::Run& run) const {
     const auto findings = host::check_quiet(host::quiet_of(spans_));
     for (const auto& finding : findings) warnings.push_back(finding.sentence());
     std::erase_if(warnings, [&](const auto& warning) { return is_said(run, warning); });
-    run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
+    if (!spans_.empty()) run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
     const bool has_reason = run.exit_code != 0 || !run.valid;
     run.warnings.insert(has_reason ? run.warnings.end() : run.warnings.begin(), warnings.begin(),
                         warnings.end());

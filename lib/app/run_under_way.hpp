@@ -50,6 +50,9 @@ class RunUnderWay {
     /// Secures a run that is finished and has to wait for its turn.
     void keep_whole(results::Run run);
 
+    /// Collective over the crew: its work is over.
+    void ended();
+
     /// Of its time since the start, so much was its own.
     void used(double seconds);
 
@@ -73,7 +76,7 @@ class RunUnderWay {
     Delivery delivery_;
     std::optional<PlaceWatch> place_;  // on the crew
     bool tells_start_up_ = false;
-    std::vector<host::Span> spans_;           // once the run is delivered
+    std::vector<host::Span> spans_;           // once its work has ended
     std::vector<StartUpPart> start_up_ = {};  // the same
 };
 

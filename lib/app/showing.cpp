@@ -59,7 +59,9 @@ std::string Showing::of_the_finished_one(const results::Run& run, const std::str
                                          std::size_t planned) const {
     if (json_ || quiet_ || verbose_) return "";
     const Shown shown = of(run);
-    const std::string head = fmt::format("1 of {} runs was finished: {}", planned, told(run, line));
+    const std::string head =
+        fmt::format("1 of {} runs was {}: {}", planned,
+                    run.cut_short().empty() ? "finished" : "begun, and cut short", told(run, line));
     return fmt::format("\n{}{}{}", base::wrapped("", head), shown.answer, shown.epilogue);
 }
 

@@ -206,9 +206,29 @@ Campaign header_of(const fs::path& file, const Options& own) {
     return campaign;
 }
 
+// In one job: several strategies or syncs, sweeps, trainings from the same start.
+bool makes_several_runs(const Workload& workload) {
+    return std::ranges::any_of(workload.choices.front(), [&](const auto& setting) {
+        const auto& [key, value] = setting;
+        const bool is_list = key == "strategy" || key == "sync" || key.starts_with("sweep-");
+        return (is_list && (value == "all" || value.find(',') != std::string::npos)) ||
+               (workload.command == "train" && key == "repetitions" && value != "1");
+    });
+}
+
 // One number stands for each side.
 void check_question(const Campaign& campaign) {
     if (!campaign.question) return;
+    const auto command_of = [&](const std::string& name) {
+        const auto found = std::ranges::find(campaign.workloads, name, &Workload::name);
+        return found == campaign.workloads.end() ? "" : found->command;
+    };
+    const auto& [faster, than, above] = *campaign.question;
+    if (faster == than ||
+        (!command_of(faster).empty() && !command_of(than).empty() && command_of(faster) != command_of(than)))
+        throw base::OptionError(fmt::format(
+            "{}, [{}]: faster = {} and than = {}: name two workloads, and of the same command",
+            campaign.file.string(), kOwn, base::printable(faster, 60), base::printable(than, 60)));
     for (const auto& [key, name] :
          {std::pair{"faster", campaign.question->faster}, {"than", campaign.question->than}}) {
         const auto found = std::ranges::find(campaign.workloads, name, &Workload::name);
@@ -218,6 +238,11 @@ void check_question(const Campaign& campaign) {
             throw base::OptionError(fmt::format("{}, [{}]: {} = {}: there is no such workload; there are {}",
                                                 campaign.file.string(), kOwn, key, base::printable(name, 60),
                                                 base::join(names, ", ")));
+        if (makes_several_runs(*found))
+            throw base::OptionError(
+                fmt::format("{}, [{}]: {} = {}: a job of that workload makes several runs (a list, or "
+                            "repetitions); let it make one, and use `repeat`",
+                            campaign.file.string(), kOwn, key, name));
         if (found->ranks.size() * found->choices.size() > 1)
             throw base::OptionError(fmt::format(
                 "{}, [{}]: {} = {}: that workload has several points; give it one number of ranks "

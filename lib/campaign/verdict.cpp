@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
-#include "campaign/jobs.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/values.hpp"
 #include "results/result_file.hpp"
@@ -17,16 +17,19 @@ namespace {
 
 using Rates = std::map<std::string, std::vector<double>>;  // by measurement
 
-// Of the valid runs of a label, a median a run.
-Rates rates_of(const Campaign& campaign, const std::string& name) {
-    const auto workload = std::ranges::find(campaign.workloads, name, &Workload::name);
-    const std::string label = label_of(campaign, *workload);
+// Of the jobs of a workload that are done: a job is one valid run.
+Rates rates_of(const Campaign& campaign, const std::vector<Job>& jobs, const std::string& name) {
     Rates rates;
-    const auto is_one = [&](const results::Run& run) { return run.label == label && run.valid; };
-    results::ResultFile(campaign.output).visit(results::Detail::summaries, is_one, [&](results::Run&& run) {
-        for (const auto& m : run.measurements)
-            if (m.kind == results::Kind::rate && m.summary.n > 0) rates[m.name].push_back(m.summary.median);
-    });
+    const auto is_valid = [](const results::Run& run) { return run.valid; };
+    for (const Job& job : jobs) {
+        const auto file = file_of(campaign, job, "h5");
+        if (job.workload != name || !std::filesystem::exists(file)) continue;
+        results::ResultFile(file).visit(results::Detail::summaries, is_valid, [&](results::Run&& run) {
+            for (const auto& m : run.measurements)
+                if (m.kind == results::Kind::rate && m.summary.n > 0)
+                    rates[m.name].push_back(m.summary.median);
+        });
+    }
     return rates;
 }
 
@@ -42,10 +45,10 @@ std::string judged(const stats::RatioEstimate& ratio, double above) {
 
 }  // namespace
 
-std::string verdict_line(const Campaign& campaign) {
+std::string verdict_line(const Campaign& campaign, const std::vector<Job>& jobs) {
     if (!campaign.question) return "";
     const auto& [faster, than, above] = *campaign.question;
-    const Rates those = rates_of(campaign, faster), others = rates_of(campaign, than);
+    const Rates those = rates_of(campaign, jobs, faster), others = rates_of(campaign, jobs, than);
     for (const auto& name : report::model::headline_measurements()) {
         const auto a = those.find(name), b = others.find(name);
         if (a == those.end() || b == others.end()) continue;
@@ -59,8 +62,10 @@ std::string verdict_line(const Campaign& campaign) {
                            report::model::number(ratio.ratio), than, interval, name, a->second.size(),
                            b->second.size(), judged(ratio, above));
     }
-    return fmt::format("how many times as fast as {} {} is, is not known: {} has no valid run yet", than,
-                       faster, those.empty() ? faster : than);
+    return fmt::format("how many times as fast as {} {} is, is not known: {}", than, faster,
+                       those.empty() || others.empty()
+                           ? fmt::format("{} has no valid run", those.empty() ? faster : than)
+                           : "they have no rate in common");
 }
 
 }  // namespace ranklab::campaign

@@ -65,7 +65,10 @@ Socket reach_rank_0(std::span<const std::string> places, const LineKeys& keys, i
                     LinePatience patience) {
     if (places.empty()) return Socket{};
     const auto end = Clock::now() + patience.all;
-    for (milliseconds time = patience.first; Clock::now() < end; time *= 2) {
+    // Not beyond what there is in all: a time that doubles in each of very short rounds is soon no time any
+    // more.
+    for (milliseconds time = patience.first; end - Clock::now() >= milliseconds(1);
+         time = std::min(2 * time, patience.all)) {
         const auto round_ends = Clock::now() + time;
         for (const auto& place : places) {
             const Try one(stop, std::min(end, Clock::now() + time));

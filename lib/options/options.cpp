@@ -264,6 +264,7 @@ void Options::read_config(const std::string& path) {
 }
 
 void Options::set(const std::string& name, std::string value, const std::string& source) {
+    if (schema_.at(name).several) std::erase(value, ' ');  // "1, 2"
     check_value(schema_.at(name), value, source);
     user_[name] = std::move(value);
 }

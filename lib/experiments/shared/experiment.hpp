@@ -54,7 +54,7 @@ struct Variant {
     std::vector<std::pair<std::string, std::string>> options;  ///< name, value
     int round = 0;        ///< in which it begins, where variants take turns (--order interleaved)
     int ranks = 0;        ///< of the job's, which make it while the others sleep; 0: all
-    bool spread = false;  ///< those ranks are of as many hosts as there are, and not of as few
+    bool spread = false;  ///< one of each host in turn, and not host after host
 };
 
 /// A run under way, made repetition by repetition, so that others can take turns with it; a run that is one

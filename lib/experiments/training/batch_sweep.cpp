@@ -83,7 +83,7 @@ std::string part_of(std::int64_t batch, std::int64_t ranks) {
 Axis axis_of_ranks(const options::Options& options, std::int64_t usual_batch) {
     const auto ranks = options.several("ranks");
     Axis axis = axis_of("ranks", ranks);
-    const bool is_global = options.is_set("global-batch-size");
+    const bool is_global = options.is_set("global-batch-size") || options.has("sweep-global-batch");
     const std::string scaling = options.text_or("scaling", is_global ? "strong" : "weak");
     if (scaling == "weak" && is_global)
         throw base::OptionError(
@@ -128,6 +128,17 @@ std::vector<Variant> repeated(const std::vector<Variant>& variants, int rounds) 
         for (const auto& variant : variants) all.emplace_back(variant).round = round;
     }
     return all;
+}
+
+// Trials are no runs whose steps could be compared.
+void refuse_lists_of_trials(const options::Options& options) {
+    if (!options.flag("ablation")) return;
+    for (const char* name : {"ranks", "threads", "workers", "batch-size"})
+        if (options.several(name).size() > 1)
+            throw base::OptionError(
+                fmt::format("--ablation makes trials of one run, and --{} {} asks for several runs; give one "
+                            "number",
+                            name, options.text(name)));
 }
 
 // What several runs cannot share.
@@ -179,6 +190,7 @@ std::vector<std::string> chosen_syncs(const options::Options& options,
 
 std::vector<Variant> sweep_variants(const options::Options& options, std::int64_t usual_batch) {
     const auto axes = axes_of(options, usual_batch);
+    refuse_lists_of_trials(options);
     const bool repeats = options.is_set("repetitions") && !options.flag("ablation");
     const auto rounds = repeats ? static_cast<int>(options.integer("repetitions")) : 1;
     if (axes.empty() && rounds == 1) return {};

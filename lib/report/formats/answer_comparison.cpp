@@ -48,8 +48,9 @@ struct Comparison {
     const char* what = "";           ///< a time of what
     std::vector<std::string> heads;  ///< beside the time
     std::vector<Entry> entries;
-    std::size_t base = 0;   ///< what the others are measured by
-    bool same_work = true;  ///< else their times say nothing of each other
+    std::size_t base = 0;      ///< what the others are measured by
+    bool same_work = true;     ///< else their times say nothing of each other
+    const char* are = "runs";  ///< the entries
     std::string verified = {};
     std::string cache = {};  ///< where all readings came from; "" where they differ, or there are none
     std::vector<std::string> advice = {};
@@ -100,7 +101,8 @@ std::string doubt(const Comparison& all, const std::vector<std::size_t>& order) 
 
 // Of steps that are not the same work, which one trains most samples a second.
 std::string headline_of_rates(const Comparison& all) {
-    const std::string what = fmt::format("{} runs, whose steps are not the same work", all.entries.size());
+    const std::string what =
+        fmt::format("{} {}, whose steps are not the same work", all.entries.size(), all.are);
     std::vector<const Entry*> entries;
     for (const auto& entry : all.entries)
         if (competes(entry) && std::isfinite(entry.rate())) entries.push_back(&entry);
@@ -264,7 +266,10 @@ Comparison of_repetitions(const Table& stored, const Run& run, bool same_work) {
                                 model::text_at(stored, "n", row)},
                                true,
                                sums(run, name.substr(0, name.find(',')))});
+        Entry& entry = all.entries.back();
+        entry.samples = model::number_at(stored, "throughput_samples_per_s", row) * entry.time_s;
     }
+    all.are = "variants";
     choose_base(all);
     return all;
 }

@@ -341,8 +341,7 @@ void add_sweep(Schema& rows) {
         .role(Role::bookkeeping)  // the batches are compared
         .needs({.other = "ranks"})
         .flag("spread",
-              "with fewer --ranks than the job has: one rank of each host in turn, in place of as "
-              "few hosts as possible")
+              "with fewer --ranks than the job has: one rank of each host in turn, and not host after host")
         .role(Role::together)
         .needs({.other = "ranks"})
         .text("sweep-global-batch", "N,N", kOpen,

@@ -53,7 +53,7 @@ constexpr Column kJobUse[] = {
 
 constexpr Column kStartUp[] = {
     {"part", text, "what the process did, in this order"},
-    {"mean_s", number, "mean over ranks: the sum of all parts is the time to the first step"},
+    {"mean_s", number, "mean over ranks; their sum is the ranks' mean time to the first step"},
     {"max_s", number, "of the slowest rank in this part"},
     {"slowest_rank", whole, "in the world"},
 };
