@@ -92,6 +92,9 @@ class ReadingTest(CampaignCase):
             HEAD + "faster = files\n" + IO: r"\[campaign\].*faster.*than",
             HEAD + "worth-it-above = 10\n" + IO: r"\[campaign\].*worth-it-above.*faster",
             HEAD + "faster = files\nthan = fiels\n" + IO: r"\[campaign\].*(several points|fiels)",
+            HEAD + "faster = files\nthan = files\n" + IO: r"\[campaign\].*two workloads",
+            HEAD + "faster = a\nthan = b\n" + IO.replace("[files]", "[a]").replace("1,2", "1") + IO.replace("[files]", "[b]").replace("1,2", "1").replace(
+                "= binary", "= binary,text-loop"): r"\[campaign\].*b.*several runs",
             HEAD + "faster = nothing\nthan = files\n" + IO: r"\[campaign\].*nothing.*files",
             HEAD + IO + "output = x.h5\n": r"\[files\].*output is what the campaign sets",
             HEAD + IO + "time = soon\n": r"\[files\].*time.*soon",
@@ -263,6 +266,11 @@ class RunningTest(CampaignCase):
                      for label in ("fast", "slow")}
         ratio = float(re.search(r"fast is ([0-9.e+]+) times", text).group(1))
         self.assertAlmostEqual(ratio / (statistics.median(rates["fast"]) / statistics.median(rates["slow"])), 1, delta=1e-3)
+
+    def test_a_question_counts_its_own_jobs_whatever_their_label(self):
+        one = IO.replace("1,2", "1").replace("repeat = 2", "repeat = 1") + "label = mine\n"
+        self.write(HEAD + "faster = a\nthan = b\n" + one.replace("[files]", "[a]") + one.replace("[files]", "[b]").replace("size = 20", "size = 40"))
+        self.assertIn(", 1 and 1 jobs)", " ".join(self.campaign("run").stdout.split()))
 
     def test_a_question_without_runs_is_not_answered(self):
         bad = IO.replace("[files]", "[bad]").replace("ranks = 1,2", "ranks = 1") + "directory = /proc/nowhere\n"

@@ -86,7 +86,7 @@ class Ladder(Case):
         self.assertIn("on 2 rank(s)", result.stdout)
 
     def test_threads_loader_threads_and_batches(self):
-        for option, values, table in (("--threads", "1,2", "scaling"), ("--workers", "0,1,2", "scaling"), ("--batch-size", "4,8", "variants")):
+        for option, values, table in (("--threads", "1, 2", "scaling"), ("--workers", "0,1,2", "scaling"), ("--batch-size", "4,8", "variants")):
             with self.subTest(option=option):
                 (self.folder / "l.h5").unlink(missing_ok=True)
                 self.ladder(option, values, ranks=1)
@@ -94,13 +94,19 @@ class Ladder(Case):
                 self.assertEqual(sorted(int(float(point.config[option[2:]])) for point in points), [int(n) for n in values.split(",")])
                 self.assertEqual(len(summary.tables[table]), len(points))
 
+    def test_writing_keeps_its_own_answer(self):
+        result = ranklab("io", "--strategy", "mpi-send,mpi-scatter", "--ranks", "1,2", "-n", 4, "-s", 20, "--output", "l.h5", ranks=2, cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertRegex(result.stdout, r"\n  fastest +mpi-s")
+        self.assertNotIn("a step", result.stdout)
+
     def test_what_cannot_be_is_refused_before_any_work(self):
         for words, parts in ((("--ranks", "1,8"), ("--ranks 8", "mpirun -n 8")), (("--ranks", "2,2"), ("--ranks", "twice")),
                              (("--ranks", "1,2", "--scaling", "strong", "--batch-size", 3), ("2 ranks", "--global-batch-size")),
                              (("--ranks", "1,2", "--scaling", "weak", "--global-batch-size", 8), ("--scaling weak", "--batch-size")),
                              (("--scaling", "strong"), ("--ranks",)), (("--spread",), ("--ranks",)),
                              (("--ranks", "1,2", "--checkpoint", "c"), ("--checkpoint", "single run")),
-                             (("--threads", "1,x"), ("--threads", "'x'")), (("--steps", "4,5"), ("--steps", "'4,5'"))):
+                             (("--ranks", "1,2", "--ablation"), ("--ablation", "--ranks 1,2")), (("--threads", "1,x"), ("--threads", "'x'")), (("--steps", "4,5"), ("--steps", "'4,5'"))):
             with self.subTest(words=words):
                 result = train(*SHORT, "--output", "none", *words, ranks=2, cwd=self.folder)
                 self.assertSays(result, 2, *parts)
