@@ -152,7 +152,8 @@ class LearningRateTest(cli.Case):
         self.assertEqual(len({curve[0] for curve in curves[3:]}), 1)
         self.assertEqual(len({curve[-1] for curve in curves[3:]}), 3)
         self.assertIn("whose steps are not the same work", result.stdout)
-        self.assertRegex(result.stdout, r"(?m)^  batch 64, lr linear +[\d.]+ .* 64 ")
+        self.assertRegex(result.stdout, r"(?m)^  batch 64, lr linear +[\d.]+ .* \d+ ")
+        self.assertRegex(" ".join(result.stdout.split()), r"6 runs, whose steps are not the same work: most samples/s at batch \d+, lr")
 
     def test_the_sweep_is_drawn(self):
         output, _ = self.sweep()
