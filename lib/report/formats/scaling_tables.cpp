@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "report/formats/group_parts.hpp"
@@ -12,13 +13,6 @@ namespace {
 
 using model::KeyedGroup;
 using results::Run;
-
-std::string point_of(const KeyedGroup& group, const std::vector<std::string>& keys) {
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        parts.push_back(fmt::format("{} = {}", keys[i], group.key[i]));
-    return base::join(parts, ", ");
-}
 
 // The time that speedups are made of.
 model::Estimate time_of(const KeyedGroup& group) {
@@ -34,7 +28,7 @@ results::Table table_of(const std::vector<KeyedGroup>& groups, const model::Grou
         const auto& [group, row] = std::tie(groups[i], scaling.rows[i]);
         const auto time = time_of(group);
         const auto& cores = group.cores.common();
-        table.add({point_of(group, keys), scaling.unit,
+        table.add({model::key_text(group, keys), scaling.unit,
                    static_cast<std::int64_t>(cores.known() ? cores.count : 0),
                    static_cast<std::int64_t>(group.runs.size()), time.value, time.ci.low, time.ci.high,
                    row.speedup.ratio, row.speedup.ci.low, row.speedup.ci.high,

@@ -27,13 +27,6 @@ constexpr const char* kLoadersShare = "loader threads share the cores that compu
 using Names = std::vector<std::string>;
 using Groups = std::vector<const KeyedGroup*>;
 
-std::string key_text(const KeyedGroup& group, const Names& keys) {
-    Names parts;
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        parts.push_back(fmt::format("{} = {}", keys[i], group.key[i]));
-    return base::join(parts, ", ");
-}
-
 std::string code_of(const KeyedGroup& base) {
     if (is_single_device(base)) return ", single-device code";
     return base.factors.differs("mode")
@@ -306,6 +299,13 @@ void add_notes(GroupScaling& scaling) {
 }
 
 }  // namespace
+
+std::string key_text(const KeyedGroup& group, const std::vector<std::string>& keys) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        parts.push_back(fmt::format("{} = {}", keys[i], group.key[i]));
+    return base::join(parts, ", ");
+}
 
 bool GroupScaling::has_strong() const {
     const bool own = std::ranges::any_of(

@@ -48,6 +48,9 @@ class Ratios {
     std::map<std::pair<std::string, std::string>, std::vector<double>> read_;
 };
 
+/// What names a group beside the others: "mode = ddp, ranks = 2".
+std::string key_text(const KeyedGroup& group, const std::vector<std::string>& keys);
+
 /// Caches that suddenly hold the work make a little more than 1; more says that the base is none.
 inline constexpr double kMostEfficiency = 1.2;
 /// By its interval, where it has one.
