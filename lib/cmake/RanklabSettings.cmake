@@ -43,8 +43,9 @@ endif()
 
 find_program(RANKLAB_CCACHE ccache)
 if(RANKLAB_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness that ccache needs to store compilations that use a precompiled header.
+  # The sloppiness that ccache needs to store compilations that use a precompiled header; the base folder lets
+  # another clone use what this one compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    ${RANKLAB_CCACHE})
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${RANKLAB_CCACHE})
 endif()

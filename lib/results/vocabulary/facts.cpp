@@ -49,6 +49,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"memory_format.*", outcome, "what came out; the setting `channels-last` says what was taken"},
     {"checkpoint.*", outcome, "what came out"},
     {"communication.*", outcome, "what came out"},
+    {"collectives.*", outcome, "what came out"},
     {"measuring.*", outcome, "what came out; a run that did not converge is left out"},
     {"environment.OMP_*", surroundings, "sets what the libraries do"},
     {"environment.OMP_NUM_THREADS", surroundings,

@@ -163,16 +163,36 @@ constexpr std::array kQuantities{
     shown(Shown::summary, "io",
           rate_of("files_per_s", "files/s", "Records of all ranks / (last close - first open).")),
     count_of("wrong_elements", "1", less,
-             "Values read back that differ in any bit from what should have been written.")};
+             "io: values read back that differ in any bit from what should have been written. comm: elements "
+             "of a result that are not what the ranks' patterns come to, of all ranks and messages."),
+    shown(Shown::compare, "comm",
+          Quantity{"time_us", "us", cost, less,
+                   "comm: a call of an operation, by the policies --blocking and --average. Alone: of the "
+                   "first operation's largest message, out of place. With a suffix "
+                   "(`time_us:allreduce:fp32:sum:1048576`): of that operation, type, reduction and message "
+                   "size, and then what else tells it apart (in-place, loaded, host, hosts)."}),
+    shown(Shown::groups, "comm",
+          rate_of("algbw_GBps", "GB/s", "Message size S / time_us, of the same message; 1e9 bytes a second.")),
+    shown(Shown::groups, "comm",
+          rate_of("busbw_GBps", "GB/s",
+                  "algbw_GBps times what each byte crosses the slowest link: allreduce 2 (n - 1) / n; "
+                  "allgather, reduce_scatter, alltoall (n - 1) / n; others 1; not there at one rank.")),
+    seconds("buckets_time_s",
+            "comm --from-model: the allreduces of all buckets, one after the other, each by the longest of "
+            "the ranks' times.")};
 
 }  // namespace
+
+std::string_view family_of(std::string_view name) {
+    return name.substr(0, name.find(':'));
+}
 
 std::span<const Quantity> quantities() {
     return kQuantities;
 }
 
 const Quantity* find_quantity(std::string_view name) {
-    const auto found = std::ranges::find(kQuantities, name, &Quantity::name);
+    const auto found = std::ranges::find(kQuantities, family_of(name), &Quantity::name);
     return found == kQuantities.end() ? nullptr : &*found;
 }
 

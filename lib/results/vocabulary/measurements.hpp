@@ -38,6 +38,9 @@ struct Quantity {
     std::string_view shown_for = {};  ///< the command of whose runs it is shown
 };
 
+/// Of a name with a suffix ("time_us:allreduce:fp32:sum:8") what stands before it: one row is all of them.
+std::string_view family_of(std::string_view name);
+
 /// All of them; parts of a whole stand in the order in which they happen.
 std::span<const Quantity> quantities();
 /// nullptr where there is none of that name: another program, or a later one, made it.
@@ -74,5 +77,7 @@ inline constexpr std::string_view kLoadImbalance = "load_imbalance";
 inline constexpr std::string_view kThreadCount = "threads";
 inline constexpr std::string_view kOverlap = "overlap";
 inline constexpr std::string_view kTransferTime = "transfer_s";
+inline constexpr std::string_view kCallTime = "time_us";
+inline constexpr std::string_view kBusBandwidth = "busbw_GBps";
 
 }  // namespace ranklab::vocabulary

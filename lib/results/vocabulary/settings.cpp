@@ -27,8 +27,10 @@ Schema made_common_settings() {
         .elsewhere({"name", "tag"})
         .role(Role::bookkeeping)
         .integer("warmup", {0, 1'000'000'000}, std::nullopt,
-                 "steps (io: repetitions) recorded but not counted (default: min(10, steps/10); io: 0)")
-        .elsewhere({"warm-up", "warmup-iters"})
+                 "steps (io: repetitions, comm: calls of each message size) recorded but not counted (default: "
+                 "min(10, steps/10); io: 0; comm: 5)")
+        .elsewhere({"warm-up", "warmup-iters", "warmup_iters"})
+        .shorthand('w')
         .role(Role::length)
         .integer("seed", {0, options::kWholeNumbers}, "1",
                  "seed of all random numbers: weights, order, dropout")
@@ -115,7 +117,8 @@ Schema order_setting() {
 const options::Option* find_setting(std::string_view name) {
     static const auto by_name = [] {
         std::map<std::string, const options::Option*, std::less<>> index;
-        for (const auto* rows : {&training_settings(), &storage_settings(), &common_settings()})
+        for (const auto* rows :
+             {&training_settings(), &storage_settings(), &collectives_settings(), &common_settings()})
             for (const auto& option : rows->all()) index.emplace(option.name, &option);
         return index;
     }();

@@ -12,10 +12,11 @@
 
 namespace ranklab::vocabulary {
 
-/// Of `ranklab train`, of `ranklab io`, and of both. What the experiment alone knows (which models there are)
+/// Of `ranklab train`, of `ranklab io`, of `ranklab comm`, and of all. What the experiment alone knows (which models there are)
 /// it fills in by Schema::offer.
 const options::Schema& training_settings();
 const options::Schema& storage_settings();
+const options::Schema& collectives_settings();
 const options::Schema& common_settings();
 
 /// Names of launchers' options for how many ranks there are, which is nothing that ranklab is told.

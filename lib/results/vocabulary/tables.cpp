@@ -274,6 +274,112 @@ constexpr Column kMpiIo[] = {
     {"value", text, "as MPI-IO has it"},
 };
 
+constexpr Column kMessages[] = {
+    {"op", text, "the operation"},
+    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
+    {"dtype", text, "element type"},
+    {"redop", text, "sum, min, max or avg; none"},
+    {"root", whole, "rank; -1: there is none"},
+    {"place", text, "out-of-place, or in-place"},
+    {"ranks", whole, "that took part"},
+    {"bytes", whole, "message size S"},
+    {"elements", whole, "allgather, reduce_scatter, alltoall: of one rank's part; else of the message"},
+    {"n", whole, "timed calls"},
+    {"time_us", number, "of a call: the median, or with --blocking 0 the whole loop's mean"},
+    {"mean_us", number, "mean over calls"},
+    {"p50_us", number, "median over calls"},
+    {"p95_us", number, "over calls"},
+    {"p99_us", number, "over calls"},
+    {"low_us", number, "of the median's 95 % interval"},
+    {"high_us", number, "of the median's 95 % interval"},
+    {"min_us", number, "over calls"},
+    {"max_us", number, "over calls"},
+    {"cv_percent", number, "standard deviation over mean"},
+    {"algbw_GBps", number, "S / time_us; 1e9 bytes a second"},
+    {"busbw_GBps", number, "algbw times the operation's factor; no number at one rank"},
+    {"wrong_elements", whole, "of all ranks' results; -1: not checked"},
+    {"mark", text, "why the row is to be read with care"},
+};
+
+constexpr Column kNonblocking[] = {
+    {"op", text, "the operation"},
+    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
+    {"dtype", text, "element type"},
+    {"redop", text, "sum, min, max or avg; none"},
+    {"ranks", whole, "that took part"},
+    {"bytes", whole, "message size S"},
+    {"progress", text, "who let the library work meanwhile: none, poll or thread"},
+    {"n", whole, "timed calls"},
+    {"overall_us", number, "start, compute and wait together; median of the maximum over ranks"},
+    {"compute_us", number, "compute alone, calibrated to pure_us; median"},
+    {"init_us", number, "the starting call; median"},
+    {"test_us", number, "looks meanwhile; median of their sum"},
+    {"wait_us", number, "the wait at the end; median"},
+    {"pure_us", number, "start and wait with nothing between; median"},
+    {"overlap_percent", number, "100 (1 - (overall - compute) / pure), within 0 and 100"},
+    {"low_percent", number, "of its 95 % interval"},
+    {"high_percent", number, "of its 95 % interval"},
+    {"mark", text, "why the row is to be read with care"},
+};
+
+constexpr Column kFits[] = {
+    {"op", text, "the operation"},
+    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
+    {"dtype", text, "element type"},
+    {"redop", text, "sum, min, max or avg; none"},
+    {"place", text, "out-of-place, or in-place"},
+    {"points", whole, "message sizes"},
+    {"alpha_us", number, "latency: what a call costs whatever its size"},
+    {"alpha_low_us", number, "of its 95 % interval"},
+    {"alpha_high_us", number, "of its 95 % interval"},
+    {"bandwidth_GBps", number, "1 / beta: bytes a second that each byte more costs"},
+    {"bandwidth_low_GBps", number, "of its 95 % interval"},
+    {"bandwidth_high_GBps", number, "of its 95 % interval"},
+    {"half_bytes", number, "message size that reaches half of that bandwidth: alpha / beta"},
+    {"worst_percent", number, "how far the farthest message lies from the line"},
+    {"mark", text, "why the row is to be read with care"},
+};
+
+constexpr Column kGuidelines[] = {
+    {"guideline", text, "what a good library keeps"},
+    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
+    {"dtype", text, "element type"},
+    {"bytes", whole, "message size S"},
+    {"left_us", number, "the left side's median"},
+    {"right_us", number, "the right side's: the sum of its medians"},
+    {"ratio", number, "left / right"},
+    {"verdict", text, "holds, VIOLATED, or cannot tell: the intervals overlap"},
+    {"tuning", text, "what to try where it is violated"},
+};
+
+constexpr Column kClocks[] = {
+    {"rank", whole, "in the world"},
+    {"host", text, "where it ran"},
+    {"offset_us", number, "its clock minus rank 0's"},
+    {"offset_error_us", number, "half the shortest round trip: the offset is that sure"},
+    {"drift_ppm", number, "how much faster it runs than rank 0's; no number: too short a time to tell"},
+    {"late_us", number, "how much later than the first rank it came to a call; median"},
+    {"came_last_share", number, "share of the calls to which it came last, by more than the clocks' error"},
+};
+
+constexpr Column kBuckets[] = {
+    {"bucket", whole, "in the order of their reductions"},
+    {"parameters", whole, "tensors in it"},
+    {"elements", whole, "of all of them"},
+    {"dtype", text, "as they travel"},
+    {"bytes", whole, "that travel"},
+    {"time_us", number, "of its allreduce; median"},
+    {"low_us", number, "of its 95 % interval"},
+    {"high_us", number, "of its 95 % interval"},
+    {"algbw_GBps", number, "bytes / time_us; 1e9 bytes a second"},
+    {"busbw_GBps", number, "algbw times 2 (n - 1) / n; no number at one rank"},
+    {"wrong_elements", whole, "of all ranks' results; -1: not checked"},
+};
+
 constexpr auto kTables = std::to_array<TableSchema>({
     {"verification", "a check", kVerification},
     {"statistics", "a series of samples", kStatistics},
@@ -300,6 +406,12 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"chunks", "a rank", kChunks},
     {"hdf5_transfers", "a way of transfer", kTransfers},
     {"mpi_io", "a hint of MPI-IO", kMpiIo},
+    {"messages", "a message size of an operation", kMessages},
+    {"nonblocking", "a message size of a started operation", kNonblocking},
+    {"fits", "an operation's line alpha + S / bandwidth", kFits},
+    {"guidelines", "a comparison of operations at a message size", kGuidelines},
+    {"clocks", "a rank", kClocks},
+    {"buckets", "a bucket of gradients", kBuckets},
 });
 
 }  // namespace

@@ -1,0 +1,139 @@
+#include "results/vocabulary/settings.hpp"
+
+namespace ranklab::vocabulary {
+namespace {
+
+using options::Role;
+using options::Schema;
+
+constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
+
+void add_work(Schema& rows) {
+    rows.section("What is exchanged")
+        .text("op", "NAME[,NAME]|all", "allreduce", "the operations to time (--list names them)")
+        .in_header()
+        .elsewhere({"operation", "collective", "operations"})
+        .text("datatype", "TYPE[,TYPE]|all", "fp32", "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
+        .in_header()
+        .elsewhere({"dtype", "type"})
+        .shorthand('d')
+        .text("redop", "NAME[,NAME]|all", "sum", "what reductions do: sum min max avg")
+        .elsewhere({"reduction", "reduce-op"})
+        .shorthand('o')
+        .integer("root", {0, 1'000'000'000}, "0", "the rank that broadcast and reduce have as their root")
+        .shorthand('r')
+        .choice("place", {"both", "out-of-place", "in-place"}, "both",
+                "whether a rank receives into another buffer than it sends from; in-place where the "
+                "operation can")
+        .choice("backend", {}, kOpen, "what carries the messages (default: nccl between GPUs, else mpi)")
+        .in_header()
+        .choice("memory", {"pageable", "pinned", "device"}, kOpen,
+                "where the buffers lie; pinned: locked pages (default: device for nccl, else pageable)")
+        .bytes("unalign", 0, "0", "begin each buffer this many bytes behind a page's begin")
+        .elsewhere({"misalign"})
+        .shorthand('u')
+        .flag("rotate-buffers",
+              "use another part of a memory larger than the caches for each call, so that no call finds its "
+              "data there")
+        .elsewhere({"off-cache", "off_cache"})
+        .choice("levels", {"auto", "job", "all"}, "auto",
+                "all: time the ranks of one host and one rank of each host, too; auto: where the job has "
+                "several hosts with several ranks");
+}
+
+void add_sizes(Schema& rows) {
+    rows.section("Message sizes")
+        .bytes("min-bytes", 0, "8", "the smallest message")
+        .elsewhere({"minbytes"})
+        .shorthand('b')
+        .bytes("max-bytes", 0, "4M", "the largest message")
+        .elsewhere({"maxbytes"})
+        .shorthand('e')
+        .real("step-factor", {1.0001, 1e6}, "2", "the next message is this many times as large")
+        .elsewhere({"stepfactor"})
+        .shorthand('f')
+        .bytes("step-bytes", 1, kOpen, "the next message is this many bytes larger, instead of -f")
+        .elsewhere({"stepbytes"})
+        .shorthand('i')
+        .excludes({.other = "step-factor"})
+        .text("sizes", "SIZE[,SIZE]", kOpen, "these messages, instead of -b -e -f")
+        .elsewhere({"msizes", "message-sizes"})
+        .excludes({.other = "min-bytes"})
+        .excludes({.other = "max-bytes"})
+        .excludes({.other = "step-factor"})
+        .excludes({.other = "step-bytes"})
+        .text("from-model", "NAME|FILE", kOpen,
+              "the gradient buckets of a model (--list names them), or of a table that `ranklab train "
+              "--dry-run --buckets FILE` wrote, one after the other as a training step sends them")
+        .excludes({.other = "op", .because = "gradients are summed by allreduce"})
+        .excludes({.other = "datatype", .because = "the table has the gradients' type"})
+        .excludes({.other = "redop", .because = "gradients are summed"})
+        .excludes({.other = "sizes"})
+        .excludes({.other = "min-bytes"})
+        .excludes({.other = "max-bytes"})
+        .excludes({.other = "step-factor"})
+        .excludes({.other = "step-bytes"});
+}
+
+void add_measuring(Schema& rows) {
+    rows.section("Measuring")
+        .integer("repetitions", {1, 1'000'000}, "50", "timed calls of each message size, after the warm-up")
+        .elsewhere({"iters", "iterations"})
+        .shorthand('n')
+        .role(Role::times)
+        .integer("check", {0, 1000}, "1",
+                 "calls whose result is compared, element by element, after the timed ones; 0: none, and the "
+                 "run is marked as not verified")
+        .elsewhere({"validation"})
+        .shorthand('c')
+        .role(Role::aside)
+        .choice("average", {"0", "1", "2", "3"}, "3",
+                "how the ranks' times of a call become one: 0 rank 0's, 1 their mean, 2 the shortest, 3 the "
+                "longest")
+        .shorthand('a')
+        .choice("blocking", {"0", "1", "2", "3", "4"}, "3",
+                "what stands between two calls: 0 nothing, the loop is timed as a whole; 1 a barrier, inside "
+                "the time; 2 nothing, each call is timed; 3 a barrier, outside the time; 4 all ranks begin "
+                "at an agreed moment of a common clock")
+        .shorthand('z')
+        .flag("nonblocking", "time the started operation behind calibrated compute: how much does it hide?")
+        .choice("progress", {"none", "poll", "thread"}, "none",
+                "who lets the library work meanwhile: nobody, the compute now and then, or a thread of the "
+                "rank")
+        .needs({.other = "nonblocking"})
+        .flag("with-load", "time all once more while a compute kernel runs on the same cores")
+        .text("fault", "flip:RANK|sleep:RANK:MS", kOpen,
+              "to try the checks: one bit of what the rank received is flipped, or it comes so late to each "
+              "call")
+        .role(Role::work);
+}
+
+void add_output(Schema& rows) {
+    rows.section("Output")
+        .flag("per-iter", "add the columns i_min i_max i_p99 i_cv% of the calls' times")
+        .elsewhere({"per_iter_timing", "per-iter-timing"})
+        .shorthand('I')
+        .role(Role::bookkeeping)
+        .text("json-file", "FILE", kOpen, "write the results with nccl-tests' JSON keys, too")
+        .elsewhere({"output_file", "output-file"})
+        .shorthand('J')
+        .role(Role::kept);
+}
+
+Schema made_collectives_settings() {
+    Schema rows;
+    add_work(rows);
+    add_sizes(rows);
+    add_measuring(rows);
+    add_output(rows);
+    return rows;
+}
+
+}  // namespace
+
+const Schema& collectives_settings() {
+    static const Schema rows = made_collectives_settings();
+    return rows;
+}
+
+}  // namespace ranklab::vocabulary
