@@ -108,7 +108,7 @@ void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink
     const auto list = report::model::list_runs(runs.file(), headers, shown);
     sink(report::formats::runs_text(list, shown, runs.text(), runs.how_to()));
     const results::Run newest = runs.file().read(headers.back().id);
-    sink("\n" + whole(runs, newest));
+    sink(fmt::format("\n{}", whole(runs, newest)));
 }
 
 // Without keys a row is a command and label, which says little but is never thousands of rows.

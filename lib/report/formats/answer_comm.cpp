@@ -97,8 +97,10 @@ std::string guidelines(const Run& run) {
         if (verdict.starts_with("VIOLATED")) ++violated;
         if (verdict.starts_with("cannot tell")) ++unknown;
     }
-    return fmt::format("of {} comparisons {} hold, {} are violated, of {} it cannot be told", rows,
-                       rows - violated - unknown, violated, unknown);
+    std::string text = fmt::format("{} of {} comparisons hold", rows - violated - unknown, rows);
+    if (violated > 0) text += fmt::format(", {} violated", violated);
+    if (unknown > 0) text += fmt::format(", {} cannot be told: the intervals overlap", unknown);
+    return text;
 }
 
 // Every byte of the buckets.
