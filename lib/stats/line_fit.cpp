@@ -55,7 +55,8 @@ void add_intervals(LineFit& fit, std::span<const LinePoint> points, const Sums& 
 }  // namespace
 
 LineFit fit_line(std::span<const LinePoint> points) {
-    LineFit fit{.n = points.size()};
+    LineFit fit;
+    fit.n = points.size();
     const Sums s = sums_of(points);
     if (points.size() < 2 || !(s.determinant() > 1e-12L * s.w * s.wxx)) return fit;
     fit.alpha = static_cast<double>((s.wxx * s.wy - s.wx * s.wxy) / s.determinant());

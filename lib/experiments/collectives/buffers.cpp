@@ -43,11 +43,11 @@ Sizes sizes_of(const Message& message, const BufferPlan& plan, int ranks) {
     return sizes;
 }
 
-comm::BufferView view_of(char* data, std::size_t count, comm::DType dtype, Place place) {
+comm::BufferView view_of(char* data, std::size_t count, comm::DType dtype, MemoryKind kind) {
     return {.data = data,
             .count = count,
             .dtype = dtype,
-            .memory = place == Place::device ? comm::Memory::device : comm::Memory::host};
+            .memory = kind == MemoryKind::device ? comm::Memory::device : comm::Memory::host};
 }
 
 std::string why() {
@@ -84,31 +84,31 @@ struct Memory::Mapping : base::Pinned {
     std::size_t length;
 };
 
-Memory::Memory(std::size_t bytes, Place place) : bytes_(bytes) {
+Memory::Memory(std::size_t bytes, MemoryKind kind) : bytes_(bytes) {
     if (bytes == 0) return;
-    if (place == Place::device) {
+    if (kind == MemoryKind::device) {
         device_ = device::Buffer(bytes);
         device::fill_zero(device_.data(), bytes, device::compute_stream());
         data_ = static_cast<char*>(device_.data());
         return;
     }
-    mapping_ = std::make_shared<Mapping>(bytes, place == Place::pinned);
+    mapping_ = std::make_shared<Mapping>(bytes, kind == MemoryKind::pinned);
     data_ = static_cast<char*>(mapping_->data);
     std::memset(data_, 0, bytes);  // the pages are there before anything is timed
 }
 
-void Memory::ensure(Memory& memory, std::size_t bytes, Place place) {
+void Memory::ensure(Memory& memory, std::size_t bytes, MemoryKind kind) {
     if (bytes <= memory.bytes()) return;
     memory = Memory();  // before the larger one is asked for
-    memory = Memory(bytes, place);
+    memory = Memory(bytes, kind);
 }
 
 std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root, int ranks, int rank) {
     const Sizes sizes = sizes_of(message, plan_, ranks);
     const std::size_t send_stride = stride_of(sizes.send, plan_);
     const std::size_t receive_stride = stride_of(sizes.receive, plan_);
-    if (sizes.send > 0) Memory::ensure(send_, sizes.calls * send_stride, plan_.place);
-    if (sizes.receive > 0) Memory::ensure(receive_, sizes.calls * receive_stride, plan_.place);
+    if (sizes.send > 0) Memory::ensure(send_, sizes.calls * send_stride, plan_.kind);
+    if (sizes.receive > 0) Memory::ensure(receive_, sizes.calls * receive_stride, plan_.kind);
     std::vector<comm::Transfer> transfers;
     for (std::size_t call = 0; call < sizes.calls; ++call) {
         char* const out = receive_.data() + plan_.unalign + call * receive_stride;
@@ -120,8 +120,8 @@ std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root,
         const auto& [op, average] = message.reduction;
         transfers.push_back(
             {.operation = message.operation,
-             .send = view_of(in, message.send_count(ranks), message.dtype, plan_.place),
-             .receive = view_of(out, message.receive_count(ranks), message.dtype, plan_.place),
+             .send = view_of(in, message.send_count(ranks), message.dtype, plan_.kind),
+             .receive = view_of(out, message.receive_count(ranks), message.dtype, plan_.kind),
              .op = op,
              .average = average,
              .root = root});
@@ -131,15 +131,15 @@ std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root,
 
 HostSide::HostSide(const comm::Transfer& transfer) : transfer_(transfer), host_(transfer) {
     if (!is_on_device()) return;
-    receive_ = Memory(transfer.receive.bytes(), Place::pageable);
-    host_.receive = view_of(receive_.data(), transfer.receive.count, transfer.receive.dtype, Place::pageable);
+    receive_ = Memory(transfer.receive.bytes(), MemoryKind::pageable);
+    host_.receive = view_of(receive_.data(), transfer.receive.count, transfer.receive.dtype, MemoryKind::pageable);
     host_.send.memory = comm::Memory::host;
     if (transfer.in_place()) {
         host_.send.data = receive_.data() + (static_cast<char*>(transfer.send.data) -
                                              static_cast<char*>(transfer.receive.data));
         return;
     }
-    send_ = Memory(transfer.send.bytes(), Place::pageable);
+    send_ = Memory(transfer.send.bytes(), MemoryKind::pageable);
     host_.send.data = send_.data();
 }
 
@@ -157,7 +157,7 @@ comm::BufferView HostSide::fetched(const comm::BufferView& on_device) const {
     const auto offset =
         static_cast<char*>(on_device.data) - static_cast<char*>(transfer_.receive.data);
     auto host = view_of(static_cast<char*>(host_.receive.data) + offset, on_device.count, on_device.dtype,
-                        Place::pageable);
+                        MemoryKind::pageable);
     device::copy_to_host(host.data, on_device.data, on_device.bytes(), device::compute_stream());
     device::synchronize(device::compute_stream());
     return host;

@@ -13,10 +13,10 @@
 
 namespace ranklab::experiments {
 
-enum class Place { pageable, pinned, device };
+enum class MemoryKind { pageable, pinned, device };
 
 struct BufferPlan {
-    Place place = Place::pageable;
+    MemoryKind kind = MemoryKind::pageable;
     std::size_t unalign = 0;     ///< bytes behind a page's begin
     std::size_t pool_bytes = 0;  ///< at least so much, of which each call takes another part; 0: no rotation
 };
@@ -29,11 +29,11 @@ class Memory {
   public:
     Memory() = default;
     /// EnvironmentError where there is no room, or the system locks no pages.
-    Memory(std::size_t bytes, Place place);
+    Memory(std::size_t bytes, MemoryKind kind);
     char* data() const { return data_; }
     std::size_t bytes() const { return bytes_; }
     /// Frees it, and makes room anew where it is too small.
-    static void ensure(Memory& memory, std::size_t bytes, Place place);
+    static void ensure(Memory& memory, std::size_t bytes, MemoryKind kind);
 
   private:
     struct Mapping;

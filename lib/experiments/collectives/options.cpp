@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -100,14 +101,14 @@ comm::BackendEntry settle_backend(Options& options, comm::Communicator& control)
     return entry;
 }
 
-Place settle_memory(Options& options, const comm::BackendEntry& backend) {
+MemoryKind settle_memory(Options& options, const comm::BackendEntry& backend) {
     const bool on_device = backend.memory == comm::Memory::device;
     options.resolve_default("memory", on_device ? "device" : "pageable");
     if (options.is("memory", "device") != on_device)
         throw base::OptionError(fmt::format("the backend {} works in {} memory; --memory {} is not that",
                                             backend.name, on_device ? "device" : "host",
                                             options.text("memory")));
-    return on_device ? Place::device : options.is("memory", "pinned") ? Place::pinned : Place::pageable;
+    return on_device ? MemoryKind::device : options.is("memory", "pinned") ? MemoryKind::pinned : MemoryKind::pageable;
 }
 
 std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
@@ -125,25 +126,30 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
 }
 
 void check_memory(std::uint64_t each, comm::Communicator& control) {
+    struct Need {
+        double bytes = 0;
+        int ranks = 0;
+        std::int64_t free = -1;
+    };
     const auto hosts = comm::gather_texts(control, host::host_name());
     const auto needs = comm::gather_values(control, each);
     const auto free = comm::gather_values(control, host::free_memory().value_or(-1));
+    std::map<std::string, Need> of;
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        double sum = 0;
-        std::size_t here = 0;
-        for (std::size_t other = 0; other < hosts.size(); ++other) {
-            if (hosts[other] != hosts[rank]) continue;
-            sum += static_cast<double>(needs[other]);
-            ++here;
-        }
-        if (free[rank] < 0 || sum <= static_cast<double>(free[rank])) continue;
+        Need& need = of[hosts[rank]];
+        need.bytes += static_cast<double>(needs[rank]);
+        need.ranks += 1;
+        need.free = free[rank];
+    }
+    for (const auto& [host, need] : of) {
+        if (need.free < 0 || need.bytes <= static_cast<double>(need.free)) continue;
         comm::throw_on_all<base::OptionError>(
             control, 0,
-            fmt::format("{} ranks on {} need {} of memory for the largest message (what they send and "
+            fmt::format("{} rank(s) on {} need {} of memory for the largest message (what they send and "
                         "receive, and as much for the library), and {} is free there; make the largest "
                         "message smaller, or start fewer ranks a host",
-                        here, hosts[rank], base::human_bytes(sum),
-                        base::human_bytes(static_cast<double>(free[rank]))),
+                        need.ranks, host, base::human_bytes(need.bytes),
+                        base::human_bytes(static_cast<double>(need.free))),
             {"max-bytes"});
     }
 }

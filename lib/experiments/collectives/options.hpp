@@ -40,7 +40,7 @@ CollectivesOptions settle_collectives(options::Options& options, int world_size)
 comm::BackendEntry settle_backend(options::Options& options, comm::Communicator& control);
 
 /// Settles where the buffers lie: after the backend. OptionError where it cannot work there.
-Place settle_memory(options::Options& options, const comm::BackendEntry& backend);
+MemoryKind settle_memory(options::Options& options, const comm::BackendEntry& backend);
 
 /// The messages of all forms, and the most memory that a rank needs for one of them. OptionError where
 /// nothing is left to time.
