@@ -14,9 +14,8 @@
 #include "base/text.hpp"
 #include "comm/self.hpp"
 #include "experiments/training/model_of.hpp"
-#include "experiments/training/resources.hpp"
 #include "experiments/training/steps.hpp"
-#include "host/facts.hpp"
+#include "host/process.hpp"
 #include "results/places.hpp"
 #include "results/staged_file.hpp"
 #include "train/tensor_view.hpp"
@@ -146,7 +145,7 @@ std::string comments_of(const TrainingOptions& options) {
 }
 
 std::string table_of(const TrainingOptions& options) {
-    at::set_num_threads(compute_threads(options));
+    at::set_num_threads(1);  // so little work that several would wait for each other
     const auto speed = speed_on_cpu(options);
     const auto model = prepared(make_model(options), speed, torch::kCPU, "--model " + options.text("model"));
     model->train();

@@ -46,7 +46,7 @@ TEST(BucketTable, ShipsForTheDocumentsModels) {
         EXPECT_EQ(table.model, model);
         for (const auto& row : table.rows) EXPECT_EQ(row.dtype, base::Element::f32) << model;
     }
-    EXPECT_EQ(elements_of("resnet50"), 25557032);
+    EXPECT_EQ(elements_of("resnet50"), 23712932);
     EXPECT_EQ(elements_of("unet3d"), 116977029);
 }
 
