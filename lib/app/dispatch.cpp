@@ -34,6 +34,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"train", "trains a network on one or many ranks and times every phase", "start with mpirun or srun"},
     {"io", "writes the same numbers in ten ways, verified and timed", "alone, or with mpirun or srun"},
+    {"comm", "times collectives and messages over MPI and NCCL, verified", "start with mpirun or srun"},
     {"data", "makes, verifies and converts data sets", "alone, or with mpirun or srun"},
     {"doctor", "where each rank sits, what is wrong and how to mend it", "start with mpirun or srun"},
     {"report", "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},

@@ -201,6 +201,11 @@ void warn_of(const Job& job, const std::vector<Job>& jobs) {
             if (told.insert(warning).second) base::log::warn(warning);
 }
 
+int rehearse(const Job& job) {
+    job.crew->make([&] { job.plan->rehearse(job.crew->control()); });
+    return 0;
+}
+
 void tell_who_sleeps(const Job& job, TerminalProgress& progress) {
     if (!job.crew->is_aboard()) progress.activity("sleeping: this run is of fewer ranks");
 }
@@ -483,7 +488,7 @@ int work(Job& asked) {
     if (speaks(job) && !wants_all_settings(job))
         print_short_header(job, job.options, job.options, job.launch());
     warn_of(job, {job});
-    if (job.options.flag("dry-run")) return 0;
+    if (job.options.flag("dry-run")) return rehearse(job);
     prepare_output(job);
     auto progress = progress_of(job);
     return make_run(job, started, start, the_only_one(job), progress).exit_code;

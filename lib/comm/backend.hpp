@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/communicator.hpp"
+#include "comm/operation.hpp"
 
 namespace ranklab::comm {
 
@@ -22,6 +22,10 @@ struct BackendEntry {
     std::function<std::unique_ptr<Communicator>(Communicator& control)> make;
     /// For the run's record: what serves it here, "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May load it.
     std::function<std::string()> library;
+    /// An operation of one of its communicators, which outlives it, to be called many times. Collective.
+    std::function<std::unique_ptr<Prepared>(Communicator& data, const Transfer& transfer)> prepare;
+    /// Whether it has that form of the operation.
+    std::function<bool(Operation operation, bool in_place)> offers;
 };
 
 /// Generated: all entries, in CMake's order.

@@ -8,6 +8,7 @@
 #include "base/pinned.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
+#include "comm/backends/mpi_prepared.hpp"
 #include "comm/counts.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/mpi_environment.hpp"
@@ -181,7 +182,11 @@ BackendEntry mpi_entry() {
             .memory = Memory::host,
             .refuses = [](const Communicator&) { return std::string(); },
             .make = [](Communicator& control) { return control.split(0, control.rank()); },
-            .library = MpiEnvironment::library_version};
+            .library = MpiEnvironment::library_version,
+            .prepare = prepare_mpi,
+            .offers = [](Operation operation, bool in_place) {
+                return in_place ? has_in_place(operation) : has_out_of_place(operation);
+            }};
 }
 
 }  // namespace ranklab::comm

@@ -37,10 +37,9 @@ class MpiCommunicator final : public Communicator, base::Pinned {
     std::unique_ptr<Communicator> split(int color, int key) override;
 
     const MPI_Comm& native() const { return comm_; }
-
-  private:
     MPI_Op mpi_op(DType dtype, ReduceOp op) const;
 
+  private:
     MPI_Comm comm_;
     std::shared_ptr<const MpiSmallFloats> small_floats_;
     int rank_ = 0;

@@ -20,7 +20,12 @@ BackendEntry nccl_entry() {
             .memory = Memory::device,
             .refuses = [](Communicator& control) { return nccl_refusal(control).sentence; },
             .make = make_or_refuse,
-            .library = nccl_library_text};
+            .library = nccl_library_text,
+            .prepare = prepare_nccl,
+            .offers = [](Operation operation, bool in_place) {
+                if (in_place) return has_in_place(operation) && operation != Operation::alltoall;
+                return has_out_of_place(operation);
+            }};
 }
 
 }  // namespace ranklab::comm

@@ -49,6 +49,30 @@ class SelfCommunicator final : public Communicator, public Mailbox {
     }
 };
 
+// What a rank alone does with itself: a copy, or nothing.
+class SelfPrepared final : public Prepared {
+  public:
+    explicit SelfPrepared(const Transfer& transfer) : transfer_(transfer) {}
+    void run() override {
+        if (transfer_.in_place() || transfer_.send.bytes() == 0) return;
+        std::memcpy(transfer_.receive.data, transfer_.send.data, transfer_.send.bytes());
+    }
+    Request start() override {
+        run();
+        return {};
+    }
+    BufferView result() const override { return transfer_.receive; }
+
+  private:
+    Transfer transfer_;
+};
+
+std::unique_ptr<Prepared> prepare_self(Communicator&, const Transfer& transfer) {
+    need_host<base::Error>(transfer.send, "self");
+    need_host<base::Error>(transfer.receive, "self");
+    return std::make_unique<SelfPrepared>(transfer);
+}
+
 std::string refusal(const Communicator& control) {
     return control.world_size() == 1 ? "" : "backend 'self' serves one rank; use another";
 }
@@ -69,7 +93,11 @@ BackendEntry self_entry() {
                     throw_on_all<base::OptionError>(control, 0, why, {"backend mpi"});
                 return make_self();
             },
-            .library = [] { return std::string("ranklab"); }};
+            .library = [] { return std::string("ranklab"); },
+            .prepare = prepare_self,
+            .offers = [](Operation operation, bool in_place) {
+                return in_place ? has_in_place(operation) : has_out_of_place(operation);
+            }};
 }
 
 }  // namespace ranklab::comm

@@ -30,7 +30,10 @@ namespace ranklab::comm {
     X(broadcast, ncclBroadcast)               \
     X(all_reduce, ncclAllReduce)              \
     X(all_gather, ncclAllGather)              \
-    X(reduce_scatter, ncclReduceScatter)
+    X(reduce_scatter, ncclReduceScatter)      \
+    X(reduce, ncclReduce)                     \
+    X(send, ncclSend)                         \
+    X(receive, ncclRecv)
 
 struct NcclLibrary {
 #define RANKLAB_NCCL_MEMBER(member, function) decltype(&::function) member = nullptr;

@@ -20,6 +20,10 @@ std::unique_ptr<Communicator> make_nccl(Communicator&) {
     throw base::EnvironmentError(kWhy, {"backend mpi"});
 }
 
+std::unique_ptr<Prepared> prepare_nccl(Communicator&, const Transfer&) {
+    throw base::EnvironmentError(kWhy, {"backend mpi"});
+}
+
 std::string nccl_library_text() {
     throw base::EnvironmentError(kWhy, {"backend mpi"});
 }

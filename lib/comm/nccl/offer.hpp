@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "comm/communicator.hpp"
+#include "comm/operation.hpp"
 
 namespace ranklab::comm {
 
@@ -18,6 +18,9 @@ NcclRefusal nccl_refusal(Communicator& control);
 
 /// Of all ranks, which nccl_refusal found able to. Collective.
 std::unique_ptr<Communicator> make_nccl(Communicator& control);
+
+/// An operation of a communicator that make_nccl, or split() of one, has made.
+std::unique_ptr<Prepared> prepare_nccl(Communicator& data, const Transfer& transfer);
 
 /// "NCCL 2.28.9 (path)"; EnvironmentError where it cannot be loaded.
 std::string nccl_library_text();

@@ -81,6 +81,8 @@ class Plan {
     virtual std::vector<results::Setting> facts() const = 0;
     /// Settles what follows from where the ranks are. Collective, no work.
     virtual void agree(options::Options&, comm::Communicator& /*control*/) {}
+    /// What a dry run does beyond saying what the run would be. Collective, after agree().
+    virtual void rehearse(comm::Communicator& /*control*/) {}
 
     /// Begins the run; collective. The Run that it ends with holds config-independent parts: measurements,
     /// tables, warnings, verdict; the same on all ranks, complete on rank 0. A failed verification is a Run

@@ -143,7 +143,7 @@ void refuse_lists_of_trials(const options::Options& options) {
 
 // What several runs cannot share.
 void check_shared(const options::Options& options) {
-    for (const char* name : {"checkpoint", "save-parameters"}) {
+    for (const char* name : {"checkpoint", "save-parameters", "buckets"}) {
         if (options.has(name))
             throw base::OptionError(
                 fmt::format("--{} is for a single run, and a sweep makes several; leave it out, or make one "

@@ -88,7 +88,8 @@ void settle_batch(options::Options& options, int world_size) {
 }
 
 void settle_mode(options::Options& options, int world_size) {
-    options.resolve_default("mode", world_size == 1 ? "single" : "ddp");
+    // Who asks for the buckets means those of a run of several ranks, wherever the dry run is made.
+    options.resolve_default("mode", world_size == 1 && !options.has("buckets") ? "single" : "ddp");
     const std::string mode = options.text("mode");
     const bool one_rank = mode != "ddp";
     if (one_rank && world_size > 1) {

@@ -22,18 +22,6 @@ std::optional<Delay> delay_on(const TrainingSetup& setup) {
     return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
 }
 
-std::unique_ptr<train::GradientSync> make_sync(const TrainingSetup& setup, comm::Communicator& data_plane) {
-    const auto cap = static_cast<std::int64_t>(setup.options.real("bucket-cap-mb") * (1 << 20));
-    return entry_of(train::gradient_syncs(), setup.options.text("sync"))
-        .make({.data = data_plane,
-               .control = setup.control,
-               .first_cap_bytes = std::min(train::kFirstBucketBytes, cap),
-               .cap_bytes = cap,
-               .progress = setup.options.way.progress,
-               .transfer = setup.options.way.transfer,
-               .compression = setup.options.compression});
-}
-
 // Rank 0's running statistics are everyone's, where ranks are kept equal at all.
 std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup, const nn::Model& model,
                                                     bool keeps_ranks_equal, comm::Communicator& data_plane) {
@@ -51,6 +39,19 @@ double share_of(std::int64_t samples, std::int64_t all) {
 
 }  // namespace
 
+std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options, comm::Communicator& data_plane,
+                                               comm::Communicator& control) {
+    const auto cap = static_cast<std::int64_t>(options.real("bucket-cap-mb") * (1 << 20));
+    return entry_of(train::gradient_syncs(), options.text("sync"))
+        .make({.data = data_plane,
+               .control = control,
+               .first_cap_bytes = std::min(train::kFirstBucketBytes, cap),
+               .cap_bytes = cap,
+               .progress = options.way.progress,
+               .transfer = options.way.transfer,
+               .compression = options.compression});
+}
+
 TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler)
     : setup_(setup),
       model_(model),
@@ -60,7 +61,7 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
       device_phases_(setup.device.is_cpu() ? nullptr : std::make_unique<measure::DevicePhases>(recorder_)),
       phases_(device_phases_ ? static_cast<base::PhaseSink&>(*device_phases_) : recorder_, delay_on(setup)),
       data_plane_(setup.data_plane),
-      sync_(make_sync(setup, data_plane_)),
+      sync_(make_sync(setup.options, data_plane_, setup.control)),
       buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
       optimizer_(entry_of(train::optimizers(), setup.options.text("optimizer"))
                      .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,

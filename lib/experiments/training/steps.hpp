@@ -45,6 +45,10 @@ struct TrainingSetup {
     CountedPart counting = {};
 };
 
+/// The strategy that the options ask for. The communicators outlive it.
+std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options, comm::Communicator& data_plane,
+                                               comm::Communicator& control);
+
 class TrainingSteps {
   public:
     TrainingSteps(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler);

@@ -10,6 +10,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/batch_sweep.hpp"
+#include "experiments/training/bucket_file.hpp"
 #include "experiments/training/made_for.hpp"
 #include "experiments/training/model_of.hpp"
 #include "experiments/training/options.hpp"
@@ -67,6 +68,11 @@ class TrainingPlan final : public OnePiece {
     std::vector<Setting> facts() const override { return facts_; }
     void agree(options::Options& options, comm::Communicator& control) override {
         settled_.way = settle_overlap_way(options, control, compute_threads(settled_));
+    }
+    void rehearse(comm::Communicator& control) override {
+        comm::together(control, [&] {
+            if (settled_.has("buckets") && control.rank() == 0) write_bucket_file(settled_);
+        });
     }
 
   private:

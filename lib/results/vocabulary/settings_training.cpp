@@ -257,6 +257,14 @@ void add_way(Schema& rows) {
         .real("bucket-cap-mb", {0.001, 1e6}, "25",
               "MiB of gradients in a bucket (the first: 1, if that is less)")
         .role(Role::together)
+        .text("buckets", "FILE", kOpen,
+              "with --dry-run: write a table (CSV) of the buckets that a step of several ranks reduces, for "
+              "`ranklab comm --from-model FILE`")
+        .role(Role::request)
+        .needs({.other = "dry-run", .because = "a run stores the table communication"})
+        .excludes({.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
+        .excludes({.other = "sync", .values = {"none"}, .because = "it reduces no gradients"})
+        .excludes({.other = "input", .values = {"io-only"}, .because = "it computes no gradients"})
         .choice("progress", {"none", "poll", "thread"}, kOpen,
                 "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in "
                 "between (default: thread between hosts or with a core to spare, else none)")

@@ -1,0 +1,93 @@
+// Operations that are made ready once and called many times, for who times them: the same on every backend
+// that offers them. Training calls the Communicator, which has what it needs.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "comm/communicator.hpp"
+
+namespace ranklab::comm {
+
+enum class Operation {
+    allreduce,
+    broadcast,
+    reduce,
+    allgather,
+    reduce_scatter,
+    alltoall,
+    sendrecv,   ///< to the next rank, from the one before
+    barrier,    ///< no buffers
+    latency,    ///< a ping-pong between the first rank and the last
+    bandwidth,  ///< many messages from the first rank to the last, then a short answer
+};
+inline constexpr std::array<std::string_view, 10> kOperationNames{
+    "allreduce", "broadcast", "reduce",  "allgather", "reduce_scatter",
+    "alltoall",  "sendrecv",  "barrier", "latency",   "bandwidth"};
+constexpr std::string_view name_of(Operation operation) {
+    return kOperationNames.at(static_cast<std::size_t>(operation));
+}
+
+/// Who moves what. With n ranks and `count` elements of a rank's part:
+///   allreduce, broadcast, reduce, sendrecv, latency, bandwidth: send and receive hold `count`
+///   allgather: send `count`, receive n x count; reduce_scatter: the other way round; alltoall: both n x count
+/// In place: reduce_scatter's `receive` holds the whole, all others' what it says above, and `send` lies in
+/// it: the whole of it (allreduce, reduce, alltoall, reduce_scatter) or this rank's part (allgather).
+/// broadcast is always in place: it has `receive` alone.
+struct Transfer {
+    Operation operation = Operation::allreduce;
+    BufferView send = {};
+    BufferView receive = {};
+    ReduceOp op = ReduceOp::sum;
+    bool average = false;  ///< of a sum: divided by the number of ranks; integers are cut off
+    int root = 0;          ///< of broadcast and reduce
+
+    bool in_place() const {
+        const auto* const begin = static_cast<const char*>(receive.data);
+        const auto* const mine = static_cast<const char*>(send.data);
+        return operation == Operation::broadcast ||
+               (mine != nullptr && mine >= begin && mine < begin + receive.bytes());
+    }
+};
+
+/// A transfer that its backend has made ready. Its buffers outlive it. Collective, as the operation is;
+/// device memory: see communicator.hpp.
+class Prepared {
+  public:
+    virtual ~Prepared() = default;
+    /// Once, from beginning to end.
+    virtual void run() = 0;
+    /// The same, begun: what the ranks do meanwhile is theirs. One at a time.
+    virtual Request start() = 0;
+
+    /// Where this rank's result is after it: in place, a backend may leave it in another part.
+    virtual BufferView result() const = 0;
+};
+
+/// Messages from one end to the other that one run() of this operation stands for.
+constexpr int messages_of(Operation operation) {
+    constexpr int kWindow = 64;  // as OSU's osu_bw
+    return operation == Operation::bandwidth ? kWindow : operation == Operation::latency ? 2 : 1;
+}
+constexpr bool reduces(Operation operation) {
+    return operation == Operation::allreduce || operation == Operation::reduce ||
+           operation == Operation::reduce_scatter;
+}
+constexpr bool is_between_two(Operation operation) {
+    return operation == Operation::latency || operation == Operation::bandwidth;
+}
+/// Whether `rank` has a part in it: of two ranks' operations the others have none.
+constexpr bool takes_part(Operation operation, int rank, int ranks) {
+    return !is_between_two(operation) || rank == 0 || rank == ranks - 1;
+}
+/// Whether it has a form out of place, and whether one in place that all backends have in common with MPI.
+constexpr bool has_out_of_place(Operation operation) {
+    return operation != Operation::broadcast;
+}
+constexpr bool has_in_place(Operation operation) {
+    return operation == Operation::broadcast || operation == Operation::alltoall || reduces(operation) ||
+           operation == Operation::allgather;
+}
+
+}  // namespace ranklab::comm

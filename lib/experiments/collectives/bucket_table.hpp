@@ -1,0 +1,36 @@
+// The gradient buckets of a model: what a training step reduces, from the tables that ship or from one that
+// `ranklab train --dry-run --buckets FILE` wrote.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/element.hpp"
+
+namespace ranklab::experiments {
+
+struct BucketRow {
+    std::int64_t parameters = 0;  ///< tensors that share the bucket
+    std::int64_t elements = 0;
+    base::Element dtype = base::Element::f32;  ///< as it travels
+    std::int64_t bytes = 0;
+};
+
+/// At least one row, in the order in which a step reduces them.
+struct BucketTable {
+    std::string model;
+    std::vector<BucketRow> rows;
+};
+
+/// The models whose tables, at their defaults, are part of the program.
+std::vector<std::string> shipped_models();
+
+/// Of a shipped model, or (with a '/' in it, or .csv at its end) of a file. OptionError where there is no
+/// model of that name; DataError where the file is missing, or is no such table, or a part of one.
+BucketTable bucket_table(const std::string& name_or_file);
+
+/// The same of a file's text; DataError says what is wrong with it: "row 3: ...".
+BucketTable parse_bucket_table(const std::string& text);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,78 @@
+// The memory that messages are sent from and received into.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/unique_handle.hpp"
+#include "device/memory.hpp"
+#include "experiments/collectives/message.hpp"
+
+namespace ranklab::experiments {
+
+enum class MemoryKind { pageable, pinned, device };
+
+struct BufferPlan {
+    MemoryKind kind = MemoryKind::pageable;
+    std::size_t unalign = 0;     ///< bytes behind a page's begin
+    std::size_t pool_bytes = 0;  ///< at least so much, of which each call takes another part; 0: no rotation
+};
+
+/// What a rank needs for the message, its parts for other calls and for the check included.
+std::uint64_t bytes_needed(const Message& message, const BufferPlan& plan, int ranks);
+
+/// One piece of memory, zeroed, which begins at a page.
+class Memory {
+  public:
+    Memory() = default;
+    /// EnvironmentError where there is no room, or the system locks no pages.
+    Memory(std::size_t bytes, MemoryKind kind);
+    char* data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
+    /// Frees it, and makes room anew where it is too small.
+    static void ensure(Memory& memory, std::size_t bytes, MemoryKind kind);
+
+  private:
+    struct Mapping;
+    std::shared_ptr<Mapping> mapping_;
+    device::Buffer device_;
+    char* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// Of one rank, for one message after the other: grown where a message is larger than all before it.
+class Buffers {
+  public:
+    explicit Buffers(const BufferPlan& plan) : plan_(plan) {}
+
+    /// The transfers that calls take in turn: one, or with rotation as many as the pool holds. Valid until the
+    /// next call of it.
+    std::vector<comm::Transfer> transfers(const Message& message, int root, int ranks, int rank);
+
+  private:
+    BufferPlan plan_;
+    Memory send_, receive_;
+};
+
+/// A copy of a transfer's buffers in host memory, to fill and to compare: the buffers themselves, where they
+/// are there already.
+class HostSide {
+  public:
+    explicit HostSide(const comm::Transfer& transfer);
+    const comm::Transfer& host() const { return host_; }
+    void to_device() const;
+    /// The same part of it as `on_device`, with what the device holds now.
+    comm::BufferView fetched(const comm::BufferView& on_device) const;
+
+  private:
+    bool is_on_device() const { return transfer_.receive.memory == comm::Memory::device; }
+
+    comm::Transfer transfer_;
+    comm::Transfer host_;
+    Memory send_, receive_;
+};
+
+}  // namespace ranklab::experiments

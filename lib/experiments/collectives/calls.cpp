@@ -1,0 +1,129 @@
+#include "experiments/collectives/calls.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/motion.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "measure/clock_offset.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using measure::clock_seconds;
+
+double thread_cpu_seconds() {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+class Loop {
+  public:
+    Loop(const Caller& caller, const Policy& policy) : caller_(caller), policy_(policy) {}
+
+    CallTimes run() {
+        const base::Waiting waiting(caller_.data.world_size() > 1);
+        times_.seconds.reserve(static_cast<std::size_t>(policy_.calls));
+        times_.came_s.reserve(static_cast<std::size_t>(policy_.calls));
+        for (int i = 0; i < policy_.warmup; ++i) timed_call();
+        times_.seconds.clear();
+        times_.came_s.clear();
+        caller_.data.barrier();
+        const double cpu_before = thread_cpu_seconds();
+        const double begin = clock_seconds();
+        policy_.between == Between::nothing_loop ? whole_loop() : one_by_one();
+        times_.off_core_s = clock_seconds() - begin - (thread_cpu_seconds() - cpu_before);
+        caller_.data.barrier();
+        return std::move(times_);
+    }
+
+  private:
+    void whole_loop() {
+        const double begin = clock_seconds();
+        times_.came_s.push_back(begin);
+        for (int i = 0; i < policy_.calls; ++i) {
+            be_late();
+            next().run();
+        }
+        caller_.data.synchronize();
+        times_.seconds.push_back((clock_seconds() - begin) / policy_.calls);
+    }
+    void one_by_one() {
+        for (int i = 0; i < policy_.calls; ++i) timed_call();
+    }
+    void timed_call() {
+        if (policy_.between == Between::window) return window_call();
+        be_late();
+        comm::Prepared& call = next();
+        const double begin = clock_seconds();
+        call.run();
+        caller_.data.synchronize();
+        if (policy_.between == Between::barrier_inside) caller_.data.barrier();
+        const double end = clock_seconds();
+        if (policy_.between == Between::barrier) caller_.data.barrier();
+        times_.seconds.push_back(end - begin);
+        times_.came_s.push_back(begin);
+    }
+    // From the agreed moment, also where this rank could not begin then.
+    void window_call() {
+        const double agreed = agreed_moment();
+        be_late();
+        comm::Prepared& call = next();
+        double came = clock_seconds();
+        while (came < agreed) came = clock_seconds();
+        call.run();
+        caller_.data.synchronize();
+        times_.seconds.push_back(clock_seconds() - agreed);
+        times_.came_s.push_back(came);
+    }
+    // By this rank's clock; rank 0's is the common one.
+    double agreed_moment() const {
+        const double common = clock_seconds() - caller_.clock_offset_s + caller_.ahead_s;
+        return comm::from_root(caller_.control, common) + caller_.clock_offset_s;
+    }
+    void be_late() const {
+        if (caller_.sleep_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(caller_.sleep_s));
+    }
+    comm::Prepared& next() {
+        if (at_ == caller_.calls.size()) at_ = 0;
+        return *caller_.calls[at_++];
+    }
+
+    const Caller& caller_;
+    const Policy& policy_;
+    CallTimes times_;
+    std::size_t at_ = 0;
+};
+
+int rank_in(const std::string& text, const std::string& word) {
+    if (const auto rank = base::number_in<int>(word); rank && *rank >= 0) return *rank;
+    throw base::OptionError(fmt::format("--fault takes flip:RANK or sleep:RANK:MS, such as sleep:1:20; not '{}'",
+                                        base::printable(text, 60)));
+}
+
+}  // namespace
+
+Fault parse_fault(const std::string& text) {
+    const auto words = base::split(text, ':');
+    if (words.size() == 2 && words[0] == "flip") return {.flips_on_rank = rank_in(text, words[1])};
+    if (words.size() != 3 || words[0] != "sleep") rank_in(text, "");
+    const auto ms = base::number_in(words[2]);
+    if (!ms || !(*ms > 0) || *ms > 60'000)
+        throw base::OptionError(fmt::format("--fault sleep:RANK:MS takes up to 60000 ms, not '{}'",
+                                            base::printable(words[2], 60)));
+    return {.sleeps_on_rank = rank_in(text, words[1]), .sleep_s = *ms / 1e3};
+}
+
+CallTimes time_calls(const Caller& caller, const Policy& policy) {
+    return Loop(caller, policy).run();
+}
+
+}  // namespace ranklab::experiments

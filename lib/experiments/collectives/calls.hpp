@@ -1,0 +1,46 @@
+// The timed loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/operation.hpp"
+#include "experiments/collectives/policy.hpp"
+
+namespace ranklab::experiments {
+
+/// --fault: what is done on purpose, to see that it is found.
+struct Fault {
+    int flips_on_rank = -1;   ///< a bit of its results
+    int sleeps_on_rank = -1;  ///< before each call
+    double sleep_s = 0;
+};
+/// OptionError where it is none.
+Fault parse_fault(const std::string& text);
+
+/// This rank's own times.
+struct CallTimes {
+    std::vector<double> seconds;  ///< of each counted call; of Between::nothing_loop one: the loop's, a call
+    std::vector<double> came_s;   ///< when this rank came to each of them, by its clock
+    double off_core_s = 0;        ///< of the whole loop, in which this thread was not on a core
+};
+
+/// What the calls are made of; all outlive it.
+struct Caller {
+    comm::Communicator& data;
+    comm::Communicator& control;  ///< of the same ranks
+    std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< taken in turn
+    double clock_offset_s = 0;                               ///< this rank's clock minus the common one
+    double ahead_s = 0;                                      ///< Between::window: until all have heard of it
+    double sleep_s = 0;                                      ///< before each call: a fault
+};
+
+/// Makes the warm-up's calls, then the counted ones. Collective over the ranks of `data`, by ranks that have
+/// no part in the operation too.
+CallTimes time_calls(const Caller& caller, const Policy& policy);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,174 @@
+#include "experiments/collectives/collectives.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/stop_signals.hpp"
+#include "comm/exchange.hpp"
+#include "experiments/collectives/json_file.hpp"
+#include "experiments/collectives/options.hpp"
+#include "experiments/collectives/record.hpp"
+#include "experiments/collectives/sweep.hpp"
+#include "experiments/shared/keep_pace.hpp"
+#include "experiments/shared/stop_poll.hpp"
+#include "results/vocabulary/settings.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+class CollectivesWork final : public Work {
+  public:
+    CollectivesWork(const CollectivesOptions& options, const comm::BackendEntry& backend,
+                    const Surroundings& surroundings)
+        : options_(options),
+          backend_(backend),
+          surroundings_(surroundings),
+          json_(options_, surroundings.control),
+          data_(backend_.make(surroundings.control)),
+          sweep_(options_, backend_, *data_, surroundings.control),
+          stop_(surroundings.control) {
+        surroundings_.progress.counts("messages");
+        surroundings_.started("connecting the ranks");
+    }
+
+    bool repeat() override {
+        if (sweep_.done() == 0 && surroundings_.counting.begins) surroundings_.counting.begins();
+        surroundings_.progress.activity(sweep_.next());
+        sweep_.step();
+        if (sweep_.done() == 1 && surroundings_.start_up != nullptr)
+            surroundings_.start_up->finish("the first message size");
+        tell_progress();
+        const bool goes_on = sweep_.done() < sweep_.planned() && !ends();
+        if (goes_on) pace_.keep_if_due(surroundings_, [this] { return run(); });
+        return goes_on;
+    }
+    results::Run finish() override {
+        sweep_.finish();
+        if (surroundings_.counting.ends) surroundings_.counting.ends();
+        auto whole = run();
+        json_.write(whole);
+        signals_.reset();
+        return whole;
+    }
+
+  private:
+    // The same on all ranks: rank 0's clock, and signals of any.
+    bool ends() {
+        if (stop_.asked()) {
+            end_.stopped_by = stop_.signal();
+            base::StopSignals::follow();
+            return true;
+        }
+        const double limit = options_.time_limit();
+        if (limit <= 0) return false;
+        end_.hit_time_limit = comm::from_root(surroundings_.control, base::seconds_since(began_) > limit);
+        return end_.hit_time_limit;
+    }
+    void tell_progress() {
+        const auto done = static_cast<std::int64_t>(sweep_.done());
+        surroundings_.progress.update(done, static_cast<std::int64_t>(sweep_.planned()),
+                                      static_cast<double>(done) / base::seconds_since(began_), "messages/s",
+                                      sweep_.next());
+    }
+    results::Run run() {
+        results::Run made;
+        fill_collectives_run(made, sweep_, end_, options_, backend_, surroundings_.control);
+        return made;
+    }
+
+    CollectivesOptions options_;
+    comm::BackendEntry backend_;
+    Surroundings surroundings_;
+    std::optional<base::StopSignals> signals_{std::in_place};
+    JsonFile json_;
+    std::unique_ptr<comm::Communicator> data_;
+    Sweep sweep_;
+    StopPoll stop_;
+    KeepPace pace_;
+    SweepEnd end_;
+    base::Clock::time_point began_ = base::Clock::now();
+};
+
+class CollectivesPlan final : public Plan {
+  public:
+    explicit CollectivesPlan(CollectivesOptions settled) : settled_(std::move(settled)) {}
+
+    std::vector<results::Setting> facts() const override {
+        return {{"messages", fmt::format("{}", messages_), true},
+                {"bytes-per-rank", fmt::format("{}", bytes_), true}};
+    }
+    void agree(options::Options& options, comm::Communicator& control) override {
+        backend_ = settle_backend(options, control);
+        comm::together(control, [&] {
+            settled_.buffers.kind = settle_memory(options, backend_);
+            plan(control.world_size());
+        });
+        check_memory(2 * bytes_, control);  // a library may hold as much as it is given
+    }
+    std::unique_ptr<Work> begin(const Surroundings& surroundings) override {
+        return std::make_unique<CollectivesWork>(settled_, backend_, surroundings);
+    }
+
+  private:
+    void plan(int ranks) {
+        const auto all = planned_messages(settled_, backend_, ranks);
+        messages_ = all.size();
+        bytes_ = 0;
+        for (const auto& message : all)
+            bytes_ = std::max(bytes_, bytes_needed(message, settled_.buffers, ranks));
+        if (!settled_.model) return;
+        messages_ = settled_.model->rows.size();
+        for (const auto& bucket : settled_.model->rows) bytes_ += static_cast<std::uint64_t>(bucket.bytes);
+    }
+
+    CollectivesOptions settled_;
+    comm::BackendEntry backend_;
+    std::size_t messages_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
+template <class Words>
+Listing listing(std::string title, const Words& words) {
+    Listing all{std::move(title), {}};
+    for (const auto& word : words) all.entries.emplace_back(word, "");
+    return all;
+}
+
+}  // namespace
+
+std::string Collectives::examples() const {
+    return "  mpirun -n 2 ranklab comm                                       allreduce, 8 B to 4 MiB\n"
+           "  mpirun -n 2 ranklab comm --op all -e 64K                       every operation\n"
+           "  srun -N 2 -n 16 ranklab comm --op allreduce,latency            within and between hosts\n"
+           "  mpirun -n 2 ranklab comm --from-model resnet50                 a model's gradient buckets\n"
+           "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -w 5 -d bf16  as nccl-tests takes it\n"
+           "  mpirun -n 2 ranklab comm --nonblocking --progress thread       how much hides behind compute\n";
+}
+
+void Collectives::describe(options::Schema& schema) const {
+    std::vector<std::string> names;
+    for (const auto& entry : comm::backends()) names.push_back(entry.name);
+    schema.append(vocabulary::collectives_settings()).offer("backend", std::move(names));
+}
+
+std::vector<Listing> Collectives::listings() const {
+    Listing backends{"Backends:", {}};
+    for (const auto& entry : comm::backends()) backends.entries.emplace_back(entry.name, entry.summary);
+    return {listing("Operations (--op):", operation_words()), listing("Types (--datatype):", type_words()),
+            listing("Reductions (--redop):", reduction_words()),
+            listing("Models with gradient buckets (--from-model):", shipped_models()), backends};
+}
+
+bool Collectives::needs_mpi(const options::Options& options) const {
+    return !options.has("backend") || !options.is("backend", "self");
+}
+
+std::unique_ptr<Plan> Collectives::settle(options::Options& options, int world_size) {
+    return std::make_unique<CollectivesPlan>(settle_collectives(options, world_size));
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,103 @@
+#include "experiments/collectives/guidelines.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "base/text.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using comm::Operation;
+
+// Of equal message sizes S, as the glossary counts them. Right sides are what does at least as much.
+struct Guideline {
+    Operation left;
+    std::vector<Operation> right;
+};
+const std::vector<Guideline>& guidelines() {
+    static const std::vector<Guideline> all{
+        {Operation::allreduce, {Operation::reduce, Operation::broadcast}},
+        {Operation::allreduce, {Operation::reduce_scatter, Operation::allgather}},
+        {Operation::reduce, {Operation::allreduce}},
+        {Operation::broadcast, {Operation::allreduce}},
+        {Operation::reduce_scatter, {Operation::allreduce}},
+        {Operation::allgather, {Operation::alltoall}},
+        {Operation::allgather, {Operation::allreduce}},
+    };
+    return all;
+}
+
+std::string text_of(const Guideline& guideline) {
+    std::vector<std::string> right;
+    for (const auto operation : guideline.right) right.emplace_back(comm::name_of(operation));
+    return fmt::format("{} <= {}", comm::name_of(guideline.left), base::join(right, " + "));
+}
+
+// The sum of the right side's times and of its intervals' upper ends; nothing where one was not timed.
+std::optional<Timed> sum_of(const std::vector<Operation>& operations, std::uint64_t bytes,
+                            const TimedMessages& timed) {
+    Timed sum{.us = 0, .ci = {0, 0}};
+    for (const auto operation : operations) {
+        const auto found = timed.find({operation, bytes});
+        if (found == timed.end()) return std::nullopt;
+        sum.us += found->second.us;
+        sum.ci.low += found->second.ci.low;
+        sum.ci.high += found->second.ci.high;
+    }
+    return sum;
+}
+
+std::string verdict_of(const Timed& left, const Timed& right) {
+    constexpr double kMatters = 1.05;
+    if (left.ci.low > kMatters * right.ci.high) return "VIOLATED";
+    if (left.ci.high <= kMatters * right.ci.low || left.us <= right.us) return "holds";
+    return "cannot tell";
+}
+
+std::string upper(std::string_view name) {
+    std::string text(name);
+    for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    return text;
+}
+
+}  // namespace
+
+std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed) {
+    std::set<std::uint64_t> sizes;
+    for (const auto& [key, value] : timed) sizes.insert(key.second);
+    std::vector<GuidelineRow> rows;
+    for (const auto& guideline : guidelines()) {
+        for (const auto bytes : sizes) {
+            const auto left = sum_of({guideline.left}, bytes, timed);
+            const auto right = sum_of(guideline.right, bytes, timed);
+            if (!left || !right) continue;
+            rows.push_back({text_of(guideline), guideline.left, bytes, left->us, right->us,
+                            verdict_of(*left, *right)});
+        }
+    }
+    return rows;
+}
+
+std::string tuning_of(Operation operation, const std::string& library) {
+    const std::string_view name = operation == Operation::broadcast        ? "bcast"
+                                  : operation == Operation::reduce_scatter ? "reduce_scatter_block"
+                                                                           : comm::name_of(operation);
+    if (library.starts_with("Open MPI"))
+        return fmt::format("--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_{}_algorithm N (ompi_info "
+                           "--param coll tuned --level 9 lists N)",
+                           name);
+    if (library.starts_with("Intel"))
+        return fmt::format("I_MPI_ADJUST_{}=N", upper(name));
+    if (library.find("MPICH") != std::string::npos)
+        return fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM=NAME (mpichversion and its documents list them)",
+                           upper(name));
+    if (library.starts_with("NCCL")) return "NCCL_ALGO and NCCL_PROTO";
+    return "the library's choice of algorithm for it";
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,39 @@
+// What a good MPI library keeps, without any reference machine: no operation takes longer than others that do
+// the same together (Traff, Gropp & Thakur, Self-Consistent MPI Performance Guidelines, 2010).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/operation.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::experiments {
+
+/// An operation's time at a message size: median and its interval, in microseconds.
+struct Timed {
+    double us = 0;
+    stats::Interval ci;
+};
+/// Of one level, load, type and reduction; out of place where the operation can.
+using TimedMessages = std::map<std::pair<comm::Operation, std::uint64_t>, Timed>;
+
+struct GuidelineRow {
+    std::string guideline;  ///< "allreduce <= reduce + broadcast"
+    comm::Operation left = comm::Operation::allreduce;
+    std::uint64_t bytes = 0;
+    double left_us = 0, right_us = 0;
+    std::string verdict;  ///< holds, VIOLATED, or cannot tell
+};
+
+/// At each size at which all operations of a guideline were timed. VIOLATED: the left side's interval lies
+/// above the right side's sum of upper ends, by more than a twentieth.
+std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
+
+/// What to try: the setting by which that library ("Open MPI v4.1.4, ...") takes another algorithm.
+std::string tuning_of(comm::Operation operation, const std::string& library);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,31 @@
+// --json-file: the results with the keys of nccl-tests' JSON, for the tools that read those.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "options/options.hpp"
+#include "results/run.hpp"
+#include "results/staged_file.hpp"
+
+namespace ranklab::experiments {
+
+class JsonFile {
+  public:
+    /// Nothing where the options name none. Collective: rank 0 makes a temporary beside it, so that what
+    /// cannot be written is known before the work. EnvironmentError on all ranks.
+    JsonFile(const options::Options& options, comm::Communicator& control);
+    /// Collective.
+    void write(const results::Run& run);
+
+  private:
+    const options::Options& options_;
+    comm::Communicator& control_;
+    std::optional<results::StagedFile> file_;
+};
+
+/// The text of a run that has the table messages.
+std::string nccl_tests_json(const results::Run& run, const options::Options& options, int ranks);
+
+}  // namespace ranklab::experiments

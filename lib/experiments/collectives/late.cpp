@@ -1,0 +1,120 @@
+#include "experiments/collectives/late.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stats/summary.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+constexpr std::size_t kMostKept = 4096;   // of each rank
+constexpr double kWorthNaming = 100e-6;   // seconds
+constexpr double kLongSingle = 15e-3;     // seconds, of one call alone: more than a time slice of the kernel
+
+std::string time_text(double seconds) {
+    return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6) : fmt::format("{:.3g} ms", seconds * 1e3);
+}
+
+void keep(std::vector<double>& values, double value, std::size_t call) {
+    if (values.size() < kMostKept)
+        values.push_back(value);
+    else
+        values[call % kMostKept] = value;
+}
+
+std::size_t largest(const std::vector<double>& values) {
+    return static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
+}
+
+double second_largest(std::vector<double> values) {
+    if (values.size() < 2) return 0;
+    std::ranges::nth_element(values, values.begin() + 1, std::ranges::greater());
+    return values[1];
+}
+
+}  // namespace
+
+void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& off_core_s, double call_s) {
+    for (std::size_t call = 0; call < came.rows(); ++call) {
+        double first = stats::kNone;
+        double last = stats::kNone;
+        std::size_t who = 0;
+        for (std::size_t rank = 0; rank < came.ranks; ++rank) {
+            const double at = came.at(call, rank);
+            if (std::isnan(at)) continue;
+            if (std::isnan(first) || at < first) first = at;
+            if (std::isnan(last) || at > last) {
+                last = at;
+                who = rank;
+            }
+        }
+        if (std::isnan(first)) continue;
+        for (std::size_t rank = 0; rank < came.ranks; ++rank)
+            if (const double at = came.at(call, rank); !std::isnan(at)) keep(late_[rank], at - first, calls_);
+        keep(skews_, last - first, calls_);
+        if (last - first > error_s_) ++last_[who];
+        ++calls_;
+    }
+    if (off_core_s_.empty() || *std::ranges::max_element(off_core_s) > *std::ranges::max_element(off_core_s_)) {
+        off_core_s_ = off_core_s;
+        off_core_call_s_ = call_s;
+    }
+}
+
+double Arrivals::late_s(std::size_t rank) const {
+    return stats::summarise(late_[rank]).median;
+}
+
+double Arrivals::last_share(std::size_t rank) const {
+    return calls_ == 0 ? 0 : static_cast<double>(last_[rank]) / static_cast<double>(calls_);
+}
+
+double Arrivals::skew_s() const {
+    return stats::summarise(skews_).median;
+}
+
+LateRank Arrivals::verdict() const {
+    if (calls_ == 0 || late_.size() < 2) return {};
+    for (const auto& found : {by_arrival(), by_core(), by_one_call()})
+        if (found.rank >= 0) return found;
+    return {};
+}
+
+// In most calls, and far behind the others' own lateness.
+LateRank Arrivals::by_arrival() const {
+    std::vector<double> late;
+    for (std::size_t rank = 0; rank < late_.size(); ++rank)
+        late.push_back(late_[rank].empty() ? 0 : late_s(rank));
+    const std::size_t who = largest(late);
+    const double behind = late[who] - second_largest(late);
+    if (!(behind > std::max(kWorthNaming, 10 * error_s_)) || last_share(who) < 0.5) return {};
+    return {static_cast<int>(who), late[who],
+            fmt::format("comes {} after the others to {:.0f} % of the calls", time_text(late[who]),
+                        100 * last_share(who))};
+}
+
+// MPI waits by turning round and round: who is off its core while the others turn keeps them waiting, though
+// all have come.
+LateRank Arrivals::by_core() const {
+    if (off_core_s_.empty()) return {};
+    const std::size_t who = largest(off_core_s_);
+    const double off = off_core_s_[who];
+    if (off < std::max(kWorthNaming, off_core_call_s_ / 2) || second_largest(off_core_s_) > off / 4) return {};
+    return {static_cast<int>(who), off,
+            fmt::format("is off its core for {} of each call, while the others wait in it", time_text(off))};
+}
+
+// Once is no habit, but it is what a maximum shows.
+LateRank Arrivals::by_one_call() const {
+    std::vector<double> worst;
+    for (const auto& late : late_) worst.push_back(late.empty() ? 0 : *std::ranges::max_element(late));
+    const std::size_t who = largest(worst);
+    if (worst[who] < kLongSingle || second_largest(worst) > worst[who] / 5) return {};
+    return {static_cast<int>(who), worst[who],
+            fmt::format("came {} after the first to one of the calls", time_text(worst[who]))};
+}
+
+}  // namespace ranklab::experiments

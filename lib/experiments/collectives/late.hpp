@@ -1,0 +1,51 @@
+// Who comes late to the calls: what the others wait for is not the network.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "measure/gather.hpp"
+
+namespace ranklab::experiments {
+
+struct LateRank {
+    int rank = -1;      ///< -1: none is late
+    double late_s = 0;  ///< by how much; median over its calls
+    std::string how;    ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
+};
+
+/// Collects the moments at which ranks came to calls, on one clock.
+class Arrivals {
+  public:
+    /// `error_s`: how far moments of two ranks may be off.
+    Arrivals(std::size_t ranks, double error_s) : error_s_(error_s), late_(ranks), last_(ranks, 0) {}
+
+    /// Rows are calls, columns ranks; NaN of ranks that had no part in them. `off_core_s`: by rank, a call.
+    void add(const measure::RankSamples& came, const std::vector<double>& off_core_s, double call_s);
+
+    std::size_t calls() const { return calls_; }
+    /// Median lateness behind the first rank; NaN without calls.
+    double late_s(std::size_t rank) const;
+    /// Share of the calls to which it came last, by more than the clocks' error.
+    double last_share(std::size_t rank) const;
+    /// Median of (last - first) of a call: how well a barrier lines the ranks up.
+    double skew_s() const;
+    /// The rank that most calls wait for, or that sleeps while the others wait.
+    LateRank verdict() const;
+
+  private:
+    LateRank by_arrival() const;
+    LateRank by_core() const;
+    LateRank by_one_call() const;
+
+    double error_s_;
+    std::vector<std::vector<double>> late_;  // by rank, the newest calls
+    std::vector<std::size_t> last_;          // by rank: calls to which it came last
+    std::vector<double> skews_;
+    std::vector<double> off_core_s_;  // by rank, a call, of the row where one was off most
+    double off_core_call_s_ = 0;      // how long a call took in that row
+    std::size_t calls_ = 0;
+};
+
+}  // namespace ranklab::experiments

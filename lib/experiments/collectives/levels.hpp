@@ -1,0 +1,28 @@
+// Which ranks talk: all of the job, those of one host, or one of each host.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+
+namespace ranklab::experiments {
+
+struct Level {
+    std::string name;  ///< job, host, hosts
+    int ranks = 1;     ///< that talk to each other; the same on all ranks of the job
+    bool active = true;  ///< whether this rank is one of them
+    comm::Communicator* data = nullptr;
+    comm::Communicator* control = nullptr;  ///< of the same ranks as `data`
+    std::unique_ptr<comm::Communicator> own_data = nullptr, own_control = nullptr;
+};
+
+/// The job and, where `all` are wanted, its parts that have at least two ranks. Hosts with fewer ranks than
+/// others do not take part in the level host. Collective.
+std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, bool all);
+
+/// Whether the job has several hosts, with several ranks on one of them. Collective.
+bool has_levels(comm::Communicator& control);
+
+}  // namespace ranklab::experiments

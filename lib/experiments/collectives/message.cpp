@@ -1,0 +1,129 @@
+#include "experiments/collectives/message.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using comm::Operation;
+
+constexpr std::size_t kMostSizes = 10'000;
+
+void need_some_and_not_too_many(const std::vector<std::uint64_t>& sizes) {
+    if (sizes.size() <= kMostSizes) return;
+    throw base::OptionError(
+        fmt::format("that are more than {} message sizes; take a larger step (-f, -i)", kMostSizes));
+}
+
+// nccl-tests' factors (its doc/PERFORMANCE.md), with the glossary's message sizes.
+double bus_factor(Operation operation, int ranks) {
+    const double n = ranks;
+    switch (operation) {
+        case Operation::allreduce:
+            return 2 * (n - 1) / n;
+        case Operation::allgather:
+        case Operation::reduce_scatter:
+        case Operation::alltoall:
+            return (n - 1) / n;
+        default:
+            return 1;
+    }
+}
+
+}  // namespace
+
+bool Message::is_in_parts() const {
+    return operation == Operation::allgather || operation == Operation::reduce_scatter ||
+           operation == Operation::alltoall;
+}
+
+std::uint64_t Message::bytes(int ranks) const {
+    return part * comm::size_of(dtype) * (is_in_parts() ? static_cast<std::uint64_t>(ranks) : 1);
+}
+
+std::size_t Message::send_count(int ranks) const {
+    const bool whole = operation == Operation::reduce_scatter || operation == Operation::alltoall;
+    return part * (whole ? static_cast<std::size_t>(ranks) : 1);
+}
+
+std::size_t Message::receive_count(int ranks) const {
+    const bool whole = operation == Operation::allgather || operation == Operation::alltoall ||
+                       (operation == Operation::reduce_scatter && in_place);
+    return part * (whole ? static_cast<std::size_t>(ranks) : 1);
+}
+
+double Message::algbw_GBps(double us, int ranks) const {
+    if (operation == Operation::barrier || !(us > 0)) return stats::kNone;
+    return static_cast<double>(bytes(ranks)) / us / 1e3;
+}
+
+double Message::busbw_GBps(double us, int ranks) const {
+    return ranks < 2 ? stats::kNone : algbw_GBps(us, ranks) * bus_factor(operation, ranks);
+}
+
+std::string Message::name(int ranks) const {
+    if (operation == Operation::barrier) return std::string(comm::name_of(operation));
+    return fmt::format("{}:{}:{}:{}{}", comm::name_of(operation), word_of(dtype),
+                       comm::reduces(operation) ? word_of(reduction) : "none", bytes(ranks),
+                       in_place ? ":in-place" : "");
+}
+
+std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest, double factor,
+                                         std::uint64_t step) {
+    if (smallest > largest)
+        throw base::OptionError(
+            fmt::format("the smallest message, -b {}, is larger than the largest, -e {}", smallest, largest));
+    std::vector<std::uint64_t> sizes;
+    double next = static_cast<double>(smallest);
+    while (next <= static_cast<double>(largest) && sizes.size() <= kMostSizes) {
+        const auto size = static_cast<std::uint64_t>(next);
+        if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
+        next = step > 0 ? next + static_cast<double>(step) : next < 1 ? 1 : next * factor;
+    }
+    need_some_and_not_too_many(sizes);
+    return sizes;
+}
+
+std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes, int ranks) {
+    if (form.operation == Operation::barrier) return {form};
+    std::vector<Message> messages;
+    Message one = form;
+    one.part = 1;
+    const std::uint64_t unit = one.bytes(ranks);
+    for (const std::uint64_t size : sizes) {
+        one.part = static_cast<std::size_t>(std::max<std::uint64_t>(1, size / unit));
+        const bool is_new =
+            std::ranges::none_of(messages, [&](const Message& other) { return other.part == one.part; });
+        if (is_new) messages.push_back(one);
+    }
+    return messages;
+}
+
+std::vector<Message> chosen_forms(const options::Options& options, const comm::BackendEntry& backend,
+                                  int ranks) {
+    std::vector<Message> forms;
+    const auto wanted = [&](Operation operation, bool in_place) {
+        return backend.offers(operation, in_place) &&
+               !options.is("place", in_place ? "out-of-place" : "in-place");
+    };
+    const auto types = chosen_types(options);
+    const auto reductions = chosen_reductions(options);
+    for (const Operation operation : chosen_operations(options)) {
+        if (comm::is_between_two(operation) && ranks < 2) continue;
+        const bool is_barrier = operation == Operation::barrier;
+        for (const auto dtype : is_barrier ? std::vector{comm::DType::u8} : types)
+            for (const auto& reduction : comm::reduces(operation) ? reductions : std::vector<Reduction>(1))
+                for (const bool in_place : {false, true})
+                    if (wanted(operation, in_place) || (is_barrier && !in_place))
+                        forms.push_back({operation, dtype, reduction, in_place, 0});
+    }
+    return forms;
+}
+
+}  // namespace ranklab::experiments

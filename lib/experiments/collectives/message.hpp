@@ -1,0 +1,46 @@
+// What is timed: one message size of one operation, in one form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/backend.hpp"
+#include "experiments/collectives/words.hpp"
+
+namespace ranklab::experiments {
+
+struct Message {
+    comm::Operation operation = comm::Operation::allreduce;
+    comm::DType dtype = comm::DType::f32;
+    Reduction reduction = {};
+    bool in_place = false;
+    std::size_t part = 0;  ///< elements: of one rank's part (allgather, reduce_scatter, alltoall), else of all
+
+    bool is_in_parts() const;
+    /// Message size S, as the glossary counts it.
+    std::uint64_t bytes(int ranks) const;
+    std::size_t send_count(int ranks) const;
+    std::size_t receive_count(int ranks) const;
+    /// GB/s (1e9) of a call that takes so long, and what each byte crosses the slowest link: NaN at one rank.
+    double algbw_GBps(double us, int ranks) const;
+    double busbw_GBps(double us, int ranks) const;
+    /// "allreduce:fp32:sum:1048576", with ":in-place" behind it; "barrier".
+    std::string name(int ranks) const;
+};
+
+/// Sizes in bytes: from `smallest` to `largest`, each `factor` times the one before or, where `step` is not 0,
+/// that many bytes more. OptionError where there are none, or too many to be meant.
+std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest, double factor,
+                                         std::uint64_t step);
+
+/// The form of an operation at these sizes, each once: cut off to whole elements of each rank, and at least
+/// one.
+std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes, int ranks);
+
+/// All forms that the options ask for and the backend has, in the order of the tables.
+std::vector<Message> chosen_forms(const options::Options& options, const comm::BackendEntry& backend,
+                                  int ranks);
+
+}  // namespace ranklab::experiments

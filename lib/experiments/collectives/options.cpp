@@ -1,0 +1,157 @@
+#include "experiments/collectives/options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "host/facts.hpp"
+#include "host/free_memory.hpp"
+#include "options/byte_size.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using options::Options;
+
+std::vector<std::uint64_t> sizes_of(const Options& options) {
+    if (!options.has("sizes"))
+        return message_sizes(options.bytes("min-bytes"), options.bytes("max-bytes"),
+                             options.real("step-factor"),
+                             options.has("step-bytes") ? options.bytes("step-bytes") : 0);
+    std::vector<std::uint64_t> sizes;
+    for (const auto& word : base::split(options.text("sizes"), ',')) {
+        const auto size = options::parse_bytes(base::trim(word));
+        if (!size)
+            throw base::OptionError(fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
+                                                base::printable(word, 40)));
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
+Policy policy_of(const Options& options) {
+    return {.between = static_cast<Between>(options.text("blocking").front() - '0'),
+            .over_ranks = static_cast<OverRanks>(options.text("average").front() - '0'),
+            .warmup = static_cast<int>(options.integer("warmup")),
+            .calls = static_cast<int>(options.integer("repetitions")),
+            .checks = static_cast<int>(options.integer("check"))};
+}
+
+Help help_of(const Options& options) {
+    return options.is("progress", "poll")     ? Help::poll
+           : options.is("progress", "thread") ? Help::thread
+                                              : Help::none;
+}
+
+// Twice the caches that the cores share, so that what comes round again is no longer in them.
+std::size_t pool_of(const Options& options) {
+    if (!options.flag("rotate-buffers")) return 0;
+    constexpr std::size_t kWhereUnknown = std::size_t{64} << 20U;
+    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return std::max(kWhereUnknown, 2 * static_cast<std::size_t>(std::max(0L, cache)));
+}
+
+void check_rank(const char* option, std::int64_t rank, int ranks) {
+    if (rank < ranks) return;
+    throw base::OptionError(
+        fmt::format("{} names rank {}, and the ranks of this job are 0 to {}", option, rank, ranks - 1));
+}
+
+const comm::BackendEntry& entry_named(const std::vector<comm::BackendEntry>& all, const std::string& name) {
+    return *std::ranges::find(all, name, &comm::BackendEntry::name);
+}
+
+}  // namespace
+
+CollectivesOptions settle_collectives(Options& options, int world_size) {
+    options.resolve_default("warmup", "5");
+    options.check_relations();
+    CollectivesOptions settled(options);
+    settled.policy = policy_of(options);
+    settled.buffers.unalign = options.bytes("unalign");
+    settled.buffers.pool_bytes = pool_of(options);
+    if (options.has("fault")) settled.fault = parse_fault(options.text("fault"));
+    check_rank("--root", options.integer("root"), world_size);
+    check_rank("--fault", std::max(settled.fault.flips_on_rank, settled.fault.sleeps_on_rank), world_size);
+    if (options.has("from-model"))
+        settled.model = bucket_table(options.text("from-model"));
+    else
+        settled.sizes = sizes_of(options);
+    if (options.flag("nonblocking")) settled.nonblocking = help_of(options);
+    static_cast<void>(chosen_operations(options));
+    static_cast<void>(chosen_types(options));
+    static_cast<void>(chosen_reductions(options));
+    return settled;
+}
+
+comm::BackendEntry settle_backend(Options& options, comm::Communicator& control) {
+    const auto all = comm::backends();
+    const bool host = options.has("memory") && !options.is("memory", "device");
+    const auto& nccl = entry_named(all, "nccl");
+    if (!options.has("backend"))
+        options.resolve("backend", !host && nccl.refuses(control).empty() ? "nccl" : "mpi");
+    const auto& entry = entry_named(all, options.text("backend"));
+    if (const auto why = entry.refuses(control); !why.empty())
+        comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend mpi"});
+    return entry;
+}
+
+MemoryKind settle_memory(Options& options, const comm::BackendEntry& backend) {
+    const bool on_device = backend.memory == comm::Memory::device;
+    options.resolve_default("memory", on_device ? "device" : "pageable");
+    if (options.is("memory", "device") != on_device)
+        throw base::OptionError(fmt::format("the backend {} works in {} memory; --memory {} is not that",
+                                            backend.name, on_device ? "device" : "host",
+                                            options.text("memory")));
+    return on_device ? MemoryKind::device : options.is("memory", "pinned") ? MemoryKind::pinned : MemoryKind::pageable;
+}
+
+std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
+                                      int ranks) {
+    if (options.model) return {};
+    std::vector<Message> messages;
+    for (const auto& form : chosen_forms(options, backend, ranks))
+        for (const auto& message : messages_of(form, options.sizes, ranks)) messages.push_back(message);
+    if (!messages.empty()) return messages;
+    if (ranks < 2 && std::ranges::all_of(chosen_operations(options), comm::is_between_two))
+        throw base::OptionError("latency and bandwidth are between two ranks; start two: mpirun -n 2 ...");
+    throw base::OptionError(
+        fmt::format("--op {} has no form {} over {}; take --place both", options.text("op"),
+                    options.text("place"), backend.name));
+}
+
+void check_memory(std::uint64_t each, comm::Communicator& control) {
+    struct Need {
+        double bytes = 0;
+        int ranks = 0;
+        std::int64_t free = -1;
+    };
+    const auto hosts = comm::gather_texts(control, host::host_name());
+    const auto needs = comm::gather_values(control, each);
+    const auto free = comm::gather_values(control, host::free_memory().value_or(-1));
+    std::map<std::string, Need> of;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        Need& need = of[hosts[rank]];
+        need.bytes += static_cast<double>(needs[rank]);
+        need.ranks += 1;
+        need.free = free[rank];
+    }
+    for (const auto& [host, need] : of) {
+        if (need.free < 0 || need.bytes <= static_cast<double>(need.free)) continue;
+        comm::throw_on_all<base::OptionError>(
+            control, 0,
+            fmt::format("{} rank(s) on {} need {} of memory for the largest message (what they send and "
+                        "receive, and as much for the library), and {} is free there; make the largest "
+                        "message smaller, or start fewer ranks a host",
+                        need.ranks, host, base::human_bytes(need.bytes),
+                        base::human_bytes(static_cast<double>(need.free))),
+            {"max-bytes"});
+    }
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,54 @@
+// The options of `ranklab comm`, and what they come to.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/collectives/bucket_table.hpp"
+#include "experiments/collectives/buffers.hpp"
+#include "experiments/collectives/calls.hpp"
+#include "experiments/collectives/message.hpp"
+#include "experiments/collectives/nonblocking.hpp"
+#include "experiments/collectives/policy.hpp"
+#include "options/options.hpp"
+
+namespace ranklab::experiments {
+
+/// The settled options of a run, and what follows from several of them or is of another type.
+struct CollectivesOptions : options::Options {
+    explicit CollectivesOptions(options::Options settled) : Options(std::move(settled)) {}
+
+    Policy policy;
+    BufferPlan buffers;
+    std::vector<std::uint64_t> sizes;   ///< bytes, as asked for
+    std::optional<BucketTable> model;   ///< --from-model
+    std::optional<Help> nonblocking;    ///< --nonblocking, with this --progress
+    Fault fault;
+
+    bool with_load() const { return flag("with-load"); }
+    /// Seconds; 0: none.
+    double time_limit() const { return real_or("time-limit", 0); }
+};
+
+/// What needs to know neither backend nor hosts. OptionError where two options do not go together.
+CollectivesOptions settle_collectives(options::Options& options, int world_size);
+
+/// Settles the backend and the memory of the buffers. Collective. OptionError and EnvironmentError where the
+/// one that is asked for cannot serve, on all ranks.
+comm::BackendEntry settle_backend(options::Options& options, comm::Communicator& control);
+
+/// Settles where the buffers lie: after the backend. OptionError where it cannot work there.
+MemoryKind settle_memory(options::Options& options, const comm::BackendEntry& backend);
+
+/// The messages of all forms, and the most memory that a rank needs for one of them. OptionError where
+/// nothing is left to time.
+std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
+                                      int ranks);
+
+/// Collective. OptionError on all ranks where the ranks of a host need more memory than it has left, with the
+/// arithmetic. `each`: bytes that this rank needs.
+void check_memory(std::uint64_t each, comm::Communicator& control);
+
+}  // namespace ranklab::experiments

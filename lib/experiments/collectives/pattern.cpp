@@ -1,0 +1,210 @@
+#include "experiments/collectives/pattern.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "comm/visit_type.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using comm::BufferView;
+using comm::DType;
+using comm::Operation;
+
+// The largest whole number up to which a type holds them all, and its unit in the last place of 1.
+struct Precision {
+    double whole;
+    double unit;
+};
+Precision precision_of(DType dtype) {
+    switch (dtype) {
+        case DType::f64:
+            return {0x1p53, 0x1p-52};
+        case DType::f32:
+            return {0x1p24, 0x1p-23};
+        case DType::f16:
+            return {0x1p11, 0x1p-10};
+        case DType::bf16:
+            return {0x1p8, 0x1p-7};
+        default:
+            return {0x1p31, 0};
+    }
+}
+bool is_floating(DType dtype) {
+    return precision_of(dtype).unit > 0;
+}
+
+// With fewer numbers than this a place is no longer told from its neighbours.
+constexpr double kFewestNumbers = 3;
+
+template <class T>
+T as(double value) {
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+        return static_cast<T>(static_cast<std::uint64_t>(value));  // wraps
+    else if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>)
+        return static_cast<T>(value);
+    else
+        return static_cast<T>(static_cast<float>(value));
+}
+
+template <class T>
+double real(T value) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return static_cast<double>(value);
+    else
+        return static_cast<float>(value);
+}
+
+// The numbers from place `first` on, until they come again.
+template <class T, class NumberAt>
+std::vector<T> period(std::size_t first, std::size_t count, NumberAt number_at) {
+    std::vector<T> numbers;
+    for (std::size_t i = 0; i < std::min(count, Pattern::kPeriod); ++i)
+        numbers.push_back(as<T>(number_at(first + i)));
+    return numbers;
+}
+
+// Calls take(bytes in the buffer, count) for stretches of at most a period.
+template <class Take>
+void each_period(const BufferView& buffer, Take take) {
+    auto* bytes = static_cast<char*>(buffer.data);
+    for (std::size_t done = 0; done < buffer.count; done += Pattern::kPeriod) {
+        const std::size_t count = std::min(Pattern::kPeriod, buffer.count - done);
+        take(bytes, count);
+        bytes += count * comm::size_of(buffer.dtype);
+    }
+}
+
+template <class T>
+std::size_t differing(const char* bytes, const std::vector<T>& expected, std::size_t count,
+                      double tolerance) {
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        T value;
+        std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
+        const double right = real(expected[i]);
+        if (!(std::abs(real(value) - right) <= tolerance * std::abs(right))) ++wrong;
+    }
+    return wrong;
+}
+
+// Most stretches are right bit by bit, which is seen at memory's speed.
+template <class NumberAt>
+std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double tolerance,
+                          NumberAt number_at) {
+    return comm::visit_type(buffer.dtype, [&](auto type) {
+        using T = decltype(type);
+        std::size_t wrong = 0;
+        const auto expected = period<T>(first, buffer.count, number_at);
+        each_period(buffer, [&](const char* bytes, std::size_t count) {
+            if (std::memcmp(bytes, expected.data(), count * sizeof(T)) != 0)
+                wrong += differing(bytes, expected, count, tolerance);
+        });
+        return wrong;
+    });
+}
+
+BufferView part_of(const BufferView& whole, std::size_t part, int which) {
+    BufferView one = whole;
+    one.count = part;
+    one.data = static_cast<char*>(whole.data) + static_cast<std::size_t>(which) * one.bytes();
+    return one;
+}
+
+}  // namespace
+
+Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
+    : dtype_(message.dtype), reduction_(message.reduction), ranks_(ranks), salt_(salt) {
+    if (!comm::reduces(message.operation)) return;
+    const auto [op, average] = reduction_;
+    if (op != comm::ReduceOp::sum || (!is_floating(dtype_) && !average)) return;
+    const double whole = dtype_ == DType::u8 ? 255 : precision_of(dtype_).whole;
+    const double room = std::floor(whole / ranks);
+    exact_ = room >= kFewestNumbers && !(average && is_floating(dtype_));
+    most_ = static_cast<std::uint64_t>(std::clamp(room, kFewestNumbers, 251.0));
+}
+
+std::uint64_t Pattern::number(int rank, std::size_t index) const {
+    return 1 + (index % kPeriod * 31 + static_cast<std::uint64_t>(rank) * 17 + salt_ * 7) % most_;
+}
+
+double Pattern::reduced(std::size_t index) const {
+    auto value = static_cast<double>(number(0, index));
+    for (int rank = 1; rank < ranks_; ++rank) {
+        const auto other = static_cast<double>(number(rank, index));
+        value = reduction_.op == comm::ReduceOp::sum   ? value + other
+                : reduction_.op == comm::ReduceOp::min ? std::min(value, other)
+                                                       : std::max(value, other);
+    }
+    if (!reduction_.average) return value;
+    return is_floating(dtype_) ? value / ranks_ : std::floor(value / ranks_);
+}
+
+void Pattern::fill(const BufferView& buffer, int rank, std::size_t first) const {
+    comm::visit_type(buffer.dtype, [&](auto type) {
+        using T = decltype(type);
+        const auto numbers = period<T>(first, buffer.count, [&](std::size_t i) {
+            return static_cast<double>(number(rank, i));
+        });
+        each_period(buffer, [&](char* bytes, std::size_t count) {
+            std::memcpy(bytes, numbers.data(), count * sizeof(T));
+        });
+    });
+}
+
+std::size_t Pattern::wrong_of_rank(const BufferView& buffer, int rank, std::size_t first) const {
+    return wrong_numbers(buffer, first, 0,
+                         [&](std::size_t i) { return static_cast<double>(number(rank, i)); });
+}
+
+std::size_t Pattern::wrong_of_reduction(const BufferView& buffer, std::size_t first) const {
+    const double tolerance = exact_ ? 0 : (ranks_ + 2) * precision_of(dtype_).unit;
+    return wrong_numbers(buffer, first, tolerance, [&](std::size_t i) { return reduced(i); });
+}
+
+void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host, int rank) {
+    constexpr int kPoison = 0xA5;  // of more than a byte, in no type a number of the pattern or a sum of them
+    const bool sends = message.operation != Operation::broadcast || rank == host.root;
+    if (host.receive.bytes() > 0) std::memset(host.receive.data, kPoison, host.receive.bytes());
+    if (message.operation == Operation::broadcast && sends) pattern.fill(host.receive, rank, 0);
+    if (message.operation != Operation::broadcast) pattern.fill(host.send, rank, 0);
+}
+
+std::size_t wrong_in(const Message& message, const Pattern& pattern, const BufferView& result, int root,
+                     int rank, int ranks) {
+    if (result.count == 0) return 0;
+    const std::size_t part = message.part;
+    std::size_t wrong = 0;
+    switch (message.operation) {
+        case Operation::allreduce:
+        case Operation::reduce:
+            return pattern.wrong_of_reduction(result, 0);
+        case Operation::reduce_scatter:
+            return pattern.wrong_of_reduction(result, static_cast<std::size_t>(rank) * part);
+        case Operation::broadcast:
+            return pattern.wrong_of_rank(result, root, 0);
+        case Operation::sendrecv:
+            return pattern.wrong_of_rank(result, (rank + ranks - 1) % ranks, 0);
+        case Operation::latency:
+        case Operation::bandwidth:
+            return pattern.wrong_of_rank(result, rank == 0 ? ranks - 1 : 0, 0);
+        case Operation::allgather:
+            for (int r = 0; r < ranks; ++r)
+                wrong += pattern.wrong_of_rank(part_of(result, part, r), r, 0);
+            return wrong;
+        case Operation::alltoall:
+            for (int r = 0; r < ranks; ++r)
+                wrong += pattern.wrong_of_rank(part_of(result, part, r), r,
+                                               static_cast<std::size_t>(rank) * part);
+            return wrong;
+        case Operation::barrier:
+            return 0;
+    }
+    return wrong;
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,53 @@
+// Numbers that tell the rank and the place they come from, and what an operation makes of them: every element
+// of a result is compared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "comm/buffer.hpp"
+#include "experiments/collectives/message.hpp"
+
+namespace ranklab::experiments {
+
+/// The numbers of one call. Whole numbers from 1, with a period of 8191 elements, so small that a sum over
+/// ranks is exact in the type whatever its order; where there are too many ranks for that, and for averages of
+/// floating-point numbers, a result may be off by (n + 2) units in the last place. Sums of uint8 wrap.
+class Pattern {
+  public:
+    /// `salt`: another one gives other numbers, so that what an earlier call left is wrong.
+    Pattern(const Message& message, int ranks, std::uint64_t salt);
+
+    static constexpr std::size_t kPeriod = 8191;
+
+    /// Elements first, first + 1, ... of what `rank` sends.
+    void fill(const comm::BufferView& buffer, int rank, std::size_t first) const;
+    /// How many elements of the buffer are not what `rank` sends ...
+    std::size_t wrong_of_rank(const comm::BufferView& buffer, int rank, std::size_t first) const;
+    /// ... and not what the reduction makes of all ranks' elements.
+    std::size_t wrong_of_reduction(const comm::BufferView& buffer, std::size_t first) const;
+
+    /// Whether sums are compared bit by bit.
+    bool is_exact() const { return exact_; }
+
+  private:
+    std::uint64_t number(int rank, std::size_t index) const;
+    double reduced(std::size_t index) const;
+
+    comm::DType dtype_;
+    Reduction reduction_;
+    int ranks_;
+    std::uint64_t salt_;
+    std::uint64_t most_ = 251;  // numbers are 1 ... most_
+    bool exact_ = true;
+};
+
+/// Host memory of a rank for one message: what it sends, or sends and receives in place, and poison where a
+/// result will be.
+void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host, int rank);
+/// Elements of this rank's result, where Prepared::result() says it is, that are wrong.
+std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm::BufferView& result, int root,
+                     int rank, int ranks);
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,213 @@
+#include "experiments/collectives/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "experiments/collectives/tables.hpp"
+#include "experiments/shared/measurements.hpp"
+#include "experiments/shared/statistics_table.hpp"
+#include "experiments/shared/stop_poll.hpp"
+#include "experiments/shared/verdicts.hpp"
+#include "host/facts.hpp"
+#include "host/process.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+constexpr const char* kAxis = "call";
+
+// As Measurement::rank_reduction says it.
+std::string reduction_of(OverRanks over_ranks) {
+    switch (over_ranks) {
+        case OverRanks::mean:
+            return "mean";
+        case OverRanks::shortest:
+            return "min";
+        case OverRanks::longest:
+            return "max";
+        case OverRanks::rank_0:
+            break;
+    }
+    return "none";
+}
+
+void add_series(results::Run& run, const std::string& name, const std::vector<double>& us,
+                const CollectivesOptions& options) {
+    run.measurements.push_back(
+        one_column(fmt::format("{}:{}", vocabulary::kCallTime, name), kAxis,
+                   reduction_of(options.policy.over_ranks), us));
+}
+
+// What a run is known by: its first operation's largest message.
+struct Headline {
+    const Message* message = nullptr;
+    const std::vector<double>* us = nullptr;
+    int ranks = 1;
+};
+
+Headline headline_of(const Sweep& sweep) {
+    Headline found;
+    const auto larger = [&](const Message& message, int ranks) {
+        return found.message == nullptr || message.bytes(ranks) > found.message->bytes(found.ranks);
+    };
+    if (sweep.buckets())
+        for (std::size_t b = 0; b < sweep.buckets()->messages.size(); ++b)
+            if (const auto& message = sweep.buckets()->messages[b]; larger(message, 1))
+                found = {&message, &sweep.buckets()->us[b], 1};
+    for (const auto& row : sweep.rows()) {
+        const auto& first = sweep.rows().front();
+        const bool same = row.message.operation == first.message.operation &&
+                          row.message.dtype == first.message.dtype && row.level == first.level &&
+                          row.load == first.load && row.message.in_place == first.message.in_place;
+        if (same && larger(row.message, row.ranks)) found = {&row.message, &row.us, row.ranks};
+    }
+    return found;
+}
+
+void add_headline(results::Run& run, const Sweep& sweep, const CollectivesOptions& options, int ranks) {
+    const Headline headline = headline_of(sweep);
+    if (headline.message == nullptr) return;
+    run.measurements.push_back(one_column(vocabulary::kCallTime, kAxis,
+                                          reduction_of(options.policy.over_ranks), *headline.us));
+    const auto add = [&](std::string_view name, double (Message::*rate_of)(double, int) const) {
+        std::vector<double> rates;
+        for (const double us : *headline.us) rates.push_back((headline.message->*rate_of)(us, ranks));
+        if (!std::isfinite(rates.front())) return;
+        run.measurements.push_back(one_column(name, kAxis, "none", rates));
+        auto& summary = run.measurements.back().summary;  // rates are not averaged
+        summary.mean = (headline.message->*rate_of)(stats::summarise(*headline.us).mean, ranks);
+    };
+    add("algbw_GBps", &Message::algbw_GBps);
+    add(vocabulary::kBusBandwidth, &Message::busbw_GBps);
+}
+
+void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
+                      comm::Communicator& control) {
+    add_headline(run, sweep, options, control.world_size());
+    for (const auto& row : sweep.rows()) add_series(run, row.name(), row.us, options);
+    if (!sweep.buckets()) return;
+    const auto& buckets = *sweep.buckets();
+    std::vector<double> sums(buckets.us.front().size(), 0);
+    for (std::size_t b = 0; b < buckets.us.size(); ++b) {
+        add_series(run, fmt::format("bucket {}", b), buckets.us[b], options);
+        for (std::size_t pass = 0; pass < sums.size(); ++pass) sums[pass] += buckets.us[b][pass] / 1e6;
+    }
+    run.measurements.push_back(
+        one_column("buckets_time_s", "pass", reduction_of(options.policy.over_ranks), sums));
+}
+
+// All checks of a run together.
+struct Checks {
+    std::int64_t wrong = 0, compared = 0;
+    std::size_t messages = 0, wrong_messages = 0, unchecked = 0;
+    std::string first;
+
+    void add(const std::string& name, const std::optional<std::int64_t>& found) {
+        if (!found) {
+            ++unchecked;
+            return;
+        }
+        ++messages;
+        wrong += *found;
+        if (*found == 0) return;
+        ++wrong_messages;
+        if (first.empty()) first = fmt::format("{} of {}", *found, name);
+    }
+};
+
+Checks checks_of(const Sweep& sweep) {
+    Checks all;
+    for (const auto& row : sweep.rows()) {
+        all.add(row.name(), row.wrong);
+        all.compared += row.checked;
+    }
+    if (sweep.buckets())
+        for (std::size_t b = 0; b < sweep.buckets()->wrong.size(); ++b)
+            all.add(fmt::format("bucket {}", b), sweep.buckets()->wrong[b]);
+    return all;
+}
+
+void add_verdict(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
+    constexpr const char* kCheck = "every element is what the ranks' numbers come to";
+    const Checks all = checks_of(sweep);
+    if (all.messages > 0)
+        run.measurements.push_back(
+            one_column("wrong_elements", "run", "sum", {static_cast<double>(all.wrong)}));
+    if (all.wrong > 0) {
+        fill_verdicts(run, {{kCheck, "failed",
+                             fmt::format("{} elements are wrong, in {} of {} messages; the first: {}",
+                                         all.wrong, all.wrong_messages, all.messages, all.first)}});
+        return;
+    }
+    if (options.policy.checks == 0 || all.messages == 0) {
+        const char* why = options.policy.checks == 0 ? "--check 0" : "nothing was timed that has a result";
+        fill_verdicts(run, {{kCheck, "not verified", why}});
+        run.warnings.push_back(fmt::format("what was received is NOT VERIFIED ({})", why));
+        return;
+    }
+    fill_verdicts(run, {{kCheck, "passed",
+                         fmt::format("{} messages, each in {} call(s) after the timed ones", all.messages,
+                                     options.policy.checks)}});
+}
+
+void add_fact(results::Run& run, std::string key, std::string value) {
+    run.context.push_back({"collectives", std::move(key), std::move(value)});
+}
+
+void add_late_rank(results::Run& run, const Sweep& sweep, comm::Communicator& control) {
+    const auto hosts = comm::gather_texts(control, host::host_name());
+    const LateRank late = sweep.arrivals().verdict();
+    if (late.rank < 0) return;
+    const std::string& host = hosts[static_cast<std::size_t>(late.rank)];
+    add_fact(run, "late_rank", fmt::format("{}", late.rank));
+    add_fact(run, "late_host", host);
+    add_fact(run, "late_us", fmt::format("{:.1f}", late.late_s * 1e6));
+    run.warnings.push_back(fmt::format("rank {} on {} {}: the others' times contain the wait for it",
+                                       late.rank, host, late.how));
+}
+
+void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
+               const std::string& library) {
+    add_fact(run, "policy", text_of(options.policy.between));
+    add_fact(run, "average", text_of(options.policy.over_ranks));
+    add_fact(run, "library", library);
+    add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
+    if (sweep.arrivals().calls() > 0 && sweep.clocks().size() > 1)
+        add_fact(run, "barrier_exit_skew_us", fmt::format("{:.2f}", sweep.arrivals().skew_s() * 1e6));
+    if (options.model) add_fact(run, "model", options.model->model);
+}
+
+void mark_end(results::Run& run, const Sweep& sweep, const SweepEnd& end) {
+    const auto how_far = fmt::format("after {} of {} messages", sweep.done(), sweep.planned());
+    if (run.valid && end.hit_time_limit) {
+        run.exit_code = static_cast<int>(base::ExitCode::time_limit);
+        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
+    }
+    mark_stopped(run, end.stopped_by, how_far + ": the numbers cover what was done");
+}
+
+}  // namespace
+
+void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd& end,
+                          const CollectivesOptions& options, const comm::BackendEntry& backend,
+                          comm::Communicator& control) {
+    const std::string library = backend.library();
+    add_verdict(run, sweep, options);
+    mark_end(run, sweep, end);
+    add_measurements(run, sweep, options, control);
+    run.measurements.push_back(
+        by_rank(vocabulary::kPeakMemory, "run",
+                measure::gather_columns(control, {static_cast<double>(host::peak_rss_bytes())})));
+    add_facts(run, sweep, options, library);
+    add_late_rank(run, sweep, control);
+    add_statistics(run);
+    add_collectives_tables(run, sweep, options, library, control);
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,234 @@
+#include "experiments/collectives/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "comm/exchange.hpp"
+#include "experiments/collectives/guidelines.hpp"
+#include "host/facts.hpp"
+#include "results/rows.hpp"
+#include "results/vocabulary/measurements.hpp"
+#include "stats/interval.hpp"
+#include "stats/line_fit.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using comm::Operation;
+using results::Rows;
+
+constexpr double kPerByte = 1e3;  // bytes / us are MB/s; GB/s are a thousand times as many
+
+std::string redop_of(const Message& message) {
+    return comm::reduces(message.operation) ? std::string(word_of(message.reduction)) : "none";
+}
+std::string dtype_of(const Message& message) {
+    return message.operation == Operation::barrier ? "none" : std::string(word_of(message.dtype));
+}
+
+double deviation_percent(const std::vector<double>& samples, double mean) {
+    if (samples.size() < 2) return stats::kNone;
+    double squares = 0;
+    for (const double sample : samples) squares += (sample - mean) * (sample - mean);
+    return 100 * std::sqrt(squares / static_cast<double>(samples.size() - 1)) / mean;
+}
+
+const stats::Summary& summary_of(const results::Run& run, const std::string& name) {
+    static const stats::Summary none;
+    const auto* found = run.find(fmt::format("{}:{}", vocabulary::kCallTime, name));
+    return found == nullptr ? none : found->summary;
+}
+
+std::int64_t wrong_of(const std::optional<std::int64_t>& wrong) {
+    return wrong.value_or(-1);
+}
+
+results::Table messages_table(const results::Run& run, const Sweep& sweep) {
+    Rows table("messages");
+    for (const auto& row : sweep.rows()) {
+        const auto& s = summary_of(run, row.name());
+        const auto& m = row.message;
+        const bool one = row.us.size() == 1;
+        const double none = stats::kNone;
+        table.add({std::string(comm::name_of(m.operation)), row.level, row.load, dtype_of(m), redop_of(m),
+                   std::int64_t{row.root}, m.in_place ? "in-place" : "out-of-place", std::int64_t{row.ranks},
+                   static_cast<std::int64_t>(m.bytes(row.ranks)), static_cast<std::int64_t>(m.part),
+                   static_cast<std::int64_t>(s.n), s.median, s.mean, one ? none : s.median,
+                   one ? none : s.p95, one ? none : s.p99, s.ci95.low, s.ci95.high, one ? none : s.min,
+                   one ? none : s.max, deviation_percent(row.us, s.mean), m.algbw_GBps(s.median, row.ranks),
+                   m.busbw_GBps(s.median, row.ranks), wrong_of(row.wrong), std::string()});
+    }
+    return std::move(table).table();
+}
+
+results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& options) {
+    Rows table("nonblocking");
+    for (const auto& row : sweep.started()) {
+        std::vector<double> overlap;
+        for (std::size_t call = 0; call < row.overall.size(); ++call)
+            overlap.push_back(std::clamp(
+                100 * (1 - (row.overall[call] - row.compute[call]) / stats::summarise(row.pure).median), 0.0,
+                100.0));
+        const auto percent = stats::estimate_median(overlap);
+        const auto median = [](const std::vector<double>& us) { return stats::summarise(us).median; };
+        table.add({std::string(comm::name_of(row.message.operation)), row.level, row.load,
+                   dtype_of(row.message), redop_of(row.message), std::int64_t{row.ranks},
+                   static_cast<std::int64_t>(row.message.bytes(row.ranks)), options.text("progress"),
+                   static_cast<std::int64_t>(row.overall.size()), median(row.overall), median(row.compute),
+                   median(row.init), median(row.test), median(row.wait), median(row.pure), percent.value,
+                   percent.ci.low, percent.ci.high, std::string()});
+    }
+    return std::move(table).table();
+}
+
+results::Table buckets_table(const results::Run& run, const BucketRows& buckets, const BucketTable& model,
+                             int ranks) {
+    Rows table("buckets");
+    for (std::size_t b = 0; b < buckets.messages.size(); ++b) {
+        const auto& s = summary_of(run, fmt::format("bucket {}", b));
+        const auto& m = buckets.messages[b];
+        table.add({static_cast<std::int64_t>(b), model.rows[b].parameters, model.rows[b].elements,
+                   dtype_of(m), model.rows[b].bytes, s.median, s.ci95.low, s.ci95.high,
+                   m.algbw_GBps(s.median, ranks), m.busbw_GBps(s.median, ranks), wrong_of(buckets.wrong[b])});
+    }
+    return std::move(table).table();
+}
+
+// Rows of one operation in one form, over sizes.
+using Form = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
+Form form_of(const MessageRow& row) {
+    return {std::string(comm::name_of(row.message.operation)), row.level, row.load, dtype_of(row.message),
+            redop_of(row.message), row.message.in_place ? "in-place" : "out-of-place"};
+}
+
+// Forms in the order in which they were timed.
+std::vector<std::pair<Form, std::vector<const MessageRow*>>> by_form(const Sweep& sweep) {
+    std::vector<std::pair<Form, std::vector<const MessageRow*>>> forms;
+    for (const auto& row : sweep.rows()) {
+        const Form form = form_of(row);
+        auto found = std::ranges::find(forms, form, [](const auto& one) { return one.first; });
+        if (found == forms.end()) found = forms.insert(forms.end(), {form, {}});
+        found->second.push_back(&row);
+    }
+    return forms;
+}
+
+std::string mark_of(const stats::LineFit& fit) {
+    constexpr double kFar = 0.5;
+    if (!std::isfinite(fit.beta)) return "too few message sizes for a line";
+    if (fit.beta == 0) return "larger messages take no longer: the sizes are too small for a bandwidth";
+    if (fit.worst > kFar) return "not one line: the library or the caches change on the way";
+    return "";
+}
+
+results::Table fits_table(const results::Run& run, const Sweep& sweep) {
+    Rows table("fits");
+    for (const auto& [form, rows] : by_form(sweep)) {
+        if (rows.front()->message.operation == Operation::barrier) continue;
+        std::vector<stats::LinePoint> points;
+        for (const auto* row : rows)
+            if (const double us = summary_of(run, row->name()).median; us > 0)
+                points.push_back({static_cast<double>(row->message.bytes(row->ranks)), us});
+        const auto fit = stats::fit_line(points);
+        const auto& [op, level, load, dtype, redop, place] = form;
+        const auto bandwidth = [](double beta) { return beta > 0 ? 1 / beta / kPerByte : stats::kNone; };
+        table.add({op, level, load, dtype, redop, place, static_cast<std::int64_t>(fit.n), fit.alpha,
+                   fit.alpha_ci.low, fit.alpha_ci.high, bandwidth(fit.beta), bandwidth(fit.beta_ci.high),
+                   bandwidth(fit.beta_ci.low), fit.beta > 0 ? fit.alpha / fit.beta : stats::kNone,
+                   100 * fit.worst, mark_of(fit)});
+    }
+    return std::move(table).table();
+}
+
+// Out of place where there is such a form; one type and reduction at a time.
+std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> timed_of(const results::Run& run,
+                                                                                    const Sweep& sweep) {
+    std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> all;
+    for (const auto& row : sweep.rows()) {
+        const auto operation = row.message.operation;
+        if (row.message.in_place && comm::has_out_of_place(operation)) continue;
+        if (comm::reduces(operation) &&
+            (row.message.reduction.op != comm::ReduceOp::sum || row.message.reduction.average))
+            continue;
+        const auto& s = summary_of(run, row.name());
+        all[{row.level, row.load, dtype_of(row.message)}][{operation, row.message.bytes(row.ranks)}] = {
+            s.median, s.ci95};
+    }
+    return all;
+}
+
+results::Table guidelines_table(const results::Run& run, const Sweep& sweep, const std::string& library) {
+    Rows table("guidelines");
+    for (const auto& [group, timed] : timed_of(run, sweep)) {
+        const auto& [level, load, dtype] = group;
+        for (const auto& row : check_guidelines(timed))
+            table.add({row.guideline, level, load, dtype, static_cast<std::int64_t>(row.bytes), row.left_us,
+                       row.right_us, row.left_us / row.right_us, row.verdict,
+                       row.verdict == "VIOLATED" ? tuning_of(row.left, library) : ""});
+    }
+    return std::move(table).table();
+}
+
+// One warning for a guideline, with the size at which it is broken most.
+void warn_of_guidelines(results::Run& run, const results::Table& table) {
+    const auto& names = *table.find<std::string>("guideline");
+    const auto& verdicts = *table.find<std::string>("verdict");
+    const auto& tunings = *table.find<std::string>("tuning");
+    const auto& ratios = *table.find<double>("ratio");
+    const auto& bytes = *table.find<std::int64_t>("bytes");
+    std::map<std::string, std::vector<std::size_t>> broken;
+    for (std::size_t row = 0; row < names.size(); ++row)
+        if (verdicts[row] == "VIOLATED") broken[names[row]].push_back(row);
+    for (const auto& [name, rows] : broken) {
+        const auto worst = *std::ranges::max_element(rows, {}, [&](std::size_t row) { return ratios[row]; });
+        run.warnings.push_back(fmt::format(
+            "{} is violated at {} message size(s), most at {} ({:.2f} times): the library chooses a slow "
+            "algorithm there; try {}",
+            name, rows.size(), base::human_bytes(static_cast<double>(bytes[worst])), ratios[worst],
+            tunings[worst]));
+    }
+}
+
+double drift_ppm(const measure::ClockOffset& begin, const measure::ClockOffset& end) {
+    constexpr double kLongEnough = 1;  // seconds
+    const double apart = end.at_s - begin.at_s;
+    return apart < kLongEnough ? stats::kNone : 1e6 * (end.offset_s - begin.offset_s) / apart;
+}
+
+results::Table clocks_table(const Sweep& sweep, comm::Communicator& control) {
+    const auto hosts = comm::gather_texts(control, host::host_name());
+    Rows table("clocks");
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        const auto& clock = sweep.clocks()[rank];
+        const auto& end = sweep.clocks_at_end();
+        table.add({static_cast<std::int64_t>(rank), hosts[rank], clock.offset_s * 1e6, clock.error_s * 1e6,
+                   rank == 0 || end.empty() ? stats::kNone : drift_ppm(clock, end[rank]),
+                   sweep.arrivals().late_s(rank) * 1e6, sweep.arrivals().last_share(rank)});
+    }
+    return std::move(table).table();
+}
+
+}  // namespace
+
+void add_collectives_tables(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
+                            const std::string& library, comm::Communicator& control) {
+    const auto clocks = clocks_table(sweep, control);
+    if (!sweep.rows().empty()) {
+        run.tables.push_back(messages_table(run, sweep));
+        run.tables.push_back(fits_table(run, sweep));
+        auto guidelines = guidelines_table(run, sweep, library);
+        warn_of_guidelines(run, guidelines);
+        if (!guidelines.find<std::string>("guideline")->empty()) run.tables.push_back(std::move(guidelines));
+    }
+    if (!sweep.started().empty()) run.tables.push_back(nonblocking_table(sweep, options));
+    if (sweep.buckets())
+        run.tables.push_back(buckets_table(run, *sweep.buckets(), *options.model, control.world_size()));
+    if (control.world_size() > 1) run.tables.push_back(clocks);
+}
+
+}  // namespace ranklab::experiments

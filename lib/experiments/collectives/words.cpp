@@ -1,0 +1,124 @@
+#include "experiments/collectives/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using comm::DType;
+using comm::ReduceOp;
+
+struct TypeWord {
+    std::string_view word;
+    DType type;
+    std::string_view of_nccl_tests;
+};
+constexpr std::array<TypeWord, 7> kTypes{{{"fp32", DType::f32, "float"},
+                                          {"fp16", DType::f16, "half"},
+                                          {"bf16", DType::bf16, "bfloat16"},
+                                          {"fp64", DType::f64, "double"},
+                                          {"int32", DType::i32, "int32"},
+                                          {"int64", DType::i64, "int64"},
+                                          {"uint8", DType::u8, "uint8"}}};
+constexpr std::array<std::pair<std::string_view, Reduction>, 4> kReductions{
+    {{"sum", {ReduceOp::sum}}, {"min", {ReduceOp::min}}, {"max", {ReduceOp::max}}, {"avg", {ReduceOp::sum, true}}}};
+
+template <class Table, class Word>
+std::vector<std::string> words_of(const Table& table, Word word) {
+    std::vector<std::string> words;
+    for (const auto& row : table) words.emplace_back(word(row));
+    return words;
+}
+
+// Where the word belongs to another option.
+std::string belongs_elsewhere(const std::string& word) {
+    const auto is_among = [&](const std::vector<std::string>& words) {
+        return std::ranges::find(words, word) != words.end();
+    };
+    if (is_among(operation_words())) return fmt::format(" ({} is an operation: --op {})", word, word);
+    if (is_among(reduction_words())) return fmt::format(" ({} is a reduction: --redop {})", word, word);
+    if (is_among(type_words())) return fmt::format(" ({} is a type: --datatype {})", word, word);
+    return "";
+}
+
+// The places in `words` that the option names; `other` are second words for the same places.
+std::vector<std::size_t> chosen(const options::Options& options, const std::string& name,
+                                const std::vector<std::string>& words,
+                                const std::vector<std::string>& other = {}) {
+    std::vector<std::size_t> places;
+    for (const auto& part : base::split(options.text(name), ',')) {
+        const std::string word = base::trim(part);
+        const std::size_t before = places.size();
+        for (std::size_t i = 0; i < words.size(); ++i)
+            if (word == "all" || word == words[i] || (i < other.size() && word == other[i]))
+                places.push_back(i);
+        if (places.size() > before) continue;
+        const std::string elsewhere = belongs_elsewhere(word);
+        throw base::OptionError(fmt::format("there is no --{} '{}'; give {} or all{}", name,
+                                            base::printable(word, 60), base::join(words, ", "),
+                                            elsewhere.empty() ? base::or_did_you_mean(word, words) : elsewhere));
+    }
+    std::ranges::sort(places);
+    places.erase(std::ranges::unique(places).begin(), places.end());
+    return places;
+}
+
+}  // namespace
+
+std::string_view word_of(DType dtype) {
+    return std::ranges::find(kTypes, dtype, &TypeWord::type)->word;
+}
+
+std::string_view word_of(const Reduction& reduction) {
+    return std::ranges::find_if(kReductions, [&](const auto& row) {
+               return row.second.op == reduction.op && row.second.average == reduction.average;
+           })->first;
+}
+
+std::vector<std::string> operation_words() {
+    return words_of(comm::kOperationNames, [](auto name) { return name; });
+}
+std::vector<std::string> type_words() {
+    return words_of(kTypes, [](const auto& row) { return row.word; });
+}
+std::vector<std::string> reduction_words() {
+    return words_of(kReductions, [](const auto& row) { return row.first; });
+}
+
+std::vector<comm::Operation> chosen_operations(const options::Options& options) {
+    std::vector<comm::Operation> all;
+    for (const std::size_t place : chosen(options, "op", operation_words()))
+        all.push_back(static_cast<comm::Operation>(place));
+    return all;
+}
+
+std::vector<DType> chosen_types(const options::Options& options) {
+    const auto other = words_of(kTypes, [](const auto& row) { return row.of_nccl_tests; });
+    std::vector<DType> all;
+    for (const std::size_t place : chosen(options, "datatype", type_words(), other))
+        all.push_back(kTypes[place].type);
+    return all;
+}
+
+std::vector<Reduction> chosen_reductions(const options::Options& options) {
+    std::vector<Reduction> all;
+    for (const std::size_t place : chosen(options, "redop", reduction_words()))
+        all.push_back(kReductions[place].second);
+    return all;
+}
+
+DType type_named(const std::string& word) {
+    const auto found = std::ranges::find(kTypes, word, &TypeWord::word);
+    if (found != kTypes.end()) return found->type;
+    throw base::DataError(fmt::format("there is no element type '{}'; the types are {}",
+                                      base::printable(word, 40), base::join(type_words(), ", ")));
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,36 @@
+// How operations, element types and reductions are called on the command line and in tables.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/operation.hpp"
+#include "options/options.hpp"
+
+namespace ranklab::experiments {
+
+/// sum, min, max; avg is a sum that is divided by the number of ranks.
+struct Reduction {
+    comm::ReduceOp op = comm::ReduceOp::sum;
+    bool average = false;
+};
+
+std::string_view word_of(comm::DType dtype);  ///< "fp32"
+std::string_view word_of(const Reduction& reduction);
+
+/// The words of all of them, for --list and errors.
+std::vector<std::string> operation_words();
+std::vector<std::string> type_words();
+std::vector<std::string> reduction_words();
+
+/// What an option names, in the order of the tables above, each once; nccl-tests' words for types, too.
+/// OptionError for an unknown word, which says what it is where another option takes it.
+std::vector<comm::Operation> chosen_operations(const options::Options& options);
+std::vector<comm::DType> chosen_types(const options::Options& options);
+std::vector<Reduction> chosen_reductions(const options::Options& options);
+
+/// Of one word, as a table of buckets has it; DataError where it is none.
+comm::DType type_named(const std::string& word);
+
+}  // namespace ranklab::experiments

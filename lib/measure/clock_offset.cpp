@@ -1,0 +1,71 @@
+#include "measure/clock_offset.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
+
+namespace ranklab::measure {
+namespace {
+
+constexpr int kTag = 7473;
+
+double received(comm::Communicator& control, int from) {
+    double value = 0;
+    comm::receive(control, comm::view(std::span(&value, 1)), from, kTag);
+    return value;
+}
+
+void send(comm::Communicator& control, double value, int to) {
+    comm::send(control, comm::view(std::span<const double>(&value, 1)), to, kTag);
+}
+
+// Rank 0's part: when the other answered, between the two moments at which this rank asked and heard.
+ClockOffset ask(comm::Communicator& control, int rank, int rounds) {
+    ClockOffset best{.error_s = std::numeric_limits<double>::infinity()};
+    for (int round = 0; round < rounds; ++round) {
+        const double asked = clock_seconds();
+        send(control, asked, rank);
+        const double theirs = received(control, rank);
+        const double heard = clock_seconds();
+        const double error = (heard - asked) / 2;
+        if (error < best.error_s) best = {theirs - (asked + heard) / 2, error, theirs};
+    }
+    return best;
+}
+
+void answer(comm::Communicator& control, int rounds) {
+    for (int round = 0; round < rounds; ++round) {
+        received(control, 0);
+        send(control, clock_seconds(), 0);
+    }
+}
+
+}  // namespace
+
+std::vector<ClockOffset> clock_offsets(comm::Communicator& control, int rounds) {
+    const int ranks = control.world_size();
+    std::vector<ClockOffset> all(static_cast<std::size_t>(ranks));
+    all[0].at_s = clock_seconds();
+    for (int rank = 1; rank < ranks; ++rank) {
+        if (control.rank() == 0) all[static_cast<std::size_t>(rank)] = ask(control, rank, rounds);
+        if (control.rank() == rank) answer(control, rounds);
+    }
+    control.broadcast(comm::view(std::as_writable_bytes(std::span(all))), 0);
+    return all;
+}
+
+double clock_resolution() {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int look = 0; look < 1000; ++look) {
+        const auto begin = base::Clock::now();
+        auto end = begin;
+        while (end == begin) end = base::Clock::now();
+        shortest = std::min(shortest, base::seconds_between(begin, end));
+    }
+    return shortest;
+}
+
+}  // namespace ranklab::measure

@@ -1,0 +1,30 @@
+// How far the ranks' clocks are apart: moments of one rank in another one's time.
+#pragma once
+
+#include <vector>
+
+#include "base/clock.hpp"
+#include "comm/communicator.hpp"
+
+namespace ranklab::measure {
+
+/// base::Clock of this process, in seconds.
+inline double clock_seconds() {
+    return base::seconds_of(base::Clock::now().time_since_epoch());
+}
+
+/// A rank's clock against rank 0's.
+struct ClockOffset {
+    double offset_s = 0;  ///< this rank's clock minus rank 0's
+    double error_s = 0;   ///< half the shortest round trip, within which the offset is sure; 0 on rank 0
+    double at_s = 0;      ///< when it was taken, by this rank's clock
+};
+
+/// Asks each rank in turn, by `rounds` messages there and back, of which the quickest counts (Cristian 1989).
+/// Collective; host memory, over the MPI backend, or one rank. By rank, the same on all ranks.
+std::vector<ClockOffset> clock_offsets(comm::Communicator& control, int rounds = 30);
+
+/// The shortest time above 0 that the clock tells, of many looks.
+double clock_resolution();
+
+}  // namespace ranklab::measure
