@@ -18,9 +18,9 @@ using model::Message;
 using results::Run;
 using results::Table;
 
-constexpr std::size_t kMostCurves = 5;   // in a picture
+constexpr std::size_t kMostCurves = 5;  // in a picture
 constexpr std::size_t kMostPictures = 3;
-constexpr int kPieces = 48;              // of a fitted line
+constexpr int kPieces = 48;  // of a fitted line
 constexpr const char* kFitted = "fitted: latency + size / bandwidth";
 
 // The fit of that curve: alpha and 1 / bandwidth.
@@ -96,8 +96,8 @@ void add_curve(Chart& times, Chart& rates, const Run& run, const Curve& curve, c
     times.series.push_back(std::move(time));
     times.series.push_back(fitted_line(curve, fit, colour, [](double, double us) { return us; }));
     rates.series.push_back(std::move(rate));
-    rates.series.push_back(fitted_line(
-        curve, fit, colour, [&](double bytes, double us) { return factor * bytes / us / 1e3; }));
+    rates.series.push_back(
+        fitted_line(curve, fit, colour, [&](double bytes, double us) { return factor * bytes / us / 1e3; }));
 }
 
 // In place only where nothing is out of place: one beside the other no reader would tell them apart.
@@ -160,7 +160,8 @@ std::vector<NumberTable> tables_of(const Run& run) {
           {"nonblocking", "What started operations hide"},
           {"buckets", "Gradient buckets"},
           {"clocks", "Clocks, and who came late"}})
-        if (auto table = stored_table(run, name, title); !table.rows.empty()) tables.push_back(std::move(table));
+        if (auto table = stored_table(run, name, title); !table.rows.empty())
+            tables.push_back(std::move(table));
     return tables;
 }
 
@@ -178,7 +179,8 @@ std::vector<CollectiveFigures> collective_figures(const Source& source, std::siz
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.load(groups[i]->newest.id);
         const auto ranks = model::counted(groups[i]->ranks, "rank");
-        all.push_back({fmt::format("{} on {}", cut(titles[i], 200), ranks), pictures_of(run), tables_of(run)});
+        all.push_back(
+            {fmt::format("{} on {}", cut(titles[i], 200), ranks), pictures_of(run), tables_of(run)});
         for (auto& figure : all.back().figures) {
             figure.chart.title += fmt::format(", {}", ranks);
             if (i > 0) figure.chart.name += fmt::format("_run_{}", i + 1);

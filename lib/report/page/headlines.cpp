@@ -36,11 +36,12 @@ std::string rate_of(const std::string& command) {
 
 // What the plain measurements of a run of comm are of: its first operation's largest message.
 std::string calls_of(const results::Run& run) {
-    const auto first = [&](const char* key) { return run.setting(key).substr(0, run.setting(key).find(',')); };
-    const auto last = base::number_in(base::split(run.setting("sizes").empty() ? run.setting("max-bytes")
-                                                                               : run.setting("sizes"),
-                                                  ',')
-                                          .back());
+    const auto first = [&](const char* key) {
+        return run.setting(key).substr(0, run.setting(key).find(','));
+    };
+    const auto last = base::number_in(
+        base::split(run.setting("sizes").empty() ? run.setting("max-bytes") : run.setting("sizes"), ',')
+            .back());
     if (const auto model = run.setting("from-model"); !model.empty()) return "Buckets of " + model;
     return fmt::format("{} of {}{}", first("op"), first("datatype"),
                        last ? ", " + model::size_text(*last) : "");
@@ -129,7 +130,8 @@ std::string no_interval(const Group& group, const std::string& measurement) {
 std::string cost_of(const Group& group, const std::string& measurement) {
     if (group.newest.command == "io") return model::place_text(model::storage_place(group.newest));
     if (model::is_comm(group.newest))
-        return fmt::format("{} us a call", model::number(model::estimate(group, vocabulary::kCallTime).value));
+        return fmt::format("{} us a call",
+                           model::number(model::estimate(group, vocabulary::kCallTime).value));
     const model::Cores& cores = group.cores.common();
     if (!cores.known()) return "cores not known: " + cores.why_not;
     const double each = model::estimate(group, measurement).value / static_cast<double>(cores.count);
