@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/formats/comm_tables.hpp"
 #include "report/formats/parts.hpp"
@@ -83,8 +84,9 @@ std::string timer(const Run& run) {
 std::string late(const Run& run) {
     const std::string rank = fact(run, "late_rank");
     if (rank.empty()) return "";
-    return fmt::format("rank {} on {} comes last to most calls, {} us behind the first", rank,
-                       fact(run, "late_host"), fact(run, "late_us"));
+    const auto us = base::number_in(fact(run, "late_us"));
+    return fmt::format("rank {} on {}, by {} a call (median)", rank, fact(run, "late_host"),
+                       readable_time(us.value_or(stats::kNone) * kMicro));
 }
 
 std::string guidelines(const Run& run) {
@@ -118,7 +120,7 @@ std::string ranks_of(const Run& run) {
 }  // namespace
 
 std::string comm_tables(const Run& run) {
-    return messages_text(run) + nonblocking_text(run) + buckets_text(run);
+    return nccl_text(run) + nonblocking_text(run);
 }
 
 std::string comm_answer(const Run& run) {

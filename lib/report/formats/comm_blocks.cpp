@@ -91,11 +91,11 @@ std::string buckets_text(const Run& run) {
     const Table* table = run.find_table("buckets");
     if (table == nullptr || model::row_count(*table) == 0) return "";
     const std::size_t rows = model::row_count(*table);
-    std::string text = fmt::format("# Gradient buckets of {}, in the order of a training step\n{}",
+    std::string text = fmt::format("#\n# Gradient buckets of {}, in the order of a training step\n{}",
                                    base::one_line(run.setting("from-model")), bucket_head());
     for (std::size_t row = 0; row < rows; ++row) text += bucket_row(*table, row);
     const auto* sum = run.find("buckets_time_s");
-    return text + fmt::format("# {:<20} : {} in {}\n#\n", "Sum of " + model::counted(rows, "bucket"),
+    return text + fmt::format("# {:<20} : {} in {}\n", "Sum of " + model::counted(rows, "bucket"),
                               model::size_text(sum_of(*table, "bytes")),
                               sum == nullptr ? "n/a" : readable_time(sum->summary));
 }

@@ -161,27 +161,43 @@ std::string setting_or(const Run& run, const char* key, const char* otherwise) {
     return value.empty() ? otherwise : value;
 }
 
-std::string preamble(const Run& run) {
+std::string step_of(const Run& run) {
+    if (!run.setting("sizes").empty() || !run.setting("from-model").empty()) return "none";
     const std::string bytes = run.setting("step-bytes");
-    const std::string step = bytes.empty() || bytes == "nan"
-                                 ? setting_or(run, "step-factor", "n/a") + "(factor)"
-                                 : bytes + "(bytes)";
-    const std::string memory = setting_or(run, "memory", "pageable");
-    std::string text = fmt::format(
-        "# ranklab comm {} {}, backend {}, {} memory\n# Collective test starting: ranklab comm\n"
-        "# nThread 1 nGpus {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: 1 "
-        "validation: {} graph: 0 unalign: {}\n#\n# Using devices\n",
-        run.version, base::one_line(run.fact("collectives", "library")), setting_or(run, "backend", "mpi"),
-        memory, memory == "device" ? 1 : 0, setting_or(run, "min-bytes", "n/a"),
-        setting_or(run, "max-bytes", "n/a"), step, setting_or(run, "warmup", "n/a"),
-        setting_or(run, "repetitions", "n/a"), setting_or(run, "check", "n/a"),
-        setting_or(run, "unalign", "0"));
+    return bytes.empty() || bytes == "nan" ? setting_or(run, "step-factor", "n/a") + "(factor)"
+                                           : bytes + "(bytes)";
+}
+
+std::string devices(const Run& run) {
+    std::string text = "# Using devices\n";
     for (std::size_t i = 0; i < std::min(run.hosts.size(), kMostRanks); ++i)
         text += fmt::format("#  Rank {:>2} on {:>10} device {}, cpus {}\n", run.hosts[i].rank,
                             base::one_line(run.hosts[i].host), base::one_line(run.hosts[i].device),
                             base::one_line(run.hosts[i].cpus));
     if (run.hosts.size() > kMostRanks) text += fmt::format("#  and {} more\n", run.hosts.size() - kMostRanks);
     return text;
+}
+
+// With nccl-tests' words; what it has and ranklab has not is what it would be there.
+std::string preamble(const Run& run, const std::vector<Message>& all) {
+    const auto [least, most] = std::ranges::minmax(all, {}, &Message::bytes);
+    const std::string library = run.fact("collectives", "library");
+    const std::string memory = setting_or(run, "memory", "pageable");
+    return fmt::format(
+               "# ranklab comm {}, {}, backend {}, {} memory\n# Collective test starting: ranklab comm\n"
+               "# nThread 1 nGpus {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: "
+               "1 "
+               "validation: {} graph: 0 unalign: {}\n#\n",
+               run.version, base::one_line(library.substr(0, library.find(','))),
+               setting_or(run, "backend", "mpi"), memory, memory == "device" ? 1 : 0, least.bytes, most.bytes,
+               step_of(run), setting_or(run, "warmup", "n/a"), setting_or(run, "repetitions", "n/a"),
+               setting_or(run, "check", "n/a"), setting_or(run, "unalign", "0")) +
+           devices(run);
+}
+
+std::string one_rank(const Run& run) {
+    if (run.hosts.size() > 1) return "";
+    return "# busbw is n/a: one rank sends nothing over a link, so a time is what a call costs alone\n";
 }
 
 }  // namespace
@@ -204,17 +220,19 @@ std::string in_width(double value, std::size_t width) {
     return fmt::format("{:{}.{}e}", value, width, width >= kTime ? 1 : 0);
 }
 
-std::string messages_text(const Run& run) {
-    const auto all = model::messages_of(run);
+std::string nccl_text(const Run& run) {
+    const auto messages = model::messages_of(run);
+    auto all = messages;
+    if (const Table* buckets = run.find_table("buckets"); buckets != nullptr)
+        for (auto& one : model::messages_in(*buckets)) all.push_back(std::move(one));
     if (all.empty()) return "";
     model::InOrderMet<std::tuple<std::string, std::string, std::string>, Block> blocks;
-    for (const auto& one : all) blocks[{one.op, one.level, one.load}].push_back(&one);
+    for (const auto& one : messages) blocks[{one.op, one.level, one.load}].push_back(&one);
     const bool per_iter = run.setting("per-iter") == "true";
-    std::string text = preamble(run);
+    std::string text = preamble(run, all);
     for (const auto& block : blocks.all()) text += block_text(block, per_iter);
-    if (std::ranges::all_of(all, [](const Message& one) { return one.ranks == 1; }))
-        text += "# busbw is n/a: one rank sends nothing over a link, so a time is what a call costs alone\n";
-    return text + footer(all) + "#\n# Collective test concluded: ranklab comm\n#\n";
+    return text + buckets_text(run) + one_rank(run) + footer(all) +
+           "#\n# Collective test concluded: ranklab comm\n#\n";
 }
 
 }  // namespace ranklab::report::formats

@@ -15,15 +15,15 @@ std::string type_word(const std::string& dtype);
 /// "#wrong"; below 0: not checked.
 std::string wrong_text(double elements);
 
-/// Preamble, a block for each operation (level, load) and footer, as nccl-tests has them: the columns that it
-/// has stand where it has them, and what it has not to their right. Every line but the rows begins with '#'.
-/// "" where nothing of the kind was measured.
-std::string messages_text(const results::Run& run);
+/// Preamble, a block for each operation (level, load), a model's buckets, and footer, as nccl-tests has them:
+/// the columns that it has stand where it has them, and what it has not to their right. Every line but the rows
+/// begins with '#'. "" where nothing of the kind was measured.
+std::string nccl_text(const results::Run& run);
 
 /// What started operations hide, by OSU's columns; "" where none were.
 std::string nonblocking_text(const results::Run& run);
 
-/// The buckets of --from-model, and their sum; "" without.
+/// Of it, the buckets of --from-model and their sum; "" without.
 std::string buckets_text(const results::Run& run);
 
 }  // namespace ranklab::report::formats

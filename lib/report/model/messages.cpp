@@ -6,9 +6,11 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/run_group.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -126,6 +128,20 @@ std::string size_text(double bytes) {
     const auto zero = text.find(".0 ");
     if (zero != std::string::npos && whole == std::floor(whole)) text.erase(zero, 2);
     return text;
+}
+
+// The names of single messages are time_us:OP:DTYPE:REDOP:BYTES and what else tells one apart.
+std::string headline_task(const Run& run) {
+    std::string what;
+    double largest = -1;
+    for (const auto& m : run.measurements) {
+        const auto words = base::split(m.name, ':');
+        if (words.size() < 5 || words[0] != vocabulary::kCallTime) continue;
+        const std::string one = fmt::format("{} of {}", words[1], words[2]);
+        if (what.empty()) what = one;
+        if (one == what) largest = std::max(largest, base::number_in(words[4]).value_or(-1));
+    }
+    return largest < 0 ? what : fmt::format("{}, {}", what, size_text(largest));
 }
 
 const Message* headline_message(const std::vector<Message>& messages) {

@@ -53,5 +53,7 @@ std::string size_text(double bytes);
 /// The first operation's largest message, out of place where there is one: what the plain `time_us` is of.
 /// nullptr where there is none.
 const Message* headline_message(const std::vector<Message>& messages);
+/// The same by the names of the measurements, of a run without its tables: "allreduce of fp32, 4 MiB".
+std::string headline_task(const results::Run& run);
 
 }  // namespace ranklab::report::model

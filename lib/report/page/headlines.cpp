@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
 #include "report/model/messages.hpp"
@@ -34,24 +33,11 @@ std::string rate_of(const std::string& command) {
     return "";
 }
 
-// What the plain measurements of a run of comm are of: its first operation's largest message.
-std::string calls_of(const results::Run& run) {
-    const auto first = [&](const char* key) {
-        return run.setting(key).substr(0, run.setting(key).find(','));
-    };
-    const auto last = base::number_in(
-        base::split(run.setting("sizes").empty() ? run.setting("max-bytes") : run.setting("sizes"), ',')
-            .back());
-    if (const auto model = run.setting("from-model"); !model.empty()) return "Buckets of " + model;
-    return fmt::format("{} of {}{}", first("op"), first("datatype"),
-                       last ? ", " + model::size_text(*last) : "");
-}
-
 // Settings that make it another task, not another way to do it.
 std::string task_of(const results::Run& run) {
     if (run.command == "io")
         return fmt::format("Writing {} × {}² float64", run.setting("files"), run.setting("size"));
-    if (model::is_comm(run)) return calls_of(run);
+    if (model::is_comm(run)) return model::headline_task(run);
     std::string task = run.setting("model").empty() ? run.command : run.setting("model");
     if (const auto data = run.setting("data"); !data.empty()) task += " on " + data;
     if (const auto width = run.setting("width"); !width.empty() && width != "1") task += ", width " + width;
