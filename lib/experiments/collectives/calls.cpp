@@ -40,7 +40,8 @@ class Loop {
         const double cpu_before = thread_cpu_seconds();
         const double begin = clock_seconds();
         policy_.between == Between::nothing_loop ? whole_loop() : one_by_one();
-        times_.off_core_s = clock_seconds() - begin - (thread_cpu_seconds() - cpu_before);
+        times_.wall_s = clock_seconds() - begin;
+        times_.off_core_s = times_.wall_s - (thread_cpu_seconds() - cpu_before);
         caller_.data.barrier();
         return std::move(times_);
     }

@@ -26,7 +26,8 @@ Fault parse_fault(const std::string& text);
 struct CallTimes {
     std::vector<double> seconds;  ///< of each counted call; of Between::nothing_loop one: the loop's, a call
     std::vector<double> came_s;   ///< when this rank came to each of them, by its clock
-    double off_core_s = 0;        ///< of the whole loop, in which this thread was not on a core
+    double wall_s = 0;            ///< of the whole loop
+    double off_core_s = 0;        ///< of it, in which this thread was not on a core
 };
 
 /// What the calls are made of; all outlive it.

@@ -17,6 +17,7 @@ namespace ranklab::experiments {
 struct Timed {
     double us = 0;
     stats::Interval ci;
+    std::size_t calls = 0;
 };
 /// Of one level, load, type and reduction; out of place where the operation can.
 using TimedMessages = std::map<std::pair<comm::Operation, std::uint64_t>, Timed>;
@@ -30,7 +31,7 @@ struct GuidelineRow {
 };
 
 /// At each size at which all operations of a guideline were timed. VIOLATED: the left side's interval lies
-/// above the right side's sum of upper ends, by more than a twentieth.
+/// above the right side's sum of upper ends, by more than a tenth; of fewer than 20 calls nobody can tell.
 std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
 /// What to try: the setting by which that library ("Open MPI v4.1.4, ...") takes another algorithm.

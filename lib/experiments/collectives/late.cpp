@@ -37,7 +37,8 @@ double second_largest(std::vector<double> values) {
 
 }  // namespace
 
-void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& off_core_s, double call_s) {
+void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& off_core_s,
+                   const std::vector<double>& wall_s) {
     for (std::size_t call = 0; call < came.rows(); ++call) {
         double first = stats::kNone;
         double last = stats::kNone;
@@ -58,9 +59,11 @@ void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& 
         if (last - first > error_s_) ++last_[who];
         ++calls_;
     }
-    if (off_core_s_.empty() || *std::ranges::max_element(off_core_s) > *std::ranges::max_element(off_core_s_)) {
-        off_core_s_ = off_core_s;
-        off_core_call_s_ = call_s;
+    off_core_s_.resize(came.ranks, 0);
+    wall_s_.resize(came.ranks, 0);
+    for (std::size_t rank = 0; rank < came.ranks; ++rank) {
+        off_core_s_[rank] += off_core_s[rank];
+        wall_s_[rank] += wall_s[rank];
     }
 }
 
@@ -101,10 +104,11 @@ LateRank Arrivals::by_arrival() const {
 LateRank Arrivals::by_core() const {
     if (off_core_s_.empty()) return {};
     const std::size_t who = largest(off_core_s_);
-    const double off = off_core_s_[who];
-    if (off < std::max(kWorthNaming, off_core_call_s_ / 2) || second_largest(off_core_s_) > off / 4) return {};
-    return {static_cast<int>(who), off,
-            fmt::format("is off its core for {} of each call, while the others wait in it", time_text(off))};
+    const double share = off_core_s_[who] / wall_s_[who];
+    if (!(share > 0.25) || second_largest(off_core_s_) > off_core_s_[who] / 4) return {};
+    return {static_cast<int>(who), off_core_s_[who] / static_cast<double>(calls_),
+            fmt::format("is off its core for {:.0f} % of its calls' time, while the others wait in them",
+                        100 * share)};
 }
 
 // Once is no habit, but it is what a maximum shows.

@@ -21,8 +21,10 @@ class Arrivals {
     /// `error_s`: how far moments of two ranks may be off.
     Arrivals(std::size_t ranks, double error_s) : error_s_(error_s), late_(ranks), last_(ranks, 0) {}
 
-    /// Rows are calls, columns ranks; NaN of ranks that had no part in them. `off_core_s`: by rank, a call.
-    void add(const measure::RankSamples& came, const std::vector<double>& off_core_s, double call_s);
+    /// Rows are calls, columns ranks; NaN of ranks that had no part in them. By rank: how long its thread was
+    /// not on a core while it made them, and how long they took.
+    void add(const measure::RankSamples& came, const std::vector<double>& off_core_s,
+             const std::vector<double>& wall_s);
 
     std::size_t calls() const { return calls_; }
     /// Median lateness behind the first rank; NaN without calls.
@@ -43,8 +45,7 @@ class Arrivals {
     std::vector<std::vector<double>> late_;  // by rank, the newest calls
     std::vector<std::size_t> last_;          // by rank: calls to which it came last
     std::vector<double> skews_;
-    std::vector<double> off_core_s_;  // by rank, a call, of the row where one was off most
-    double off_core_call_s_ = 0;      // how long a call took in that row
+    std::vector<double> off_core_s_, wall_s_;  // by rank, of all calls
     std::size_t calls_ = 0;
 };
 

@@ -11,9 +11,10 @@
 
 namespace ranklab::experiments {
 
-/// The numbers of one call. Whole numbers from 1, with a period of 8191 elements, so small that a sum over
-/// ranks is exact in the type whatever its order; where there are too many ranks for that, and for averages of
-/// floating-point numbers, a result may be off by (n + 2) units in the last place. Sums of uint8 wrap.
+/// The numbers of one call: whole numbers with a period of 8191 elements, so small that a sum over ranks fits
+/// into the type and is exact whatever its order. Where there are too many ranks for that, some of them send
+/// zeros, at each place others. An average of floating-point numbers may be off by (n + 2) units in the last
+/// place.
 class Pattern {
   public:
     /// `salt`: another one gives other numbers, so that what an earlier call left is wrong.
@@ -28,9 +29,6 @@ class Pattern {
     /// ... and not what the reduction makes of all ranks' elements.
     std::size_t wrong_of_reduction(const comm::BufferView& buffer, std::size_t first) const;
 
-    /// Whether sums are compared bit by bit.
-    bool is_exact() const { return exact_; }
-
   private:
     std::uint64_t number(int rank, std::size_t index) const;
     double reduced(std::size_t index) const;
@@ -40,7 +38,8 @@ class Pattern {
     int ranks_;
     std::uint64_t salt_;
     std::uint64_t most_ = 251;  // numbers are 1 ... most_
-    bool exact_ = true;
+    std::size_t every_ = 1;     // of so many ranks one sends such a number, the others 0
+    double tolerance_ = 0;      // relative
 };
 
 /// Host memory of a rank for one message: what it sends, or sends and receives in place, and poison where a

@@ -126,16 +126,18 @@ std::vector<double> Sweep::folded(const measure::RankSamples& all, double factor
     return us;
 }
 
-void Sweep::note_arrivals(const CallTimes& times, std::size_t rows, bool there,
-                          const measure::RankSamples& seconds) {
+void Sweep::note_arrivals(const CallTimes& times, std::size_t rows, bool there) {
     std::vector<double> came = times.came_s;
     for (double& at : came) at -= clocks_[static_cast<std::size_t>(control_.rank())].offset_s;
     came_ = gathered(came, rows, there);
-    const double calls = options_.policy.calls;
-    const auto off = gathered({times.off_core_s / calls}, 1, true);
-    const double call = stats::summarise(folded(seconds, 1)).median;
+    const auto loops = gathered({times.off_core_s, times.wall_s}, 2, true);
+    const std::span all(loops.values);
     const bool apart = options_.policy.between != Between::nothing_loop;
-    arrivals_.add(apart ? came_ : measure::RankSamples{came_.ranks, {}}, off.values, call);
+    const auto row = [&](std::size_t which) {
+        const auto cells = all.subspan(which * loops.ranks, loops.ranks);
+        return std::vector<double>(cells.begin(), cells.end());
+    };
+    arrivals_.add(apart ? came_ : measure::RankSamples{came_.ranks, {}}, row(0), row(1));
 }
 
 MessageRow Sweep::row_of(const Unit& unit, const Level& level) const {
@@ -168,7 +170,7 @@ void Sweep::time_message(const Unit& unit, Level& level) {
     const bool there =
         level.active && comm::takes_part(operation, level.data->rank(), level.ranks);
     const auto seconds = gathered(times.seconds, rows, there);
-    note_arrivals(times, rows, there, seconds);
+    note_arrivals(times, rows, there);
     row.us = folded(seconds, kMicro / comm::messages_of(operation));
     if (operation == comm::Operation::barrier && !loop && options_.policy.between == Between::barrier)
         row.wrong = early_leavers(seconds);

@@ -85,8 +85,7 @@ class Sweep {
     Caller caller_of(const std::vector<std::unique_ptr<comm::Prepared>>& calls, const Level& level) const;
     measure::RankSamples gathered(const std::vector<double>& mine, std::size_t rows, bool there);
     std::vector<double> folded(const measure::RankSamples& all, double factor) const;
-    void note_arrivals(const CallTimes& times, std::size_t rows, bool there,
-                       const measure::RankSamples& seconds);
+    void note_arrivals(const CallTimes& times, std::size_t rows, bool there);
     std::optional<std::int64_t> check(const Message& message, Level& level,
                                       const std::vector<comm::Transfer>& transfers,
                                       std::vector<std::unique_ptr<comm::Prepared>>& calls,

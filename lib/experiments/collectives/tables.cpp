@@ -151,13 +151,13 @@ std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> timed
     std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> all;
     for (const auto& row : sweep.rows()) {
         const auto operation = row.message.operation;
-        if (row.message.in_place && comm::has_out_of_place(operation)) continue;
+        if (row.ranks < 2 || (row.message.in_place && comm::has_out_of_place(operation))) continue;
         if (comm::reduces(operation) &&
             (row.message.reduction.op != comm::ReduceOp::sum || row.message.reduction.average))
             continue;
         const auto& s = summary_of(run, row.name());
         all[{row.level, row.load, dtype_of(row.message)}][{operation, row.message.bytes(row.ranks)}] = {
-            s.median, s.ci95};
+            s.median, s.ci95, s.n};
     }
     return all;
 }
