@@ -19,7 +19,7 @@ using results::Run;
 using results::Table;
 
 constexpr std::size_t kMostCurves = 5;  // in a picture
-constexpr std::size_t kMostPictures = 3;
+constexpr std::size_t kMostDrawn = 3 * kMostCurves;
 constexpr int kPieces = 48;  // of a fitted line
 constexpr const char* kFitted = "fitted: latency + size / bandwidth";
 
@@ -82,10 +82,18 @@ ChartPoint rate_point(const Run& run, const Table& table, const Message& one) {
             cell_of(run, table, "busbw_GBps", one.row)};
 }
 
-void add_curve(Chart& times, Chart& rates, const Run& run, const Curve& curve, const std::string& name) {
-    const Table& table = *run.find_table("messages");
-    const std::size_t colour = std::ranges::count(times.series, Look::points, &ChartSeries::look);
-    ChartSeries time{name, Look::points, colour, {}}, rate{name, Look::points, colour, {}};
+struct NamedCurve {
+    const Table* table = nullptr;  // that its messages are rows of
+    Curve curve;
+    std::string name = {};
+};
+
+void add_curve(Chart& times, Chart& rates, const Run& run, const NamedCurve& drawn) {
+    const Table& table = *drawn.table;
+    const Curve& curve = drawn.curve;
+    const std::size_t colour =
+        static_cast<std::size_t>(std::ranges::count(times.series, Look::points, &ChartSeries::look));
+    ChartSeries time{drawn.name, Look::points, colour, {}}, rate{drawn.name, Look::points, colour, {}};
     for (const auto& one : curve.messages) {
         if (one.bytes <= 0) continue;  // a barrier has no size
         time.points.push_back(time_point(run, table, one));
@@ -101,15 +109,25 @@ void add_curve(Chart& times, Chart& rates, const Run& run, const Curve& curve, c
 }
 
 // In place only where nothing is out of place: one beside the other no reader would tell them apart.
-std::vector<Curve> drawn_curves(const Run& run) {
-    std::vector<Curve> curves = model::curves_of(run);
-    const auto all = curves;
-    std::erase_if(curves, [&](const Curve& curve) {
-        return curve.first().in_place() && std::ranges::any_of(all, [&](const Curve& other) {
-                   return !other.first().in_place() && other.first().op == curve.first().op;
-               });
-    });
-    return curves;
+std::vector<NamedCurve> drawn_curves(const Run& run) {
+    const auto all = model::curves_of(run);
+    std::vector<NamedCurve> drawn;
+    std::vector<Message> firsts;
+    for (const auto& curve : all) {
+        const bool other = std::ranges::any_of(all, [&](const Curve& one) {
+            return !one.first().in_place() && one.first().op == curve.first().op;
+        });
+        if (curve.first().in_place() && other) continue;
+        drawn.push_back({run.find_table("messages"), curve});
+        firsts.push_back(curve.first());
+    }
+    for (auto& one : drawn) one.name = model::curve_name(one.curve.first(), firsts);
+    if (const Table* buckets = run.find_table("buckets"); buckets != nullptr) {
+        Curve curve{model::messages_in(*buckets)};
+        std::ranges::stable_sort(curve.messages, {}, &Message::bytes);
+        if (!curve.messages.empty()) drawn.push_back({buckets, std::move(curve), "gradient buckets"});
+    }
+    return drawn;
 }
 
 Words time_caption(const Run& run, std::size_t left_out) {
@@ -124,31 +142,28 @@ Words time_caption(const Run& run, std::size_t left_out) {
 }
 
 // Times and bus bandwidths of some curves.
-void add_pictures(std::vector<Figure>& figures, const Run& run, const std::vector<Curve>& curves,
-                  const std::vector<Message>& firsts, std::size_t begin) {
+void add_pictures(std::vector<Figure>& figures, const Run& run, const std::vector<NamedCurve>& curves,
+                  std::size_t begin) {
     Chart times = empty_chart("collectives_time", "Time of a call", "time of a call [us]");
     Chart rates = empty_chart("collectives_busbw", "Bus bandwidth", "bus bandwidth [GB/s]");
     for (std::size_t i = begin; i < std::min(curves.size(), begin + kMostCurves); ++i)
-        add_curve(times, rates, run, curves[i], model::curve_name(curves[i].first(), firsts));
-    const std::size_t most = kMostCurves * kMostPictures;
-    figures.push_back({times, time_caption(run, curves.size() - std::min(curves.size(), most)), {}});
+        add_curve(times, rates, run, curves[i]);
+    if (begin > 0)
+        for (Chart* chart : {&times, &rates}) chart->name += fmt::format("_{}", begin / kMostCurves + 1);
+    figures.push_back({times, time_caption(run, curves.size() - std::min(curves.size(), kMostDrawn)), {}});
     figures.push_back({rates, {definition(vocabulary::kBusBandwidth), " of the same calls."}, {}});
 }
 
 std::vector<Figure> pictures_of(const Run& run) {
     const auto curves = drawn_curves(run);
-    std::vector<Message> firsts;
-    for (const auto& curve : curves) firsts.push_back(curve.first());
     std::vector<Figure> figures;
-    for (std::size_t i = 0; i < curves.size() && i < kMostCurves * kMostPictures; i += kMostCurves) {
-        add_pictures(figures, run, curves, firsts, i);
-        for (std::size_t k = figures.size() - 2; i > 0 && k < figures.size(); ++k)
-            figures[k].chart.name += fmt::format("_{}", i / kMostCurves + 1);
-    }
+    for (std::size_t i = 0; i < std::min(curves.size(), kMostDrawn); i += kMostCurves)
+        add_pictures(figures, run, curves, i);
     std::erase_if(figures, [](const Figure& figure) { return figure.chart.empty(); });
-    if (!figures.empty())
-        figures.front().tables = {number_table(figures.front().chart),
-                                  stored_table(run, "messages", "all messages")};
+    if (figures.empty()) return figures;
+    figures.front().tables = {number_table(figures.front().chart)};
+    if (auto table = stored_table(run, "messages", "All messages"); !table.rows.empty())
+        figures.front().tables.push_back(std::move(table));
     return figures;
 }
 

@@ -119,9 +119,7 @@ Chart chart_of(const StepNetwork& beside, const Run& training, const Table& tabl
 std::vector<Figure> network_figures(const Source& source) {
     std::vector<const Group*> groups;
     for (const Group* group : model::recent_groups(source.grouped, "train", SIZE_MAX))
-        if (model::pays_network(group->newest, group->ranks) &&
-            model::network_group(source.grouped, *group) != nullptr)
-            groups.push_back(group);
+        if (model::pays_network(group->newest, group->ranks)) groups.push_back(group);
     std::ranges::stable_sort(groups,
                              [](const Group* a, const Group* b) { return a->last_utc > b->last_utc; });
     if (groups.size() > kMostTrainings) groups.resize(kMostTrainings);
@@ -130,12 +128,11 @@ std::vector<Figure> network_figures(const Source& source) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run& training = groups[i]->newest;
         const Table& table = *training.find_table("communication");
-        const Run comm = source.load(model::network_group(source.grouped, *groups[i])->newest.id);
-        const StepNetwork beside = model::step_network(comm, training);
-        if (beside.curve.empty()) continue;
-        figures.push_back({chart_of(beside, training, table, cut(titles[i], 120)),
-                           caption_of(beside, training),
-                           {costs_table(beside, training, table)}});
+        const auto beside = model::step_network(source.grouped, *groups[i], source.load);
+        if (!beside) continue;
+        figures.push_back({chart_of(*beside, training, table, cut(titles[i], 120)),
+                           caption_of(*beside, training),
+                           {costs_table(*beside, training, table)}});
         if (figures.size() > 1) figures.back().chart.name += fmt::format("_{}", figures.size());
     }
     return figures;

@@ -58,7 +58,7 @@ std::vector<std::string> phases_of(const Groups& groups) {
 // Where no run of comm says it of any of them.
 Words how_to_measure_the_network(const Source& source, const Groups& groups) {
     for (const model::Group* group : groups)
-        if (model::network_group(source.grouped, *group) != nullptr) return {};
+        if (model::step_network(source.grouped, *group, source.load)) return {};
     return {
         fmt::format(" No run here says what the network alone gives them: `mpirun -n {} ranklab comm "
                     "--from-model {}` would.",

@@ -16,8 +16,8 @@ std::string type_word(const std::string& dtype);
 std::string wrong_text(double elements);
 
 /// Preamble, a block for each operation (level, load), a model's buckets, and footer, as nccl-tests has them:
-/// the columns that it has stand where it has them, and what it has not to their right. Every line but the rows
-/// begins with '#'. "" where nothing of the kind was measured.
+/// the columns that it has stand where it has them, and what it has not to their right. Every line but the
+/// rows begins with '#'. "" where nothing of the kind was measured.
 std::string nccl_text(const results::Run& run);
 
 /// What started operations hide, by OSU's columns; "" where none were.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "base/text.hpp"
@@ -19,6 +19,7 @@ using results::Run;
 using results::Table;
 
 constexpr double kMicro = 1e-6;
+constexpr std::size_t kMostCandidates = 8;  // read whole
 constexpr const char* kReduces = "allreduce";
 
 // As they travel.
@@ -75,6 +76,22 @@ double sum_inside(const std::vector<BucketCost>& buckets, double BucketCost::*ti
         sum += bucket.*time;
     }
     return any ? sum : stats::kNone;
+}
+
+using Candidates = std::vector<std::pair<std::string, std::string>>;  // started, id
+
+std::optional<StepNetwork> best_of(Candidates candidates, const std::function<Run(const std::string&)>& load,
+                                   const Run& training) {
+    std::ranges::stable_sort(candidates, std::greater());
+    if (candidates.size() > kMostCandidates) candidates.resize(kMostCandidates);
+    std::optional<StepNetwork> newest;
+    for (const auto& [started, id] : candidates) {
+        StepNetwork beside = step_network(load(id), training);
+        if (beside.curve.empty()) continue;
+        if (beside.outside() == 0) return beside;
+        if (!newest) newest = std::move(beside);
+    }
+    return newest;
 }
 
 }  // namespace
@@ -139,28 +156,24 @@ StepNetwork step_network(const Run& comm, const Run& training) {
 std::optional<StepNetwork> step_network(const results::ResultFile& file, const Run& training) {
     const auto headers = file.runs();  // of thousands of runs without one of comm nothing more is read
     if (std::ranges::none_of(headers, [](const auto& run) { return run.command == "comm"; })) return {};
-    std::string id, started;
+    Candidates found;
     file.visit(
         results::Detail::settings,
         [&](const Run& run) {
             return run.hosts.size() == training.hosts.size() && is_network_of(run, training);
         },
-        [&](Run&& run) {
-            if (run.started_utc >= started) std::tie(id, started) = std::tie(run.id, run.started_utc);
-        });
-    if (id.empty()) return {};
-    StepNetwork beside = step_network(file.read(id, results::Detail::summaries), training);
-    if (beside.curve.empty()) return {};
-    return beside;
+        [&](Run&& run) { found.emplace_back(run.started_utc, run.id); });
+    return best_of(
+        found, [&](const std::string& id) { return file.read(id, results::Detail::summaries); }, training);
 }
 
-const Group* network_group(const GroupedRuns& grouped, const Group& training) {
-    const Group* newest = nullptr;
+std::optional<StepNetwork> step_network(const GroupedRuns& grouped, const Group& training,
+                                        const std::function<Run(const std::string&)>& load) {
+    Candidates found;
     for (const auto& group : grouped.groups())
-        if (group.ranks == training.ranks && is_network_of(group.newest, training.newest) &&
-            (newest == nullptr || newest->last_utc <= group.last_utc))
-            newest = &group;
-    return newest;
+        if (group.ranks == training.ranks && is_network_of(group.newest, training.newest))
+            found.emplace_back(group.last_utc, group.newest.id);
+    return best_of(found, load, training.newest);
 }
 
 }  // namespace ranklab::report::model

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,10 +47,12 @@ struct StepNetwork {
 };
 StepNetwork step_network(const results::Run& comm, const results::Run& training);
 
-/// By the newest valid run of comm that measured what these gradients meet: allreduce of their type by as
-/// many ranks, on the same hosts, by the same backend. Nothing where there is none.
+/// By a valid run of comm that measured what these gradients meet: allreduce of their type by as many ranks,
+/// on the same hosts, by the same backend. The newest one that reaches all buckets, otherwise the newest one;
+/// nothing where there is none.
 std::optional<StepNetwork> step_network(const results::ResultFile& file, const results::Run& training);
-/// The same among the groups' newest runs; nullptr where there is none.
-const Group* network_group(const GroupedRuns& grouped, const Group& training);
+/// The same among the groups' newest runs; `load` gives a run with its tables.
+std::optional<StepNetwork> step_network(const GroupedRuns& grouped, const Group& training,
+                                        const std::function<results::Run(const std::string& id)>& load);
 
 }  // namespace ranklab::report::model
