@@ -95,7 +95,7 @@ void add_curve(Chart& times, Chart& rates, const Run& run, const NamedCurve& dra
         static_cast<std::size_t>(std::ranges::count(times.series, Look::points, &ChartSeries::look));
     ChartSeries time{drawn.name, Look::points, colour, {}}, rate{drawn.name, Look::points, colour, {}};
     for (const auto& one : curve.messages) {
-        if (one.bytes <= 0) continue;  // a barrier has no size
+        if (one.bytes <= 0) continue;
         time.points.push_back(time_point(run, table, one));
         if (one.busbw > 0) rate.points.push_back(rate_point(run, table, one));
     }
@@ -117,7 +117,8 @@ std::vector<NamedCurve> drawn_curves(const Run& run) {
         const bool other = std::ranges::any_of(all, [&](const Curve& one) {
             return !one.first().in_place() && one.first().op == curve.first().op;
         });
-        if (curve.first().in_place() && other) continue;
+        if ((curve.first().in_place() && other) || curve.largest().bytes <= 0)
+            continue;  // a barrier has no size
         drawn.push_back({run.find_table("messages"), curve});
         firsts.push_back(curve.first());
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include "base/numbers.hpp"
@@ -76,9 +77,17 @@ std::string place_words(const Message& one) {
     return text;
 }
 
-template <class Member>
-bool differ(const std::vector<Message>& all, Member member) {
-    return std::ranges::any_of(all, [&](const Message& one) { return one.*member != all.front().*member; });
+// A barrier has no type, and few operations a reduction: what has none is not another one.
+bool differ(const std::vector<Message>& all, std::string Message::*member) {
+    std::set<std::string> values;
+    for (const auto& one : all) values.insert(one.*member);
+    values.erase("none");
+    return values.size() > 1;
+}
+
+bool has_other_place(const Message& one, const std::vector<Message>& others) {
+    return std::ranges::any_of(
+        others, [&](const Message& other) { return other.op == one.op && other.place != one.place; });
 }
 
 }  // namespace
@@ -107,9 +116,9 @@ std::vector<Curve> curves_of(const Run& run) {
 
 std::string curve_name(const Message& one, const std::vector<Message>& others) {
     std::string name = one.op;
-    if (differ(others, &Message::dtype)) name += " " + one.dtype;
+    if (differ(others, &Message::dtype) && one.dtype != "none") name += " " + one.dtype;
     if (differ(others, &Message::redop) && one.redop != "none") name += " " + one.redop;
-    if (differ(others, &Message::place)) name += ", " + one.place;
+    if (has_other_place(one, others)) name += ", " + one.place;
     return name + place_words(one);
 }
 
