@@ -164,7 +164,7 @@ void write_bucket_file(const TrainingOptions& options) {
     const fs::path target = checked_place(options.text("buckets"));
     std::error_code error;
     const bool replaces = fs::exists(target, error);
-    if (replaces) results::check_not_write_protected(target);
+    if (replaces) results::check_not_write_protected(target, kSetting);
     results::StagedFile staged(target, kSetting);
     if (replaces) staged.copy_permissions();
     check_memory(options);
