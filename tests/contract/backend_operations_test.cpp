@@ -1,5 +1,5 @@
-// Every backend's operations that are made ready once (comm/operation.hpp) do what they say, in both forms, by
-// run() and by start().
+// Every backend's operations that are made ready once (comm/operation.hpp) do what they say, in both forms,
+// by run() and by start().
 #include <gtest/gtest.h>
 
 #include <array>
@@ -146,7 +146,8 @@ TEST_P(Operations, WorkInPlace) {
         const auto prepared = GetParam().prepare(*comm_, transfer);
         prepared->run();
         const auto result = prepared->result();
-        const auto begin = static_cast<const float*>(result.data) - static_cast<const float*>(whole.view().data);
+        const auto begin =
+            static_cast<const float*>(result.data) - static_cast<const float*>(whole.view().data);
         const auto all = whole.values();
         return std::vector<float>(all.begin() + begin,
                                   all.begin() + begin + static_cast<std::ptrdiff_t>(result.count));
@@ -159,7 +160,8 @@ TEST_P(Operations, WorkInPlace) {
     const auto told = place(rank() == 0 ? values<float>(0, count) : std::vector<float>(count));
     EXPECT_EQ(run(Operation::broadcast, told, 0, count, count), values<float>(0, count));
     std::vector<float> own(count * n);
-    std::ranges::copy(values<float>(rank(), count), own.begin() + static_cast<std::ptrdiff_t>(rank() * count));
+    std::ranges::copy(values<float>(rank(), count),
+                      own.begin() + static_cast<std::ptrdiff_t>(rank() * count));
     const auto gathered = place(own);
     EXPECT_EQ(run(Operation::allgather, gathered, rank() * count, count, count * n),
               expected<float>(Operation::allgather, count));

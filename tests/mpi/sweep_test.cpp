@@ -1,6 +1,8 @@
 // A whole sweep between real ranks: all operations and types, every policy, faults that are found.
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "experiments/collectives/record.hpp"
 #include "experiments/collectives/sweep.hpp"
 #include "measure/clock_offset.hpp"
@@ -101,7 +103,8 @@ TEST(Sweep, AFlippedBitIsCounted) {
                             "flip:" + std::to_string(last)}));
     EXPECT_FALSE(swept.run.valid);
     EXPECT_EQ(swept.run.exit_code, 3);
-    for (const auto wrong : swept.wholes("wrong_elements")) EXPECT_EQ(wrong, 2) << "one element in each check";
+    for (const auto wrong : swept.wholes("wrong_elements"))
+        EXPECT_EQ(wrong, 2) << "one element in each check";
     EXPECT_THAT(swept.run.warnings.front(), HasSubstr("elements are wrong"));
 }
 

@@ -139,7 +139,7 @@ std::string rows_of(const train::GradientSync& sync, const std::vector<torch::Te
         if (static_cast<std::size_t>(elements) * base::size_of(type) != stamps[i].bytes)
             throw base::Error(fmt::format("internal: bucket {} of {} elements sends {} bytes", i, elements,
                                           stamps[i].bytes));
-        rows += fmt::format("{},{},{},{},{}\n", i, plan[i].size(), elements, base::gradient_type(type),
+        rows += fmt::format("{},{},{},{},{}\n", i, plan[i].size(), elements, base::word_of(type),
                             stamps[i].bytes);
     }
     return rows;

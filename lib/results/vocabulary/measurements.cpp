@@ -171,8 +171,9 @@ constexpr std::array kQuantities{
                    "first operation's largest message, out of place. With a suffix "
                    "(`time_us:allreduce:fp32:sum:1048576`): of that operation, type, reduction and message "
                    "size, and then what else tells it apart (in-place, loaded, host, hosts)."}),
-    shown(Shown::groups, "comm",
-          rate_of("algbw_GBps", "GB/s", "Message size S / time_us, of the same message; 1e9 bytes a second.")),
+    shown(
+        Shown::groups, "comm",
+        rate_of("algbw_GBps", "GB/s", "Message size S / time_us, of the same message; 1e9 bytes a second.")),
     shown(Shown::groups, "comm",
           rate_of("busbw_GBps", "GB/s",
                   "algbw_GBps times what each byte crosses the slowest link: allreduce 2 (n - 1) / n; "

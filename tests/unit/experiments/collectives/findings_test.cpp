@@ -114,8 +114,10 @@ TEST(Faults, AreReadAndRefused) {
     const auto sleep = parse_fault("sleep:2:20");
     EXPECT_EQ(sleep.sleeps_on_rank, 2);
     EXPECT_DOUBLE_EQ(sleep.sleep_s, 0.02);
-    for (const char* text : {"", "flip", "flip:-1", "sleep:1", "sleep:1:0", "sleep:1:nan", "sleep:x:20", "flip:1:2"})
-        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { parse_fault(text); }), HasSubstr("--fault"))
+    for (const char* text :
+         {"", "flip", "flip:-1", "sleep:1", "sleep:1:0", "sleep:1:nan", "sleep:x:20", "flip:1:2"})
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { parse_fault(text); }),
+                    HasSubstr("--fault"))
             << text;
 }
 

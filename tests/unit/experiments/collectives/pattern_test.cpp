@@ -65,7 +65,8 @@ TEST(Pattern, MinAndMaxAreFound) {
 }
 
 TEST(Pattern, AnAverageMayBeOffByTheLastPlacesAlone) {
-    const Message message{.operation = Operation::allreduce, .dtype = DType::f32, .reduction = {ReduceOp::sum, true}};
+    const Message message{
+        .operation = Operation::allreduce, .dtype = DType::f32, .reduction = {ReduceOp::sum, true}};
     const Pattern pattern(message, 3, 1);
     auto values = reduced<float>(pattern, DType::f32, 3, 1000, ReduceOp::sum);
     for (float& value : values) value *= 1.0F / 3;  // as a library that multiplies
