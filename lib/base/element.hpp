@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <string_view>
 
 namespace ranklab::base {
 
@@ -12,6 +14,22 @@ enum class Element { u8, i32, i64, f32, f64, f16, bf16 };
 constexpr std::size_t size_of(Element element) {
     constexpr std::array<std::size_t, 7> kBytes{1, 4, 8, 4, 8, 2, 2};
     return kBytes.at(static_cast<std::size_t>(element));
+}
+
+/// As command line, tables and files call them.
+inline constexpr std::array<std::string_view, 7> kElementWords{"uint8", "int32", "int64", "fp32",
+                                                               "fp64",  "fp16",  "bf16"};
+constexpr std::string_view word_of(Element element) {
+    return kElementWords.at(static_cast<std::size_t>(element));
+}
+constexpr std::optional<Element> element_named(std::string_view word) {
+    for (std::size_t i = 0; i < kElementWords.size(); ++i)
+        if (kElementWords[i] == word) return static_cast<Element>(i);
+    return std::nullopt;
+}
+constexpr bool is_floating(Element element) {
+    return element == Element::f32 || element == Element::f64 || element == Element::f16 ||
+           element == Element::bf16;
 }
 
 }  // namespace ranklab::base

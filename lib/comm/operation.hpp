@@ -31,7 +31,8 @@ constexpr std::string_view name_of(Operation operation) {
 
 /// Who moves what. With n ranks and `count` elements of a rank's part:
 ///   allreduce, broadcast, reduce, sendrecv, latency, bandwidth: send and receive hold `count`
-///   allgather: send `count`, receive n x count; reduce_scatter: the other way round; alltoall: both n x count
+///   allgather: send `count`, receive n x count; reduce_scatter: the other way round; alltoall: both n x
+///   count
 /// In place: reduce_scatter's `receive` holds the whole, all others' what it says above, and `send` lies in
 /// it: the whole of it (allreduce, reduce, alltoall, reduce_scatter) or this rank's part (allgather).
 /// broadcast is always in place: it has `receive` alone.

@@ -36,7 +36,8 @@ std::optional<std::int64_t> left_in(const fs::path& cgroup, bool version2) {
     const auto limit = number_in_file(cgroup / (version2 ? "memory.max" : "memory.limit_in_bytes"));
     const auto used = number_in_file(cgroup / (version2 ? "memory.current" : "memory.usage_in_bytes"));
     if (!limit || !used) return std::nullopt;
-    const auto cached = number_behind(cgroup / "memory.stat", version2 ? "inactive_file" : "total_inactive_file");
+    const auto cached =
+        number_behind(cgroup / "memory.stat", version2 ? "inactive_file" : "total_inactive_file");
     return std::max<std::int64_t>(0, *limit - *used + cached.value_or(0));
 }
 

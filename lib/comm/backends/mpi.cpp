@@ -184,9 +184,10 @@ BackendEntry mpi_entry() {
             .make = [](Communicator& control) { return control.split(0, control.rank()); },
             .library = MpiEnvironment::library_version,
             .prepare = prepare_mpi,
-            .offers = [](Operation operation, bool in_place) {
-                return in_place ? has_in_place(operation) : has_out_of_place(operation);
-            }};
+            .offers =
+                [](Operation operation, bool in_place) {
+                    return in_place ? has_in_place(operation) : has_out_of_place(operation);
+                }};
 }
 
 }  // namespace ranklab::comm

@@ -132,8 +132,8 @@ struct Reduction {
 std::vector<Reduction> reductions(const Parts& p, bool in_place_here) {
     std::vector<Reduction> all;
     for (const auto& piece : mpi_pieces(p.transfer.receive))
-        all.push_back({in_place_here ? MPI_IN_PLACE : p.in(piece.begin_bytes), p.out(piece.begin_bytes),
-                       piece.count});
+        all.push_back(
+            {in_place_here ? MPI_IN_PLACE : p.in(piece.begin_bytes), p.out(piece.begin_bytes), piece.count});
     return all;
 }
 
@@ -172,8 +172,10 @@ Forms reduce(const Parts& p) {
 
 Forms broadcast(const Parts& p) {
     const auto whole = p.length(p.transfer.receive.count);
-    return {.run = [whole, out = p.out(), root = p.transfer.root,
-                    comm = p.comm()] { check(MPI_Bcast(out, whole->count(), whole->type(), root, comm), "MPI_Bcast"); },
+    return {.run =
+                [whole, out = p.out(), root = p.transfer.root, comm = p.comm()] {
+                    check(MPI_Bcast(out, whole->count(), whole->type(), root, comm), "MPI_Bcast");
+                },
             .start =
                 [whole, out = p.out(), root = p.transfer.root, comm = p.comm()](Requests& requests) {
                     check(MPI_Ibcast(out, whole->count(), whole->type(), root, comm, &added(requests)),
@@ -183,17 +185,18 @@ Forms broadcast(const Parts& p) {
 
 Forms allgather(const Parts& p) {
     const auto part = p.length(p.transfer.send.count);
-    return {.run =
-                [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()] {
-                    check(MPI_Allgather(in, part->count(), part->type(), out, part->count(), part->type(), comm),
-                          "MPI_Allgather");
-                },
-            .start =
-                [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()](Requests& requests) {
-                    check(MPI_Iallgather(in, part->count(), part->type(), out, part->count(), part->type(),
-                                         comm, &added(requests)),
-                          "MPI_Iallgather");
-                }};
+    return {
+        .run =
+            [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()] {
+                check(MPI_Allgather(in, part->count(), part->type(), out, part->count(), part->type(), comm),
+                      "MPI_Allgather");
+            },
+        .start =
+            [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()](Requests& requests) {
+                check(MPI_Iallgather(in, part->count(), part->type(), out, part->count(), part->type(), comm,
+                                     &added(requests)),
+                      "MPI_Iallgather");
+            }};
 }
 
 // Its parts lie side by side: there are no pieces that one call could reduce.
@@ -216,8 +219,9 @@ Forms alltoall(const Parts& p) {
     const auto part = p.length(p.transfer.send.count / static_cast<std::size_t>(p.ranks()));
     return {.run =
                 [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()] {
-                    check(MPI_Alltoall(in, part->count(), part->type(), out, part->count(), part->type(), comm),
-                          "MPI_Alltoall");
+                    check(
+                        MPI_Alltoall(in, part->count(), part->type(), out, part->count(), part->type(), comm),
+                        "MPI_Alltoall");
                 },
             .start =
                 [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()](Requests& requests) {
@@ -247,11 +251,10 @@ Forms sendrecv(const Parts& p) {
 }
 
 Forms barrier(const Parts& p) {
-    return {.run = [comm = p.comm()] { check(MPI_Barrier(comm), "MPI_Barrier"); },
-            .start =
-                [comm = p.comm()](Requests& requests) {
-                    check(MPI_Ibarrier(comm, &added(requests)), "MPI_Ibarrier");
-                }};
+    return {
+        .run = [comm = p.comm()] { check(MPI_Barrier(comm), "MPI_Barrier"); },
+        .start = [comm = p.comm()](
+                     Requests& requests) { check(MPI_Ibarrier(comm, &added(requests)), "MPI_Ibarrier"); }};
 }
 
 Forms latency(const Parts& p) {

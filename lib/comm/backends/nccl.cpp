@@ -22,10 +22,11 @@ BackendEntry nccl_entry() {
             .make = make_or_refuse,
             .library = nccl_library_text,
             .prepare = prepare_nccl,
-            .offers = [](Operation operation, bool in_place) {
-                if (in_place) return has_in_place(operation) && operation != Operation::alltoall;
-                return has_out_of_place(operation);
-            }};
+            .offers =
+                [](Operation operation, bool in_place) {
+                    if (in_place) return has_in_place(operation) && operation != Operation::alltoall;
+                    return has_out_of_place(operation);
+                }};
 }
 
 }  // namespace ranklab::comm

@@ -95,9 +95,10 @@ BackendEntry self_entry() {
             },
             .library = [] { return std::string("ranklab"); },
             .prepare = prepare_self,
-            .offers = [](Operation operation, bool in_place) {
-                return in_place ? has_in_place(operation) : has_out_of_place(operation);
-            }};
+            .offers =
+                [](Operation operation, bool in_place) {
+                    return in_place ? has_in_place(operation) : has_out_of_place(operation);
+                }};
 }
 
 }  // namespace ranklab::comm

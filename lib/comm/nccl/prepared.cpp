@@ -111,9 +111,8 @@ Put bandwidth(const Parts& p) {
     return [p](const auto& nccl, auto comm, auto stream) {
         const int other = p.rank == 0 ? p.ranks - 1 : 0;
         for (int message = 0; message < messages_of(Operation::bandwidth); ++message) {
-            const auto rc = p.rank == 0
-                                ? nccl.send(p.in(), p.whole(), p.type(), other, comm, stream)
-                                : nccl.receive(p.out(), p.whole(), p.type(), other, comm, stream);
+            const auto rc = p.rank == 0 ? nccl.send(p.in(), p.whole(), p.type(), other, comm, stream)
+                                        : nccl.receive(p.out(), p.whole(), p.type(), other, comm, stream);
             if (rc != ncclSuccess) return rc;
         }
         return ncclSuccess;
@@ -177,8 +176,8 @@ std::unique_ptr<Prepared> prepare_nccl(Communicator& data, const Transfer& trans
     for (const auto* buffer : {&transfer.send, &transfer.receive})
         if (buffer->count > 0 && buffer->memory != Memory::device)
             throw base::NcclError("internal: an NCCL operation in host memory");
-    return std::make_unique<NcclPrepared>(
-        communicator, Parts{transfer, communicator.rank(), communicator.world_size()});
+    return std::make_unique<NcclPrepared>(communicator,
+                                          Parts{transfer, communicator.rank(), communicator.world_size()});
 }
 
 }  // namespace ranklab::comm

@@ -41,8 +41,8 @@ BucketRow row_in(std::string_view line, std::size_t number) {
         throw base::DataError(fmt::format("it has {} columns, not {}", cells.size(), kColumns));
     if (cells[0] != fmt::format("{}", number))
         throw base::DataError(fmt::format("its bucket is '{}'", base::printable(cells[0], 40)));
-    const auto type = base::gradient_type(std::string_view(cells[3]));
-    if (!type)
+    const auto type = base::element_named(cells[3]);
+    if (!type || !base::is_floating(*type))
         throw base::DataError(fmt::format("its dtype '{}' is none of fp32, fp16, bf16 and fp64",
                                           base::printable(cells[3], 40)));
     const BucketRow row{.parameters = whole_number(cells[1], "parameters"),

@@ -115,16 +115,15 @@ std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root,
         const bool own_part = message.operation == comm::Operation::allgather;
         const std::size_t element = comm::size_of(message.dtype);
         char* const in = !message.in_place ? send_.data() + plan_.unalign + call * send_stride
-                         : own_part ? out + static_cast<std::size_t>(rank) * message.part * element
-                                    : out;
+                         : own_part        ? out + static_cast<std::size_t>(rank) * message.part * element
+                                           : out;
         const auto& [op, average] = message.reduction;
-        transfers.push_back(
-            {.operation = message.operation,
-             .send = view_of(in, message.send_count(ranks), message.dtype, plan_.kind),
-             .receive = view_of(out, message.receive_count(ranks), message.dtype, plan_.kind),
-             .op = op,
-             .average = average,
-             .root = root});
+        transfers.push_back({.operation = message.operation,
+                             .send = view_of(in, message.send_count(ranks), message.dtype, plan_.kind),
+                             .receive = view_of(out, message.receive_count(ranks), message.dtype, plan_.kind),
+                             .op = op,
+                             .average = average,
+                             .root = root});
     }
     return transfers;
 }
@@ -132,7 +131,8 @@ std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root,
 HostSide::HostSide(const comm::Transfer& transfer) : transfer_(transfer), host_(transfer) {
     if (!is_on_device()) return;
     receive_ = Memory(transfer.receive.bytes(), MemoryKind::pageable);
-    host_.receive = view_of(receive_.data(), transfer.receive.count, transfer.receive.dtype, MemoryKind::pageable);
+    host_.receive =
+        view_of(receive_.data(), transfer.receive.count, transfer.receive.dtype, MemoryKind::pageable);
     host_.send.memory = comm::Memory::host;
     if (transfer.in_place()) {
         host_.send.data = receive_.data() + (static_cast<char*>(transfer.send.data) -
@@ -154,8 +154,7 @@ void HostSide::to_device() const {
 
 comm::BufferView HostSide::fetched(const comm::BufferView& on_device) const {
     if (!is_on_device() || on_device.count == 0) return on_device;
-    const auto offset =
-        static_cast<char*>(on_device.data) - static_cast<char*>(transfer_.receive.data);
+    const auto offset = static_cast<char*>(on_device.data) - static_cast<char*>(transfer_.receive.data);
     auto host = view_of(static_cast<char*>(host_.receive.data) + offset, on_device.count, on_device.dtype,
                         MemoryKind::pageable);
     device::copy_to_host(host.data, on_device.data, on_device.bytes(), device::compute_stream());

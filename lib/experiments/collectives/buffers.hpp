@@ -48,8 +48,8 @@ class Buffers {
   public:
     explicit Buffers(const BufferPlan& plan) : plan_(plan) {}
 
-    /// The transfers that calls take in turn: one, or with rotation as many as the pool holds. Valid until the
-    /// next call of it.
+    /// The transfers that calls take in turn: one, or with rotation as many as the pool holds. Valid until
+    /// the next call of it.
     std::vector<comm::Transfer> transfers(const Message& message, int root, int ranks, int rank);
 
   private:

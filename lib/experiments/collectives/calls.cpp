@@ -106,8 +106,8 @@ class Loop {
 
 int rank_in(const std::string& text, const std::string& word) {
     if (const auto rank = base::number_in<int>(word); rank && *rank >= 0) return *rank;
-    throw base::OptionError(fmt::format("--fault takes flip:RANK or sleep:RANK:MS, such as sleep:1:20; not '{}'",
-                                        base::printable(text, 60)));
+    throw base::OptionError(fmt::format(
+        "--fault takes flip:RANK or sleep:RANK:MS, such as sleep:1:20; not '{}'", base::printable(text, 60)));
 }
 
 }  // namespace

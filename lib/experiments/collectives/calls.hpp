@@ -33,7 +33,7 @@ struct CallTimes {
 /// What the calls are made of; all outlive it.
 struct Caller {
     comm::Communicator& data;
-    comm::Communicator& control;  ///< of the same ranks
+    comm::Communicator& control;                             ///< of the same ranks
     std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< taken in turn
     double clock_offset_s = 0;                               ///< this rank's clock minus the common one
     double ahead_s = 0;                                      ///< Between::window: until all have heard of it

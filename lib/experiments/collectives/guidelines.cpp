@@ -79,8 +79,8 @@ std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed) {
             const auto left = sum_of({guideline.left}, bytes, timed);
             const auto right = sum_of(guideline.right, bytes, timed);
             if (!left || !right) continue;
-            rows.push_back({text_of(guideline), guideline.left, bytes, left->us, right->us,
-                            verdict_of(*left, *right)});
+            rows.push_back(
+                {text_of(guideline), guideline.left, bytes, left->us, right->us, verdict_of(*left, *right)});
         }
     }
     return rows;
@@ -91,13 +91,14 @@ std::string tuning_of(Operation operation, const std::string& library) {
                                   : operation == Operation::reduce_scatter ? "reduce_scatter_block"
                                                                            : comm::name_of(operation);
     if (library.starts_with("Open MPI"))
-        return fmt::format("--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_{}_algorithm N (ompi_info "
-                           "--param coll tuned --level 9 lists N)",
-                           name);
+        return fmt::format(
+            "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_{}_algorithm N (ompi_info "
+            "--param coll tuned --level 9 lists N)",
+            name);
     if (library.starts_with("Intel"))
-        return fmt::format("I_MPI_ADJUST_{}=N", upper(operation == Operation::reduce_scatter
-                                                          ? std::string_view("reduce_scatter")
-                                                          : name));
+        return fmt::format(
+            "I_MPI_ADJUST_{}=N",
+            upper(operation == Operation::reduce_scatter ? std::string_view("reduce_scatter") : name));
     if (library.find("MPICH") != std::string::npos)
         return fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM=NAME (mpichversion and its documents list them)",
                            upper(name));

@@ -10,9 +10,9 @@
 namespace ranklab::experiments {
 namespace {
 
-constexpr std::size_t kMostKept = 4096;   // of each rank
-constexpr double kWorthNaming = 100e-6;   // seconds
-constexpr double kLongSingle = 15e-3;     // seconds, of one call alone: more than a time slice of the kernel
+constexpr std::size_t kMostKept = 4096;  // of each rank
+constexpr double kWorthNaming = 100e-6;  // seconds
+constexpr double kLongSingle = 15e-3;    // seconds, of one call alone: more than a time slice of the kernel
 
 std::string time_text(double seconds) {
     return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6) : fmt::format("{:.3g} ms", seconds * 1e3);

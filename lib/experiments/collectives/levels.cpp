@@ -59,16 +59,12 @@ bool has_levels(comm::Communicator& control) {
 
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, bool all) {
     std::vector<Level> levels;
-    levels.push_back({.name = "job",
-                      .ranks = control.world_size(),
-                      .active = true,
-                      .data = &data,
-                      .control = &control});
+    levels.push_back(
+        {.name = "job", .ranks = control.world_size(), .active = true, .data = &data, .control = &control});
     const HostPlace place = place_of(control);
     if (!all || place.hosts < 2) return levels;
     if (place.most_ranks > 1)
-        levels.push_back(
-            part_of(data, control, "host", place.host, place.ranks_here == place.most_ranks));
+        levels.push_back(part_of(data, control, "host", place.host, place.ranks_here == place.most_ranks));
     if (place.most_ranks > 1)
         levels.push_back(part_of(data, control, "hosts", place.is_first_here ? 0 : 1, place.is_first_here));
     return levels;

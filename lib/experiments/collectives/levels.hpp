@@ -10,8 +10,8 @@
 namespace ranklab::experiments {
 
 struct Level {
-    std::string name;  ///< job, host, hosts
-    int ranks = 1;     ///< that talk to each other; the same on all ranks of the job
+    std::string name;    ///< job, host, hosts
+    int ranks = 1;       ///< that talk to each other; the same on all ranks of the job
     bool active = true;  ///< whether this rank is one of them
     comm::Communicator* data = nullptr;
     comm::Communicator* control = nullptr;  ///< of the same ranks as `data`

@@ -16,7 +16,8 @@ struct Message {
     comm::DType dtype = comm::DType::f32;
     Reduction reduction = {};
     bool in_place = false;
-    std::size_t part = 0;  ///< elements: of one rank's part (allgather, reduce_scatter, alltoall), else of all
+    std::size_t part =
+        0;  ///< elements: of one rank's part (allgather, reduce_scatter, alltoall), else of all
 
     bool is_in_parts() const;
     /// Message size S, as the glossary counts it.
@@ -30,8 +31,8 @@ struct Message {
     std::string name(int ranks) const;
 };
 
-/// Sizes in bytes: from `smallest` to `largest`, each `factor` times the one before or, where `step` is not 0,
-/// that many bytes more. OptionError where there are none, or too many to be meant.
+/// Sizes in bytes: from `smallest` to `largest`, each `factor` times the one before or, where `step` is not
+/// 0, that many bytes more. OptionError where there are none, or too many to be meant.
 std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest, double factor,
                                          std::uint64_t step);
 

@@ -24,8 +24,8 @@ struct StartedTimes {
 /// Whether the operation has a started form that means something.
 bool can_start(comm::Operation operation);
 
-/// Collective. The compute is as long as the operation alone takes, its median over calls and its longest over
-/// ranks. A barrier stands before each call.
+/// Collective. The compute is as long as the operation alone takes, its median over calls and its longest
+/// over ranks. A barrier stands before each call.
 StartedTimes time_started(const Caller& caller, const Policy& policy, Help help, Compute& compute);
 
 }  // namespace ranklab::experiments

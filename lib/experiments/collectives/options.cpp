@@ -108,7 +108,9 @@ MemoryKind settle_memory(Options& options, const comm::BackendEntry& backend) {
         throw base::OptionError(fmt::format("the backend {} works in {} memory; --memory {} is not that",
                                             backend.name, on_device ? "device" : "host",
                                             options.text("memory")));
-    return on_device ? MemoryKind::device : options.is("memory", "pinned") ? MemoryKind::pinned : MemoryKind::pageable;
+    return on_device                        ? MemoryKind::device
+           : options.is("memory", "pinned") ? MemoryKind::pinned
+                                            : MemoryKind::pageable;
 }
 
 std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
@@ -120,9 +122,8 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
     if (!messages.empty()) return messages;
     if (ranks < 2 && std::ranges::all_of(chosen_operations(options), comm::is_between_two))
         throw base::OptionError("latency and bandwidth are between two ranks; start two: mpirun -n 2 ...");
-    throw base::OptionError(
-        fmt::format("--op {} has no form {} over {}; take --place both", options.text("op"),
-                    options.text("place"), backend.name));
+    throw base::OptionError(fmt::format("--op {} has no form {} over {}; take --place both",
+                                        options.text("op"), options.text("place"), backend.name));
 }
 
 void check_memory(std::uint64_t each, comm::Communicator& control) {

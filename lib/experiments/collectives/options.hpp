@@ -22,9 +22,9 @@ struct CollectivesOptions : options::Options {
 
     Policy policy;
     BufferPlan buffers;
-    std::vector<std::uint64_t> sizes;   ///< bytes, as asked for
-    std::optional<BucketTable> model;   ///< --from-model
-    std::optional<Help> nonblocking;    ///< --nonblocking, with this --progress
+    std::vector<std::uint64_t> sizes;  ///< bytes, as asked for
+    std::optional<BucketTable> model;  ///< --from-model
+    std::optional<Help> nonblocking;   ///< --nonblocking, with this --progress
     Fault fault;
 
     bool with_load() const { return flag("with-load"); }

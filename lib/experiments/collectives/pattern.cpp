@@ -36,9 +36,6 @@ Precision precision_of(DType dtype) {
             return {0x1p31, 0};
     }
 }
-bool is_floating(DType dtype) {
-    return precision_of(dtype).unit > 0;
-}
 
 // With fewer numbers than this a place is no longer told from its neighbours.
 constexpr double kFewestNumbers = 3;
@@ -94,8 +91,7 @@ std::size_t differing(const char* bytes, const std::vector<T>& expected, std::si
 
 // Most stretches are right bit by bit, which is seen at memory's speed.
 template <class NumberAt>
-std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double tolerance,
-                          NumberAt number_at) {
+std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double tolerance, NumberAt number_at) {
     return comm::visit_type(buffer.dtype, [&](auto type) {
         using T = decltype(type);
         std::size_t wrong = 0;
@@ -142,15 +138,14 @@ double Pattern::reduced(std::size_t index) const {
                                                        : std::max(value, other);
     }
     if (!reduction_.average) return value;
-    return is_floating(dtype_) ? value / ranks_ : std::floor(value / ranks_);
+    return base::is_floating(dtype_) ? value / ranks_ : std::floor(value / ranks_);
 }
 
 void Pattern::fill(const BufferView& buffer, int rank, std::size_t first) const {
     comm::visit_type(buffer.dtype, [&](auto type) {
         using T = decltype(type);
-        const auto numbers = period<T>(first, buffer.count, [&](std::size_t i) {
-            return static_cast<double>(number(rank, i));
-        });
+        const auto numbers = period<T>(first, buffer.count,
+                                       [&](std::size_t i) { return static_cast<double>(number(rank, i)); });
         each_period(buffer, [&](char* bytes, std::size_t count) {
             std::memcpy(bytes, numbers.data(), count * sizeof(T));
         });
@@ -193,13 +188,12 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
         case Operation::bandwidth:
             return pattern.wrong_of_rank(result, rank == 0 ? ranks - 1 : 0, 0);
         case Operation::allgather:
-            for (int r = 0; r < ranks; ++r)
-                wrong += pattern.wrong_of_rank(part_of(result, part, r), r, 0);
+            for (int r = 0; r < ranks; ++r) wrong += pattern.wrong_of_rank(part_of(result, part, r), r, 0);
             return wrong;
         case Operation::alltoall:
             for (int r = 0; r < ranks; ++r)
-                wrong += pattern.wrong_of_rank(part_of(result, part, r), r,
-                                               static_cast<std::size_t>(rank) * part);
+                wrong +=
+                    pattern.wrong_of_rank(part_of(result, part, r), r, static_cast<std::size_t>(rank) * part);
             return wrong;
         case Operation::barrier:
             return 0;

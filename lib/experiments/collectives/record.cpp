@@ -39,9 +39,8 @@ std::string reduction_of(OverRanks over_ranks) {
 
 void add_series(results::Run& run, const std::string& name, const std::vector<double>& us,
                 const CollectivesOptions& options) {
-    run.measurements.push_back(
-        one_column(fmt::format("{}:{}", vocabulary::kCallTime, name), kAxis,
-                   reduction_of(options.policy.over_ranks), us));
+    run.measurements.push_back(one_column(fmt::format("{}:{}", vocabulary::kCallTime, name), kAxis,
+                                          reduction_of(options.policy.over_ranks), us));
 }
 
 // What a run is known by: its first operation's largest message.
@@ -73,8 +72,8 @@ Headline headline_of(const Sweep& sweep) {
 void add_headline(results::Run& run, const Sweep& sweep, const CollectivesOptions& options, int ranks) {
     const Headline headline = headline_of(sweep);
     if (headline.message == nullptr) return;
-    run.measurements.push_back(one_column(vocabulary::kCallTime, kAxis,
-                                          reduction_of(options.policy.over_ranks), *headline.us));
+    run.measurements.push_back(
+        one_column(vocabulary::kCallTime, kAxis, reduction_of(options.policy.over_ranks), *headline.us));
     const auto add = [&](std::string_view name, double (Message::*rate_of)(double, int) const) {
         std::vector<double> rates;
         for (const double us : *headline.us) rates.push_back((headline.message->*rate_of)(us, ranks));

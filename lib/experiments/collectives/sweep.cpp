@@ -142,8 +142,7 @@ void Sweep::note_arrivals(const CallTimes& times, std::size_t rows, bool there) 
 
 MessageRow Sweep::row_of(const Unit& unit, const Level& level) const {
     const auto operation = unit.message.operation;
-    const bool rooted =
-        operation == comm::Operation::broadcast || operation == comm::Operation::reduce;
+    const bool rooted = operation == comm::Operation::broadcast || operation == comm::Operation::reduce;
     return {.message = unit.message,
             .level = level.name,
             .load = unit.loaded ? "loaded" : "idle",
@@ -167,8 +166,7 @@ void Sweep::time_message(const Unit& unit, Level& level) {
         calls = prepared(transfers, level);
         times = time_calls(caller_of(calls, level), options_.policy);
     }
-    const bool there =
-        level.active && comm::takes_part(operation, level.data->rank(), level.ranks);
+    const bool there = level.active && comm::takes_part(operation, level.data->rank(), level.ranks);
     const auto seconds = gathered(times.seconds, rows, there);
     note_arrivals(times, rows, there);
     row.us = folded(seconds, kMicro / comm::messages_of(operation));

@@ -24,7 +24,7 @@ struct MessageRow {
     std::string level, load;
     int ranks = 1;
     int root = -1;
-    std::vector<double> us;            ///< of each call, over ranks, of one message where a call has several
+    std::vector<double> us;             ///< of each call, over ranks, of one message where a call has several
     std::optional<std::int64_t> wrong;  ///< elements of all ranks; nothing: not checked
     std::int64_t checked = 0;           ///< elements that were compared
     /// "allreduce:fp32:sum:8", and what else tells it apart: ":in-place:loaded:hosts".
@@ -39,8 +39,8 @@ struct StartedRow {
 };
 
 struct BucketRows {
-    std::vector<Message> messages;              ///< in order
-    std::vector<std::vector<double>> us;        ///< of each bucket, of each pass
+    std::vector<Message> messages;        ///< in order
+    std::vector<std::vector<double>> us;  ///< of each bucket, of each pass
     std::vector<std::optional<std::int64_t>> wrong;
 };
 

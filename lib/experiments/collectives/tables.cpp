@@ -55,13 +55,31 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
         const auto& m = row.message;
         const bool one = row.us.size() == 1;
         const double none = stats::kNone;
-        table.add({std::string(comm::name_of(m.operation)), row.level, row.load, dtype_of(m), redop_of(m),
-                   std::int64_t{row.root}, m.in_place ? "in-place" : "out-of-place", std::int64_t{row.ranks},
-                   static_cast<std::int64_t>(m.bytes(row.ranks)), static_cast<std::int64_t>(m.part),
-                   static_cast<std::int64_t>(s.n), s.median, s.mean, one ? none : s.median,
-                   one ? none : s.p95, one ? none : s.p99, s.ci95.low, s.ci95.high, one ? none : s.min,
-                   one ? none : s.max, deviation_percent(row.us, s.mean), m.algbw_GBps(s.median, row.ranks),
-                   m.busbw_GBps(s.median, row.ranks), wrong_of(row.wrong), std::string()});
+        table.add({std::string(comm::name_of(m.operation)),
+                   row.level,
+                   row.load,
+                   dtype_of(m),
+                   redop_of(m),
+                   std::int64_t{row.root},
+                   m.in_place ? "in-place" : "out-of-place",
+                   std::int64_t{row.ranks},
+                   static_cast<std::int64_t>(m.bytes(row.ranks)),
+                   static_cast<std::int64_t>(m.part),
+                   static_cast<std::int64_t>(s.n),
+                   s.median,
+                   s.mean,
+                   one ? none : s.median,
+                   one ? none : s.p95,
+                   one ? none : s.p99,
+                   s.ci95.low,
+                   s.ci95.high,
+                   one ? none : s.min,
+                   one ? none : s.max,
+                   deviation_percent(row.us, s.mean),
+                   m.algbw_GBps(s.median, row.ranks),
+                   m.busbw_GBps(s.median, row.ranks),
+                   wrong_of(row.wrong),
+                   std::string()});
     }
     return std::move(table).table();
 }
@@ -102,8 +120,12 @@ results::Table buckets_table(const results::Run& run, const BucketRows& buckets,
 // Rows of one operation in one form, over sizes.
 using Form = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
 Form form_of(const MessageRow& row) {
-    return {std::string(comm::name_of(row.message.operation)), row.level, row.load, dtype_of(row.message),
-            redop_of(row.message), row.message.in_place ? "in-place" : "out-of-place"};
+    return {std::string(comm::name_of(row.message.operation)),
+            row.level,
+            row.load,
+            dtype_of(row.message),
+            redop_of(row.message),
+            row.message.in_place ? "in-place" : "out-of-place"};
 }
 
 // Forms in the order in which they were timed.

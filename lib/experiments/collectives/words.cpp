@@ -15,20 +15,22 @@ namespace {
 using comm::DType;
 using comm::ReduceOp;
 
-struct TypeWord {
-    std::string_view word;
+// In the order of tables, with nccl-tests' word for each.
+struct Type {
     DType type;
     std::string_view of_nccl_tests;
 };
-constexpr std::array<TypeWord, 7> kTypes{{{"fp32", DType::f32, "float"},
-                                          {"fp16", DType::f16, "half"},
-                                          {"bf16", DType::bf16, "bfloat16"},
-                                          {"fp64", DType::f64, "double"},
-                                          {"int32", DType::i32, "int32"},
-                                          {"int64", DType::i64, "int64"},
-                                          {"uint8", DType::u8, "uint8"}}};
-constexpr std::array<std::pair<std::string_view, Reduction>, 4> kReductions{
-    {{"sum", {ReduceOp::sum}}, {"min", {ReduceOp::min}}, {"max", {ReduceOp::max}}, {"avg", {ReduceOp::sum, true}}}};
+constexpr std::array<Type, 7> kTypes{{{DType::f32, "float"},
+                                      {DType::f16, "half"},
+                                      {DType::bf16, "bfloat16"},
+                                      {DType::f64, "double"},
+                                      {DType::i32, "int32"},
+                                      {DType::i64, "int64"},
+                                      {DType::u8, "uint8"}}};
+constexpr std::array<std::pair<std::string_view, Reduction>, 4> kReductions{{{"sum", {ReduceOp::sum}},
+                                                                             {"min", {ReduceOp::min}},
+                                                                             {"max", {ReduceOp::max}},
+                                                                             {"avg", {ReduceOp::sum, true}}}};
 
 template <class Table, class Word>
 std::vector<std::string> words_of(const Table& table, Word word) {
@@ -61,9 +63,9 @@ std::vector<std::size_t> chosen(const options::Options& options, const std::stri
                 places.push_back(i);
         if (places.size() > before) continue;
         const std::string elsewhere = belongs_elsewhere(word);
-        throw base::OptionError(fmt::format("there is no --{} '{}'; give {} or all{}", name,
-                                            base::printable(word, 60), base::join(words, ", "),
-                                            elsewhere.empty() ? base::or_did_you_mean(word, words) : elsewhere));
+        throw base::OptionError(fmt::format(
+            "there is no --{} '{}'; give {} or all{}", name, base::printable(word, 60),
+            base::join(words, ", "), elsewhere.empty() ? base::or_did_you_mean(word, words) : elsewhere));
     }
     std::ranges::sort(places);
     places.erase(std::ranges::unique(places).begin(), places.end());
@@ -72,21 +74,20 @@ std::vector<std::size_t> chosen(const options::Options& options, const std::stri
 
 }  // namespace
 
-std::string_view word_of(DType dtype) {
-    return std::ranges::find(kTypes, dtype, &TypeWord::type)->word;
-}
-
 std::string_view word_of(const Reduction& reduction) {
-    return std::ranges::find_if(kReductions, [&](const auto& row) {
-               return row.second.op == reduction.op && row.second.average == reduction.average;
-           })->first;
+    return std::ranges::find_if(kReductions,
+                                [&](const auto& row) {
+                                    return row.second.op == reduction.op &&
+                                           row.second.average == reduction.average;
+                                })
+        ->first;
 }
 
 std::vector<std::string> operation_words() {
     return words_of(comm::kOperationNames, [](auto name) { return name; });
 }
 std::vector<std::string> type_words() {
-    return words_of(kTypes, [](const auto& row) { return row.word; });
+    return words_of(kTypes, [](const auto& row) { return word_of(row.type); });
 }
 std::vector<std::string> reduction_words() {
     return words_of(kReductions, [](const auto& row) { return row.first; });
@@ -112,13 +113,6 @@ std::vector<Reduction> chosen_reductions(const options::Options& options) {
     for (const std::size_t place : chosen(options, "redop", reduction_words()))
         all.push_back(kReductions[place].second);
     return all;
-}
-
-DType type_named(const std::string& word) {
-    const auto found = std::ranges::find(kTypes, word, &TypeWord::word);
-    if (found != kTypes.end()) return found->type;
-    throw base::DataError(fmt::format("there is no element type '{}'; the types are {}",
-                                      base::printable(word, 40), base::join(type_words(), ", ")));
 }
 
 }  // namespace ranklab::experiments

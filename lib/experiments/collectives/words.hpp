@@ -16,7 +16,7 @@ struct Reduction {
     bool average = false;
 };
 
-std::string_view word_of(comm::DType dtype);  ///< "fp32"
+using base::word_of;  // of an element type
 std::string_view word_of(const Reduction& reduction);
 
 /// The words of all of them, for --list and errors.
@@ -29,8 +29,5 @@ std::vector<std::string> reduction_words();
 std::vector<comm::Operation> chosen_operations(const options::Options& options);
 std::vector<comm::DType> chosen_types(const options::Options& options);
 std::vector<Reduction> chosen_reductions(const options::Options& options);
-
-/// Of one word, as a table of buckets has it; DataError where it is none.
-comm::DType type_named(const std::string& word);
 
 }  // namespace ranklab::experiments

@@ -43,8 +43,9 @@ std::string network_line(const results::ResultFile& file, const results::Run& tr
     if (!model::pays_network(training, training.hosts.size())) return "";
     const auto beside = model::step_network(file, training);
     if (beside) return network_words(*beside);
-    return fmt::format("what it gives these buckets: `mpirun -n {} ranklab comm --from-model {}`",
-                       training.hosts.size(), training.setting("model"));
+    return fmt::format(
+        "no run here says what it gives these buckets: `mpirun -n {} ranklab comm --from-model {}` would",
+        training.hosts.size(), training.setting("model"));
 }
 
 }  // namespace ranklab::report::formats

@@ -26,9 +26,10 @@ Schema made_common_settings() {
         .text("label", "TEXT", "", "a name to find the run by")
         .elsewhere({"name", "tag"})
         .role(Role::bookkeeping)
-        .integer("warmup", {0, 1'000'000'000}, std::nullopt,
-                 "steps (io: repetitions, comm: calls of each message size) recorded but not counted (default: "
-                 "min(10, steps/10); io: 0; comm: 5)")
+        .integer(
+            "warmup", {0, 1'000'000'000}, std::nullopt,
+            "steps (io: repetitions, comm: calls of each message size) recorded but not counted (default: "
+            "min(10, steps/10); io: 0; comm: 5)")
         .elsewhere({"warm-up", "warmup-iters", "warmup_iters"})
         .shorthand('w')
         .role(Role::length)

@@ -12,8 +12,8 @@
 
 namespace ranklab::vocabulary {
 
-/// Of `ranklab train`, of `ranklab io`, of `ranklab comm`, and of all. What the experiment alone knows (which models there are)
-/// it fills in by Schema::offer.
+/// Of `ranklab train`, of `ranklab io`, of `ranklab comm`, and of all. What the experiment alone knows (which
+/// models there are) it fills in by Schema::offer.
 const options::Schema& training_settings();
 const options::Schema& storage_settings();
 const options::Schema& collectives_settings();

@@ -220,7 +220,9 @@ TEST_F(NetworkLine, SaysWhatTheNetworkGivesBesideWhatTheStepPays) {
 }
 
 TEST_F(NetworkLine, NeedsARunOfTheSameKind) {
-    const std::string how = "what it gives these buckets: `mpirun -n 2 ranklab comm --from-model mnist-cnn`";
+    const std::string how =
+        "no run here says what it gives these buckets: `mpirun -n 2 ranklab comm --from-model mnist-cnn` "
+        "would";
     EXPECT_EQ(line({}), how);
     StoredRun other = comm_run();
     other.hosts[1].host = "node02";
