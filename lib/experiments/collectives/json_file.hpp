@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "options/options.hpp"
@@ -22,10 +23,12 @@ class JsonFile {
   private:
     const options::Options& options_;
     comm::Communicator& control_;
+    std::string started_;
     std::optional<results::StagedFile> file_;
 };
 
-/// The text of a run that has the table messages.
-std::string nccl_tests_json(const results::Run& run, const options::Options& options, int ranks);
+/// The text of a run that has the table messages. `ranks`: "PID HOST" of each; `started`: when, in ISO's form.
+std::string nccl_tests_json(const results::Run& run, const options::Options& options,
+                            const std::vector<std::string>& ranks, const std::string& started);
 
 }  // namespace ranklab::experiments
