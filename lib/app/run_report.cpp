@@ -90,12 +90,17 @@ std::string published(const results::Run& run) {
     return report::model::reference_lines(run, references);
 }
 
+std::string whole(const ChosenRuns& runs, const results::Run& run) {
+    const std::string network = report::formats::network_line(runs.file(), run);
+    return report::formats::run_text(run, runs.how_to(), network) + published(run);
+}
+
 void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     if (options.has("group-by") || options.has("measure"))
         return report::formats::write_group_text(runs, grouping_of(options, "id"), sink);
     if (!runs.choice().id.empty()) {
         const results::Run run = runs.file().read(runs.choice().id);
-        return sink(report::formats::run_text(run, runs.how_to()) + published(run));
+        return sink(whole(runs, run));
     }
     const auto headers = runs.headers();
     if (headers.empty()) return sink(runs.nothing());
@@ -103,7 +108,7 @@ void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink
     const auto list = report::model::list_runs(runs.file(), headers, shown);
     sink(report::formats::runs_text(list, shown, runs.text(), runs.how_to()));
     const results::Run newest = runs.file().read(headers.back().id);
-    sink(fmt::format("\n{}{}", report::formats::run_text(newest, runs.how_to()), published(newest)));
+    sink(fmt::format("\n{}", whole(runs, newest)));
 }
 
 // Without keys a row is a command and label, which says little but is never thousands of rows.

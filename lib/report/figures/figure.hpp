@@ -54,6 +54,15 @@ std::vector<Figure> scaling_figures(const Source& source, stats::Scaling scaling
 std::vector<Figure> thread_figures(const Source& source);
 std::vector<Figure> phase_figures(const Source& source);
 std::vector<Figure> message_figures(const Source& source);
+/// The buckets of the newest trainings on the curve that a run of comm measured, where one did.
+std::vector<Figure> network_figures(const Source& source);
+/// Of the newest runs of comm: time and bus bandwidth over the message size, and tables for below them.
+struct CollectiveFigures {
+    std::string title;
+    std::vector<Figure> figures;
+    std::vector<NumberTable> tables;
+};
+std::vector<CollectiveFigures> collective_figures(const Source& source, std::size_t most);
 /// The newest ladder; a ladder that was climbed rung by rung is what its runs say.
 std::vector<Figure> ladder_figures(const Source& source);
 /// Each ladder that has a label, a directory or settings of its own, the newest first.
@@ -87,7 +96,8 @@ struct Plotted {
 /// Into `folder` (made if missing), by gnuplot, whatever the runs, read with their samples, have to show:
 /// training losses (loss_*.svg, learning_rate.svg), the file-writing ladder (ladder.svg), its scaling over
 /// ranks or workers (io_scaling.svg, io_efficiency.svg), training over ranks (weak_*.svg, strong_*.svg) or
-/// threads (thread_scaling.svg), phases (phases.svg), gradient buckets (messages.svg), steps (steps_*.svg);
+/// threads (thread_scaling.svg), phases (phases.svg), gradient buckets (messages.svg, network.svg), steps
+/// (steps_*.svg), collectives (collectives_time.svg, collectives_busbw.svg);
 /// each as .pdf too, data and scripts beside them, and each one's numbers, as those of the groups
 /// (groups_COMMAND), as .csv and, where they fit a page, .tex.
 /// OptionError where there is nothing to draw; EnvironmentError where the folder

@@ -18,7 +18,7 @@ Words words_of(const ChartPoint& point) {
 struct NumberRows {
     using Cell = Words;
     Cell text(const std::string& text) const { return {cut(text, kLongest)}; }
-    Cell x(double value) const { return {model::number(value)}; }
+    Cell x(double value) const { return {shown(value)}; }
     Cell y(const ChartPoint& point) const { return words_of(point); }
     bool is_listed(const ChartSeries& series) const {
         return series.look != Look::dashed && series.points.size() <= kMostListed;

@@ -20,6 +20,11 @@ results::Run run_of(const std::vector<results::Run>& runs, const std::string& id
     throw base::OptionError("there is no run '" + id + "' among those to draw");
 }
 
+std::vector<Figure> newest_collectives(const Source& source) {
+    const auto all = collective_figures(source, 1);
+    return all.empty() ? std::vector<Figure>() : all.front().figures;
+}
+
 struct Prepared {
     std::vector<Drawing> drawings;
     std::vector<std::string> titles, over;  // of the drawings, and of their x axes
@@ -46,7 +51,8 @@ Prepared prepare_figures(const std::vector<results::Run>& runs, const fs::path& 
     for (const auto& figures :
          {losses_of_runs(runs), ladder_figures(source), io_scaling_figures(source),
           scaling_figures(source, stats::Scaling::weak), scaling_figures(source, stats::Scaling::strong),
-          thread_figures(source), phase_figures(source), message_figures(source), step_figures(source)})
+          thread_figures(source), phase_figures(source), message_figures(source), network_figures(source),
+          newest_collectives(source), step_figures(source)})
         for (const auto& figure : figures) {
             if (figure.chart.empty()) continue;
             prepared.drawings.push_back(prepare_chart(figure.chart, figure.caption, folder, Medium::paper));
@@ -69,8 +75,8 @@ Plotted plot(const std::vector<results::Run>& runs, const fs::path& folder) {
     const auto& drawings = prepared.drawings;
     if (drawings.empty())
         throw base::OptionError(
-            "no run in this file has training losses or job times of io to draw; `ranklab train` and "
-            "`ranklab io` store them");
+            "no run in this file has training losses, job times of io or calls of comm to draw; `ranklab "
+            "train`, `ranklab io` and `ranklab comm` store them");
     for (std::size_t i = 0; i < drawings.size(); ++i) {
         draw(drawings[i]);
         plotted.pictures.push_back({drawings[i].picture, prepared.title(i)});

@@ -68,8 +68,9 @@ Words cell_of(const results::Run& run, const results::Table& table, const std::s
     return {std::move(number)};
 }
 
-Word cell_interval(const results::Run& run, const results::Table& table, std::size_t row) {
-    return interval_of(cell_number(run, table, "low_s", row), cell_number(run, table, "high_s", row));
+Word cell_interval(const results::Run& run, const results::Table& table, std::size_t row,
+                   const std::string& low, const std::string& high) {
+    return interval_of(cell_number(run, table, low, row), cell_number(run, table, high, row));
 }
 
 Words estimate_of(const model::Group& group, std::string_view measurement) {

@@ -57,7 +57,8 @@ Words derived_with_interval(double value, const stats::Interval& interval, const
 Words cell_of(const results::Run& run, const results::Table& table, const std::string& column,
               std::size_t row);
 /// "low .. high" of two columns.
-Word cell_interval(const results::Run& run, const results::Table& table, std::size_t row);
+Word cell_interval(const results::Run& run, const results::Table& table, std::size_t row,
+                   const std::string& low = "low_s", const std::string& high = "high_s");
 /// A group's estimate with its interval and where they are from; none where it has none.
 Words estimate_of(const model::Group& group, std::string_view measurement);
 

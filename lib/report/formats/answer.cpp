@@ -14,6 +14,7 @@
 #include "report/model/chosen_runs.hpp"
 #include "report/model/cores.hpp"
 #include "report/model/job_use.hpp"
+#include "report/model/messages.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
@@ -173,17 +174,19 @@ std::string why_no_overlap(const Run& run) {
 }
 
 std::string invalid_text(const Run& run, const Screen& screen) {
-    std::string text = painted(
-        fmt::format("INVALID (exit code {}): no rates are shown, since these do not stand:\n", run.exit_code),
-        "INVALID", Tone::bad, screen);
+    const char* const shown = model::is_comm(run) ? "its times and rates below do not stand"
+                                                  : "no rates are shown, since these do not stand";
+    std::string text = painted(fmt::format("INVALID (exit code {}): {}:\n", run.exit_code, shown), "INVALID",
+                               Tone::bad, screen);
     for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
     if (run.warnings.empty()) text += "  - no reason was stored\n";
-    return text;
+    return model::is_comm(run) ? text + '\n' + comm_tables(run) : text;
 }
 
 std::string answer_lines(const Run& run) {
     const std::string comparison = comparison_line(run);
     if (!comparison.empty()) return comparison;
+    if (model::is_comm(run)) return comm_tables(run) + comm_answer(run);
     return is_io(run) ? io_answer(run) : train_answer(run);
 }
 
@@ -203,6 +206,7 @@ std::string answer_line(const Run& run) {
     const std::string comparison = comparison_headline(run);
     if (!comparison.empty()) return comparison;
     if (is_io(run)) return io_headline(run);
+    if (model::is_comm(run)) return comm_headline(run);
     const Measurement* rate = run.find(vocabulary::kThroughput);
     if (rate == nullptr) rate = run.find("throughput_full_samples_per_s");
     if (rate == nullptr || !std::isfinite(rate->summary.median)) return "no rate was measured";

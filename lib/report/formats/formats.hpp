@@ -8,6 +8,7 @@
 
 #include "report/model/chosen_runs.hpp"
 #include "report/model/run_list.hpp"
+#include "report/model/step_network.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::formats {
@@ -32,7 +33,15 @@ std::string answer_line(const results::Run& run);
 /// of throughput_samples_per_s (M: median; H: the longer side of its 95 % interval; m, h: divided by
 /// N); accuracy, memory, tables, warnings. Units stand in the first column; numbers are not scaled.
 /// An invalid run says INVALID with the reasons and shows no rates.
-std::string run_text(const results::Run& run, const model::HowTo& how_to = {});
+/// `network` is what network_line says of it.
+std::string run_text(const results::Run& run, const model::HowTo& how_to = {},
+                     const std::string& network = "");
+
+/// Of a training run: what the network gives its buckets beside what its step pays, by a run of comm in the
+/// same file; or what to type for one. "" for a run that does not communicate.
+std::string network_line(const results::ResultFile& file, const results::Run& training);
+/// The same of one that is known.
+std::string network_words(const model::StepNetwork& beside);
 
 /// One line a run in the order given, of more than `shown` the last ones, how many there are of each command
 /// and label, and what to type to see one. `chosen` says which runs these are.

@@ -31,9 +31,10 @@ double microseconds_per(const std::string& unit) {
     return unit == "s" ? 1e6 : 1;
 }
 
-// "step_time" of "step_time_s": the unit is the entry's.
-std::string without_unit(const std::string& name) {
-    return name.substr(0, name.rfind('_'));
+// "step_time" of "step_time_s", "time:barrier:8" of "time_us:barrier:8": the unit is the entry's.
+std::string without_unit(std::string_view name) {
+    const std::string_view family = vocabulary::family_of(name);
+    return std::string(family.substr(0, family.rfind('_'))) + std::string(name.substr(family.size()));
 }
 
 // A benchmark, as far as it is known once all runs were seen.
@@ -56,7 +57,9 @@ struct Rate {
     const char* counter;
     double scale;
 };
-constexpr Rate kRates[] = {{vocabulary::kStepTime, vocabulary::kThroughput, "items_per_second", 1},
+constexpr double kGB = 1e9;
+constexpr Rate kRates[] = {{vocabulary::kCallTime, "algbw_GBps", "bytes_per_second", kGB},
+                           {vocabulary::kStepTime, vocabulary::kThroughput, "items_per_second", 1},
                            {vocabulary::kJobTime, vocabulary::kWriteRate, "bytes_per_second", kMiB},
                            {vocabulary::kReadTime, vocabulary::kReadRate, "bytes_per_second", kMiB}};
 

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/messages.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
@@ -51,6 +52,15 @@ Name workload(const results::Run& run) {
     Name name(run);
     if (run.command == "io")
         return name.plain("strategy").named("layout", "files").named("files").named("size");
+    if (model::is_comm(run))
+        return name.plain("op")
+            .plain("datatype")
+            .named("redop", "sum")
+            .named("from-model")
+            .named("backend", "mpi")
+            .named("memory", "pageable")
+            .named("sizes")
+            .named("max-bytes", "", "to");
     name.plain("model").plain("mode").plain("sync").plain("op");
     return name.named("data", "synthetic")
         .named("precision", "fp32")

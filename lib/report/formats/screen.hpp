@@ -41,11 +41,16 @@ std::string verification_text(const results::Run& run);
 /// What the answer of a run of `io`, or of the comparison of several runs, has in place of that of `train`;
 /// "" for other runs.
 std::string io_answer(const results::Run& run);
+std::string comm_answer(const results::Run& run);
 std::string comparison_answer(const results::Run& run);
+/// Of a run of `comm`, also of an invalid one, whose wrong elements it shows: nccl-tests' table, what started
+/// operations hide, a model's buckets.
+std::string comm_tables(const results::Run& run);
 /// Its first line; the tables of the report say the rest.
 std::string comparison_line(const results::Run& run);
 /// The same on one line.
 std::string io_headline(const results::Run& run);
+std::string comm_headline(const results::Run& run);
 std::string comparison_headline(const results::Run& run);
 
 }  // namespace ranklab::report::formats

@@ -28,7 +28,8 @@ using results::Kind;
 using results::Measurement;
 using results::Run;
 
-constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
+constexpr std::size_t kMostRows = 12;           // of a table of the experiment; more would not be one screen
+constexpr std::size_t kMostRowsOfWhole = 1000;  // of one that is read whole
 
 bool is_phase(const Measurement& m) {
     const auto* known = vocabulary::find_quantity(m.name);
@@ -223,17 +224,26 @@ std::string series(const Run& run) {
     return text;
 }
 
+// What stands elsewhere: in the line `outliers`, or in the answer of comm; or is for who looks into the file.
+bool is_shown_elsewhere(const results::Table& table) {
+    static constexpr std::array kNames{"statistics", "order", "messages", "nonblocking", "buckets"};
+    return std::ranges::find(kNames, table.name) != kNames.end();
+}
+
+std::size_t most_rows(const results::Table& table) {
+    static constexpr std::array kWhole{"verification", "fits", "guidelines"};
+    return std::ranges::find(kWhole, table.name) != kWhole.end() ? kMostRowsOfWhole : kMostRows;
+}
+
 std::string tables(const Run& run, const model::HowTo& how_to) {
     std::string text;
     for (const auto& table : run.tables) {
-        if (table.name == "statistics") continue;  // the line `outliers`
-        if (table.name == "order") continue;       // for who looks into the file
+        if (is_shown_elsewhere(table)) continue;
         const auto own_form = is_io(run) ? io_table(run, table, how_to) : std::nullopt;
-        text += own_form
-                    ? *own_form
-                    : stored_table(
-                          table, base::one_line(table.name), table.name == "verification" ? 1000 : kMostRows,
-                          how_to, [](const std::string& column) { return column; }, model::cell);
+        text += own_form ? *own_form
+                         : stored_table(
+                               table, base::one_line(table.name), most_rows(table), how_to,
+                               [](const std::string& column) { return column; }, model::cell);
     }
     return text;
 }
@@ -249,7 +259,9 @@ std::string warnings(const Run& run) {
 std::string measured(const Run& run) {
     const auto step = [](const Measurement& m) { return is_phase(m) || m.name == vocabulary::kStepTime; };
     const auto rate = [](const Measurement& m) { return m.kind == Kind::rate; };
-    const auto other = [&](const Measurement& m) { return !step(m) && !rate(m) && !has_own_line(m); };
+    const auto other = [&](const Measurement& m) {
+        return !step(m) && !rate(m) && !has_own_line(m) && vocabulary::family_of(m.name) == m.name;
+    };
     std::string text = measurement_table(run, "phase", step) + measurement_table(run, "measurement", other);
     if (!run.valid) return text;
     return is_io(run) ? text : text + measurement_table(run, "rate", rate) + benchy_lines(run);
@@ -257,12 +269,12 @@ std::string measured(const Run& run) {
 
 }  // namespace
 
-std::string run_text(const Run& run, const model::HowTo& how_to) {
+std::string run_text(const Run& run, const model::HowTo& how_to, const std::string& network) {
     std::string text = header(run) + '\n' + (run.valid ? answer_lines(run) : invalid_text(run)) + '\n';
     if (is_io(run)) text += io_records(run);
     text += measured(run);
-    const std::string facts =
-        accuracy(run) + learning_rate(run) + communication(run) + series(run) + resources(run);
+    const std::string facts = accuracy(run) + learning_rate(run) + communication(run) +
+                              screen_line("network", network) + series(run) + resources(run);
     if (!facts.empty()) text += facts + '\n';
     text += tables(run, how_to);
     if (run.valid) text += warnings(run);

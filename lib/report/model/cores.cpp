@@ -39,6 +39,7 @@ std::vector<HostRow> computing(const Run& run) {
 // Compute threads of a rank, of all its replicas; 0: not known. Older programs stored those of rank 0 alone.
 std::size_t threads_of(const Run& run, const HostRow& row) {
     if (run.command == "io") return static_cast<std::size_t>(std::max<std::int64_t>(1, workers_of(run)));
+    if (run.command == "comm") return 1;  // the rank's own, which makes the calls
     const std::size_t of_rank_0 = number_of(run, "training.intra_op_threads");
     const std::size_t threads = row.threads > 0 ? static_cast<std::size_t>(row.threads)
                                 : of_rank_0 > 0 ? of_rank_0

@@ -25,7 +25,8 @@ using Texts = std::vector<std::string>;
 constexpr std::size_t kLongestLabel = 60;  // letters
 
 // In a title these have a form of their own.
-constexpr std::array kNotInTitles{"model", "strategy", "mode", "sync", "batch-size", "global-batch-size"};
+constexpr std::array kNotInTitles{"model",      "strategy",          "mode",      "sync",
+                                  "batch-size", "global-batch-size", "from-model"};
 constexpr std::array kNotInTitlesOfRecords{"files", "size", "workers", "sweep-workers"};
 
 template <class Names>
@@ -34,7 +35,8 @@ bool contains(const Names& names, const std::string& name) {
 }
 
 std::string main_name(const Run& run) {
-    for (const char* key : {"model", "strategy"})
+    if (const auto model = run.setting("from-model"); !model.empty()) return "buckets of " + model;
+    for (const char* key : {"model", "strategy", "op"})
         if (const auto value = run.setting(key); !value.empty()) return value;
     return run.command;
 }

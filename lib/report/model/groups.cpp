@@ -58,7 +58,7 @@ Conditions places_of(const results::Run& run) {
 
 std::vector<std::string> headline_measurements() {
     std::vector<std::string> names;
-    for (const char* command : {"train", "io"})
+    for (const char* command : {"train", "io", "comm"})
         for (auto& name : vocabulary::shown_at(vocabulary::Shown::groups, command))
             names.push_back(std::move(name));
     return names;

@@ -6,8 +6,10 @@
 #include "base/text.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/messages.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -21,8 +23,15 @@ std::string names(const std::string& setting) {
     return setting.empty() ? "" : some_of(base::split(setting, ','), kMostNames, ", ");
 }
 
+// "allreduce, broadcast and 7 more, fp32", "buckets of resnet50".
+std::string comm_work(const Run& run) {
+    if (const std::string model = run.setting("from-model"); !model.empty()) return "buckets of " + model;
+    return fmt::format("{}, {}", names(run.setting("op")), names(run.setting("datatype")));
+}
+
 std::string work_of(const Run& run) {
     std::string text = run.command;
+    if (is_comm(run)) return text + ' ' + comm_work(run);
     for (const char* key : {"model", "strategy", "mode"})
         if (const std::string name = names(run.setting(key)); !name.empty()) text += ' ' + name;
     return text;
@@ -50,7 +59,7 @@ std::string digits(double value) {
 
 std::string rate_of(const Run& run) {
     if (!run.valid) return "";
-    for (const auto& name : headline_measurements()) {
+    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, run.command)) {
         const auto* const found = run.find(name);
         if (found != nullptr && found->kind == results::Kind::rate && found->summary.n > 0)
             return fmt::format("{} {}", digits(found->summary.median), found->unit);

@@ -128,7 +128,10 @@ void refuse_unknown_keys(const std::vector<std::string>& keys,
 
 void refuse_unknown_measurements(const std::vector<std::string>& names,
                                  const std::vector<results::ResultFile>& files) {
-    const auto is_known = [](const auto& name) { return vocabulary::find_quantity(name) != nullptr; };
+    // One with a suffix is as known as the runs that have it.
+    const auto is_known = [](const auto& name) {
+        return vocabulary::family_of(name) == name && vocabulary::find_quantity(name) != nullptr;
+    };
     if (std::ranges::all_of(names, is_known)) return;
     const auto stored = stored_measurements(files);
     for (const auto& name : names) {

@@ -39,7 +39,7 @@ std::string hosts_text(const model::GroupedRuns& grouped) {
 }  // namespace
 
 Object named(std::string_view measurement, std::string_view unit) {
-    return {{"anchor", figures::plain_name(measurement)},
+    return {{"anchor", figures::plain_name(vocabulary::family_of(measurement))},
             {"name", cut(measurement, 80)},
             {"unit", cut(unit, 20)}};
 }
@@ -47,8 +47,11 @@ Object named(std::string_view measurement, std::string_view unit) {
 Data definitions_data(const PageInput& input, const std::set<std::string>& named) {
     std::map<std::string, std::string> measured;  // name -> unit
     for (const auto& group : input.grouped().groups()) {
-        for (const auto& m : group.newest.measurements) measured[m.name] = m.unit;
-        for (const auto& [name, values] : group.values) measured[name] = values.unit;  // of older runs
+        const auto note = [&](const std::string& name, const std::string& unit) {
+            measured[std::string(vocabulary::family_of(name))] = unit;
+        };
+        for (const auto& m : group.newest.measurements) note(m.name, m.unit);
+        for (const auto& [name, values] : group.values) note(name, values.unit);  // of older runs
     }
     for (const auto& name : named) measured.try_emplace(name, "");
     List items;

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
+#include "report/model/messages.hpp"
 #include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
 #include "report/page/sections.hpp"
@@ -25,9 +26,9 @@ struct Workload {
     Groups groups;
 };
 
-// The first rate that is shown of a command's groups; "" where the vocabulary has none.
+// The first rate that is shown of a command; "" where the vocabulary has none.
 std::string rate_of(const std::string& command) {
-    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::groups, command))
+    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
         if (vocabulary::quantity(name).kind == vocabulary::Kind::rate) return name;
     return "";
 }
@@ -36,6 +37,7 @@ std::string rate_of(const std::string& command) {
 std::string task_of(const results::Run& run) {
     if (run.command == "io")
         return fmt::format("Writing {} × {}² float64", run.setting("files"), run.setting("size"));
+    if (model::is_comm(run)) return model::headline_task(run);
     std::string task = run.setting("model").empty() ? run.command : run.setting("model");
     if (const auto data = run.setting("data"); !data.empty()) task += " on " + data;
     if (const auto width = run.setting("width"); !width.empty() && width != "1") task += ", width " + width;
@@ -113,6 +115,9 @@ std::string no_interval(const Group& group, const std::string& measurement) {
 // reading came from.
 std::string cost_of(const Group& group, const std::string& measurement) {
     if (group.newest.command == "io") return model::place_text(model::storage_place(group.newest));
+    if (model::is_comm(group.newest))
+        return fmt::format("{} us a call",
+                           model::number(model::estimate(group, vocabulary::kCallTime).value));
     const model::Cores& cores = group.cores.common();
     if (!cores.known()) return "cores not known: " + cores.why_not;
     const double each = model::estimate(group, measurement).value / static_cast<double>(cores.count);

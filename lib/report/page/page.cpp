@@ -11,7 +11,7 @@
 namespace ranklab::report::page {
 namespace {
 
-constexpr std::size_t kMostLadders = 4;
+constexpr std::size_t kMostLadders = 4, kMostCollectives = 3;
 constexpr std::size_t kMostCompleted = 200;  // groups; more than the page shows of any command
 
 // A section holds rows of figures, or what the template of that name shows.
@@ -43,18 +43,18 @@ class Sections {
 List sections_of(const PageInput& input, figures::Drawer& drawer) {
     std::set<std::string> named;  // by captions
     const auto row = [&](const std::vector<figures::Figure>& figures, const char* heading = "",
-                         const figures::NumberTable& table = {}) {
+                         const std::vector<figures::NumberTable>& tables = {}) {
         for (const auto& figure : figures)
             for (const auto& word : figure.caption)
                 if (word.kind == figures::Word::Kind::definition) named.insert(word.text);
-        return figure_row(heading, figures, drawer, table);
+        return figure_row(heading, figures, drawer, tables);
     };
     // Speedup and efficiency with the numbers of all; below them what they were made of.
     std::vector<Data> scaling;
     const auto add_scaling = [&](const std::vector<figures::Figure>& figures, const char* heading) {
         if (figures.empty()) return;
         const auto rest = figures.begin() + std::min<std::ptrdiff_t>(2, std::ssize(figures));
-        scaling.push_back(row({figures.begin(), rest}, heading, joined_table(figures)));
+        scaling.push_back(row({figures.begin(), rest}, heading, {joined_table(figures)}));
         scaling.push_back(row({rest, figures.end()}));
     };
     const figures::Source& source = input.source;
@@ -68,7 +68,12 @@ List sections_of(const PageInput& input, figures::Drawer& drawer) {
     sections.add_rows("io-scaling", "Scaling of writing", scaling);
     sections.add("summary", "Summary", "summary", summary_data(input));
     sections.add_rows("phases", "Where a step's time goes", {row(phase_figures(source))});
-    sections.add_rows("messages", "Message sizes", {row(message_figures(source))});
+    sections.add_rows("messages", "Message sizes",
+                      {row(message_figures(source)), row(network_figures(source))});
+    std::vector<Data> collectives;
+    for (const auto& [title, figures, tables] : collective_figures(source, kMostCollectives))
+        collectives.push_back(row(figures, title.c_str(), tables));
+    sections.add_rows("collectives", "Collectives", collectives);
     sections.add("ranks", "Rank by rank", "ranks_of_runs", ranks_data(input));
     const std::size_t stored = source.grouped.ladders().size();
     std::vector<Data> ladders;

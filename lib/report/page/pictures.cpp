@@ -74,15 +74,17 @@ Data more_data(std::size_t more, const std::string& how) {
 }
 
 Data figure_row(const std::string& heading, const std::vector<figures::Figure>& figures,
-                figures::Drawer& drawer, const figures::NumberTable& table) {
-    List drawn;
+                figures::Drawer& drawer, const std::vector<figures::NumberTable>& tables) {
+    List drawn, below;
+    for (const auto& table : tables)
+        if (!table.rows.empty()) below.push_back(table_data(table));
     for (const auto& figure : figures)
         if (!figure.chart.empty()) drawn.push_back(figure_data(figure, drawer));
     if (drawn.empty()) return false;
     return Object{{"row_heading", if_any(heading)},
                   {"single", figures.size() == 1},
                   {"figures", drawn},
-                  {"table", table.rows.empty() ? Data(false) : table_data(table)}};
+                  {"table", below}};
 }
 
 }  // namespace ranklab::report::page

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "report/page/sections.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -147,7 +148,9 @@ Data figure_of(const model::Group& group, const std::string& title, const PageIn
 
 Data ranks_data(const PageInput& input) {
     std::vector<const model::Group*> groups = model::recent_groups(input.grouped(), "", 200);
-    std::erase_if(groups, [](const model::Group* group) { return group->ranks < 2 || !group->valid(); });
+    std::erase_if(groups, [](const model::Group* group) {
+        return group->ranks < 2 || !group->valid() || model::is_comm(group->newest);
+    });
     // The widest first; of equal ones training, then the newest.
     std::ranges::stable_sort(groups, [](const model::Group* a, const model::Group* b) {
         const auto order = [](const model::Group* g) {

@@ -6,6 +6,7 @@
 #include "report/model/selection.hpp"
 #include "report/model/values.hpp"
 #include "report/page/sections.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
 namespace {
@@ -17,9 +18,11 @@ constexpr std::size_t kMostGroups = 60;  // a run is some 50 kB of page
 constexpr std::size_t kMostRuns = 80;
 constexpr std::size_t kMostOfGroup = 16;
 
+// But for those of single messages, which their own tables have.
 List measurements_of(const Run& run) {
     List rows;
     for (const auto& m : run.measurements) {
+        if (vocabulary::family_of(m.name) != m.name) continue;
         const std::string unit = figures::unit_for_reading(m.unit);
         List cells;
         for (const char* const field : {"n", "median", "ci95_low", "ci95_high", "p95", "min", "max"})

@@ -30,9 +30,9 @@ struct PageInput {
 Object named(std::string_view measurement, std::string_view unit);
 /// How many more there are, and what to type for them; false where there are none.
 Data more_data(std::size_t more, const std::string& how);
-/// Figures side by side where the page is wide, and a table below them; false where no chart has a number.
+/// Figures side by side where the page is wide, and tables below them; false where no chart has a number.
 Data figure_row(const std::string& heading, const std::vector<figures::Figure>& figures,
-                figures::Drawer& drawer, const figures::NumberTable& table = {});
+                figures::Drawer& drawer, const std::vector<figures::NumberTable>& tables = {});
 
 /// A group, and those of its runs that the page shows whole, the newest first: what others link to.
 struct DetailedGroup {

@@ -13,6 +13,7 @@ using figures::Word;
 using Kind = Word::Kind;
 
 std::string heading_of(const std::string& command) {
+    if (command == "comm") return "Collectives";
     return command == "train" ? "Training" : command == "io" ? "Writing and reading files" : command;
 }
 

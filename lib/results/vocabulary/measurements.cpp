@@ -165,19 +165,19 @@ constexpr std::array kQuantities{
     count_of("wrong_elements", "1", less,
              "io: values read back that differ in any bit from what should have been written. comm: elements "
              "of a result that are not what the ranks' patterns come to, of all ranks and messages."),
-    shown(Shown::compare, "comm",
+    shown(Shown::groups, "comm",
           Quantity{"time_us", "us", cost, less,
                    "comm: a call of an operation, by the policies --blocking and --average. Alone: of the "
                    "first operation's largest message, out of place. With a suffix "
                    "(`time_us:allreduce:fp32:sum:1048576`): of that operation, type, reduction and message "
                    "size, and then what else tells it apart (in-place, loaded, host, hosts)."}),
-    shown(
-        Shown::groups, "comm",
-        rate_of("algbw_GBps", "GB/s", "Message size S / time_us, of the same message; 1e9 bytes a second.")),
-    shown(Shown::groups, "comm",
+    shown(Shown::summary, "comm",
           rate_of("busbw_GBps", "GB/s",
                   "algbw_GBps times what each byte crosses the slowest link: allreduce 2 (n - 1) / n; "
                   "allgather, reduce_scatter, alltoall (n - 1) / n; others 1; not there at one rank.")),
+    shown(
+        Shown::summary, "comm",
+        rate_of("algbw_GBps", "GB/s", "Message size S / time_us, of the same message; 1e9 bytes a second.")),
     seconds("buckets_time_s",
             "comm --from-model: the allreduces of all buckets, one after the other, each by the longest of "
             "the ranks' times.")};

@@ -1,0 +1,147 @@
+// The answer of `ranklab comm`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/numbers.hpp"
+#include "base/text.hpp"
+#include "report/formats/comm_tables.hpp"
+#include "report/formats/parts.hpp"
+#include "report/formats/screen.hpp"
+#include "report/model/messages.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using model::Message;
+using results::Run;
+using results::Table;
+
+constexpr double kMicro = 1e-6;
+constexpr std::size_t kMostFits = 12;
+
+std::string fact(const Run& run, const char* key) {
+    return run.fact("collectives", key);
+}
+
+// " [5.4 .. 5.8]"; "" without.
+std::string between(double low, double high) {
+    if (!std::isfinite(low) || !std::isfinite(high)) return "";
+    return fmt::format(" [{} .. {}]", plain(low), plain(high));
+}
+
+// "allreduce: 1.2 us + S / 5.6 GB/s [5.4 .. 5.8], half of it at 6.5 KiB"
+std::string fit(const Table& fits, const Message& one) {
+    const auto at = [&](const char* column) { return model::number_at(fits, column, one.row); };
+    if (!std::isfinite(at("alpha_us"))) return "";
+    const double bandwidth = at("bandwidth_GBps"), half = at("half_bytes");
+    std::string text = fmt::format("{}{}: {} us", model::full_name(one), one.in_place() ? " in place" : "",
+                                   plain(at("alpha_us")));
+    if (std::isfinite(bandwidth))
+        text += fmt::format(" + S / {} GB/s{}", plain(bandwidth),
+                            between(at("bandwidth_low_GBps"), at("bandwidth_high_GBps")));
+    if (std::isfinite(half)) text += ", half of it at " + model::size_text(half);
+    return text + (one.mark.empty() ? "" : "; " + one.mark);
+}
+
+// In place only where nothing is out of place: the two seldom differ, and the table of the fits has both.
+bool is_told(const Message& one, const std::vector<Message>& all) {
+    return !one.in_place() || std::ranges::none_of(all, [&](const Message& other) {
+        return !other.in_place() && other.op == one.op;
+    });
+}
+
+std::string fits(const Run& run, const std::string& all_rows) {
+    const Table* table = run.find_table("fits");
+    if (table == nullptr) return "";
+    const auto rows = model::messages_in(*table);
+    std::string text;
+    std::size_t told = 0, more = 0;
+    for (const auto& one : rows) {
+        const std::string words = is_told(one, rows) ? fit(*table, one) : "";
+        if (words.empty()) continue;
+        if (told < kMostFits)
+            text += screen_line(told++ == 0 ? "fit" : "", words);
+        else
+            ++more;
+    }
+    return text + (more == 0 ? "" : screen_line("", fmt::format("and {} more{}", more, all_rows)));
+}
+
+std::string timer(const Run& run) {
+    std::vector<std::string> parts;
+    if (const auto ns = fact(run, "timer_resolution_ns"); !ns.empty())
+        parts.push_back("resolution " + ns + " ns");
+    if (const auto skew = fact(run, "barrier_exit_skew_us"); !skew.empty())
+        parts.push_back("ranks leave a barrier " + skew + " us apart");
+    return base::join(parts, ", ");
+}
+
+std::string late(const Run& run) {
+    const std::string rank = fact(run, "late_rank");
+    if (rank.empty()) return "";
+    const auto us = base::number_in(fact(run, "late_us"));
+    return fmt::format("rank {} on {}, by {} a call (median)", rank, fact(run, "late_host"),
+                       readable_time(us.value_or(stats::kNone) * kMicro));
+}
+
+std::string guidelines(const Run& run) {
+    const Table* table = run.find_table("guidelines");
+    if (table == nullptr || model::row_count(*table) == 0) return "";
+    std::size_t violated = 0, unknown = 0;
+    const std::size_t rows = model::row_count(*table);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::string verdict = model::text_at(*table, "verdict", row);
+        if (verdict.starts_with("VIOLATED")) ++violated;
+        if (verdict.starts_with("cannot tell")) ++unknown;
+    }
+    std::string text = fmt::format("{} of {} comparisons hold", rows - violated - unknown, rows);
+    if (violated > 0) text += fmt::format(", {} violated", violated);
+    if (unknown > 0) text += fmt::format(", {} cannot be told: the intervals overlap", unknown);
+    return text;
+}
+
+// Every byte of the buckets.
+double bytes_of(const Table& buckets) {
+    double sum = 0;
+    for (std::size_t row = 0; row < model::row_count(buckets); ++row)
+        sum += model::number_at(buckets, "bytes", row);
+    return sum;
+}
+
+std::string ranks_of(const Run& run) {
+    return model::counted(std::max<std::size_t>(1, run.hosts.size()), "rank");
+}
+
+}  // namespace
+
+std::string comm_tables(const Run& run) {
+    return nccl_text(run) + nonblocking_text(run);
+}
+
+std::string comm_answer(const Run& run) {
+    return screen_line("policy", fact(run, "policy")) + screen_line("over ranks", fact(run, "average")) +
+           screen_line("timer", timer(run)) + fits(run, "") + screen_line("guidelines", guidelines(run)) +
+           screen_line("late rank", late(run));
+}
+
+std::string comm_headline(const Run& run) {
+    const Table* buckets = run.find_table("buckets");
+    if (const auto* sum = run.find("buckets_time_s"); buckets != nullptr && sum != nullptr)
+        return fmt::format("{} buckets of {}: {} in {} on {}", model::row_count(*buckets),
+                           run.setting("from-model"), model::size_text(bytes_of(*buckets)),
+                           readable_time(sum->summary.median), ranks_of(run));
+    const auto messages = model::messages_of(run);
+    const Message* one = model::headline_message(messages);
+    if (one == nullptr) return "no operation was timed";
+    return fmt::format("{}: {} in {}{} on {}", model::full_name(*one),
+                       model::size_text(static_cast<double>(one->bytes)), readable_time(one->time * kMicro),
+                       std::isfinite(one->busbw) ? fmt::format(", busbw {} GB/s", plain(one->busbw)) : "",
+                       ranks_of(run));
+}
+
+}  // namespace ranklab::report::formats

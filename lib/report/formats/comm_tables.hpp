@@ -1,0 +1,29 @@
+// Private to this room: the tables of `ranklab comm` as those look who know nccl-tests and OSU's benchmarks.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "results/run.hpp"
+
+namespace ranklab::report::formats {
+
+/// As many decimals as fit into so many letters, two at most; "n/a" for none. Flush right.
+std::string in_width(double value, std::size_t width);
+/// As nccl-tests calls the type: "float" of fp32.
+std::string type_word(const std::string& dtype);
+/// "#wrong"; below 0: not checked.
+std::string wrong_text(double elements);
+
+/// Preamble, a block for each operation (level, load), a model's buckets, and footer, as nccl-tests has them:
+/// the columns that it has stand where it has them, and what it has not to their right. Every line but the
+/// rows begins with '#'. "" where nothing of the kind was measured.
+std::string nccl_text(const results::Run& run);
+
+/// What started operations hide, by OSU's columns; "" where none were.
+std::string nonblocking_text(const results::Run& run);
+
+/// Of it, the buckets of --from-model and their sum; "" without.
+std::string buckets_text(const results::Run& run);
+
+}  // namespace ranklab::report::formats

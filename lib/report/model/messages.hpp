@@ -1,0 +1,59 @@
+// The table `messages` of a run of `ranklab comm`: what a call of an operation took, by message size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "results/run.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::report::model {
+
+/// A row of it, in microseconds and GB/s. NaN where there is no number.
+struct Message {
+    std::size_t row = 0;
+    std::string op, level, load, dtype, redop, place, mark;
+    std::int64_t root = -1, ranks = 0, bytes = 0, elements = 0, n = 0, wrong = -1;
+    double time = stats::kNone, mean = stats::kNone, p50 = stats::kNone, p95 = stats::kNone,
+           p99 = stats::kNone, min = stats::kNone, max = stats::kNone, cv_percent = stats::kNone;
+    stats::Interval interval = {};
+    double algbw = stats::kNone, busbw = stats::kNone;
+
+    bool in_place() const { return place == "in-place"; }
+};
+
+bool is_comm(const results::Run& run);
+/// In the order stored; none where the run has no such table.
+std::vector<Message> messages_of(const results::Run& run);
+/// The rows of a table that tells its rows apart by the same columns (`fits`, `nonblocking`), as far as it
+/// has them.
+std::vector<Message> messages_in(const results::Table& table);
+
+/// Messages that differ in their size alone, ascending.
+struct Curve {
+    std::vector<Message> messages;
+
+    const Message& first() const { return messages.front(); }
+    const Message& largest() const { return messages.back(); }
+};
+/// In the order in which each was met first.
+std::vector<Curve> curves_of(const results::Run& run);
+
+/// "allreduce", and behind it what the other rows do not all share: "allreduce fp32 sum, in-place, of one
+/// host, loaded". `others` are all that it stands beside.
+std::string curve_name(const Message& one, const std::vector<Message>& others);
+/// With all of it, but for what is usual: "allreduce fp32 sum".
+std::string full_name(const Message& one);
+
+/// "4 MiB", "1000 B": a message size as it is typed, without a fraction that it does not have.
+std::string size_text(double bytes);
+
+/// The first operation's largest message, out of place where there is one: what the plain `time_us` is of.
+/// nullptr where there is none.
+const Message* headline_message(const std::vector<Message>& messages);
+/// The same by the names of the measurements, of a run without its tables: "allreduce of fp32, 4 MiB".
+std::string headline_task(const results::Run& run);
+
+}  // namespace ranklab::report::model
