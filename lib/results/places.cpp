@@ -60,9 +60,9 @@ void make_parent_folders(const fs::path& resolved) {
     if (error) throw_errno("mkdir", resolved.parent_path(), error.value());
 }
 
-void check_not_write_protected(const fs::path& resolved) {
+void check_not_write_protected(const fs::path& resolved, const char* setting) {
     if (::faccessat(AT_FDCWD, resolved.c_str(), W_OK, AT_EACCESS) != 0)
-        throw_errno("access", resolved, errno);
+        throw_errno("access", resolved, errno, setting);
 }
 
 void check_free_space(const fs::path& resolved, std::uint64_t bytes) {

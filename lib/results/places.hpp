@@ -24,8 +24,8 @@ bool regular_file_exists(const std::filesystem::path& resolved, Access access = 
 
 void make_parent_folders(const std::filesystem::path& resolved);
 
-/// The system's word on whether we may write the existing file.
-void check_not_write_protected(const std::filesystem::path& resolved);
+/// The system's word on whether we may write the existing file, which `setting` names.
+void check_not_write_protected(const std::filesystem::path& resolved, const char* setting = "output");
 
 /// EnvironmentError where the file system has fewer free bytes. (It may still be a quota that is full:
 /// that only a reservation shows.)

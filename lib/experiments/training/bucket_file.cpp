@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <torch/utils.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -58,16 +59,26 @@ fs::path checked_place(const std::string& path) {
     return target;
 }
 
+// Larger samples than the model's own cost memory and time, and where its parameters are the same, so is what
+// is reduced.
+TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
+    TrainingOptions own = options;
+    own.input.edge = std::min(own.input.edge, entry_of(nn::models(), options.text("model")).input.height);
+    return outline_of(own).parameters == options.outline.parameters ? own : options;
+}
+
+// The parameters, their gradients and, while the buckets are laid out anew, the gradients once more.
 void check_memory(const TrainingOptions& options) {
     const auto memory = memory_of(options);
-    const double needed = static_cast<double>(kSamples) * static_cast<double>(memory.sample_bytes) +
-                          2 * static_cast<double>(memory.model_bytes);
+    const double needed = 2.0 * static_cast<double>(memory.sample_bytes + memory.model_bytes);
     const auto there = static_cast<double>(host::memory_bytes());
     if (there > 0 && needed > there)
         throw base::EnvironmentError(
-            fmt::format("the model with its gradients and {} samples needs {}, and this host has {}; the "
-                        "buckets are those of a smaller one, too, where the model is the same",
-                        kSamples, base::human_bytes(needed), base::human_bytes(there)));
+            fmt::format(
+                "a backward of this model needs {}, and this host has {}; write the table where there "
+                "is more memory, or of a smaller model",
+                base::human_bytes(needed), base::human_bytes(there)),
+            {"width"});
 }
 
 std::vector<std::int64_t> batch_of(std::vector<std::int64_t> sizes) {
@@ -154,8 +165,7 @@ std::string table_of(const TrainingOptions& options) {
     const auto parameters = train::trained_parameters(*model);
     sync->attach(parameters);
     settle_buckets(*sync, loss_of(*model, options, speed.parameter_type()));
-    return fmt::format("{}{}\n{}", comments_of(options), base::kBucketHeader,
-                       rows_of(*sync, parameters, options.compression));
+    return fmt::format("{}\n{}", base::kBucketHeader, rows_of(*sync, parameters, options.compression));
 }
 
 }  // namespace
@@ -164,11 +174,12 @@ void write_bucket_file(const TrainingOptions& options) {
     const fs::path target = checked_place(options.text("buckets"));
     std::error_code error;
     const bool replaces = fs::exists(target, error);
-    if (replaces) results::check_not_write_protected(target);
+    if (replaces) results::check_not_write_protected(target, kSetting);
     results::StagedFile staged(target, kSetting);
     if (replaces) staged.copy_permissions();
-    check_memory(options);
-    const std::string table = table_of(options);
+    const auto computed = with_samples_no_larger_than_needed(options);
+    check_memory(computed);
+    const std::string table = comments_of(options) + table_of(computed);
     staged.write(std::as_bytes(std::span(table)));
     staged.commit();
 }

@@ -1,0 +1,205 @@
+// Every backend's operations that are made ready once (comm/operation.hpp) do what they say, in both forms, by
+// run() and by start().
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "backend_fixture.hpp"
+#include "comm/divide.hpp"
+
+namespace ranklab::comm {
+namespace {
+
+class Operations : public Backend {
+  protected:
+    // A transfer of `count` elements of a rank's part, and the memory it works on.
+    template <class T>
+    struct Made {
+        Placed<T> send, receive;
+        Transfer transfer;
+    };
+
+    // The element i that a rank sends to whom it sends a part, and all ranks' together.
+    template <class T>
+    std::vector<T> sums(std::size_t first, std::size_t count) const {
+        const auto all = reduced<T>(ranks(), first + count, ReduceOp::sum);
+        return {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()};
+    }
+    template <class T>
+    std::vector<T> part(std::size_t of, std::size_t which, std::size_t count) const {
+        const auto all = values<T>(of, (which + 1) * count);
+        return {all.end() - static_cast<std::ptrdiff_t>(count), all.end()};
+    }
+
+    template <class T>
+    Made<T> out_of_place(Operation operation, std::size_t count) {
+        const std::size_t n = ranks();
+        const bool wide_in = operation == Operation::reduce_scatter || operation == Operation::alltoall;
+        const bool wide_out = operation == Operation::allgather || operation == Operation::alltoall;
+        Made<T> made{place(values<T>(rank(), count * (wide_in ? n : 1))),
+                     place(std::vector<T>(count * (wide_out ? n : 1))), Transfer{}};
+        made.transfer.operation = operation;
+        made.transfer.send = made.send.view();
+        made.transfer.receive = made.receive.view();
+        return made;
+    }
+    template <class T>
+    std::vector<T> expected(Operation operation, std::size_t count) const {
+        const std::size_t n = ranks();
+        std::vector<T> all;
+        const auto add = [&](const std::vector<T>& more) { all.insert(all.end(), more.begin(), more.end()); };
+        switch (operation) {
+            case Operation::allreduce:
+                return sums<T>(0, count);
+            case Operation::reduce:
+                return rank() == 0 ? sums<T>(0, count) : std::vector<T>(count);
+            case Operation::reduce_scatter:
+                return sums<T>(rank() * count, count);
+            case Operation::sendrecv:
+                return values<T>((rank() + n - 1) % n, count);
+            case Operation::latency:
+                return rank() != 0 && rank() + 1 != n ? std::vector<T>(count)
+                                                      : values<T>(rank() == 0 ? n - 1 : 0, count);
+            case Operation::bandwidth:
+                return rank() + 1 == n ? values<T>(0, count) : std::vector<T>(count);
+            case Operation::allgather:
+                for (std::size_t r = 0; r < n; ++r) add(values<T>(r, count));
+                return all;
+            case Operation::alltoall:
+                for (std::size_t r = 0; r < n; ++r) add(part<T>(r, rank(), count));
+                return all;
+            default:
+                return values<T>(0, count);
+        }
+    }
+    // As it is after the operation; where it has no result, as it was.
+    template <class T>
+    void expect_result(const Made<T>& made, const Prepared& prepared, Operation operation, std::size_t count,
+                       const char* how) {
+        const auto right = expected<T>(operation, count);
+        const auto got = made.receive.values();
+        if (operation == Operation::reduce && rank() != 0) {
+            EXPECT_EQ(prepared.result().count, 0U) << "only the root has a result";
+            return;
+        }
+        ASSERT_GE(got.size(), right.size());
+        EXPECT_EQ(std::vector<T>(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(right.size())), right)
+            << name_of(operation) << " of " << count << ", " << how;
+    }
+    bool is_for(Operation operation) const { return !is_between_two(operation) || ranks() > 1; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, Operations, ::testing::ValuesIn(backends()),
+                         ranklab::testing::test_name<BackendEntry>);
+
+constexpr std::array kCounts{std::size_t{1}, std::size_t{7}, std::size_t{1001}};
+constexpr std::array kMoving{Operation::allreduce,      Operation::reduce,   Operation::allgather,
+                             Operation::reduce_scatter, Operation::alltoall, Operation::sendrecv,
+                             Operation::latency,        Operation::bandwidth};
+
+TEST_P(Operations, RunOutOfPlaceAgainAndAgain) {
+    for_each_type([&](auto type) {
+        using T = decltype(type);
+        for (const auto operation : kMoving) {
+            if (!is_for(operation)) continue;
+            ASSERT_TRUE(GetParam().offers(operation, false));
+            for (const auto count : kCounts) {
+                const auto made = this->template out_of_place<T>(operation, count);
+                const auto prepared = GetParam().prepare(*comm_, made.transfer);
+                for (int again = 0; again < 3; ++again) prepared->run();
+                this->expect_result(made, *prepared, operation, count, "run");
+                EXPECT_EQ(made.send.values(), values<T>(rank(), made.transfer.send.count))
+                    << "what is sent is not written to";
+            }
+        }
+    });
+}
+
+TEST_P(Operations, StartAndWaitGiveTheSame) {
+    for_each_type([&](auto type) {
+        using T = decltype(type);
+        for (const auto operation : kMoving) {
+            if (is_between_two(operation)) continue;
+            const auto made = this->template out_of_place<T>(operation, 1001);
+            const auto prepared = GetParam().prepare(*comm_, made.transfer);
+            prepared->start().wait();
+            auto request = prepared->start();
+            while (!request.test()) {
+            }
+            this->expect_result(made, *prepared, operation, 1001, "start");
+        }
+    });
+}
+
+TEST_P(Operations, WorkInPlace) {
+    const std::size_t count = 1001;
+    const std::size_t n = ranks();
+    const auto run = [&](Operation operation, const Placed<float>& whole, std::size_t first_sent,
+                         std::size_t sent, std::size_t received) {
+        Transfer transfer{.operation = operation};
+        transfer.receive = whole.view();
+        transfer.receive.count = received;
+        transfer.send = whole.view();
+        transfer.send.data = static_cast<float*>(whole.view().data) + first_sent;
+        transfer.send.count = sent;
+        EXPECT_TRUE(transfer.in_place());
+        const auto prepared = GetParam().prepare(*comm_, transfer);
+        prepared->run();
+        const auto result = prepared->result();
+        const auto begin = static_cast<const float*>(result.data) - static_cast<const float*>(whole.view().data);
+        const auto all = whole.values();
+        return std::vector<float>(all.begin() + begin,
+                                  all.begin() + begin + static_cast<std::ptrdiff_t>(result.count));
+    };
+    const auto reduced = place(values<float>(rank(), count));
+    EXPECT_EQ(run(Operation::allreduce, reduced, 0, count, count), sums<float>(0, count));
+    const auto rooted = place(values<float>(rank(), count));
+    EXPECT_EQ(run(Operation::reduce, rooted, 0, count, count),
+              rank() == 0 ? sums<float>(0, count) : std::vector<float>());
+    const auto told = place(rank() == 0 ? values<float>(0, count) : std::vector<float>(count));
+    EXPECT_EQ(run(Operation::broadcast, told, 0, count, count), values<float>(0, count));
+    std::vector<float> own(count * n);
+    std::ranges::copy(values<float>(rank(), count), own.begin() + static_cast<std::ptrdiff_t>(rank() * count));
+    const auto gathered = place(own);
+    EXPECT_EQ(run(Operation::allgather, gathered, rank() * count, count, count * n),
+              expected<float>(Operation::allgather, count));
+    const auto scattered = place(values<float>(rank(), count * n));
+    EXPECT_EQ(run(Operation::reduce_scatter, scattered, 0, count * n, count * n),
+              sums<float>(rank() * count, count));
+    if (!GetParam().offers(Operation::alltoall, true)) return;
+    const auto exchanged = place(values<float>(rank(), count * n));
+    EXPECT_EQ(run(Operation::alltoall, exchanged, 0, count * n, count * n),
+              expected<float>(Operation::alltoall, count));
+}
+
+TEST_P(Operations, AnAverageIsASumOverTheRanks) {
+    const std::size_t count = 100;
+    const auto made = out_of_place<double>(Operation::allreduce, count);
+    Transfer transfer = made.transfer;
+    transfer.average = true;
+    GetParam().prepare(*comm_, transfer)->run();
+    const auto sum = sums<double>(0, count);
+    const auto got = made.receive.values();
+    for (std::size_t i = 0; i < count; ++i)
+        EXPECT_DOUBLE_EQ(got[i], sum[i] / static_cast<double>(ranks())) << i;
+}
+
+TEST_P(Operations, ABarrierIsLeftByAll) {
+    const auto prepared = GetParam().prepare(*comm_, {.operation = Operation::barrier});
+    prepared->run();
+    prepared->start().wait();
+    EXPECT_EQ(prepared->result().count, 0U);
+}
+
+TEST(Divide, CutsIntegersAndRoundsTheOthers) {
+    std::vector<std::int32_t> whole{7, -7, 9};
+    divide(view(std::span(whole)), 2);
+    EXPECT_EQ(whole, (std::vector<std::int32_t>{3, -3, 4}));
+    std::vector<Float16> halves{Float16(1.0F), Float16(2048.0F)};
+    divide(view(std::span(halves)), 3);
+    EXPECT_EQ(halves[0].bits, Float16(1.0F / 3.0F).bits);
+    EXPECT_EQ(halves[1].bits, Float16(2048.0F / 3.0F).bits);
+}
+
+}  // namespace
+}  // namespace ranklab::comm

@@ -1,0 +1,157 @@
+// A whole sweep between real ranks: all operations and types, every policy, faults that are found.
+#include <gmock/gmock.h>
+
+#include "experiments/collectives/record.hpp"
+#include "experiments/collectives/sweep.hpp"
+#include "measure/clock_offset.hpp"
+#include "mpi_world.hpp"
+#include "options/options.hpp"
+#include "results/vocabulary/settings.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using ranklab::testing::world;
+using ::testing::HasSubstr;
+
+options::Schema schema() {
+    options::Schema all;
+    all.append(vocabulary::collectives_settings()).append(vocabulary::common_settings());
+    all.offer("backend", {"mpi", "self", "nccl"});
+    return all;
+}
+
+class Swept {
+  public:
+    explicit Swept(const std::vector<std::string>& words)
+        : options_(options::Options::parse(schema(), words)),
+          settled_(settle_collectives(options_, world().world_size())),
+          backend_(settle_backend(options_, world())),
+          data_(backend_.make(world())),
+          sweep_(settled_, backend_, *data_, world()) {
+        while (sweep_.done() < sweep_.planned()) sweep_.step();
+        sweep_.finish();
+        fill_collectives_run(run, sweep_, {}, settled_, backend_, world());
+    }
+    const std::vector<std::string>& texts(const char* column) const {
+        return *run.find_table("messages")->find<std::string>(column);
+    }
+    const std::vector<std::int64_t>& wholes(const char* column) const {
+        return *run.find_table("messages")->find<std::int64_t>(column);
+    }
+    const Sweep& sweep() const { return sweep_; }
+
+    results::Run run;
+
+  private:
+    options::Options options_;
+    CollectivesOptions settled_;
+    comm::BackendEntry backend_;
+    std::unique_ptr<comm::Communicator> data_;
+    Sweep sweep_;
+};
+
+const std::vector<std::string> kShort{"--backend", "mpi", "-n", "3", "-w", "1"};
+
+std::vector<std::string> with(std::vector<std::string> words) {
+    words.insert(words.begin(), kShort.begin(), kShort.end());
+    return words;
+}
+
+TEST(Sweep, EveryOperationAndTypeIsRight) {
+    const Swept swept(with({"--op", "all", "-d", "all", "-o", "all", "--sizes", "1,24,40000"}));
+    EXPECT_TRUE(swept.run.valid) << ::testing::PrintToString(swept.run.warnings);
+    EXPECT_EQ(swept.run.verified(), "yes");
+    for (std::size_t row = 0; row < swept.texts("op").size(); ++row)
+        EXPECT_EQ(swept.wholes("wrong_elements")[row], 0) << swept.texts("op")[row];
+    const bool alone = world().world_size() == 1;
+    EXPECT_EQ(std::ranges::count(swept.texts("op"), "latency") > 0, !alone);
+}
+
+TEST(Sweep, EveryPolicyIsRightAndSaysWhatItIs) {
+    for (const char* blocking : {"0", "1", "2", "3", "4"}) {
+        for (const char* average : {"0", "1", "2", "3"}) {
+            const Swept swept(with({"-z", blocking, "-a", average, "--sizes", "1K", "--place", "in-place"}));
+            EXPECT_TRUE(swept.run.valid);
+            const auto* times = swept.run.find("time_us:allreduce:fp32:sum:1024:in-place");
+            ASSERT_NE(times, nullptr);
+            EXPECT_EQ(times->samples.size(), blocking[0] == '0' ? 1U : 3U);
+            for (const double us : times->samples) EXPECT_GT(us, 0);
+            EXPECT_NE(swept.run.fact("collectives", "policy"), "");
+        }
+    }
+}
+
+TEST(Sweep, OddUnalignedRotatedPinnedAndLoadedMessagesAreRight) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"--unalign", "3"},
+                                                                   {"--rotate-buffers"},
+                                                                   {"--memory", "pinned"},
+                                                                   {"--with-load"},
+                                                                   {"--unalign", "1", "--rotate-buffers"}}) {
+        auto all = with({"--op", "allreduce,alltoall,allgather", "-d", "fp64", "--sizes", "7,1001,30003"});
+        all.insert(all.end(), words.begin(), words.end());
+        const Swept swept(all);
+        EXPECT_TRUE(swept.run.valid) << ::testing::PrintToString(words);
+    }
+}
+
+TEST(Sweep, AFlippedBitIsCounted) {
+    const int last = world().world_size() - 1;
+    const Swept swept(with({"--op", "allreduce,allgather", "--sizes", "64K", "--check", "2", "--fault",
+                            "flip:" + std::to_string(last)}));
+    EXPECT_FALSE(swept.run.valid);
+    EXPECT_EQ(swept.run.exit_code, 3);
+    for (const auto wrong : swept.wholes("wrong_elements")) EXPECT_EQ(wrong, 2) << "one element in each check";
+    EXPECT_THAT(swept.run.warnings.front(), HasSubstr("elements are wrong"));
+}
+
+TEST(Sweep, ASleeperIsNamed) {
+    if (world().world_size() < 2) GTEST_SKIP() << "one rank waits for nobody";
+    const Swept swept(with({"--sizes", "8", "--fault", "sleep:1:20"}));
+    EXPECT_EQ(swept.run.fact("collectives", "late_rank"), "1");
+    EXPECT_TRUE(swept.run.valid) << "it is late, not wrong";
+}
+
+TEST(Sweep, WithoutChecksNothingIsVerified) {
+    const Swept swept(with({"--sizes", "8", "-c", "0"}));
+    EXPECT_EQ(swept.run.verified(), "not verified");
+    for (const auto wrong : swept.wholes("wrong_elements")) EXPECT_EQ(wrong, -1);
+}
+
+TEST(Sweep, AStartedOperationHasItsParts) {
+    for (const char* progress : {"none", "poll", "thread"}) {
+        auto words = with({"--nonblocking", "--sizes", "64K", "--progress", progress});
+        words.insert(words.end(), {"-n", "8"});
+        const Swept swept(words);
+        const auto* table = swept.run.find_table("nonblocking");
+        ASSERT_NE(table, nullptr);
+        EXPECT_EQ(table->find<std::string>("progress")->front(), progress);
+        EXPECT_GT(table->find<double>("pure_us")->front(), 0);
+        const double overlap = table->find<double>("overlap_percent")->front();
+        EXPECT_GE(overlap, 0);
+        EXPECT_LE(overlap, 100);
+    }
+}
+
+TEST(Sweep, AModelsBucketsAreReducedInOrder) {
+    const Swept swept(with({"--from-model", "mnist-cnn"}));
+    const auto* table = swept.run.find_table("buckets");
+    ASSERT_NE(table, nullptr);
+    const auto& elements = *table->find<std::int64_t>("elements");
+    EXPECT_EQ(std::accumulate(elements.begin(), elements.end(), std::int64_t{0}), 1199882);
+    for (const auto wrong : *table->find<std::int64_t>("wrong_elements")) EXPECT_EQ(wrong, 0);
+    const auto* sums = swept.run.find("buckets_time_s");
+    ASSERT_NE(sums, nullptr);
+    EXPECT_EQ(sums->samples.size(), 3U);
+    EXPECT_TRUE(swept.run.valid);
+}
+
+TEST(ClockOffset, OfOneHostIsWithinItsError) {
+    const auto clocks = measure::clock_offsets(world());
+    ASSERT_EQ(clocks.size(), static_cast<std::size_t>(world().world_size()));
+    for (const auto& clock : clocks) EXPECT_LE(std::abs(clock.offset_s), clock.error_s + 1e-9);
+    EXPECT_GT(measure::clock_resolution(), 0);
+}
+
+}  // namespace
+}  // namespace ranklab::experiments

@@ -1,0 +1,123 @@
+// What is made of the times: who is late, what a good library would keep, how ranks' times become one.
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+#include "experiments/collectives/calls.hpp"
+#include "experiments/collectives/guidelines.hpp"
+#include "experiments/collectives/late.hpp"
+#include "experiments/collectives/policy.hpp"
+#include "thrown_sentence.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using comm::Operation;
+using measure::RankSamples;
+using ::testing::HasSubstr;
+
+constexpr double kNan = stats::kNone;
+
+// Calls of three ranks; rank 1 comes `late` seconds after the others to each of them.
+RankSamples calls(std::size_t count, double late) {
+    RankSamples came{3, {}};
+    for (std::size_t call = 0; call < count; ++call) {
+        const double at = static_cast<double>(call);
+        came.values.insert(came.values.end(), {at, at + 1e-6 + late, at + 2e-6});
+    }
+    return came;
+}
+
+TEST(Arrivals, NameTheRankThatAllWaitFor) {
+    Arrivals arrivals(3, 1e-6);
+    arrivals.add(calls(50, 0.02), {0, 0, 0}, {1, 1, 1});
+    const auto late = arrivals.verdict();
+    EXPECT_EQ(late.rank, 1);
+    EXPECT_NEAR(late.late_s, 0.02, 1e-4);
+    EXPECT_THAT(late.how, HasSubstr("comes 20 ms after the others to 100 % of the calls"));
+    EXPECT_DOUBLE_EQ(arrivals.last_share(1), 1);
+}
+
+TEST(Arrivals, NameNobodyWhereAllAreAlike) {
+    Arrivals arrivals(3, 1e-6);
+    arrivals.add(calls(50, 0), {0.1, 0.2, 0.15}, {1, 1, 1});
+    EXPECT_EQ(arrivals.verdict().rank, -1);
+    EXPECT_NEAR(arrivals.skew_s(), 2e-6, 1e-9);
+}
+
+TEST(Arrivals, NameWhoSleepsInsideTheCalls) {
+    Arrivals arrivals(3, 1e-6);
+    arrivals.add(calls(50, 0), {0.01, 0.01, 0.95}, {1, 1, 1});
+    const auto late = arrivals.verdict();
+    EXPECT_EQ(late.rank, 2);
+    EXPECT_THAT(late.how, HasSubstr("is off its core for 95 % of its calls' time"));
+}
+
+TEST(Arrivals, NameWhoSleptOnce) {
+    auto came = calls(50, 0);
+    came.values[3 * 20 + 2] += 0.02;
+    Arrivals arrivals(3, 1e-6);
+    arrivals.add(came, {0, 0, 0}, {1, 1, 1});
+    EXPECT_EQ(arrivals.verdict().rank, 2);
+    EXPECT_THAT(arrivals.verdict().how, HasSubstr("came 20 ms after the first to one of the calls"));
+}
+
+TEST(Arrivals, LeaveOutRanksWithoutAPart) {
+    RankSamples came{3, {1.0, kNan, 1.0, kNan, kNan, kNan}};
+    Arrivals arrivals(3, 1e-6);
+    arrivals.add(came, {0, 0, 0}, {1, 1, 1});
+    EXPECT_EQ(arrivals.calls(), 1U);
+    EXPECT_EQ(arrivals.verdict().rank, -1);
+}
+
+TEST(OverRanks, FoldsThoseThatTookPart) {
+    const std::vector<double> seconds{1, kNan, 3};
+    EXPECT_EQ(over_ranks(seconds, OverRanks::longest), 3);
+    EXPECT_EQ(over_ranks(seconds, OverRanks::shortest), 1);
+    EXPECT_EQ(over_ranks(seconds, OverRanks::mean), 2);
+    EXPECT_EQ(over_ranks(seconds, OverRanks::rank_0), 1);
+    EXPECT_TRUE(std::isnan(over_ranks(std::vector{kNan}, OverRanks::longest)));
+}
+
+Timed timed(double us, std::size_t calls = 50) {
+    return {us, {us * 0.95, us * 1.05}, calls};
+}
+
+std::string verdict(const TimedMessages& all, const std::string& guideline) {
+    for (const auto& row : check_guidelines(all))
+        if (row.guideline == guideline) return row.verdict;
+    return "not checked";
+}
+
+TEST(Guidelines, AreCheckedWhereAllOperationsWereTimed) {
+    const std::string name = "allreduce <= reduce + broadcast";
+    TimedMessages all{{{Operation::allreduce, 8}, timed(10)}, {{Operation::reduce, 8}, timed(2)}};
+    EXPECT_EQ(verdict(all, name), "not checked");
+    all[{Operation::broadcast, 8}] = timed(3);
+    EXPECT_EQ(verdict(all, name), "VIOLATED") << "10 against 5";
+    all[{Operation::allreduce, 8}] = timed(4);
+    EXPECT_EQ(verdict(all, name), "holds");
+    all[{Operation::allreduce, 8}] = timed(5.2);
+    EXPECT_EQ(verdict(all, name), "cannot tell");
+    all[{Operation::allreduce, 8}] = timed(10, 19);
+    EXPECT_EQ(verdict(all, name), "cannot tell") << "too few calls";
+}
+
+TEST(Guidelines, NameTheLibrarysOwnTuning) {
+    EXPECT_THAT(tuning_of(Operation::broadcast, "Open MPI v4.1.4"), HasSubstr("coll_tuned_bcast_algorithm"));
+    EXPECT_THAT(tuning_of(Operation::allreduce, "MPICH Version: 4.0"), HasSubstr("MPIR_CVAR_ALLREDUCE"));
+    EXPECT_THAT(tuning_of(Operation::allreduce, "Intel(R) MPI Library"), HasSubstr("I_MPI_ADJUST_ALLREDUCE"));
+    EXPECT_THAT(tuning_of(Operation::allreduce, "NCCL 2.28"), HasSubstr("NCCL_ALGO"));
+}
+
+TEST(Faults, AreReadAndRefused) {
+    EXPECT_EQ(parse_fault("flip:1").flips_on_rank, 1);
+    const auto sleep = parse_fault("sleep:2:20");
+    EXPECT_EQ(sleep.sleeps_on_rank, 2);
+    EXPECT_DOUBLE_EQ(sleep.sleep_s, 0.02);
+    for (const char* text : {"", "flip", "flip:-1", "sleep:1", "sleep:1:0", "sleep:1:nan", "sleep:x:20", "flip:1:2"})
+        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { parse_fault(text); }), HasSubstr("--fault"))
+            << text;
+}
+
+}  // namespace
+}  // namespace ranklab::experiments
