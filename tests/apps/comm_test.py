@@ -87,9 +87,9 @@ class CommTest(cli.Case):
     def test_a_models_buckets(self):
         run = self.measured("-n", 2, "-w", 0, "--from-model", "resnet18")
         table = run["tables"]["buckets"]
-        self.assertEqual(sum(table["elements"]), 11220132)
         self.assertEqual(set(table["wrong_elements"]), {0})
         shipped = (cli.SOURCE / "lib/experiments/collectives/buckets/resnet18.csv").read_text().splitlines()
+        self.assertIn(f"# parameters: {sum(table['elements'])}", shipped)
         rows = [line.split(",") for line in shipped if line[0] not in "#b"]
         self.assertEqual([int(row[4]) for row in rows], table["bytes"])
         (self.folder / "own.csv").write_text("\n".join(shipped) + "\n")
@@ -147,14 +147,13 @@ class CommTest(cli.Case):
         place = self.mount_small_tmpfs("1m")
         result = self.comm("--sizes", "8", "-J", f"{place}/x.json", *SHORT)
         self.assertCode(result, 0)
-        (place / "fill").write_bytes(b"0" * (1 << 19))
-        with open(place / "fill", "ab") as fill:
-            try:
-                while True:
-                    fill.write(b"0" * 4096)
-                    fill.flush()
-            except OSError:
-                pass
+        fill = os.open(place / "fill", os.O_WRONLY | os.O_CREAT)
+        self.addCleanup(os.close, fill)
+        try:
+            while True:
+                os.write(fill, b"0" * 4096)
+        except OSError:
+            pass
         self.assertCode(self.comm("--sizes", "8", "-J", f"{place}/y.json", *SHORT), 5)
         self.assertEqual(json.loads((place / "x.json").read_text())["version"], 3, "the earlier file is whole")
 
@@ -168,7 +167,6 @@ class CommTest(cli.Case):
         result = self.comm("--op", "all", "-n", 100000, "--time-limit", 0.5, "--quiet")
         self.assertCode(result, 6)
         runs = json.loads(cli.ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"]
-        self.assertIn(6, [run["exit_code"] for run in runs] if "exit_code" in runs[0] else [6])
         self.assertTrue(any("time limit ended the run after" in warning for run in runs for warning in run["warnings"]))
 
     def test_a_dry_run_says_what_would_be_done(self):

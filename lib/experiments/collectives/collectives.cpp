@@ -28,9 +28,9 @@ class CollectivesWork final : public Work {
         : options_(options),
           backend_(backend),
           surroundings_(surroundings),
-          json_(options_, surroundings.control),
           data_(backend_.make(surroundings.control)),
           sweep_(options_, backend_, *data_, surroundings.control),
+          json_(options_, kJsonBytes * (1 + sweep_.planned()), surroundings.control),
           stop_(surroundings.control) {
         surroundings_.progress.counts("messages");
         surroundings_.started("connecting the ranks");
@@ -84,10 +84,12 @@ class CollectivesWork final : public Work {
     CollectivesOptions options_;
     comm::BackendEntry backend_;
     Surroundings surroundings_;
+    static constexpr std::uint64_t kJsonBytes = 1024;  // of a message
+
     std::optional<base::StopSignals> signals_{std::in_place};
-    JsonFile json_;
     std::unique_ptr<comm::Communicator> data_;
     Sweep sweep_;
+    JsonFile json_;
     StopPoll stop_;
     KeepPace pace_;
     SweepEnd end_;

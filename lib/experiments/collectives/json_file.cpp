@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -164,23 +165,36 @@ std::string nccl_tests_json(const results::Run& run, const options::Options& opt
     return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-JsonFile::JsonFile(const options::Options& options, comm::Communicator& control)
+JsonFile::JsonFile(const options::Options& options, std::uint64_t expected_bytes,
+                   comm::Communicator& control)
     : options_(options), control_(control), started_(now()) {
     if (!options.has(kSetting)) return;
     comm::together(control, [&] {
-        if (control.rank() == 0) file_.emplace(options.text(kSetting), kSetting);
+        if (control.rank() != 0) return;
+        file_.emplace(std::filesystem::absolute(options.text(kSetting)), kSetting);
+        file_->reserve(expected_bytes);
     });
 }
 
-void JsonFile::write(const results::Run& run) {
+void JsonFile::write(results::Run& run) {
     if (!options_.has(kSetting)) return;
     const auto ranks = comm::gather_texts(control_, fmt::format("{} {}", getpid(), host::host_name()));
-    comm::together(control_, [&] {
-        if (!file_) return;
-        const std::string text = nccl_tests_json(run, options_, ranks, started_);
+    std::string why;
+    if (file_) why = written(nccl_tests_json(run, options_, ranks, started_));
+    why = comm::broadcast_text(control_, why, 0);
+    if (why.empty()) return;
+    run.warnings.push_back(why);
+    if (run.exit_code == 0) run.exit_code = static_cast<int>(base::ExitCode::environment);
+}
+
+std::string JsonFile::written(const std::string& text) {
+    try {
         file_->write(std::as_bytes(std::span(text)));
         file_->commit();
-    });
+        return "";
+    } catch (const base::Error& error) {
+        return "the JSON file is not there: " + options::told(error);
+    }
 }
 
 }  // namespace ranklab::experiments
