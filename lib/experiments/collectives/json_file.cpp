@@ -171,8 +171,9 @@ JsonFile::JsonFile(const options::Options& options, std::uint64_t expected_bytes
     if (!options.has(kSetting)) return;
     comm::together(control, [&] {
         if (control.rank() != 0) return;
-        file_.emplace(std::filesystem::absolute(options.text(kSetting)), kSetting);
-        file_->reserve(expected_bytes);
+        const auto path = std::filesystem::absolute(options.text(kSetting));
+        results::StagedFile(path, kSetting).reserve(expected_bytes);  // a trial
+        file_.emplace(path, kSetting);
     });
 }
 
