@@ -1,4 +1,4 @@
-"""The experiments of the five teaching documents: what differs between their job scripts.
+"""The experiments of the five teaching documents, and the network below those of many ranks: what differs between their job scripts.
 
 1 the MNIST lesson on threads, workers and GPUs; 2 running deep learning applications (DataParallel, DistributedDataParallel); 3 ResNets on
 CIFAR-100; 4 the file-writing workshop; 5 deep learning at scale (the 3D U-Net).
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 @dataclass
 class Experiment:
     name: str
-    document: int
+    document: object   # its number, or those that it serves
     does: str           # for README's table
     title: str
     body: str           # bash; launch RANKS THREADS WORDS... starts ranklab
@@ -126,6 +126,24 @@ launch 1 "$all" train --config configs/mnist/dp2.ini --replicas "$ranks" --globa
   --label "mnist-dp-$tag" "$@"
 launch "$ranks" "$threads" train --config configs/mnist/ddp2.ini --global-batch-size "$batch" --threads "$threads" \\
   --label "mnist-ddp-$tag" "$@\""""),
+    Experiment(
+        name="comm", document="2, 3, 5", does="what the network gives: every operation, then a model's gradients", ranks=2, ranked=True, time="00:30:00",
+        title="What the network between the ranks gives: every operation over message sizes, then the gradients of a model as a step sends them",
+        usage="--nodes=2 jobscripts/comm.slurm\n"
+              "sbatch --nodes=2 --ntasks=64 jobscripts/comm.slurm --op allreduce -e 256M    words at the end go to the first of both",
+        variables="MODEL (resnet50) names the model: ranklab comm --list shows them.",
+        body="""\
+launch "$ranks" "$threads" comm --op all --label "comm-$tag" "$@"
+launch "$ranks" "$threads" comm --from-model "${MODEL:-resnet50}" --label "comm-model-$tag\""""),
+    Experiment(
+        name="comm_gpu", document="2, 3, 5", does="the same between GPUs, with NCCL", ranks=2, ranked=True, time="00:30:00", gpus="gpu",
+        title="What NCCL gives between the ranks' GPUs: every operation over message sizes, then the gradients of a model as a step sends them",
+        usage="--nodes=2 jobscripts/comm_gpu.slurm\n"
+              "sbatch --nodes=2 --ntasks=8 jobscripts/comm_gpu.slurm --op allreduce -e 1G    words at the end go to the first of both",
+        variables="MODEL (resnet50) names the model: ranklab comm --list shows them.",
+        body="""\
+launch "$ranks" "$threads" comm --backend nccl --op all --label "comm-gpu-$tag" "$@"
+launch "$ranks" "$threads" comm --backend nccl --from-model "${MODEL:-resnet50}" --label "comm-gpu-model-$tag\""""),
     cifar("single", "one process"),
     cifar("dp", "two replicas in one process"),
     cifar("ddp", "data parallel over ranks", ranks=2),

@@ -26,14 +26,14 @@ constexpr std::uint64_t kAddressSpaceOfMpi = std::uint64_t{512} << 20U;
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
                     const std::function<bool(const options::Options&)>& answers_early,
                     const std::function<int(Session&, const options::Options&)>& work,
-                    const std::function<bool(const options::Options&)>& needs_mpi) {
+                    const std::function<bool(const options::Options&)>& needs_mpi, comm::Start otherwise) {
     prepare_process();
     name_remedies(schema);
     const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
     std::optional<options::Options> parsed;
     const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };
     bool answered = false;
-    auto start = comm::Start::with_mpi;
+    auto start = otherwise;
     const int code = guarded([&] {
         try {
             answered = answer_manual(arguments_of(argc, argv), [&] { return manual_of(text, schema); });
@@ -52,8 +52,8 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
     if (code != 0 || answered) return code;
 
     return guarded([&] {
-        if (start == comm::Start::with_mpi) require_address_space_once(kAddressSpaceOfMpi);
-        if (start == comm::Start::with_mpi && !comm::has_task_environment())
+        if (start != comm::Start::without_mpi) require_address_space_once(kAddressSpaceOfMpi);
+        if (start != comm::Start::without_mpi && !comm::has_task_environment())
             host::require_limits_of_lone_mpi();
         Session session(start);
         return session.conclude([&] {

@@ -13,10 +13,11 @@ namespace ranklab::app {
 /// on every rank. A slip in the options of a lone process is said without MPI. In a job the ranks agree
 /// first: a rank that left early would make the launcher kill rank 0 before it has spoken.
 /// `needs_mpi` is asked of a process that no launcher started, and whose options are all on its command line:
-/// where it says no, the Session starts without MPI.
+/// where it says no, the Session starts without MPI; else as `otherwise` says.
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
                     const std::function<bool(const options::Options&)>& answers_early,
                     const std::function<int(Session&, const options::Options&)>& work,
-                    const std::function<bool(const options::Options&)>& needs_mpi = {});
+                    const std::function<bool(const options::Options&)>& needs_mpi = {},
+                    comm::Start otherwise = comm::Start::with_mpi);
 
 }  // namespace ranklab::app

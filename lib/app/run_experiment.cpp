@@ -520,7 +520,8 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
             Job job{session, experiment, options, command_line(experiment, argc, argv)};
             return work(job);
         },
-        [&](const options::Options& options) { return experiment.needs_mpi(options); });
+        [&](const options::Options& options) { return experiment.needs_mpi(options); },
+        experiment.threads_call_mpi() ? comm::Start::with_mpi : comm::Start::one_thread_at_a_time);
 }
 
 }  // namespace ranklab::app

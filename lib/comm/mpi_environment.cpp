@@ -34,8 +34,9 @@ MpiEnvironment::MpiEnvironment(Start start) {
 #ifdef OPEN_MPI
     skip_cm_without_fabric();
 #endif
+    const int wanted = start == Start::one_thread_at_a_time ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
-    mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+    mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_SERIALIZED) {
         MPI_Finalize();
         throw base::MpiError(

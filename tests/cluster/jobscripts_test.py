@@ -23,6 +23,7 @@ SHORT = {
     "mnist_workers": ("", "--cpus-per-task=1", MNIST),
     "mnist_ddp": ("", "--nodes=2", MNIST),
     "mnist_dp_vs_ddp": ("", "", MNIST),
+    "comm": ("MODEL=mnist-cnn", "--nodes=2", "-e 64 -n 3 -w 1"),
     "cifar100_single": ("CONFIG=configs/cifar100/resnet50_smoke.ini", "--cpus-per-task=1", "--image-size 32"),
     "cifar100_dp": ("CONFIG=configs/cifar100/resnet18_dp_smoke.ini", "--cpus-per-task=2", ""),
     "cifar100_ddp": ("CONFIG=configs/cifar100/resnet50_smoke.ini", "--nodes=2 --cpus-per-task=1", "--image-size 32"),

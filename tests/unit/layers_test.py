@@ -410,12 +410,12 @@ class WhatTheProgramsLoad(unittest.TestCase):
         return self.libraries(program, "torch|c10")
 
     def test_none_links_nccl(self):
-        for program in ("ranklab-data", "ranklab-doctor", "ranklab-report", "ranklab-train"):  # ADR 0005
+        for program in ("ranklab-comm", "ranklab-data", "ranklab-doctor", "ranklab-report", "ranklab-train"):  # ADR 0005
             with self.subTest(program=program):
                 self.assertEqual(self.libraries(program, "nccl"), [])
 
     def test_only_training_loads_libtorch(self):
-        for program in ("ranklab", "ranklab-campaign", "ranklab-data", "ranklab-report", "ranklab-compare", "ranklab-doctor"):
+        for program in ("ranklab", "ranklab-campaign", "ranklab-comm", "ranklab-data", "ranklab-report", "ranklab-compare", "ranklab-doctor"):
             with self.subTest(program=program):
                 self.assertEqual(self.torch_libraries(program), [])
 
@@ -426,7 +426,7 @@ class WhatTheProgramsLoad(unittest.TestCase):
 
     def test_only_the_maker_of_data_loads_fftw(self):
         self.assertNotEqual(self.libraries("ranklab-data", "fftw3"), [])
-        for program in ("ranklab", "ranklab-report", "ranklab-doctor", "ranklab-train"):
+        for program in ("ranklab", "ranklab-comm", "ranklab-report", "ranklab-doctor", "ranklab-train"):
             with self.subTest(program=program):
                 self.assertEqual(self.libraries(program, "fftw3"), [])
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/stop_signals.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/collectives/json_file.hpp"
 #include "experiments/collectives/options.hpp"
@@ -27,9 +28,9 @@ class CollectivesWork final : public Work {
         : options_(options),
           backend_(backend),
           surroundings_(surroundings),
-          json_(options_, surroundings.control),
           data_(backend_.make(surroundings.control)),
           sweep_(options_, backend_, *data_, surroundings.control),
+          json_(options_, kJsonBytes * (1 + sweep_.planned()), surroundings.control),
           stop_(surroundings.control) {
         surroundings_.progress.counts("messages");
         surroundings_.started("connecting the ranks");
@@ -83,10 +84,12 @@ class CollectivesWork final : public Work {
     CollectivesOptions options_;
     comm::BackendEntry backend_;
     Surroundings surroundings_;
+    static constexpr std::uint64_t kJsonBytes = 1024;  // of a message
+
     std::optional<base::StopSignals> signals_{std::in_place};
-    JsonFile json_;
     std::unique_ptr<comm::Communicator> data_;
     Sweep sweep_;
+    JsonFile json_;
     StopPoll stop_;
     KeepPace pace_;
     SweepEnd end_;
@@ -131,22 +134,30 @@ class CollectivesPlan final : public Plan {
     std::uint64_t bytes_ = 0;
 };
 
-template <class Words>
-Listing listing(std::string title, const Words& words) {
-    Listing all{std::move(title), {}};
-    for (const auto& word : words) all.entries.emplace_back(word, "");
+// "5 buckets, 97.5 MiB"
+std::string buckets_text(const std::string& model) {
+    const auto rows = bucket_table(model).rows;
+    double bytes = 0;
+    for (const auto& row : rows) bytes += static_cast<double>(row.bytes);
+    return fmt::format("{} bucket{}, {}", rows.size(), rows.size() == 1 ? "" : "s", base::human_bytes(bytes));
+}
+
+Listing operations_listing() {
+    Listing all{"Operations (--op):", {}};
+    for (std::size_t i = 0; i < comm::kOperationNames.size(); ++i)
+        all.entries.emplace_back(comm::kOperationNames[i], summary_of(static_cast<comm::Operation>(i)));
     return all;
 }
 
 }  // namespace
 
 std::string Collectives::examples() const {
-    return "  mpirun -n 2 ranklab comm                                       allreduce, 8 B to 4 MiB\n"
-           "  mpirun -n 2 ranklab comm --op all -e 64K                       every operation\n"
-           "  srun -N 2 -n 16 ranklab comm --op allreduce,latency            within and between hosts\n"
-           "  mpirun -n 2 ranklab comm --from-model resnet50                 a model's gradient buckets\n"
-           "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -w 5 -d bf16  as nccl-tests takes it\n"
-           "  mpirun -n 2 ranklab comm --nonblocking --progress thread       how much hides behind compute\n";
+    return "  mpirun -n 2 ranklab comm                            allreduce, 8 B to 4 MiB\n"
+           "  mpirun -n 2 ranklab comm --op all -e 64K            every operation\n"
+           "  srun -n 16 ranklab comm --op allreduce,latency      of hosts, and between them\n"
+           "  mpirun -n 2 ranklab comm --from-model resnet50      a model's gradient buckets\n"
+           "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -d bf16\n"
+           "  mpirun -n 2 ranklab comm --nonblocking --progress thread\n";
 }
 
 void Collectives::describe(options::Schema& schema) const {
@@ -158,9 +169,9 @@ void Collectives::describe(options::Schema& schema) const {
 std::vector<Listing> Collectives::listings() const {
     Listing backends{"Backends:", {}};
     for (const auto& entry : comm::backends()) backends.entries.emplace_back(entry.name, entry.summary);
-    return {listing("Operations (--op):", operation_words()), listing("Types (--datatype):", type_words()),
-            listing("Reductions (--redop):", reduction_words()),
-            listing("Models with gradient buckets (--from-model):", shipped_models()), backends};
+    Listing models{"Models with gradient buckets (--from-model):", {}};
+    for (const auto& name : shipped_models()) models.entries.emplace_back(name, buckets_text(name));
+    return {operations_listing(), models, backends};
 }
 
 bool Collectives::needs_mpi(const options::Options& options) const {

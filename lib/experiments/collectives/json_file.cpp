@@ -1,11 +1,20 @@
 #include "experiments/collectives/json_file.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "experiments/collectives/words.hpp"
+#include "host/facts.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -72,7 +81,7 @@ ordered_json results_of(const Table& table) {
         if (last == rows || !row.same_form(Row(table, last))) {
             all.push_back({{"size", row.whole("bytes")},
                            {"count", row.whole("elements")},
-                           {"type", row.text("dtype")},
+                           {"type", nccl_tests_word(row.text("dtype"))},
                            {"redop", row.text("redop")},
                            {"root", row.whole("root")},
                            {"experiment_name", row.text("op")},
@@ -89,40 +98,104 @@ ordered_json results_of(const Table& table) {
 }
 
 ordered_json config_of(const options::Options& options) {
-    ordered_json config;
-    for (const auto& setting : options.effective()) config[setting.name] = setting.value;
+    ordered_json config{{"nthreads", 1},
+                        {"ngpus", 1},
+                        {"minimum_bytes", options.bytes("min-bytes")},
+                        {"maximum_bytes", options.bytes("max-bytes")},
+                        {"warmup_iters", options.integer("warmup")},
+                        {"iterations", options.integer("repetitions")},
+                        {"aggregated_iterations", 1},
+                        {"validation", options.integer("check")},
+                        {"graph", 0},
+                        {"blocking_collectives", options.text("blocking").front() - '0'},
+                        {"per_iter_timing", options.flag("per-iter")}};
+    if (options.has("step-bytes"))
+        config["step_bytes"] = options.bytes("step-bytes");
+    else
+        config["step_factor"] = options.real("step-factor");
     return config;
+}
+
+ordered_json devices_of(const std::vector<std::string>& ranks) {
+    auto all = ordered_json::array();
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        const auto space = ranks[rank].find(' ');
+        all.push_back({{"rank", rank},
+                       {"group", 0},
+                       {"pid", base::number_in<std::int64_t>(ranks[rank].substr(0, space)).value_or(0)},
+                       {"hostname", ranks[rank].substr(space + 1)},
+                       {"device", nullptr}});
+    }
+    return all;
+}
+
+// Over all rows that have one, as nccl-tests' footer.
+double average_bus_bandwidth(const Table* messages) {
+    double sum = 0;
+    double rows = 0;
+    if (messages == nullptr) return stats::kNone;
+    for (const double rate : *messages->find<double>("busbw_GBps")) {
+        if (!std::isfinite(rate)) continue;
+        sum += rate;
+        ++rows;
+    }
+    return rows > 0 ? sum / rows : stats::kNone;
+}
+
+std::string now() {
+    return base::utc_iso(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
 }
 
 }  // namespace
 
-std::string nccl_tests_json(const results::Run& run, const options::Options& options, int ranks) {
+std::string nccl_tests_json(const results::Run& run, const options::Options& options,
+                            const std::vector<std::string>& ranks, const std::string& started) {
     const Table* messages = run.find_table("messages");
-    ordered_json json{{"version", 3},
-                      {"ranks", ranks},
-                      {"library", run.fact("collectives", "library")},
-                      {"config", config_of(options)},
-                      {"results", messages == nullptr ? ordered_json::array() : results_of(*messages)},
-                      {"average_bus_bandwidth", nullptr}};
+    const double wrong = run.median("wrong_elements");
+    ordered_json json{
+        {"version", 3},
+        {"start_time", started},
+        {"nccl_version", run.fact("collectives", "library")},
+        {"config", config_of(options)},
+        {"devices", devices_of(ranks)},
+        {"results", messages == nullptr ? ordered_json::array() : results_of(*messages)},
+        {"out_of_bounds", {{"count", number(wrong)}, {"okay", wrong == 0}}},
+        {"average_bus_bandwidth", {{"bandwidth", number(average_bus_bandwidth(messages))}}},
+        {"end_time", now()}};
     return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-JsonFile::JsonFile(const options::Options& options, comm::Communicator& control)
-    : options_(options), control_(control) {
+JsonFile::JsonFile(const options::Options& options, std::uint64_t expected_bytes,
+                   comm::Communicator& control)
+    : options_(options), control_(control), started_(now()) {
     if (!options.has(kSetting)) return;
     comm::together(control, [&] {
-        if (control.rank() == 0) file_.emplace(options.text(kSetting), kSetting);
+        if (control.rank() != 0) return;
+        const auto path = std::filesystem::absolute(options.text(kSetting));
+        results::StagedFile(path, kSetting).reserve(expected_bytes);  // a trial
+        file_.emplace(path, kSetting);
     });
 }
 
-void JsonFile::write(const results::Run& run) {
+void JsonFile::write(results::Run& run) {
     if (!options_.has(kSetting)) return;
-    comm::together(control_, [&] {
-        if (!file_) return;
-        const std::string text = nccl_tests_json(run, options_, control_.world_size());
+    const auto ranks = comm::gather_texts(control_, fmt::format("{} {}", getpid(), host::host_name()));
+    std::string why;
+    if (file_) why = written(nccl_tests_json(run, options_, ranks, started_));
+    why = comm::broadcast_text(control_, why, 0);
+    if (why.empty()) return;
+    run.warnings.push_back(why);
+    if (run.exit_code == 0) run.exit_code = static_cast<int>(base::ExitCode::environment);
+}
+
+std::string JsonFile::written(const std::string& text) {
+    try {
         file_->write(std::as_bytes(std::span(text)));
         file_->commit();
-    });
+        return "";
+    } catch (const base::Error& error) {
+        return "the JSON file is not there: " + options::told(error);
+    }
 }
 
 }  // namespace ranklab::experiments

@@ -15,6 +15,17 @@ namespace {
 
 constexpr double kMicro = 1e6;
 
+// How long each call was waited for by the group's first.
+std::vector<double> behind_the_first(const measure::RankSamples& came, std::size_t rank) {
+    std::vector<double> behind;
+    for (std::size_t call = 0; call < came.rows(); ++call) {
+        double first = HUGE_VAL;
+        for (std::size_t other = 0; other < came.ranks; ++other) first = std::fmin(first, came.at(call, other));
+        behind.push_back(came.at(call, rank) - first);
+    }
+    return behind;
+}
+
 // The least sure of all clocks.
 double error_of(const std::vector<measure::ClockOffset>& clocks) {
     return std::ranges::max(clocks, {}, &measure::ClockOffset::error_s).error_s;
@@ -126,10 +137,13 @@ std::vector<double> Sweep::folded(const measure::RankSamples& all, double factor
     return us;
 }
 
-void Sweep::note_arrivals(const CallTimes& times, std::size_t rows, bool there) {
-    std::vector<double> came = times.came_s;
+// Where a level has several groups, each goes its own way: a rank is late among its own.
+void Sweep::note_arrivals(const CallTimes& times, std::size_t rows, bool there, const Level& level) {
+    std::vector<double> came = there ? times.came_s : std::vector<double>(rows, stats::kNone);
     for (double& at : came) at -= clocks_[static_cast<std::size_t>(control_.rank())].offset_s;
-    came_ = gathered(came, rows, there);
+    came_ = measure::gather_columns(*level.control, came);
+    const auto behind =
+        gathered(behind_the_first(came_, static_cast<std::size_t>(level.control->rank())), rows, there);
     const auto loops = gathered({times.off_core_s, times.wall_s}, 2, true);
     const std::span all(loops.values);
     const bool apart = options_.policy.between != Between::nothing_loop;
@@ -137,7 +151,7 @@ void Sweep::note_arrivals(const CallTimes& times, std::size_t rows, bool there) 
         const auto cells = all.subspan(which * loops.ranks, loops.ranks);
         return std::vector<double>(cells.begin(), cells.end());
     };
-    arrivals_.add(apart ? came_ : measure::RankSamples{came_.ranks, {}}, row(0), row(1));
+    arrivals_.add(apart ? behind : measure::RankSamples{behind.ranks, {}}, row(0), row(1));
 }
 
 MessageRow Sweep::row_of(const Unit& unit, const Level& level) const {
@@ -168,17 +182,18 @@ void Sweep::time_message(const Unit& unit, Level& level) {
     }
     const bool there = level.active && comm::takes_part(operation, level.data->rank(), level.ranks);
     const auto seconds = gathered(times.seconds, rows, there);
-    note_arrivals(times, rows, there);
+    note_arrivals(times, rows, there, level);
     row.us = folded(seconds, kMicro / comm::messages_of(operation));
     if (operation == comm::Operation::barrier && !loop && options_.policy.between == Between::barrier)
-        row.wrong = early_leavers(seconds);
+        row.wrong = early_leavers(there ? times.seconds : std::vector<double>(rows, stats::kNone), level);
     else if (operation != comm::Operation::barrier)
         row.wrong = check(unit.message, level, transfers, calls, row.checked);
     rows_.push_back(std::move(row));
 }
 
 // Calls of a barrier that a rank left before another one came, by more than the clocks' error.
-std::int64_t Sweep::early_leavers(const measure::RankSamples& seconds) const {
+std::int64_t Sweep::early_leavers(const std::vector<double>& mine, const Level& level) {
+    const auto seconds = measure::gather_columns(*level.control, mine);
     std::int64_t wrong = 0;
     for (std::size_t call = 0; call < seconds.rows(); ++call) {
         double last_came = -HUGE_VAL;
@@ -191,7 +206,7 @@ std::int64_t Sweep::early_leavers(const measure::RankSamples& seconds) const {
         }
         if (first_left < last_came - 2 * error_of(clocks_)) ++wrong;
     }
-    return wrong;
+    return comm::reduced<std::int64_t>(control_, level.control->rank() == 0 ? wrong : 0, comm::ReduceOp::sum);
 }
 
 // Each check has numbers of its own, so that what an earlier call left is wrong.

@@ -85,12 +85,12 @@ class Sweep {
     Caller caller_of(const std::vector<std::unique_ptr<comm::Prepared>>& calls, const Level& level) const;
     measure::RankSamples gathered(const std::vector<double>& mine, std::size_t rows, bool there);
     std::vector<double> folded(const measure::RankSamples& all, double factor) const;
-    void note_arrivals(const CallTimes& times, std::size_t rows, bool there);
+    void note_arrivals(const CallTimes& times, std::size_t rows, bool there, const Level& level);
     std::optional<std::int64_t> check(const Message& message, Level& level,
                                       const std::vector<comm::Transfer>& transfers,
                                       std::vector<std::unique_ptr<comm::Prepared>>& calls,
                                       std::int64_t& compared);
-    std::int64_t early_leavers(const measure::RankSamples& seconds) const;
+    std::int64_t early_leavers(const std::vector<double>& mine, const Level& level);
     int root_at(const Level& level) const;
     double sleep_s() const;
 
@@ -105,7 +105,7 @@ class Sweep {
     std::unique_ptr<Load> load_;
     std::vector<measure::ClockOffset> clocks_, clocks_at_end_;
     Arrivals arrivals_;
-    measure::RankSamples came_;  // of the message that was timed last, on rank 0's clock
+    measure::RankSamples came_;  // to the message that was timed last, of this rank's group, on rank 0's clock
     std::vector<MessageRow> rows_;
     std::vector<StartedRow> started_;
     std::optional<BucketRows> buckets_;

@@ -83,6 +83,12 @@ std::string_view word_of(const Reduction& reduction) {
         ->first;
 }
 
+std::string nccl_tests_word(const std::string& type) {
+    for (const auto& row : kTypes)
+        if (word_of(row.type) == type) return std::string(row.of_nccl_tests);
+    return type;
+}
+
 std::vector<std::string> operation_words() {
     return words_of(comm::kOperationNames, [](auto name) { return name; });
 }
@@ -91,6 +97,21 @@ std::vector<std::string> type_words() {
 }
 std::vector<std::string> reduction_words() {
     return words_of(kReductions, [](const auto& row) { return row.first; });
+}
+
+std::string_view summary_of(comm::Operation operation) {
+    constexpr std::array<std::string_view, comm::kOperationNames.size()> kSummaries{
+        "all ranks get the reduction of all ranks' elements: what sums gradients",
+        "all ranks get the root's elements",
+        "the root gets the reduction of all ranks' elements",
+        "all ranks get all ranks' parts",
+        "each rank gets its part of the reduction",
+        "each rank gets a part from each rank",
+        "each rank sends to the next one and receives from the one before",
+        "no rank goes on before all have come",
+        "half a ping-pong between the first rank and the last",
+        "64 messages at once from the first rank to the last, of which one is told"};
+    return kSummaries.at(static_cast<std::size_t>(operation));
 }
 
 std::vector<comm::Operation> chosen_operations(const options::Options& options) {

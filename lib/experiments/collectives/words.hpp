@@ -19,10 +19,16 @@ struct Reduction {
 using base::word_of;  // of an element type
 std::string_view word_of(const Reduction& reduction);
 
+/// nccl-tests' word for a type's: "float" for "fp32"; others as they are.
+std::string nccl_tests_word(const std::string& type);
+
 /// The words of all of them, for --list and errors.
 std::vector<std::string> operation_words();
 std::vector<std::string> type_words();
 std::vector<std::string> reduction_words();
+
+/// What an operation does, for --list.
+std::string_view summary_of(comm::Operation operation);
 
 /// What an option names, in the order of the tables above, each once; nccl-tests' words for types, too.
 /// OptionError for an unknown word, which says what it is where another option takes it.

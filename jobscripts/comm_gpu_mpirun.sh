@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# What NCCL gives between the ranks' GPUs: every operation over message sizes, then the gradients of a model as a step sends them.
+# On this host, by Open MPI's mpirun:
+#   jobscripts/comm_gpu_mpirun.sh 4
+#   THREADS=1 jobscripts/comm_gpu_mpirun.sh 4    one thread a rank; without it the cores are shared out
+# The first word is the number of ranks; words after it go to ranklab.
+# MODEL (resnet50) names the model: ranklab comm --list shows them.
+# Edit: the modules.
+# jobscripts/make/generate.py makes this file of make/template.sh: change that one to change all scripts.
+set -euo pipefail
+
+# Edit: the modules that ranklab was built with, as in
+# module purge && module load gcc openmpi hdf5
+
+repo=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+bin=${RANKLAB_BIN:-$repo/build/release/bin}
+[[ -n ${RANKLAB_BIN:-} || -x $bin/ranklab ]] || ! found=$(type -P ranklab) || bin=$(cd -- "${found%/*}" && pwd)
+[[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
+
+# Open MPI counts cores, not hardware threads.
+cores=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
+ranks=${1:-2}
+[[ $ranks =~ ^[1-9][0-9]*$ ]] || { echo "The first word is the number of ranks, not \"$ranks\"." >&2; exit 2; }
+(($# == 0)) || shift
+threads=${THREADS:-$((cores / ranks > 0 ? cores / ranks : 1))}
+tag=$ranks
+if [[ $(id -u) == 0 ]]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+
+# Whoever stops this script wants the ranks to store what they have measured, and the script to say how they
+# ended. srun and mpirun pass SIGUSR1 on to the ranks; SIGTERM would have mpirun kill them a second later.
+# Who asks a second time does not want to wait.
+# shellcheck disable=SC2317 # the traps call it
+stop() {
+  local signal=USR1
+  if ((stopped != 0)) && [[ $1 != USR1 ]]; then signal=TERM; fi
+  stopped=$((128 + $(kill -l "$1"))) asked=$((asked + 1))
+  [[ -z $child ]] || kill "-$signal" "$child" 2>/dev/null || true
+}
+child='' stopped=0 asked=0
+trap 'stop INT' INT
+trap 'stop TERM' TERM
+trap 'stop USR1' USR1
+
+# Runs a launcher to its end, and returns its exit code: where it was stopped, 128 + the signal.
+run() {
+  local code before=-1
+  ((stopped == 0)) || return "$stopped"
+  "$@" &
+  child=$!
+  ((stopped == 0)) || kill -USR1 "$child" 2>/dev/null || true # it came before there was anybody to tell
+  while ((before != asked)); do # a signal ends the waiting, not the launcher
+    before=$asked code=0
+    wait "$child" || code=$?
+  done
+  child=''
+  ((code == 0 || stopped == 0)) || code=$stopped
+  return "$code"
+}
+
+# ranklab WORDS on RANKS ranks with THREADS threads each, which have a core of their own: launch RANKS THREADS WORDS...
+launch() {
+  local ranks=$1 threads=$2
+  shift 2
+  export OMP_NUM_THREADS=$threads
+  # PE=N gives N cores to each rank; without it two ranks would be bound to one core each, whatever the threads.
+  local placement=(--map-by "slot:PE=$threads" --bind-to core)
+  if ((ranks * threads > cores)); then
+    echo "$ranks ranks x $threads threads do not fit on $cores cores: they share them, and times will vary." >&2
+    placement=(--oversubscribe --bind-to none)
+  fi
+  run mpirun -n "$ranks" "${placement[@]}" -x OMP_NUM_THREADS "$bin/ranklab" "$@"
+}
+
+echo "$ranks ranks, $threads threads each, $cores cores"
+echo "Running on host $(hostname), $(date -u +%FT%TZ)"
+
+cd "$repo"
+mkdir -p results
+# The launch guard: says what is wrong with ranks, binding or libraries before time is spent.
+launch "$ranks" "$threads" doctor
+launch "$ranks" "$threads" comm --backend nccl --op all --label "comm-gpu-$tag" "$@"
+launch "$ranks" "$threads" comm --backend nccl --from-model "${MODEL:-resnet50}" --label "comm-gpu-model-$tag"

@@ -1,0 +1,93 @@
+"""`ranklab comm` against osu_allreduce of the OSU micro-benchmarks, which you build (nothing of it is here): the same calls at the same
+message sizes, both bound alike, in turns. A benchmark, not a test: read README.md before comparing machines.
+
+  comm_vs_osu.py OSU_ALLREDUCE [--rounds 9] [--ranks 2] [--bind-to core] [--json FILE]
+
+Both time each call alone behind a barrier and give the mean over calls of the mean over ranks, of float sums out of place. Calls and
+warm-up are OSU's own: 1000 and 200 up to 8 KiB, 100 and 10 above. Needs no package beyond Python.
+"""
+
+import json
+import math
+import os
+import pathlib
+import re
+import tempfile
+
+import paired
+
+# Smallest and largest message, calls, warm-up.
+PARTS = ((8, 8192, 1000, 200), (16384, 4 << 20, 100, 10))
+
+
+def launcher(args):
+    return ["mpirun", "-n", args.ranks, "--bind-to", args.bind_to]
+
+
+def osu(args, part):
+    smallest, largest, calls, warmup = part
+    output = paired.run([*launcher(args), args.osu, "-m", f"{smallest}:{largest}", "-i", calls, "-x", warmup, "-T", "mpi_float"], paired.environment(1))
+    return {int(size): float(us) for size, us in re.findall(r"^(\d+)\s+([\d.]+)\s*$", output, re.MULTILINE)}
+
+
+def ranklab(args, part):
+    smallest, largest, calls, warmup = part
+    words = ["comm", "--op", "allreduce", "-a", 1, "-z", 3, "--place", "out-of-place", "-d", "fp32", "-b", smallest, "-e", largest, "-n", calls,
+             "-w", warmup]
+    with tempfile.TemporaryDirectory() as folder:
+        output = paired.run([*launcher(args), args.ranklab, *words, "--quiet", "--json", "--output", pathlib.Path(folder) / "r.h5"], paired.environment(1))
+    table = json.loads(output)["runs"][0]["tables"]["messages"]
+    if any(table["wrong_elements"]):
+        raise SystemExit("ranklab found wrong elements: there is nothing to compare")
+    return dict(zip(table["bytes"], table["mean_us"]))
+
+
+SIDES = {"ranklab": ranklab, "osu": osu}
+
+
+def both_parts(args, side):
+    times = {}
+    for part in PARTS:
+        times |= SIDES[side](args, part)
+    return times
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def report(args, found):
+    sizes = sorted(found["osu"][0])
+    answer = {"benchmark": "comm_vs_osu", "ranks": args.ranks, "bind_to": args.bind_to, "sizes": {}}
+    print(f"\n{'bytes':>9}{'ranklab us':>13}{'osu us':>13}  ranklab / osu")
+    ratios = {}
+    for size in sizes:
+        us = {side: [times[size] for times in found[side]] for side in SIDES}
+        ratios[size] = [a / b for a, b in zip(us["ranklab"], us["osu"])]
+        print(f"{size:>9}{paired.median(us['ranklab']):>13.3f}{paired.median(us['osu']):>13.3f}  {paired.shown(ratios[size])}")
+        answer["sizes"][size] = {side: paired.summary(values) for side, values in us.items()} | {"ratio": paired.summary(ratios[size])}
+    mean = geometric_mean([paired.median(values) for values in ratios.values()])
+    rounds = [geometric_mean([ratios[size][number] for size in sizes]) for number in range(args.rounds)]
+    print(f"\ngeometric mean over sizes of the medians: {mean:.3f} (wanted: 0.95 .. 1.05)\nof each round alone: {paired.shown(rounds)}"
+          f"\n# load {os.getloadavg()[0]:.2f} at the end")
+    paired.write_json(args.json, answer | {"geometric_mean": mean, "of_rounds": paired.summary(rounds)})
+    return 0 if abs(mean - 1) <= 0.05 else 4
+
+
+def main():
+    parser = paired.parser(__doc__, rounds=9)
+    parser.add_argument("osu", type=pathlib.Path, metavar="OSU_ALLREDUCE", help="the program, built with the same MPI")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--bind-to", default="core", help="what mpirun binds a rank to, on both sides")
+    args = parser.parse_args()
+    print(f"# load {os.getloadavg()[0]:.2f} at the start")
+
+    def show_round(number, found):
+        rates = [a / b for a, b in zip(found["ranklab"][-1].values(), found["osu"][-1].values())]
+        print(f"round {number + 1}: {geometric_mean(rates):.3f}", flush=True)
+
+    return report(args, paired.in_turn(SIDES, args.rounds, lambda side: both_parts(args, side), show_round))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
