@@ -91,7 +91,10 @@ std::string published(const results::Run& run) {
 }
 
 std::string whole(const ChosenRuns& runs, const results::Run& run) {
-    const std::string network = report::formats::network_line(runs.file(), run);
+    const std::string network =
+        report::formats::network_line(runs.file(), run,
+                                      fmt::format("`mpirun -n {} ranklab comm --from-model {}` would",
+                                                  run.hosts.size(), run.setting("model")));
     return report::formats::run_text(run, runs.how_to(), network) + published(run);
 }
 
@@ -195,7 +198,8 @@ report::model::HowTo how_to(const std::string& file) {
             .other_measurements = "--measure NAME asks for others",
             .all_rows = "--format json",
             .one_run = fmt::format("ranklab report {} --run", base::shell_path(file)),
-            .store = fmt::format("`ranklab train --output {}` would store one", base::shell_path(file))};
+            .store = fmt::format("`ranklab train --output {}` would store one", base::shell_path(file)),
+            .measure_network = "`ranklab comm --from-model MODEL` on as many ranks would"};
 }
 
 ChosenRuns chosen_runs(const Options& options) {

@@ -61,18 +61,33 @@ class Html(cli.Case):
             return run["tables"][number["data-table"]][number["data-column"]][int(number["data-row"])]
         return next(m for m in run["measurements"] if m["name"] == number["data-name"])[number["data-field"]]
 
+    def every_number_is_in_the_file(self, file, page, least_looked_up):
+        stored = json.loads(cli.ranklab("report", file, "--format", "json").stdout)
+        runs = {run["id"]: run for run in stored["runs"]}
+        looked_up = [n for n in page.numbers if "data-run" in n]
+        self.assertGreater(len(looked_up), least_looked_up)
+        for number in looked_up:
+            self.assertEqual(float(number["data-value"]), float(self.look_up(runs, number)), number)
+
+    def test_collectives_as_a_page(self):
+        file = self.folder / "c.h5"
+        for words in (("--op", "allreduce,broadcast,barrier", "-b", 8, "-e", "64K", "-f", 8, "-n", 20), ("--from-model", "mnist-cnn", "-n", 10)):
+            self.assertCode(cli.ranklab("comm", *words, "--output", file, ranks=2, cwd=self.folder), 0)
+        text = self.page(file).stdout
+        page = Page(text)
+        self.every_number_is_in_the_file(file, page, 100)
+        self.assertEqual(len(page.ids), len(set(page.ids)))
+        for anchor in ("collectives", "fig-collectives_time", "fig-collectives_busbw", "def-time_us"):
+            self.assertIn(anchor, page.ids)
+        self.assertNotIn("time_us:", text.split('id="environment"')[0])
+
     @cli.needs_train
     def test_a_campaign_as_a_page(self):
         file = self.make_campaign()
         result = self.page(file)
         text, page = result.stdout, Page(result.stdout)
         with self.subTest("every number is in the file"):
-            stored = json.loads(cli.ranklab("report", file, "--format", "json").stdout)
-            runs = {run["id"]: run for run in stored["runs"]}
-            looked_up = [n for n in page.numbers if "data-run" in n]
-            self.assertGreater(len(looked_up), 200)
-            for number in looked_up:
-                self.assertEqual(float(number["data-value"]), float(self.look_up(runs, number)), number)
+            self.every_number_is_in_the_file(file, page, 200)
             for number in page.numbers:
                 self.assertTrue({"data-run", "data-derived", "data-reference"} & set(number), number)
                 for run in re.findall(r"\b2\d{7}T\d{6}Z-[0-9a-f]{6}\b", number.get("data-derived", "")):

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "report/figures/figure.hpp"
-#include "report/model/step_network.hpp"
 #include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -53,16 +52,6 @@ std::vector<std::string> phases_of(const Groups& groups) {
         });
     });
     return phases;
-}
-
-// Where no run of comm says it of any of them.
-Words how_to_measure_the_network(const Source& source, const Groups& groups) {
-    for (const model::Group* group : groups)
-        if (model::step_network(source.grouped, *group, source.load)) return {};
-    return {
-        fmt::format(" No run here says what the network alone gives them: `mpirun -n {} ranklab comm "
-                    "--from-model {}` would.",
-                    groups.back()->ranks, cut(groups.back()->newest.setting("model"), 60))};
 }
 
 }  // namespace
@@ -114,12 +103,11 @@ std::vector<Figure> message_figures(const Source& source) {
         if (!series.points.empty()) chart.series.push_back(std::move(series));
     }
     if (sizes.size() < 2) return {};  // one size is no curve
-    Words caption{
-        "What the allreduce of a gradient bucket of that size took once all ranks had come: medians over "
-        "the counted steps, waiting not included (",
-        definition(time_column), ")."};
-    append(caption, how_to_measure_the_network(source, used));
-    return {{chart, caption}};
+    return {
+        {chart,
+         {"What the allreduce of a gradient bucket of that size took once all ranks had come: medians over "
+          "the counted steps, waiting not included (",
+          definition(time_column), ")."}}};
 }
 
 }  // namespace ranklab::report::figures

@@ -38,8 +38,9 @@ std::string run_text(const results::Run& run, const model::HowTo& how_to = {},
                      const std::string& network = "");
 
 /// Of a training run: what the network gives its buckets beside what its step pays, by a run of comm in the
-/// same file; or what to type for one. "" for a run that does not communicate.
-std::string network_line(const results::ResultFile& file, const results::Run& training);
+/// same file; where there is none, that and `how_to` (a clause). "" for a run that does not communicate.
+std::string network_line(const results::ResultFile& file, const results::Run& training,
+                         const std::string& how_to);
 /// The same of one that is known.
 std::string network_words(const model::StepNetwork& beside);
 

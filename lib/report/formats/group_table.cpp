@@ -24,7 +24,8 @@ constexpr std::size_t kLongestCell = 40;  // of surroundings: a processor's name
 
 // What a reader asks first of the conditions; where all runs share them they stand below the table.
 constexpr const char* kConditions =
-    "command,model,data,mode,sync,backend,device,precision,batch-size,global-batch-size,steps,epochs,"
+    "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-size,global-"
+    "batch-size,steps,epochs,"
     "strategy,layout,files,size,fsync,cache,file_system,workers,ranks,threads,host.cpu,host.logical_cpus,"
     "libraries.mpi,"
     "libraries.libtorch,version";

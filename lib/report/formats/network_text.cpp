@@ -39,12 +39,11 @@ std::string network_words(const model::StepNetwork& beside) {
                        plain(pays / gives), rest);
 }
 
-std::string network_line(const results::ResultFile& file, const results::Run& training) {
+std::string network_line(const results::ResultFile& file, const results::Run& training,
+                         const std::string& how_to) {
     if (!model::pays_network(training, training.hosts.size())) return "";
     const auto beside = model::step_network(file, training);
-    if (beside) return network_words(*beside);
-    return fmt::format("what it gives these buckets: `mpirun -n {} ranklab comm --from-model {}`",
-                       training.hosts.size(), training.setting("model"));
+    return beside ? network_words(*beside) : "no run here says what it gives these buckets: " + how_to;
 }
 
 }  // namespace ranklab::report::formats

@@ -20,7 +20,7 @@ using Sink = std::function<void(std::string_view)>;
 /// program that reports knows its options, these rooms do not. Of an empty one nothing is said.
 struct HowTo {
     std::string choose = {}, list_older = {}, pool = {}, other_measurements = {}, all_rows = {};
-    std::string one_run = {}, store = {};
+    std::string one_run = {}, store = {}, measure_network = {};
 };
 /// The clause behind the sentence, after `between`.
 inline std::string and_how(const std::string& clause, const char* between = "; ") {

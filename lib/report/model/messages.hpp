@@ -41,8 +41,8 @@ struct Curve {
 /// In the order in which each was met first.
 std::vector<Curve> curves_of(const results::Run& run);
 
-/// "allreduce", and behind it what the other rows do not all share: "allreduce fp32 sum, in-place, of one
-/// host, loaded". `others` are all that it stands beside.
+/// "allreduce", and behind it what the others that it stands beside do not share: "allreduce fp32 sum,
+/// in-place, within a host, loaded".
 std::string curve_name(const Message& one, const std::vector<Message>& others);
 /// With all of it, but for what is usual: "allreduce fp32 sum".
 std::string full_name(const Message& one);

@@ -39,6 +39,16 @@ class Sections {
     List all_;
 };
 
+// With what to type where no run says what the network gives.
+std::vector<figures::Figure> buckets_of(const PageInput& input, bool network) {
+    auto figures = message_figures(input.source);
+    for (auto& figure : figures)
+        if (!network && !input.how_to.measure_network.empty())
+            append(figure.caption, {fmt::format(" No run here says what the network alone gives them: {}.",
+                                                input.how_to.measure_network)});
+    return figures;
+}
+
 // The scaling of training on top, since that is what most come for.
 List sections_of(const PageInput& input, figures::Drawer& drawer) {
     std::set<std::string> named;  // by captions
@@ -68,8 +78,8 @@ List sections_of(const PageInput& input, figures::Drawer& drawer) {
     sections.add_rows("io-scaling", "Scaling of writing", scaling);
     sections.add("summary", "Summary", "summary", summary_data(input));
     sections.add_rows("phases", "Where a step's time goes", {row(phase_figures(source))});
-    sections.add_rows("messages", "Message sizes",
-                      {row(message_figures(source)), row(network_figures(source))});
+    const auto network = network_figures(source);
+    sections.add_rows("messages", "Message sizes", {row(buckets_of(input, !network.empty())), row(network)});
     std::vector<Data> collectives;
     for (const auto& [title, figures, tables] : collective_figures(source, kMostCollectives))
         collectives.push_back(row(figures, title.c_str(), tables));

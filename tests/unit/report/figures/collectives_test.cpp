@@ -131,11 +131,8 @@ TEST_F(BesideTraining, TheNewestRunThatReachesAllBucketsIsTaken) {
     EXPECT_EQ(plain_text(figures[0].tables[0].rows[1][2]), "2.097");
 }
 
-TEST_F(BesideTraining, WithoutARunOfCommTheCaptionSaysHowToMakeOne) {
+TEST_F(BesideTraining, WithoutARunOfCommThereIsNoPicture) {
     EXPECT_THAT(network({training}), IsEmpty());
-    const auto figures = made({training}, [](const Source& source) { return message_figures(source); });
-    EXPECT_THAT(plain_text(figures[0].caption),
-                HasSubstr("`mpirun -n 2 ranklab comm --from-model mnist-cnn` would"));
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ class NetworkLine : public testing::Test {
     std::string line(const std::vector<StoredRun>& others) {
         std::vector<StoredRun> runs = others;
         runs.push_back(training);
-        return network_line(StoredRuns(runs).file(), training);
+        return network_line(StoredRuns(runs).file(), training, "`comm` would");
     }
 };
 
@@ -220,7 +220,7 @@ TEST_F(NetworkLine, SaysWhatTheNetworkGivesBesideWhatTheStepPays) {
 }
 
 TEST_F(NetworkLine, NeedsARunOfTheSameKind) {
-    const std::string how = "what it gives these buckets: `mpirun -n 2 ranklab comm --from-model mnist-cnn`";
+    const std::string how = "no run here says what it gives these buckets: `comm` would";
     EXPECT_EQ(line({}), how);
     StoredRun other = comm_run();
     other.hosts[1].host = "node02";
