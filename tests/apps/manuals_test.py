@@ -8,7 +8,7 @@ import unittest
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab
 
-PROGRAMS = [name for name in ("train", "io", "data", "doctor", "report", "compare", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
+PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
 
 
 def needs(tool):
@@ -36,12 +36,12 @@ class BashTest(Case):
 
     def test_commands(self):
         self.assertEqual(self.complete("ranklab", "re"), ["report", "results"])
-        self.assertEqual(set(self.complete("ranklab", "")), {"train", "io", "data", "doctor", "report", "compare", "campaign", "results", "completion"})
+        self.assertEqual(set(self.complete("ranklab", "")), {"train", "io", "comm", "data", "doctor", "report", "compare", "campaign", "results", "completion"})
         self.assertEqual(self.complete("/opt/x/bin/ranklab", "comp"), ["compare", "completion"])
         self.assertEqual(self.complete("ranklab", "completion", "z"), ["zsh"])
 
     def test_all_options_of_every_program(self):
-        for words in (["train"], ["io"], ["doctor"], ["report"], ["compare"], ["data", "make", "mnist"], ["results", "prune"]):
+        for words in (["train"], ["io"], ["comm"], ["doctor"], ["report"], ["compare"], ["data", "make", "mnist"], ["results", "prune"]):
             if words[0] in PROGRAMS:
                 with self.subTest(words=words):
                     offered = {option.removeprefix("--") for option in self.complete("ranklab", *words, "--")}

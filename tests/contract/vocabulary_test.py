@@ -28,6 +28,10 @@ WRITING = (
     (("--strategy", "all", "-n", 6, "-s", 12, "-i", 6, "--workers", 2, "-e", "--dynamic"), 2),
     (("--strategy", "binary", "-n", 6, "-s", 12, "-i", 6, "--target-ci", "90%", "--cold", "--rename"), 1),
 )
+COMMUNICATION = (
+    (("--op", "all", "-n", 6, "-w", 1, "--sizes", "8,64K", "--nonblocking", "--with-load"), 2),
+    (("--from-model", "mnist-cnn", "-n", 6, "-w", 1, "--fault", "sleep:1:20"), 2),
+)
 
 
 def vocabulary():
@@ -44,8 +48,9 @@ class Vocabulary(cli.Case):
 
     def check_run(self, run):
         for m in run["measurements"]:
-            self.assertIn(m["name"], self.measurements)
-            row = self.measurements[m["name"]]
+            family = m["name"].split(":")[0]
+            self.assertIn(family, self.measurements)
+            row = self.measurements[family]
             self.assertEqual((m["unit"], m["kind"]), (row["unit"], row["kind"]), m["name"])
         for name, columns in run["tables"].items():
             self.assertIn(name, self.tables)
@@ -79,6 +84,9 @@ class Vocabulary(cli.Case):
 
     def test_writing_stores_names_of_the_vocabulary(self):
         self.check_program("io", WRITING)
+
+    def test_talking_stores_names_of_the_vocabulary(self):
+        self.check_program("comm", COMMUNICATION)
 
     def test_page_is_made_of_it(self):
         page = page_of(self.words)

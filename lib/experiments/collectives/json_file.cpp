@@ -152,21 +152,19 @@ std::string nccl_tests_json(const results::Run& run, const options::Options& opt
                             const std::vector<std::string>& ranks, const std::string& started) {
     const Table* messages = run.find_table("messages");
     const double wrong = run.median("wrong_elements");
-    ordered_json json{
-        {"version", 3},
-        {"start_time", started},
-        {"nccl_version", run.fact("collectives", "library")},
-        {"config", config_of(options)},
-        {"devices", devices_of(ranks)},
-        {"results", messages == nullptr ? ordered_json::array() : results_of(*messages)},
-        {"out_of_bounds", {{"count", number(wrong)}, {"okay", wrong == 0}}},
-        {"average_bus_bandwidth", {{"bandwidth", number(average_bus_bandwidth(messages))}}},
-        {"end_time", now()}};
+    ordered_json json{{"version", 3},
+                      {"start_time", started},
+                      {"nccl_version", run.fact("collectives", "library")},
+                      {"config", config_of(options)},
+                      {"devices", devices_of(ranks)},
+                      {"results", messages == nullptr ? ordered_json::array() : results_of(*messages)},
+                      {"out_of_bounds", {{"count", number(wrong)}, {"okay", wrong == 0}}},
+                      {"average_bus_bandwidth", {{"bandwidth", number(average_bus_bandwidth(messages))}}},
+                      {"end_time", now()}};
     return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-JsonFile::JsonFile(const options::Options& options, std::uint64_t expected_bytes,
-                   comm::Communicator& control)
+JsonFile::JsonFile(const options::Options& options, std::uint64_t expected_bytes, comm::Communicator& control)
     : options_(options), control_(control), started_(now()) {
     if (!options.has(kSetting)) return;
     comm::together(control, [&] {

@@ -30,7 +30,8 @@ class JsonFile {
     std::optional<results::StagedFile> file_;
 };
 
-/// The text of a run that has the table messages. `ranks`: "PID HOST" of each; `started`: when, in ISO's form.
+/// The text of a run that has the table messages. `ranks`: "PID HOST" of each; `started`: when, in ISO's
+/// form.
 std::string nccl_tests_json(const results::Run& run, const options::Options& options,
                             const std::vector<std::string>& ranks, const std::string& started);
 

@@ -20,7 +20,8 @@ std::vector<double> behind_the_first(const measure::RankSamples& came, std::size
     std::vector<double> behind;
     for (std::size_t call = 0; call < came.rows(); ++call) {
         double first = HUGE_VAL;
-        for (std::size_t other = 0; other < came.ranks; ++other) first = std::fmin(first, came.at(call, other));
+        for (std::size_t other = 0; other < came.ranks; ++other)
+            first = std::fmin(first, came.at(call, other));
         behind.push_back(came.at(call, rank) - first);
     }
     return behind;

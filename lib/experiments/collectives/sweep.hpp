@@ -105,7 +105,8 @@ class Sweep {
     std::unique_ptr<Load> load_;
     std::vector<measure::ClockOffset> clocks_, clocks_at_end_;
     Arrivals arrivals_;
-    measure::RankSamples came_;  // to the message that was timed last, of this rank's group, on rank 0's clock
+    measure::RankSamples
+        came_;  // to the message that was timed last, of this rank's group, on rank 0's clock
     std::vector<MessageRow> rows_;
     std::vector<StartedRow> started_;
     std::optional<BucketRows> buckets_;

@@ -62,9 +62,10 @@ void add_sizes(Schema& rows) {
         .excludes({.other = "max-bytes"})
         .excludes({.other = "step-factor"})
         .excludes({.other = "step-bytes"})
-        .text("from-model", "NAME|FILE", kOpen,
-              "the gradient buckets of a model (--list names them), or of a table that `ranklab train "
-              "--dry-run --buckets FILE` wrote, one after the other as a training step sends them")
+        .text(
+            "from-model", "NAME|FILE", kOpen,
+            "the gradient buckets of a model (--list names them) or of a table that ranklab train wrote, one "
+            "after the other as a training step sends them")
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
         .excludes({.other = "redop", .because = "gradients are summed"})
