@@ -20,6 +20,7 @@ constexpr double kBetweenAsks = 0.25;  // seconds: so often a sweep can be ended
 constexpr int kRounds = 4;
 constexpr int kFewestARound = 5;     // calls
 constexpr double kLoadedLoop = 0.1;  // seconds: several time slices of the kernel
+constexpr int kMostLoaded = 100;     // times as many calls as without a load
 
 // Of several hosts all parts are timed where that is not forbidden.
 bool wants_levels(const CollectivesOptions& options, const HostsOfJob& hosts) {
@@ -223,11 +224,12 @@ CallTimes Sweep::time_visit(const Visit& visit, const Made& made, Level& level) 
     double made_s = 0;
     const bool loop = options_.policy.between == Between::nothing_loop;
     const auto wants_more = [&](int done) {
-        return done < visit.calls || (visit.loaded && !loop && made_s < kLoadedLoop);
+        if (done < visit.calls) return true;
+        return visit.loaded && !loop && made_s < kLoadedLoop && done < kMostLoaded * visit.calls;
     };
     CallTimes times;
     for (int done = 0; !ended_ && wants_more(done);) {
-        const int now = calls_at_once(call_s, visit.calls > done ? visit.calls - done : visit.calls);
+        const int now = calls_at_once(call_s, visit.calls > done ? visit.calls - done : done);
         const auto some = make_calls(made, level, options_.policy.between, now);
         times.add(some);
         done += now;
