@@ -174,7 +174,7 @@ std::string why_no_overlap(const Run& run) {
 }
 
 std::string invalid_text(const Run& run, const Screen& screen) {
-    const char* const shown = model::is_comm(run) ? "its times and rates below do not stand"
+    const char* const shown = model::is_comm(run) ? "its times and rates do not stand, since"
                                                   : "no rates are shown, since these do not stand";
     std::string text = painted(fmt::format("INVALID (exit code {}): {}:\n", run.exit_code, shown), "INVALID",
                                Tone::bad, screen);
