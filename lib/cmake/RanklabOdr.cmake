@@ -12,8 +12,9 @@ set(_options -std=c++20 -O0 -flto -fno-fat-lto-objects -fpch-preprocess)
 list(TRANSFORM RANKLAB_COMMON_HEADERS PREPEND "#include " OUTPUT_VARIABLE _includes)
 list(JOIN _includes "\n" _includes)
 file(CONFIGURE OUTPUT "${_common}" CONTENT "${_includes}\n")
-execute_process(COMMAND "${CMAKE_CXX_COMPILER}" ${_options} -DFMT_SHARED -x c++-header "${_common}" -o "${_common}.gch"
-  COMMAND_ERROR_IS_FATAL ANY)
+# By ccache, too: another clone then has the same bytes, and with them the objects that were made with them.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${CMAKE_CXX_COMPILER}" ${_options} -DFMT_SHARED -x c++-header "${_common}" -o "${_common}.gch"
+  WORKING_DIRECTORY "${PROJECT_BINARY_DIR}" COMMAND_ERROR_IS_FATAL ANY)
 
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)  # the same options for all
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-O0;-flto;-fno-fat-lto-objects;-fpch-preprocess;-include;${_common}>")

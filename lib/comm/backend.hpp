@@ -1,9 +1,7 @@
 // The catalogue of communication backends: one file in backends/ and one word in CMakeLists.txt each.
 #pragma once
 
-#include <cstddef>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,8 +26,6 @@ struct BackendEntry {
     std::function<std::unique_ptr<Prepared>(Communicator& data, const Transfer& transfer)> prepare;
     /// Whether it has that form of the operation.
     std::function<bool(Operation operation, bool in_place)> offers;
-    /// A rank's part of a reduce_scatter, in elements: its parts lie side by side, so that it cannot go in pieces.
-    std::size_t most_scattered = std::numeric_limits<std::size_t>::max();
 };
 
 /// Generated: all entries, in CMake's order.

@@ -76,7 +76,7 @@ TEST(Sweep, EveryPolicyIsRightAndSaysWhatItIs) {
             const Swept swept(with({"-z", blocking, "-a", average, "--sizes", "1K", "--place", "in-place"}));
             EXPECT_TRUE(swept.run.valid);
             const auto* times = swept.run.find("time_us:allreduce:fp32:sum:1024:in-place");
-            ASSERT_NE(times, nullptr);
+            if (times == nullptr) FAIL() << "on all ranks alike";
             EXPECT_EQ(times->samples.size(), blocking[0] == '0' ? 1U : 3U);
             for (const double us : times->samples) EXPECT_GT(us, 0);
             EXPECT_NE(swept.run.fact("collectives", "policy"), "");
@@ -110,7 +110,7 @@ TEST(Sweep, AFlippedBitIsCounted) {
 
 TEST(Sweep, ASleeperIsNamed) {
     if (world().world_size() < 2) GTEST_SKIP() << "one rank waits for nobody";
-    const Swept swept(with({"--sizes", "8", "--fault", "sleep:1:20"}));
+    const Swept swept(with({"--sizes", "8,16,32,64", "--fault", "sleep:1:20"}));
     EXPECT_EQ(swept.run.fact("collectives", "late_rank"), "1");
     EXPECT_TRUE(swept.run.valid) << "it is late, not wrong";
 }
@@ -131,8 +131,9 @@ TEST(Sweep, AStartedOperationHasItsParts) {
         EXPECT_EQ(table->find<std::string>("progress")->front(), progress);
         EXPECT_GT(table->find<double>("pure_us")->front(), 0);
         const double overlap = table->find<double>("overlap_percent")->front();
-        EXPECT_GE(overlap, 0);
-        EXPECT_LE(overlap, 100);
+        const bool is_told = table->find<std::string>("mark")->front().empty();
+        EXPECT_EQ(is_told, overlap >= 0 && overlap <= 100) << "on a busy machine there is none, and why";
+        EXPECT_TRUE(swept.run.valid);
     }
 }
 

@@ -187,8 +187,7 @@ BackendEntry mpi_entry() {
             .offers =
                 [](Operation operation, bool in_place) {
                     return in_place ? has_in_place(operation) : has_out_of_place(operation);
-                },
-            .most_scattered = std::numeric_limits<int>::max()};
+                }};
 }
 
 }  // namespace ranklab::comm

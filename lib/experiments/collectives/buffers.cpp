@@ -56,9 +56,9 @@ std::string why() {
 
 }  // namespace
 
-std::uint64_t bytes_needed(const Message& message, const BufferPlan& plan, int ranks) {
+MemoryNeed memory_of(const Message& message, const BufferPlan& plan, int ranks) {
     const Sizes sizes = sizes_of(message, plan, ranks);
-    return sizes.calls * (stride_of(sizes.send, plan) + stride_of(sizes.receive, plan));
+    return {sizes.calls * stride_of(sizes.send, plan), sizes.calls * stride_of(sizes.receive, plan)};
 }
 
 struct Memory::Mapping : base::Pinned {

@@ -21,8 +21,11 @@ struct BufferPlan {
     std::size_t pool_bytes = 0;  ///< at least so much, of which each call takes another part; 0: no rotation
 };
 
-/// What a rank needs for the message, its parts for other calls and for the check included.
-std::uint64_t bytes_needed(const Message& message, const BufferPlan& plan, int ranks);
+/// Bytes that a rank needs for the message, with those for other calls. Each stays as large as the largest.
+struct MemoryNeed {
+    std::uint64_t send = 0, receive = 0;
+};
+MemoryNeed memory_of(const Message& message, const BufferPlan& plan, int ranks);
 
 /// One piece of memory, zeroed, which begins at a page.
 class Memory {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <time.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -28,19 +27,20 @@ double thread_cpu_seconds() {
 
 class Loop {
   public:
-    Loop(const Caller& caller, const Policy& policy) : caller_(caller), policy_(policy) {}
+    Loop(const Caller& caller, Between between, int calls)
+        : caller_(caller), between_(between), calls_(calls) {}
 
     CallTimes run() {
         const base::Waiting waiting(caller_.data.world_size() > 1);
         touch(times_.seconds);
         touch(times_.came_s);
-        for (int i = 0; i < policy_.warmup; ++i) timed_call();
-        times_.seconds.clear();
-        times_.came_s.clear();
         caller_.data.barrier();
         const double cpu_before = thread_cpu_seconds();
         const double begin = clock_seconds();
-        policy_.between == Between::nothing_loop ? whole_loop() : one_by_one();
+        if (between_ == Between::nothing_loop)
+            whole_loop();
+        else
+            for (int i = 0; i < calls_; ++i) timed_call();
         times_.wall_s = clock_seconds() - begin;
         times_.off_core_s = times_.wall_s - (thread_cpu_seconds() - cpu_before);
         caller_.data.barrier();
@@ -50,32 +50,29 @@ class Loop {
   private:
     // Room whose pages are there, so that no rank comes late for one that the kernel has yet to find.
     void touch(std::vector<double>& times) const {
-        times.resize(static_cast<std::size_t>(std::max(policy_.warmup, policy_.calls)));
+        times.resize(static_cast<std::size_t>(calls_));
         times.clear();
     }
     void whole_loop() {
         const double begin = clock_seconds();
         times_.came_s.push_back(begin);
-        for (int i = 0; i < policy_.calls; ++i) {
+        for (int i = 0; i < calls_; ++i) {
             be_late();
             next().run();
         }
         caller_.data.synchronize();
-        times_.seconds.push_back((clock_seconds() - begin) / policy_.calls);
-    }
-    void one_by_one() {
-        for (int i = 0; i < policy_.calls; ++i) timed_call();
+        times_.seconds.push_back((clock_seconds() - begin) / calls_);
     }
     void timed_call() {
-        if (policy_.between == Between::window) return window_call();
+        if (between_ == Between::window) return window_call();
         be_late();
         comm::Prepared& call = next();
         const double begin = clock_seconds();
         call.run();
         caller_.data.synchronize();
-        if (policy_.between == Between::barrier_inside) caller_.data.barrier();
+        if (between_ == Between::barrier_inside) caller_.data.barrier();
         const double end = clock_seconds();
-        if (policy_.between == Between::barrier) caller_.data.barrier();
+        if (between_ == Between::barrier) caller_.data.barrier();
         times_.seconds.push_back(end - begin);
         times_.came_s.push_back(begin);
     }
@@ -85,6 +82,7 @@ class Loop {
         be_late();
         comm::Prepared& call = next();
         double came = clock_seconds();
+        if (came > agreed + caller_.clock_error_s) ++times_.late_begins;
         while (came < agreed) came = clock_seconds();
         call.run();
         caller_.data.synchronize();
@@ -105,7 +103,8 @@ class Loop {
     }
 
     const Caller& caller_;
-    const Policy& policy_;
+    Between between_;
+    int calls_;
     CallTimes times_;
     std::size_t at_ = 0;
 };
@@ -129,8 +128,16 @@ Fault parse_fault(const std::string& text) {
     return {.sleeps_on_rank = rank_in(text, words[1]), .sleep_s = *ms / 1e3};
 }
 
-CallTimes time_calls(const Caller& caller, const Policy& policy) {
-    return Loop(caller, policy).run();
+void CallTimes::add(const CallTimes& later) {
+    seconds.insert(seconds.end(), later.seconds.begin(), later.seconds.end());
+    came_s.insert(came_s.end(), later.came_s.begin(), later.came_s.end());
+    wall_s += later.wall_s;
+    off_core_s += later.off_core_s;
+    late_begins += later.late_begins;
+}
+
+CallTimes time_calls(const Caller& caller, Between between, int calls) {
+    return Loop(caller, between, calls).run();
 }
 
 }  // namespace ranklab::experiments

@@ -1,9 +1,7 @@
 // The timed loop.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +26,9 @@ struct CallTimes {
     std::vector<double> came_s;   ///< when this rank came to each of them, by its clock
     double wall_s = 0;            ///< of the whole loop
     double off_core_s = 0;        ///< of it, in which this thread was not on a core
+    int late_begins = 0;          ///< Between::window: calls that this rank began after the agreed moment
+    /// Those of a later loop come behind these.
+    void add(const CallTimes& later);
 };
 
 /// What the calls are made of; all outlive it.
@@ -37,11 +38,12 @@ struct Caller {
     std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< taken in turn
     double clock_offset_s = 0;                               ///< this rank's clock minus the common one
     double ahead_s = 0;                                      ///< Between::window: until all have heard of it
-    double sleep_s = 0;                                      ///< before each call: a fault
+    double clock_error_s = 0;
+    double sleep_s = 0;  ///< before each call: a fault
 };
 
-/// Makes the warm-up's calls, then the counted ones. Collective over the ranks of `data`, by ranks that have
-/// no part in the operation too.
-CallTimes time_calls(const Caller& caller, const Policy& policy);
+/// Makes so many calls, of which all are counted. Collective over the ranks of `data`, by ranks that have no
+/// part in the operation too.
+CallTimes time_calls(const Caller& caller, Between between, int calls);
 
 }  // namespace ranklab::experiments

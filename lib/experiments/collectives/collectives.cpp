@@ -29,21 +29,22 @@ class CollectivesWork final : public Work {
           backend_(backend),
           surroundings_(surroundings),
           data_(backend_.make(surroundings.control)),
-          sweep_(options_, backend_, *data_, surroundings.control),
+          sweep_(options_, backend_, *data_, surroundings.control, [this] { return ends(); }),
           json_(options_, kJsonBytes * (1 + sweep_.planned()), surroundings.control),
           stop_(surroundings.control) {
-        surroundings_.progress.counts("messages");
+        surroundings_.progress.counts("visits");
         surroundings_.started("connecting the ranks");
     }
 
     bool repeat() override {
         if (sweep_.done() == 0 && surroundings_.counting.begins) surroundings_.counting.begins();
         surroundings_.progress.activity(sweep_.next());
-        sweep_.step();
-        if (sweep_.done() == 1 && surroundings_.start_up != nullptr)
+        const bool first = sweep_.done() == 0;
+        const bool whole = sweep_.step();
+        if (first && surroundings_.start_up != nullptr)
             surroundings_.start_up->finish("the first message size");
         tell_progress();
-        const bool goes_on = sweep_.done() < sweep_.planned() && !ends();
+        const bool goes_on = whole && sweep_.done() < sweep_.planned() && !ends();
         if (goes_on) pace_.keep_if_due(surroundings_, [this] { return run(); });
         return goes_on;
     }
@@ -59,7 +60,7 @@ class CollectivesWork final : public Work {
   private:
     // The same on all ranks: rank 0's clock, and signals of any.
     bool ends() {
-        if (stop_.asked()) {
+        if (stop_.ask()) {
             end_.stopped_by = stop_.signal();
             base::StopSignals::follow();
             return true;
@@ -72,7 +73,7 @@ class CollectivesWork final : public Work {
     void tell_progress() {
         const auto done = static_cast<std::int64_t>(sweep_.done());
         surroundings_.progress.update(done, static_cast<std::int64_t>(sweep_.planned()),
-                                      static_cast<double>(done) / base::seconds_since(began_), "messages/s",
+                                      static_cast<double>(done) / base::seconds_since(began_), "visits/s",
                                       sweep_.next());
     }
     results::Run run() {
@@ -120,9 +121,12 @@ class CollectivesPlan final : public Plan {
     void plan(int ranks) {
         const auto all = planned_messages(settled_, backend_, ranks);
         messages_ = all.size();
-        bytes_ = 0;
-        for (const auto& message : all)
-            bytes_ = std::max(bytes_, bytes_needed(message, settled_.buffers, ranks));
+        MemoryNeed most;
+        for (const auto& message : all) {
+            const auto need = memory_of(message, settled_.buffers, ranks);
+            most = {std::max(most.send, need.send), std::max(most.receive, need.receive)};
+        }
+        bytes_ = most.send + most.receive;
         if (!settled_.model) return;
         messages_ = settled_.model->rows.size();
         for (const auto& bucket : settled_.model->rows) bytes_ += static_cast<std::uint64_t>(bucket.bytes);

@@ -1,9 +1,13 @@
 #include "experiments/collectives/compute.hpp"
 
+#include <pthread.h>
+#include <time.h>
+
 #include <algorithm>
 
 #include "base/clock.hpp"
 #include "base/motion.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 
@@ -45,6 +49,14 @@ Load::Load()
           constexpr std::int64_t kUnits = 1000;
           while (!ends_.load(std::memory_order_relaxed)) compute.work(kUnits);
       }) {}
+
+double Load::cpu_seconds() {
+    clockid_t clock{};
+    timespec used{};
+    if (pthread_getcpuclockid(thread_.native_handle(), &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return stats::kNone;
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
 
 Load::~Load() {
     ends_.store(true, std::memory_order_relaxed);

@@ -31,6 +31,8 @@ class Load : base::Pinned {
   public:
     Load();
     ~Load();
+    /// That it has computed by now.
+    double cpu_seconds();
 
   private:
     std::atomic<bool> ends_{false};

@@ -31,7 +31,8 @@ struct GuidelineRow {
 };
 
 /// At each size at which all operations of a guideline were timed. VIOLATED: the left side's interval lies
-/// above the right side's sum of upper ends, by more than a tenth; of fewer than 20 calls nobody can tell.
+/// above the right side's sum of upper ends, by more than a tenth, and so at a neighbouring size, too; of
+/// fewer than 20 calls nobody can tell.
 std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
 /// What to try: the setting by which that library ("Open MPI v4.1.4, ...") takes another algorithm.

@@ -72,27 +72,51 @@ ordered_json per_iteration(const Row& row) {
             {"cv_pct", number(row.real("cv_percent"))}};
 }
 
+ordered_json element_of(const Row& row) {
+    return {{"size", row.whole("bytes")},
+            {"count", row.whole("elements")},
+            {"type", nccl_tests_word(row.text("dtype"))},
+            {"redop", row.text("redop")},
+            {"root", row.whole("root")},
+            {"experiment_name", row.text("op")},
+            {"level", row.text("level")},
+            {"load", row.text("load")},
+            {"actual_iterations", row.whole("n")}};
+}
+
+// One element a message, with both of its forms, in the order of the table.
 ordered_json results_of(const Table& table) {
     auto all = ordered_json::array();
+    std::vector<std::size_t> begun_by;  // by element: the row
     const std::size_t rows = table.find<std::string>("op")->size();
-    std::size_t last = rows;  // the row that the newest element was begun with
     for (std::size_t i = 0; i < rows; ++i) {
         const Row row(table, i);
-        if (last == rows || !row.same_form(Row(table, last))) {
-            all.push_back({{"size", row.whole("bytes")},
-                           {"count", row.whole("elements")},
-                           {"type", nccl_tests_word(row.text("dtype"))},
-                           {"redop", row.text("redop")},
-                           {"root", row.whole("root")},
-                           {"experiment_name", row.text("op")},
-                           {"level", row.text("level")},
-                           {"load", row.text("load")},
-                           {"actual_iterations", row.whole("n")}});
-            last = i;
+        auto same =
+            std::ranges::find_if(begun_by, [&](std::size_t j) { return row.same_form(Row(table, j)); });
+        if (same == begun_by.end()) {
+            all.push_back(element_of(row));
+            same = begun_by.insert(begun_by.end(), i);
         }
+        auto& element = all[static_cast<std::size_t>(same - begun_by.begin())];
         const std::string place = row.text("place") == "in-place" ? "in_place" : "out_of_place";
-        all.back()[place] = times_of(row);
-        all.back()[place + "_per_iter"] = per_iteration(row);
+        element[place] = times_of(row);
+        element[place + "_per_iter"] = per_iteration(row);
+    }
+    return all;
+}
+
+// A model's buckets are reduced in place.
+ordered_json results_of_buckets(const Table& table) {
+    auto all = ordered_json::array();
+    for (std::size_t i = 0; i < table.find<std::int64_t>("bucket")->size(); ++i) {
+        const Row row(table, i);
+        all.push_back({{"size", row.whole("bytes")},
+                       {"count", row.whole("elements")},
+                       {"type", nccl_tests_word(row.text("dtype"))},
+                       {"redop", "sum"},
+                       {"root", -1},
+                       {"experiment_name", fmt::format("bucket {}", i)},
+                       {"in_place", times_of(row)}});
     }
     return all;
 }
@@ -100,8 +124,6 @@ ordered_json results_of(const Table& table) {
 ordered_json config_of(const options::Options& options) {
     ordered_json config{{"nthreads", 1},
                         {"ngpus", 1},
-                        {"minimum_bytes", options.bytes("min-bytes")},
-                        {"maximum_bytes", options.bytes("max-bytes")},
                         {"warmup_iters", options.integer("warmup")},
                         {"iterations", options.integer("repetitions")},
                         {"aggregated_iterations", 1},
@@ -109,6 +131,9 @@ ordered_json config_of(const options::Options& options) {
                         {"graph", 0},
                         {"blocking_collectives", options.text("blocking").front() - '0'},
                         {"per_iter_timing", options.flag("per-iter")}};
+    if (options.has("sizes") || options.has("from-model")) return config;
+    config["minimum_bytes"] = options.bytes("min-bytes");
+    config["maximum_bytes"] = options.bytes("max-bytes");
     if (options.has("step-bytes"))
         config["step_bytes"] = options.bytes("step-bytes");
     else
@@ -151,16 +176,23 @@ std::string now() {
 std::string nccl_tests_json(const results::Run& run, const options::Options& options,
                             const std::vector<std::string>& ranks, const std::string& started) {
     const Table* messages = run.find_table("messages");
+    const Table* buckets = run.find_table("buckets");
     const double wrong = run.median("wrong_elements");
-    ordered_json json{{"version", 3},
-                      {"start_time", started},
-                      {"nccl_version", run.fact("collectives", "library")},
-                      {"config", config_of(options)},
-                      {"devices", devices_of(ranks)},
-                      {"results", messages == nullptr ? ordered_json::array() : results_of(*messages)},
-                      {"out_of_bounds", {{"count", number(wrong)}, {"okay", wrong == 0}}},
-                      {"average_bus_bandwidth", {{"bandwidth", number(average_bus_bandwidth(messages))}}},
-                      {"end_time", now()}};
+    ordered_json json{
+        {"version", 3},
+        {"start_time", started},
+        {"nccl_version", run.fact("collectives", "library")},
+        {"config", config_of(options)},
+        {"devices", devices_of(ranks)},
+        {"results", messages != nullptr  ? results_of(*messages)
+                    : buckets != nullptr ? results_of_buckets(*buckets)
+                                         : ordered_json::array()},
+        {"out_of_bounds",
+         {{"count", number(wrong)},
+          {"okay", std::isnan(wrong) ? ordered_json(nullptr) : ordered_json(wrong == 0)}}},
+        {"average_bus_bandwidth",
+         {{"bandwidth", number(average_bus_bandwidth(messages != nullptr ? messages : buckets))}}},
+        {"end_time", now()}};
     return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

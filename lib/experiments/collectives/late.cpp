@@ -38,7 +38,8 @@ double second_largest(std::vector<double> values) {
 }  // namespace
 
 void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& off_core_s,
-                   const std::vector<double>& wall_s) {
+                   const std::vector<double>& wall_s, double error_s) {
+    error_s_ = std::max(error_s_, error_s);
     for (std::size_t call = 0; call < came.rows(); ++call) {
         double first = stats::kNone;
         double last = stats::kNone;
@@ -56,7 +57,7 @@ void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& 
         for (std::size_t rank = 0; rank < came.ranks; ++rank)
             if (const double at = came.at(call, rank); !std::isnan(at)) keep(late_[rank], at - first, calls_);
         keep(skews_, last - first, calls_);
-        if (last - first > error_s_) ++last_[who];
+        if (last - first > error_s) ++last_[who];
         ++calls_;
     }
     off_core_s_.resize(came.ranks, 0);
@@ -72,7 +73,7 @@ double Arrivals::late_s(std::size_t rank) const {
 }
 
 double Arrivals::last_share(std::size_t rank) const {
-    return calls_ == 0 ? 0 : static_cast<double>(last_[rank]) / static_cast<double>(calls_);
+    return calls_ == 0 ? stats::kNone : static_cast<double>(last_[rank]) / static_cast<double>(calls_);
 }
 
 double Arrivals::skew_s() const {
@@ -80,7 +81,8 @@ double Arrivals::skew_s() const {
 }
 
 LateRank Arrivals::verdict() const {
-    if (calls_ == 0 || late_.size() < 2) return {};
+    constexpr std::size_t kFewestCalls = 10;
+    if (calls_ < kFewestCalls || late_.size() < 2) return {};
     for (const auto& found : {by_arrival(), by_core(), by_one_call()})
         if (found.rank >= 0) return found;
     return {};
@@ -94,7 +96,7 @@ LateRank Arrivals::by_arrival() const {
     const std::size_t who = largest(late);
     const double behind = late[who] - second_largest(late);
     if (!(behind > std::max(kWorthNaming, 10 * error_s_)) || last_share(who) < 0.5) return {};
-    return {static_cast<int>(who), late[who],
+    return {static_cast<int>(who), late[who], true,
             fmt::format("comes {} after the others to {:.0f} % of the calls", time_text(late[who]),
                         100 * last_share(who))};
 }
@@ -106,7 +108,7 @@ LateRank Arrivals::by_core() const {
     const std::size_t who = largest(off_core_s_);
     const double share = off_core_s_[who] / wall_s_[who];
     if (!(share > 0.25) || second_largest(off_core_s_) > off_core_s_[who] / 4) return {};
-    return {static_cast<int>(who), off_core_s_[who] / static_cast<double>(calls_),
+    return {static_cast<int>(who), off_core_s_[who] / static_cast<double>(calls_), true,
             fmt::format("is off its core for {:.0f} % of its calls' time, while the others wait in them",
                         100 * share)};
 }
@@ -117,7 +119,7 @@ LateRank Arrivals::by_one_call() const {
     for (const auto& late : late_) worst.push_back(late.empty() ? 0 : *std::ranges::max_element(late));
     const std::size_t who = largest(worst);
     if (worst[who] < kLongSingle || second_largest(worst) > worst[who] / 5) return {};
-    return {static_cast<int>(who), worst[who],
+    return {static_cast<int>(who), worst[who], false,
             fmt::format("came {} after the first to one of the calls", time_text(worst[who]))};
 }
 

@@ -10,30 +10,31 @@
 namespace ranklab::experiments {
 
 struct LateRank {
-    int rank = -1;      ///< -1: none is late
-    double late_s = 0;  ///< by how much; median over its calls
-    std::string how;    ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
+    int rank = -1;       ///< -1: none is late
+    double late_s = 0;   ///< a call; median over its calls, or mean where it is off its core
+    bool always = true;  ///< false: it was one call
+    std::string how;     ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
 };
 
 /// Collects the moments at which ranks came to calls, on one clock.
 class Arrivals {
   public:
-    /// `error_s`: how far moments of two ranks may be off.
-    Arrivals(std::size_t ranks, double error_s) : error_s_(error_s), late_(ranks), last_(ranks, 0) {}
+    explicit Arrivals(std::size_t ranks) : late_(ranks), last_(ranks, 0) {}
 
     /// Rows are calls, columns ranks; NaN of ranks that had no part in them. By rank: how long its thread was
-    /// not on a core while it made them, and how long they took.
+    /// not on a core while it made them, and how long they took. `error_s`: how far moments of two ranks may
+    /// be off.
     void add(const measure::RankSamples& came, const std::vector<double>& off_core_s,
-             const std::vector<double>& wall_s);
+             const std::vector<double>& wall_s, double error_s);
 
     std::size_t calls() const { return calls_; }
     /// Median lateness behind the first rank; NaN without calls.
     double late_s(std::size_t rank) const;
-    /// Share of the calls to which it came last, by more than the clocks' error.
+    /// Share of the calls to which it came last, by more than the clocks' error; NaN without calls.
     double last_share(std::size_t rank) const;
     /// Median of (last - first) of a call: how well a barrier lines the ranks up.
     double skew_s() const;
-    /// The rank that most calls wait for, or that sleeps while the others wait.
+    /// The rank that most calls wait for, or that sleeps while the others wait. Few calls tell nothing.
     LateRank verdict() const;
 
   private:
@@ -41,7 +42,7 @@ class Arrivals {
     LateRank by_core() const;
     LateRank by_one_call() const;
 
-    double error_s_;
+    double error_s_ = 0;                     // the largest
     std::vector<std::vector<double>> late_;  // by rank, the newest calls
     std::vector<std::size_t> last_;          // by rank: calls to which it came last
     std::vector<double> skews_;

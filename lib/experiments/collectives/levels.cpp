@@ -52,9 +52,9 @@ Level part_of(comm::Communicator& data, comm::Communicator& control, std::string
 
 }  // namespace
 
-bool has_levels(comm::Communicator& control) {
+HostsOfJob hosts_of_job(comm::Communicator& control) {
     const HostPlace place = place_of(control);
-    return place.hosts > 1 && place.most_ranks > 1;
+    return {place.hosts, place.most_ranks};
 }
 
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, bool all) {

@@ -18,11 +18,16 @@ struct Level {
     std::unique_ptr<comm::Communicator> own_data = nullptr, own_control = nullptr;
 };
 
+struct HostsOfJob {
+    int count = 0;
+    int most_ranks = 0;  ///< on one of them
+    bool has_levels() const { return count > 1 && most_ranks > 1; }
+};
+/// Collective.
+HostsOfJob hosts_of_job(comm::Communicator& control);
+
 /// The job and, where `all` are wanted, its parts that have at least two ranks. Hosts with fewer ranks than
 /// others do not take part in the level host. Collective.
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, bool all);
-
-/// Whether the job has several hosts, with several ranks on one of them. Collective.
-bool has_levels(comm::Communicator& control);
 
 }  // namespace ranklab::experiments

@@ -13,12 +13,14 @@ namespace {
 
 using comm::Operation;
 
-constexpr std::size_t kMostSizes = 10'000;
+constexpr std::size_t kMostSizes = 1000;
 
 void need_some_and_not_too_many(const std::vector<std::uint64_t>& sizes) {
     if (sizes.size() <= kMostSizes) return;
-    throw base::OptionError(
-        fmt::format("that are more than {} message sizes; take a larger step (-f, -i)", kMostSizes));
+    throw base::OptionError(fmt::format(
+        "that are more than {} message sizes; take a larger step (-i is a step in bytes, -f a factor; "
+        "-n says how many calls are timed)",
+        kMostSizes));
 }
 
 // nccl-tests' factors (its doc/PERFORMANCE.md), with the glossary's message sizes.

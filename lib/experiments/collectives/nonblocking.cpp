@@ -1,6 +1,7 @@
 #include "experiments/collectives/nonblocking.hpp"
 
 #include <atomic>
+#include <exception>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -19,14 +20,26 @@ class Helper : base::Pinned {
   public:
     explicit Helper(comm::Request& request)
         : thread_([this, &request] {
-              while (!ends_.load(std::memory_order_relaxed) && !request.test()) std::this_thread::yield();
+              try {
+                  while (!ends_.load(std::memory_order_relaxed) && !request.test()) std::this_thread::yield();
+              } catch (...) {
+                  failure_ = std::current_exception();
+              }
           }) {}
-    ~Helper() {
-        ends_.store(true, std::memory_order_relaxed);
-        thread_.join();
+    ~Helper() { join(); }
+    /// Throws what the library said to the thread.
+    void finish() {
+        join();
+        if (failure_) std::rethrow_exception(failure_);
     }
 
   private:
+    void join() {
+        ends_.store(true, std::memory_order_relaxed);
+        if (thread_.joinable()) thread_.join();
+    }
+
+    std::exception_ptr failure_;
     std::atomic<bool> ends_{false};
     std::thread thread_;
 };
@@ -69,8 +82,9 @@ class Starter {
   private:
     void work_beside(comm::Request& request, std::int64_t units, double& tested) {
         if (help_ == Help::thread) {
-            const Helper helper(request);
-            return compute_.work(units);
+            Helper helper(request);
+            compute_.work(units);
+            return helper.finish();
         }
         if (help_ == Help::none) return compute_.work(units);
         compute_.work(units, [&] {

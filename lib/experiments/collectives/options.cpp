@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "base/error.hpp"
@@ -62,14 +63,18 @@ void check_rank(const char* option, std::int64_t rank, int ranks) {
         fmt::format("{} names rank {}, and the ranks of this job are 0 to {}", option, rank, ranks - 1));
 }
 
-void need_count(const Message& message, const comm::BackendEntry& backend, int ranks) {
-    if (message.operation != comm::Operation::reduce_scatter || message.part <= backend.most_scattered) return;
+// A reduction takes MPI's own types alone, and its parts lie side by side: no pieces can be made of them.
+void need_countable(const Message& message, const comm::BackendEntry& backend) {
+    constexpr std::size_t kMost = std::numeric_limits<int>::max();
+    if (message.operation != comm::Operation::reduce_scatter || backend.memory == comm::Memory::device ||
+        message.part <= kMost)
+        return;
     throw base::OptionError(
-        fmt::format("reduce_scatter of {} in {} is {} elements a rank, and {} takes {} at most; make the largest "
-                    "message smaller, or take a larger type",
-                    base::human_bytes(static_cast<double>(message.bytes(ranks))), word_of(message.dtype),
-                    message.part, backend.name, backend.most_scattered),
-        {"max-bytes", "datatype"});
+        fmt::format(
+            "reduce_scatter of {} elements a rank is more than MPI counts (2^31 - 1); make the largest "
+            "message smaller, or take a wider type",
+            message.part),
+        {"max-bytes"});
 }
 
 const comm::BackendEntry& entry_named(const std::vector<comm::BackendEntry>& all, const std::string& name) {
@@ -127,9 +132,12 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
                                       int ranks) {
     if (options.model) return {};
     std::vector<Message> messages;
-    for (const auto& form : chosen_forms(options, backend, ranks))
-        for (const auto& message : messages_of(form, options.sizes, ranks)) messages.push_back(message);
-    for (const auto& message : messages) need_count(message, backend, ranks);
+    for (const auto& form : chosen_forms(options, backend, ranks)) {
+        for (const auto& message : messages_of(form, options.sizes, ranks)) {
+            need_countable(message, backend);
+            messages.push_back(message);
+        }
+    }
     if (!messages.empty()) return messages;
     if (ranks < 2 && std::ranges::all_of(chosen_operations(options), comm::is_between_two))
         throw base::OptionError("latency and bandwidth are between two ranks; start two: mpirun -n 2 ...");

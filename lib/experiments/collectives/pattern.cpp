@@ -37,6 +37,13 @@ Precision precision_of(DType dtype) {
     }
 }
 
+// The finaliser of MurmurHash3: each bit of the result depends on each of the number's.
+std::uint64_t mixed(std::uint64_t number) {
+    number = (number ^ number >> 33U) * 0xff51afd7ed558ccdU;
+    number = (number ^ number >> 33U) * 0xc4ceb9fe1a85ec53U;
+    return number ^ number >> 33U;
+}
+
 // With fewer numbers than this a place is no longer told from its neighbours.
 constexpr double kFewestNumbers = 3;
 
@@ -117,16 +124,21 @@ Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
     : dtype_(message.dtype), reduction_(message.reduction), ranks_(ranks), salt_(salt) {
     if (!comm::reduces(message.operation) || reduction_.op != comm::ReduceOp::sum) return;
     const double whole = precision_of(dtype_).whole;
-    every_ = static_cast<std::size_t>(std::ceil(std::max(1.0, kFewestNumbers * ranks / whole)));
-    const double together = std::ceil(static_cast<double>(ranks) / static_cast<double>(every_));
-    most_ = static_cast<std::uint64_t>(std::clamp(std::floor(whole / together), 1.0, 251.0));
+    const auto most = [&] {
+        const double senders = std::ceil(static_cast<double>(ranks) / static_cast<double>(every_));
+        return std::floor(whole / senders);
+    };
+    while (most() < kFewestNumbers) ++every_;
+    most_ = static_cast<std::uint64_t>(std::min(most(), 251.0));
     if (reduction_.average) tolerance_ = (ranks + 2) * precision_of(dtype_).unit;
 }
 
+// As if drawn by lot, so that no number of ranks makes places, ranks or calls alike.
 std::uint64_t Pattern::number(int rank, std::size_t index) const {
     const auto r = static_cast<std::uint64_t>(rank);
-    if (every_ > 1 && (r + index % kPeriod) % every_ != 0) return 0;
-    return 1 + (index % kPeriod * 31 + r * 17 + salt_ * 7) % most_;
+    const std::uint64_t place = index % kPeriod;
+    if (every_ > 1 && (r + place) % every_ != 0) return 0;
+    return 1 + mixed(place + kPeriod * (r + (std::uint64_t{1} << 24U) * salt_)) % most_;
 }
 
 double Pattern::reduced(std::size_t index) const {

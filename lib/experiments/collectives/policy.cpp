@@ -31,7 +31,7 @@ double over_ranks(std::span<const double> of_ranks, OverRanks policy) {
     if (there.empty()) return stats::kNone;
     switch (policy) {
         case OverRanks::rank_0:
-            return of_ranks.front();
+            return there.front();
         case OverRanks::mean:
             return std::accumulate(there.begin(), there.end(), 0.0) / static_cast<double>(there.size());
         case OverRanks::shortest:

@@ -17,6 +17,11 @@ enum class Between {
     window           ///< all ranks begin at an agreed moment of a common clock
 };
 
+/// Whether a barrier stands before each call.
+constexpr bool has_barriers(Between between) {
+    return between == Between::barrier || between == Between::barrier_inside;
+}
+
 /// --average, by its numbers.
 enum class OverRanks { rank_0, mean, shortest, longest };
 
@@ -32,7 +37,7 @@ struct Policy {
 std::string text_of(Between between);
 std::string text_of(OverRanks over_ranks);
 
-/// One call's times, NaN of ranks that have no part in it; NaN where none has.
+/// One call's times, NaN of ranks that have no part in it; NaN where none has. rank_0 is the first that has.
 double over_ranks(std::span<const double> of_ranks, OverRanks policy);
 
 }  // namespace ranklab::experiments

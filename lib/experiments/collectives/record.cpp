@@ -61,7 +61,7 @@ Headline headline_of(const Sweep& sweep) {
                 found = {&message, &sweep.buckets()->us[b], 1};
     for (const auto& row : sweep.rows()) {
         const auto& first = sweep.rows().front();
-        const bool same = row.message.operation == first.message.operation &&
+        const bool same = !row.us.empty() && row.message.operation == first.message.operation &&
                           row.message.dtype == first.message.dtype && row.level == first.level &&
                           row.load == first.load && row.message.in_place == first.message.in_place;
         if (same && larger(row.message, row.ranks)) found = {&row.message, &row.us, row.ranks};
@@ -89,7 +89,8 @@ void add_headline(results::Run& run, const Sweep& sweep, const CollectivesOption
 void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
                       comm::Communicator& control) {
     add_headline(run, sweep, options, control.world_size());
-    for (const auto& row : sweep.rows()) add_series(run, row.name(), row.us, options);
+    for (const auto& row : sweep.rows())
+        if (!row.us.empty()) add_series(run, row.name(), row.us, options);
     if (!sweep.buckets()) return;
     const auto& buckets = *sweep.buckets();
     std::vector<double> sums(buckets.us.front().size(), 0);
@@ -101,17 +102,14 @@ void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOp
         one_column("buckets_time_s", "pass", reduction_of(options.policy.over_ranks), sums));
 }
 
-// All checks of a run together.
+// All checks of one kind together.
 struct Checks {
-    std::int64_t wrong = 0, compared = 0;
-    std::size_t messages = 0, wrong_messages = 0, unchecked = 0;
+    std::int64_t wrong = 0;
+    std::size_t messages = 0, wrong_messages = 0;
     std::string first;
 
     void add(const std::string& name, const std::optional<std::int64_t>& found) {
-        if (!found) {
-            ++unchecked;
-            return;
-        }
+        if (!found) return;
         ++messages;
         wrong += *found;
         if (*found == 0) return;
@@ -120,39 +118,64 @@ struct Checks {
     }
 };
 
-Checks checks_of(const Sweep& sweep) {
+Checks checks_of_elements(const Sweep& sweep) {
     Checks all;
-    for (const auto& row : sweep.rows()) {
-        all.add(row.name(), row.wrong);
-        all.compared += row.checked;
-    }
+    for (const auto& row : sweep.rows())
+        if (row.message.operation != comm::Operation::barrier) all.add(row.name(), row.wrong);
+    for (const auto& row : sweep.started()) all.add("a started " + sweep.rows()[row.row].name(), row.wrong);
     if (sweep.buckets())
         for (std::size_t b = 0; b < sweep.buckets()->wrong.size(); ++b)
             all.add(fmt::format("bucket {}", b), sweep.buckets()->wrong[b]);
     return all;
 }
 
-void add_verdict(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
+Verdict elements_verdict(const Checks& all, const CollectivesOptions& options) {
     constexpr const char* kCheck = "every element is what the ranks' numbers come to";
-    const Checks all = checks_of(sweep);
+    if (all.wrong > 0)
+        return {kCheck, "failed",
+                fmt::format("{} elements are wrong, in {} of {} messages; the first: {}", all.wrong,
+                            all.wrong_messages, all.messages, all.first)};
+    if (all.messages == 0)
+        return {kCheck, "not verified", options.policy.checks == 0 ? "--check 0" : "no message was finished"};
+    return {kCheck, "passed",
+            fmt::format("{} messages, each in {} call(s) after the timed ones", all.messages,
+                        options.policy.checks)};
+}
+
+// It has no elements; what it promises is seen in the moments of its calls.
+std::optional<Verdict> barrier_verdict(const Sweep& sweep) {
+    constexpr const char* kCheck = "no rank leaves a barrier before all have come";
+    Checks all;
+    bool is_there = false;
+    for (const auto& row : sweep.rows()) {
+        if (row.message.operation != comm::Operation::barrier) continue;
+        is_there = true;
+        all.add(row.name(), row.wrong);
+    }
+    if (!is_there) return std::nullopt;
+    if (all.messages == 0)
+        return Verdict{kCheck, "not verified", "its calls are looked at with --blocking 3"};
+    if (all.wrong == 0) return Verdict{kCheck, "passed", "by more than the clocks' error"};
+    return Verdict{kCheck, "failed", fmt::format("a rank left a barrier early in {} calls", all.wrong)};
+}
+
+void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
+    const Checks all = checks_of_elements(sweep);
+    std::vector<Verdict> verdicts;
+    const auto barrier = barrier_verdict(sweep);
+    const bool only_barriers = std::ranges::all_of(sweep.rows(), [](const MessageRow& row) {
+        return row.message.operation == comm::Operation::barrier;
+    });
+    if (!only_barriers || sweep.buckets() || sweep.rows().empty())
+        verdicts.push_back(elements_verdict(all, options));
+    if (barrier) verdicts.push_back(*barrier);
     if (all.messages > 0)
         run.measurements.push_back(
             one_column("wrong_elements", "run", "sum", {static_cast<double>(all.wrong)}));
-    if (all.wrong > 0) {
-        fill_verdicts(run, {{kCheck, "failed",
-                             fmt::format("{} elements are wrong, in {} of {} messages; the first: {}",
-                                         all.wrong, all.wrong_messages, all.messages, all.first)}});
-        return;
-    }
-    if (options.policy.checks == 0 || all.messages == 0) {
-        const char* why = options.policy.checks == 0 ? "--check 0" : "nothing was timed that has a result";
-        fill_verdicts(run, {{kCheck, "not verified", why}});
-        run.warnings.push_back(fmt::format("what was received is NOT VERIFIED ({})", why));
-        return;
-    }
-    fill_verdicts(run, {{kCheck, "passed",
-                         fmt::format("{} messages, each in {} call(s) after the timed ones", all.messages,
-                                     options.policy.checks)}});
+    fill_verdicts(run, verdicts);
+    for (const auto& verdict : verdicts)
+        if (verdict.result == "not verified")
+            run.warnings.push_back(fmt::format("NOT VERIFIED: {} ({})", verdict.check, verdict.detail));
 }
 
 void add_fact(results::Run& run, std::string key, std::string value) {
@@ -164,11 +187,15 @@ void add_late_rank(results::Run& run, const Sweep& sweep, comm::Communicator& co
     const LateRank late = sweep.arrivals().verdict();
     if (late.rank < 0) return;
     const std::string& host = hosts[static_cast<std::size_t>(late.rank)];
+    const std::string who = fmt::format("rank {} on {} {}", late.rank, host, late.how);
+    run.warnings.push_back(who + (late.always ? ": the times contain the others' wait for it, and are not "
+                                                "the network's"
+                                              : ": the largest times contain the others' wait for it"));
+    if (!late.always) return;
     add_fact(run, "late_rank", fmt::format("{}", late.rank));
     add_fact(run, "late_host", host);
     add_fact(run, "late_us", fmt::format("{:.1f}", late.late_s * 1e6));
-    run.warnings.push_back(fmt::format("rank {} on {} {}: the others' times contain the wait for it",
-                                       late.rank, host, late.how));
+    add_fact(run, "late", who);
 }
 
 void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
@@ -177,13 +204,16 @@ void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& 
     add_fact(run, "average", text_of(options.policy.over_ranks));
     add_fact(run, "library", library);
     add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
-    if (sweep.arrivals().calls() > 0 && sweep.clocks().size() > 1)
+    if (sweep.arrivals().calls() > 0 && sweep.clocks().first().size() > 1 &&
+        has_barriers(options.policy.between))
         add_fact(run, "barrier_exit_skew_us", fmt::format("{:.2f}", sweep.arrivals().skew_s() * 1e6));
     if (options.model) add_fact(run, "model", options.model->model);
 }
 
 void mark_end(results::Run& run, const Sweep& sweep, const SweepEnd& end) {
-    const auto how_far = fmt::format("after {} of {} messages", sweep.done(), sweep.planned());
+    const auto how_far = sweep.buckets() ? std::string("before all buckets were timed")
+                                         : fmt::format("after {} of {} visits of its {} messages",
+                                                       sweep.done(), sweep.planned(), sweep.rows().size());
     if (run.valid && end.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
@@ -197,7 +227,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
                           const CollectivesOptions& options, const comm::BackendEntry& backend,
                           comm::Communicator& control) {
     const std::string library = backend.library();
-    add_verdict(run, sweep, options);
+    add_verdicts(run, sweep, options);
     mark_end(run, sweep, end);
     add_measurements(run, sweep, options, control);
     run.measurements.push_back(
@@ -205,6 +235,11 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
                 measure::gather_columns(control, {static_cast<double>(host::peak_rss_bytes())})));
     add_facts(run, sweep, options, library);
     add_late_rank(run, sweep, control);
+    if (control.world_size() == 1)
+        run.warnings.push_back(
+            "one rank talks to nobody: the times are those of calls and copies, and latency and bandwidth "
+            "are "
+            "left out; start several ranks, such as mpirun -n 2");
     add_statistics(run);
     add_collectives_tables(run, sweep, options, library, control);
 }

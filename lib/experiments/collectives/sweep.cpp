@@ -4,16 +4,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
+#include <utility>
 
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/collectives/pattern.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
 constexpr double kMicro = 1e6;
+constexpr double kTelling = 100e-6;    // seconds: a word to all ranks of the job, on a quiet network
+constexpr double kBetweenAsks = 0.25;  // seconds: so often a sweep can be ended
+constexpr int kRounds = 4;
+constexpr int kFewestARound = 5;     // calls
+constexpr double kLoadedLoop = 0.1;  // seconds: several time slices of the kernel
+
+// Of several hosts all parts are timed where that is not forbidden.
+bool wants_levels(const CollectivesOptions& options, const HostsOfJob& hosts) {
+    return options.is("levels", "all") ||
+           (options.is("levels", "auto") && !options.model && hosts.has_levels());
+}
 
 // How long each call was waited for by the group's first.
 std::vector<double> behind_the_first(const measure::RankSamples& came, std::size_t rank) {
@@ -27,15 +39,13 @@ std::vector<double> behind_the_first(const measure::RankSamples& came, std::size
     return behind;
 }
 
-// The least sure of all clocks.
-double error_of(const std::vector<measure::ClockOffset>& clocks) {
-    return std::ranges::max(clocks, {}, &measure::ClockOffset::error_s).error_s;
-}
-
-// Of the first element's last byte: in no type is that within what a sum may be off.
-void flip_a_bit(const comm::BufferView& result) {
-    if (result.count == 0) return;
-    static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;
+// So many calls in each round; all in one where there are few.
+std::vector<int> rounds_of(int calls, bool in_one) {
+    const int rounds = in_one ? 1 : std::clamp(calls / kFewestARound, 1, kRounds);
+    std::vector<int> each;
+    for (int round = 0; round < rounds; ++round)
+        each.push_back(calls / rounds + (round < calls % rounds ? 1 : 0));
+    return each;
 }
 
 }  // namespace
@@ -48,81 +58,102 @@ std::string MessageRow::name() const {
 }
 
 Sweep::Sweep(const CollectivesOptions& options, const comm::BackendEntry& backend, comm::Communicator& data,
-             comm::Communicator& control)
+             comm::Communicator& control, std::function<bool()> ends)
     : options_(options),
       backend_(backend),
       control_(control),
-      levels_(make_levels(data, control,
-                          options.is("levels", "all") ||
-                              (options.is("levels", "auto") && !options.model && has_levels(control)))),
+      ends_(std::move(ends)),
+      hosts_(hosts_of_job(control)),
+      levels_(make_levels(data, control, wants_levels(options, hosts_))),
+      clocks_(control, hosts_.count > 1),
+      arrivals_(static_cast<std::size_t>(control.world_size())),
+      checker_(options, control),
       buffers_(options.buffers),
-      clocks_(measure::clock_offsets(control)),
-      arrivals_(static_cast<std::size_t>(control.world_size()), error_of(clocks_)) {
+      ahead_s_(std::max(kTelling, 40 * clocks_.error_s())) {
     plan();
 }
 
 void Sweep::plan() {
+    if (options_.model) {
+        order_.push_back({});
+        return;
+    }
     for (std::size_t level = 0; level < levels_.size(); ++level) {
+        const Level& of = levels_[level];
         for (const bool loaded : {false, true}) {
             if (loaded && !options_.with_load()) continue;
-            if (options_.model) units_.push_back({level, loaded, {}});
-            for (const auto& message : planned_messages(options_, backend_, levels_[level].ranks))
-                units_.push_back({level, loaded, message});
+            const std::size_t first = rows_.size();
+            for (const auto& message : planned_messages(options_, backend_, of.ranks)) {
+                const bool rooted = message.operation == comm::Operation::broadcast ||
+                                    message.operation == comm::Operation::reduce;
+                rows_.push_back({.message = message,
+                                 .level = of.name,
+                                 .load = loaded ? "loaded" : "idle",
+                                 .ranks = of.ranks,
+                                 .root = rooted ? root_at(of) : -1});
+            }
+            plan_rounds(first, level, loaded);
         }
     }
 }
 
-void Sweep::step() {
-    const Unit& unit = units_.at(done_);
-    if (unit.loaded && load_ == nullptr) load_ = std::make_unique<Load>();
-    if (!unit.loaded) load_.reset();
-    Level& level = levels_[unit.level];
-    if (options_.model) {
-        time_buckets();
-    } else {
-        time_message(unit, level);
-        if (options_.nonblocking && !unit.message.in_place && can_start(unit.message.operation))
-            time_started_form(unit, level);
+// The rows from `first` on; the same order on all ranks.
+void Sweep::plan_rounds(std::size_t first, std::size_t level, bool loaded) {
+    std::mt19937_64 lot(static_cast<std::uint64_t>(options_.integer("seed")));
+    const auto calls = rounds_of(options_.policy.calls, options_.policy.between == Between::nothing_loop);
+    for (std::size_t round = 0; round < calls.size(); ++round) {
+        std::vector<Visit> visits;
+        for (std::size_t row = first; row < rows_.size(); ++row)
+            visits.push_back({row, level, calls[round], loaded, round + 1 == calls.size()});
+        if (round > 0)  // the first goes from small to large, as people expect
+            for (std::size_t i = visits.size(); i > 1; --i) std::swap(visits[i - 1], visits[lot() % i]);
+        order_.insert(order_.end(), visits.begin(), visits.end());
     }
-    ++done_;
-    if (done_ == units_.size()) load_.reset();
+}
+
+bool Sweep::step() {
+    const Visit& visit = order_.at(done_);
+    clocks_.refresh();
+    if (visit.loaded && load_ == nullptr) load_ = std::make_unique<Load>();
+    if (!visit.loaded) load_.reset();
+    const bool whole = options_.model ? time_buckets() : time_message(visit);
+    if (whole) ++done_;
+    if (!whole || done_ == order_.size()) load_.reset();
+    return whole;
 }
 
 std::string Sweep::next() const {
-    if (done_ >= units_.size()) return "looking at the clocks";
-    const Unit& unit = units_[done_];
+    if (done_ >= order_.size()) return "looking at the clocks";
     if (options_.model) return "the buckets of " + options_.model->model;
-    return fmt::format("{} of {}", comm::name_of(unit.message.operation),
-                       base::human_bytes(static_cast<double>(unit.message.bytes(levels_[unit.level].ranks))));
+    const MessageRow& row = rows_[order_[done_].row];
+    return fmt::format("{} of {}", comm::name_of(row.message.operation),
+                       base::human_bytes(static_cast<double>(row.message.bytes(row.ranks))));
 }
 
 void Sweep::finish() {
-    clocks_at_end_ = measure::clock_offsets(control_);
+    clocks_.finish();
 }
 
 int Sweep::root_at(const Level& level) const {
     return static_cast<int>(options_.integer("root")) % level.ranks;
 }
 
-double Sweep::sleep_s() const {
-    return options_.fault.sleeps_on_rank == control_.rank() ? options_.fault.sleep_s : 0;
+Sweep::Made Sweep::made_of(const Message& message, Buffers& buffers, Level& level) {
+    Made made;
+    if (!level.active) return made;
+    made.transfers = buffers.transfers(message, root_at(level), level.ranks, level.data->rank());
+    for (const auto& transfer : made.transfers) made.calls.push_back(backend_.prepare(*level.data, transfer));
+    return made;
 }
 
-std::vector<std::unique_ptr<comm::Prepared>> Sweep::prepared(const std::vector<comm::Transfer>& transfers,
-                                                             Level& level) {
-    std::vector<std::unique_ptr<comm::Prepared>> calls;
-    for (const auto& transfer : transfers) calls.push_back(backend_.prepare(*level.data, transfer));
-    return calls;
-}
-
-Caller Sweep::caller_of(const std::vector<std::unique_ptr<comm::Prepared>>& calls, const Level& level) const {
-    constexpr double kTelling = 100e-6;  // a word to all ranks of the job, on a quiet network
+Caller Sweep::caller_of(const Made& made, const Level& level) const {
     return {.data = *level.data,
             .control = *level.control,
-            .calls = calls,
-            .clock_offset_s = clocks_[static_cast<std::size_t>(control_.rank())].offset_s,
-            .ahead_s = std::max(kTelling, 40 * error_of(clocks_)),
-            .sleep_s = sleep_s()};
+            .calls = made.calls,
+            .clock_offset_s = clocks_.mine(),
+            .ahead_s = ahead_s_,
+            .clock_error_s = clocks_.error_s(),
+            .sleep_s = options_.fault.sleeps_on_rank == control_.rank() ? options_.fault.sleep_s : 0};
 }
 
 // Of all ranks of the job; NaN of those that had no part in it.
@@ -130,176 +161,215 @@ measure::RankSamples Sweep::gathered(const std::vector<double>& mine, std::size_
     return measure::gather_columns(control_, there ? mine : std::vector<double>(rows, stats::kNone));
 }
 
-std::vector<double> Sweep::folded(const measure::RankSamples& all, double factor) const {
+// Between two ranks the first one's time alone is that of a whole way there and back.
+std::vector<double> Sweep::folded(const measure::RankSamples& all, const Message& message) const {
+    const auto policy =
+        comm::is_between_two(message.operation) ? OverRanks::rank_0 : options_.policy.over_ranks;
     std::vector<double> us;
     for (std::size_t call = 0; call < all.rows(); ++call)
-        us.push_back(factor * over_ranks(std::span(all.values).subspan(call * all.ranks, all.ranks),
-                                         options_.policy.over_ranks));
+        us.push_back(kMicro / comm::messages_of(message.operation) *
+                     over_ranks(std::span(all.values).subspan(call * all.ranks, all.ranks), policy));
     return us;
 }
 
 // Where a level has several groups, each goes its own way: a rank is late among its own.
-void Sweep::note_arrivals(const CallTimes& times, std::size_t rows, bool there, const Level& level) {
+void Sweep::note_arrivals(const CallTimes& times, bool there, const Level& level) {
+    const std::size_t rows = times.came_s.size();
     std::vector<double> came = there ? times.came_s : std::vector<double>(rows, stats::kNone);
-    for (double& at : came) at -= clocks_[static_cast<std::size_t>(control_.rank())].offset_s;
-    came_ = measure::gather_columns(*level.control, came);
+    for (double& at : came) at -= clocks_.mine();
+    const auto group = measure::gather_columns(*level.control, came);
     const auto behind =
-        gathered(behind_the_first(came_, static_cast<std::size_t>(level.control->rank())), rows, there);
+        gathered(behind_the_first(group, static_cast<std::size_t>(level.control->rank())), rows, there);
     const auto loops = gathered({times.off_core_s, times.wall_s}, 2, true);
     const std::span all(loops.values);
-    const bool apart = options_.policy.between != Between::nothing_loop;
     const auto row = [&](std::size_t which) {
         const auto cells = all.subspan(which * loops.ranks, loops.ranks);
         return std::vector<double>(cells.begin(), cells.end());
     };
-    arrivals_.add(apart ? behind : measure::RankSamples{behind.ranks, {}}, row(0), row(1));
+    const bool apart = options_.policy.between != Between::nothing_loop;
+    arrivals_.add(apart ? behind : measure::RankSamples{behind.ranks, {}}, row(0), row(1), clocks_.error_s());
 }
 
-MessageRow Sweep::row_of(const Unit& unit, const Level& level) const {
-    const auto operation = unit.message.operation;
-    const bool rooted = operation == comm::Operation::broadcast || operation == comm::Operation::reduce;
-    return {.message = unit.message,
-            .level = level.name,
-            .load = unit.loaded ? "loaded" : "idle",
-            .ranks = level.ranks,
-            .root = rooted ? root_at(level) : -1,
-            .us = {},
-            .wrong = {}};
+// So few that the sweep can be ended soon.
+int Sweep::calls_at_once(double call_s, int left) const {
+    if (options_.policy.between == Between::nothing_loop) return left;
+    const double fit = kBetweenAsks / std::max(call_s, 1e-9);
+    return fit >= left ? left : std::max(1, static_cast<int>(fit));
 }
 
-void Sweep::time_message(const Unit& unit, Level& level) {
-    MessageRow row = row_of(unit, level);
-    const auto operation = unit.message.operation;
+// This rank's part of so many calls; of ranks that have none, as many times that are none.
+CallTimes Sweep::make_calls(const Made& made, Level& level, Between between, int calls) {
+    if (level.active) return time_calls(caller_of(made, level), between, calls);
+    const std::size_t rows = between == Between::nothing_loop ? 1 : static_cast<std::size_t>(calls);
+    CallTimes none;
+    none.seconds.assign(rows, stats::kNone);
+    none.came_s.assign(rows, stats::kNone);
+    return none;
+}
+
+// The warm-up says how long a call takes, the slowest rank's.
+double Sweep::warm_up(const Made& made, Level& level) {
+    const int calls = options_.policy.warmup;
+    if (calls == 0) return kBetweenAsks;
+    const bool window = options_.policy.between == Between::window;
+    const auto times = make_calls(made, level, window ? Between::window : Between::nothing, calls);
+    if (comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max) > 0) ahead_s_ *= 2;
+    return comm::reduced(control_, times.wall_s, comm::ReduceOp::max) / calls;
+}
+
+// Beside a load the loop lasts until the kernel has had its turns.
+CallTimes Sweep::time_visit(const Visit& visit, const Made& made, Level& level) {
+    double call_s = warm_up(made, level);
+    double made_s = 0;
     const bool loop = options_.policy.between == Between::nothing_loop;
-    const std::size_t rows = loop ? 1 : static_cast<std::size_t>(options_.policy.calls);
+    const auto wants_more = [&](int done) {
+        return done < visit.calls || (visit.loaded && !loop && made_s < kLoadedLoop);
+    };
     CallTimes times;
-    std::vector<std::unique_ptr<comm::Prepared>> calls;
-    std::vector<comm::Transfer> transfers;
-    if (level.active) {
-        const int rank = level.data->rank();
-        transfers = buffers_.transfers(unit.message, root_at(level), level.ranks, rank);
-        calls = prepared(transfers, level);
-        times = time_calls(caller_of(calls, level), options_.policy);
+    for (int done = 0; !ended_ && wants_more(done);) {
+        const int now = calls_at_once(call_s, visit.calls > done ? visit.calls - done : visit.calls);
+        const auto some = make_calls(made, level, options_.policy.between, now);
+        times.add(some);
+        done += now;
+        const double wall_s = comm::reduced(control_, some.wall_s, comm::ReduceOp::max);
+        call_s = wall_s / now;
+        made_s += wall_s;
+        if (wall_s > kBetweenAsks / 2) ended_ = ends_();
     }
+    return times;
+}
+
+bool Sweep::time_message(const Visit& visit) {
+    MessageRow& row = rows_[visit.row];
+    Level& level = levels_[visit.level];
+    const auto operation = row.message.operation;
+    const Made made = made_of(row.message, buffers_, level);
+    const double load_before = load_ ? load_->cpu_seconds() : 0;
+    const CallTimes times = time_visit(visit, made, level);
     const bool there = level.active && comm::takes_part(operation, level.data->rank(), level.ranks);
-    const auto seconds = gathered(times.seconds, rows, there);
-    note_arrivals(times, rows, there, level);
-    row.us = folded(seconds, kMicro / comm::messages_of(operation));
-    if (operation == comm::Operation::barrier && !loop && options_.policy.between == Between::barrier)
-        row.wrong = early_leavers(there ? times.seconds : std::vector<double>(rows, stats::kNone), level);
-    else if (operation != comm::Operation::barrier)
-        row.wrong = check(unit.message, level, transfers, calls, row.checked);
-    rows_.push_back(std::move(row));
+    if (load_)
+        note_load(row, (load_->cpu_seconds() - load_before) / times.wall_s, times, level.active);
+    else
+        note_arrivals(times, there, level);
+    note_late_begins(row, times);
+    const auto us = folded(gathered(times.seconds, times.seconds.size(), there), row.message);
+    row.us.insert(row.us.end(), us.begin(), us.end());
+    if (operation == comm::Operation::barrier && options_.policy.between == Between::barrier)
+        row.wrong = row.wrong.value_or(0) + early_leavers(times, there, level);
+    if (ended_ || !visit.last) return !ended_;
+    if (operation != comm::Operation::barrier)
+        row.wrong = checker_.wrong(row.message, level, made.transfers, made.calls, Form::run);
+    return !starts(row.message) || time_started_form(visit, made, level);
+}
+
+bool Sweep::starts(const Message& message) const {
+    const bool means_nothing =
+        message.operation == comm::Operation::barrier && backend_.memory == comm::Memory::device;
+    return options_.nonblocking && !message.in_place && can_start(message.operation) && !means_nothing;
+}
+
+// Shares of rows that grow: `now` is of as many calls more.
+double Sweep::with_more(double share, double now, std::size_t calls, std::size_t more) {
+    const auto old = static_cast<double>(calls);
+    const auto some = static_cast<double>(more);
+    return old + some > 0 ? (share * old + now * some) / (old + some) : 0;
+}
+
+void Sweep::note_load(MessageRow& row, double share, const CallTimes& times, bool active) {
+    const auto shares = gathered({share}, 1, active);
+    row.load_share = with_more(row.load_share, over_ranks(shares.values, OverRanks::mean), row.us.size(),
+                               times.seconds.size());
+}
+
+void Sweep::note_late_begins(MessageRow& row, const CallTimes& times) {
+    const double late = comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max);
+    const std::size_t more = times.seconds.size();
+    row.late_share =
+        with_more(row.late_share, more > 0 ? late / static_cast<double>(more) : 0, row.us.size(), more);
 }
 
 // Calls of a barrier that a rank left before another one came, by more than the clocks' error.
-std::int64_t Sweep::early_leavers(const std::vector<double>& mine, const Level& level) {
-    const auto seconds = measure::gather_columns(*level.control, mine);
+std::int64_t Sweep::early_leavers(const CallTimes& times, bool there, const Level& level) {
+    const std::size_t rows = times.came_s.size();
+    std::vector<double> came(rows, stats::kNone), left(rows, stats::kNone);
+    for (std::size_t call = 0; there && call < rows; ++call) {
+        came[call] = times.came_s[call] - clocks_.mine();
+        left[call] = came[call] + times.seconds[call];
+    }
+    const auto all_came = measure::gather_columns(*level.control, came);
+    const auto all_left = measure::gather_columns(*level.control, left);
     std::int64_t wrong = 0;
-    for (std::size_t call = 0; call < seconds.rows(); ++call) {
-        double last_came = -HUGE_VAL;
-        double first_left = HUGE_VAL;
-        for (std::size_t rank = 0; rank < seconds.ranks; ++rank) {
-            const double came = came_.at(call, rank);
-            if (std::isnan(came)) continue;
-            last_came = std::max(last_came, came);
-            first_left = std::min(first_left, came + seconds.at(call, rank));
+    for (std::size_t call = 0; call < rows; ++call) {
+        double last = -HUGE_VAL;
+        double first = HUGE_VAL;
+        for (std::size_t rank = 0; rank < all_came.ranks; ++rank) {
+            last = std::fmax(last, all_came.at(call, rank));
+            first = std::fmin(first, all_left.at(call, rank));
         }
-        if (first_left < last_came - 2 * error_of(clocks_)) ++wrong;
+        if (first < last - 2 * clocks_.error_s()) ++wrong;
     }
     return comm::reduced<std::int64_t>(control_, level.control->rank() == 0 ? wrong : 0, comm::ReduceOp::sum);
 }
 
-// Each check has numbers of its own, so that what an earlier call left is wrong.
-std::optional<std::int64_t> Sweep::check(const Message& message, Level& level,
-                                         const std::vector<comm::Transfer>& transfers,
-                                         std::vector<std::unique_ptr<comm::Prepared>>& calls,
-                                         std::int64_t& compared) {
-    if (options_.policy.checks == 0) return std::nullopt;
-    std::int64_t wrong = 0;
-    std::int64_t elements = 0;
-    for (int time = 0; time < options_.policy.checks; ++time, ++salt_) {
-        if (!level.active) continue;
-        const std::size_t which = static_cast<std::size_t>(time) % calls.size();
-        const int rank = level.data->rank();
-        const Pattern pattern(message, level.ranks, salt_);
-        const HostSide host(transfers[which]);
-        fill_message(message, pattern, host.host(), rank);
-        host.to_device();
-        calls[which]->run();
-        level.data->synchronize();
-        const auto result = host.fetched(calls[which]->result());
-        if (options_.fault.flips_on_rank == control_.rank()) flip_a_bit(result);
-        wrong += static_cast<std::int64_t>(
-            wrong_in(message, pattern, result, transfers[which].root, rank, level.ranks));
-        elements += static_cast<std::int64_t>(result.count);
-    }
-    compared = comm::reduced(control_, elements, comm::ReduceOp::sum);
-    return comm::reduced(control_, wrong, comm::ReduceOp::sum);
-}
-
-void Sweep::time_started_form(const Unit& unit, Level& level) {
+bool Sweep::time_started_form(const Visit& visit, const Made& made, Level& level) {
     StartedRow row;
-    row.message = unit.message;
-    row.level = level.name;
-    row.load = unit.loaded ? "loaded" : "idle";
-    row.ranks = level.ranks;
+    row.row = visit.row;
     StartedTimes times;
-    if (level.active) {
-        const auto transfers =
-            buffers_.transfers(unit.message, root_at(level), level.ranks, level.data->rank());
-        const auto calls = prepared(transfers, level);
-        times = time_started(caller_of(calls, level), options_.policy, *options_.nonblocking, compute_);
-    }
+    if (level.active)
+        times = time_started(caller_of(made, level), options_.policy, *options_.nonblocking, compute_);
     const auto rows = static_cast<std::size_t>(options_.policy.calls);
-    const auto longest = [&](std::vector<double> StartedTimes::*part) {
-        auto us = gathered(times.*part, rows, level.active);
-        std::vector<double> all;
-        for (std::size_t call = 0; call < us.rows(); ++call)
-            all.push_back(kMicro * over_ranks(std::span(us.values).subspan(call * us.ranks, us.ranks),
-                                              OverRanks::longest));
-        return all;
-    };
-    row.pure = longest(&StartedTimes::pure);
-    row.compute = longest(&StartedTimes::compute);
-    row.overall = longest(&StartedTimes::overall);
-    row.init = longest(&StartedTimes::init);
-    row.test = longest(&StartedTimes::test);
-    row.wait = longest(&StartedTimes::wait);
+    for (const auto& [to, from] : {std::pair{&StartedRow::pure, &StartedTimes::pure},
+                                   {&StartedRow::compute, &StartedTimes::compute},
+                                   {&StartedRow::overall, &StartedTimes::overall},
+                                   {&StartedRow::init, &StartedTimes::init},
+                                   {&StartedRow::test, &StartedTimes::test},
+                                   {&StartedRow::wait, &StartedTimes::wait}}) {
+        const auto all = gathered(times.*from, rows, level.active);
+        for (const double seconds : all.max_over_ranks()) (row.*to).push_back(kMicro * seconds);
+    }
+    const auto& message = rows_[visit.row].message;
+    if (message.operation != comm::Operation::barrier)
+        row.wrong = checker_.wrong(message, level, made.transfers, made.calls, Form::started);
     started_.push_back(std::move(row));
+    ended_ = ends_();
+    return !ended_;
 }
 
 // Each bucket has memory of its own, as in training, and all of them are reduced in place in each pass.
-void Sweep::time_buckets() {
+bool Sweep::time_buckets() {
     Level& level = levels_.front();
-    BucketRows found;
     std::vector<Buffers> memory;
-    std::vector<std::vector<comm::Transfer>> transfers;
-    std::vector<std::vector<std::unique_ptr<comm::Prepared>>> calls;
+    std::vector<Made> made;
+    buckets_.emplace();
     for (const auto& bucket : options_.model->rows) {
         Message message{.operation = comm::Operation::allreduce, .dtype = bucket.dtype, .in_place = true};
         message.part = static_cast<std::size_t>(bucket.elements);
         memory.emplace_back(options_.buffers);
-        transfers.push_back(memory.back().transfers(message, 0, level.ranks, level.data->rank()));
-        calls.push_back(prepared(transfers.back(), level));
-        found.messages.push_back(message);
+        made.push_back(made_of(message, memory.back(), level));
+        buckets_->messages.push_back(message);
     }
-    found.us.resize(calls.size());
-    Policy one_call = options_.policy;
-    one_call.calls = 1;
-    for (int pass = -options_.policy.warmup; pass < options_.policy.calls; ++pass) {
-        one_call.warmup = 0;
-        for (std::size_t b = 0; b < calls.size(); ++b) {
-            const auto times = time_calls(caller_of(calls[b], level), one_call);
-            if (pass >= 0) found.us[b].push_back(times.seconds.front());
-        }
+    buckets_->us.resize(made.size());
+    buckets_->wrong.resize(made.size());
+    for (int pass = -options_.policy.warmup; pass < options_.policy.calls && !ended_; ++pass) {
+        time_pass(made, pass >= 0);
+        ended_ = ends_();
     }
-    for (std::size_t b = 0; b < calls.size(); ++b) {
-        found.us[b] = folded(gathered(found.us[b], 0, true), kMicro);
-        std::int64_t compared = 0;
-        found.wrong.push_back(check(found.messages[b], level, transfers[b], calls[b], compared));
+    if (ended_) return false;
+    for (std::size_t b = 0; b < made.size(); ++b)
+        buckets_->wrong[b] =
+            checker_.wrong(buckets_->messages[b], level, made[b].transfers, made[b].calls, Form::run);
+    return true;
+}
+
+void Sweep::time_pass(std::vector<Made>& made, bool counts) {
+    Level& level = levels_.front();
+    for (std::size_t b = 0; b < made.size(); ++b) {
+        const auto times = time_calls(caller_of(made[b], level), Between::barrier, 1);
+        if (!counts) continue;
+        const auto us = folded(gathered(times.seconds, 1, true), buckets_->messages[b]);
+        buckets_->us[b].push_back(us.front());
+        note_arrivals(times, true, level);
     }
-    buckets_ = std::move(found);
 }
 
 }  // namespace ranklab::experiments

@@ -48,9 +48,21 @@ std::int64_t wrong_of(const std::optional<std::int64_t>& wrong) {
     return wrong.value_or(-1);
 }
 
+std::string mark_of(const MessageRow& row) {
+    constexpr double kMany = 0.05;
+    std::vector<std::string> marks;
+    if (row.load == "loaded")
+        marks.push_back(fmt::format("the compute kernel had {:.0f} % of the time", 100 * row.load_share));
+    if (row.late_share > kMany)
+        marks.push_back(
+            fmt::format("{:.0f} % of the calls began after the agreed moment", 100 * row.late_share));
+    return base::join(marks, "; ");
+}
+
 results::Table messages_table(const results::Run& run, const Sweep& sweep) {
     Rows table("messages");
     for (const auto& row : sweep.rows()) {
+        if (row.us.empty()) continue;
         const auto& s = summary_of(run, row.name());
         const auto& m = row.message;
         const bool one = row.us.size() == 1;
@@ -79,27 +91,37 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
                    m.algbw_GBps(s.median, row.ranks),
                    m.busbw_GBps(s.median, row.ranks),
                    wrong_of(row.wrong),
-                   std::string()});
+                   mark_of(row)});
     }
     return std::move(table).table();
 }
 
+// What was to be hidden has to be as long as what hides it, and both together not shorter than their overlap.
+std::string overlap_mark(double overall, double compute, double pure) {
+    constexpr double kOff = 1.25;
+    if (compute > kOff * pure || pure > kOff * compute)
+        return "compute and communication are not equally long: the machine was busy";
+    return overall > kOff * (compute + pure) ? "longer than both one after the other: the machine was busy"
+                                             : "";
+}
+
 results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& options) {
     Rows table("nonblocking");
+    const auto median = [](const std::vector<double>& us) { return stats::summarise(us).median; };
     for (const auto& row : sweep.started()) {
+        const MessageRow& of = sweep.rows()[row.row];
         std::vector<double> overlap;
         for (std::size_t call = 0; call < row.overall.size(); ++call)
             overlap.push_back(std::clamp(
-                100 * (1 - (row.overall[call] - row.compute[call]) / stats::summarise(row.pure).median), 0.0,
-                100.0));
-        const auto percent = stats::estimate_median(overlap);
-        const auto median = [](const std::vector<double>& us) { return stats::summarise(us).median; };
-        table.add({std::string(comm::name_of(row.message.operation)), row.level, row.load,
-                   dtype_of(row.message), redop_of(row.message), std::int64_t{row.ranks},
-                   static_cast<std::int64_t>(row.message.bytes(row.ranks)), options.text("progress"),
+                100 * (1 - (row.overall[call] - row.compute[call]) / median(row.pure)), 0.0, 100.0));
+        const std::string mark = overlap_mark(median(row.overall), median(row.compute), median(row.pure));
+        const auto percent = mark.empty() ? stats::estimate_median(overlap) : stats::MedianEstimate();
+        table.add({std::string(comm::name_of(of.message.operation)), of.level, of.load, dtype_of(of.message),
+                   redop_of(of.message), std::int64_t{of.ranks},
+                   static_cast<std::int64_t>(of.message.bytes(of.ranks)), options.text("progress"),
                    static_cast<std::int64_t>(row.overall.size()), median(row.overall), median(row.compute),
                    median(row.init), median(row.test), median(row.wait), median(row.pure), percent.value,
-                   percent.ci.low, percent.ci.high, std::string()});
+                   percent.ci.low, percent.ci.high, mark});
     }
     return std::move(table).table();
 }
@@ -132,6 +154,7 @@ Form form_of(const MessageRow& row) {
 std::vector<std::pair<Form, std::vector<const MessageRow*>>> by_form(const Sweep& sweep) {
     std::vector<std::pair<Form, std::vector<const MessageRow*>>> forms;
     for (const auto& row : sweep.rows()) {
+        if (row.us.empty()) continue;
         const Form form = form_of(row);
         auto found = std::ranges::find(forms, form, [](const auto& one) { return one.first; });
         if (found == forms.end()) found = forms.insert(forms.end(), {form, {}});
@@ -142,8 +165,9 @@ std::vector<std::pair<Form, std::vector<const MessageRow*>>> by_form(const Sweep
 
 std::string mark_of(const stats::LineFit& fit) {
     constexpr double kFar = 0.5;
-    if (!std::isfinite(fit.beta)) return "too few message sizes for a line";
-    if (fit.beta == 0) return "larger messages take no longer: the sizes are too small for a bandwidth";
+    constexpr std::size_t kFewest = 5;
+    if (fit.n < kFewest || !std::isfinite(fit.beta)) return "fewer than 5 message sizes: no line";
+    if (!(fit.beta_ci.low > 0)) return "larger messages hardly take longer: no bandwidth is known";
     if (fit.worst > kFar) return "not one line: the library or the caches change on the way";
     return "";
 }
@@ -151,17 +175,18 @@ std::string mark_of(const stats::LineFit& fit) {
 results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     Rows table("fits");
     for (const auto& [form, rows] : by_form(sweep)) {
-        if (rows.front()->message.operation == Operation::barrier) continue;
+        if (rows.front()->message.operation == Operation::barrier || rows.front()->ranks < 2) continue;
         std::vector<stats::LinePoint> points;
         for (const auto* row : rows)
             if (const double us = summary_of(run, row->name()).median; us > 0)
                 points.push_back({static_cast<double>(row->message.bytes(row->ranks)), us});
         const auto fit = stats::fit_line(points);
         const auto& [op, level, load, dtype, redop, place] = form;
-        const auto bandwidth = [](double beta) { return beta > 0 ? 1 / beta / kPerByte : stats::kNone; };
+        const bool is_known = fit.beta_ci.low > 0;
+        const auto bandwidth = [&](double beta) { return is_known ? 1 / beta / kPerByte : stats::kNone; };
         table.add({op, level, load, dtype, redop, place, static_cast<std::int64_t>(fit.n), fit.alpha,
                    fit.alpha_ci.low, fit.alpha_ci.high, bandwidth(fit.beta), bandwidth(fit.beta_ci.high),
-                   bandwidth(fit.beta_ci.low), fit.beta > 0 ? fit.alpha / fit.beta : stats::kNone,
+                   bandwidth(fit.beta_ci.low), is_known ? fit.alpha / fit.beta : stats::kNone,
                    100 * fit.worst, mark_of(fit)});
     }
     return std::move(table).table();
@@ -173,7 +198,8 @@ std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> timed
     std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> all;
     for (const auto& row : sweep.rows()) {
         const auto operation = row.message.operation;
-        if (row.ranks < 2 || (row.message.in_place && comm::has_out_of_place(operation))) continue;
+        if (row.us.empty() || row.ranks < 2 || (row.message.in_place && comm::has_out_of_place(operation)))
+            continue;
         if (comm::reduces(operation) &&
             (row.message.reduction.op != comm::ReduceOp::sum || row.message.reduction.average))
             continue;
@@ -196,38 +222,52 @@ results::Table guidelines_table(const results::Run& run, const Sweep& sweep, con
     return std::move(table).table();
 }
 
-// One warning for a guideline, with the size at which it is broken most.
+// One warning for all, with the worst of them.
 void warn_of_guidelines(results::Run& run, const results::Table& table) {
-    const auto& names = *table.find<std::string>("guideline");
     const auto& verdicts = *table.find<std::string>("verdict");
-    const auto& tunings = *table.find<std::string>("tuning");
     const auto& ratios = *table.find<double>("ratio");
-    const auto& bytes = *table.find<std::int64_t>("bytes");
-    std::map<std::string, std::vector<std::size_t>> broken;
-    for (std::size_t row = 0; row < names.size(); ++row)
-        if (verdicts[row] == "VIOLATED") broken[names[row]].push_back(row);
-    for (const auto& [name, rows] : broken) {
-        const auto worst = *std::ranges::max_element(rows, {}, [&](std::size_t row) { return ratios[row]; });
-        run.warnings.push_back(fmt::format(
-            "{} is violated at {} message size(s), most at {} ({:.2f} times): the library chooses a slow "
-            "algorithm there; try {}",
-            name, rows.size(), base::human_bytes(static_cast<double>(bytes[worst])), ratios[worst],
-            tunings[worst]));
-    }
+    std::vector<std::size_t> broken;
+    for (std::size_t row = 0; row < verdicts.size(); ++row)
+        if (verdicts[row] == "VIOLATED") broken.push_back(row);
+    if (broken.empty()) return;
+    const auto worst = *std::ranges::max_element(broken, {}, [&](std::size_t row) { return ratios[row]; });
+    run.warnings.push_back(
+        fmt::format("{} comparison(s) of operations are violated (table guidelines), most {} at {}, {:.2f} "
+                    "times: another "
+                    "algorithm of the library may be faster; try {}",
+                    broken.size(), table.find<std::string>("guideline")->at(worst),
+                    base::human_bytes(static_cast<double>(table.find<std::int64_t>("bytes")->at(worst))),
+                    ratios[worst], table.find<std::string>("tuning")->at(worst)));
+}
+
+// Only then is a time that of the whole operation: where ranks that are done early count, or go on, it is
+// not.
+bool allows_guidelines(const Policy& policy) {
+    return policy.over_ranks == OverRanks::longest &&
+           (has_barriers(policy.between) || policy.between == Between::window);
+}
+
+void add_guidelines(results::Run& run, const Sweep& sweep, const std::string& library) {
+    auto guidelines = guidelines_table(run, sweep, library);
+    if (guidelines.find<std::string>("guideline")->empty()) return;
+    warn_of_guidelines(run, guidelines);
+    run.tables.push_back(std::move(guidelines));
 }
 
 double drift_ppm(const measure::ClockOffset& begin, const measure::ClockOffset& end) {
     constexpr double kLongEnough = 1;  // seconds
     const double apart = end.at_s - begin.at_s;
-    return apart < kLongEnough ? stats::kNone : 1e6 * (end.offset_s - begin.offset_s) / apart;
+    const double change = end.offset_s - begin.offset_s;
+    const bool is_seen = std::abs(change) > begin.error_s + end.error_s;
+    return apart < kLongEnough || !is_seen ? stats::kNone : 1e6 * change / apart;
 }
 
 results::Table clocks_table(const Sweep& sweep, comm::Communicator& control) {
     const auto hosts = comm::gather_texts(control, host::host_name());
     Rows table("clocks");
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const auto& clock = sweep.clocks()[rank];
-        const auto& end = sweep.clocks_at_end();
+        const auto& clock = sweep.clocks().first()[rank];
+        const auto& end = sweep.clocks().last();
         table.add({static_cast<std::int64_t>(rank), hosts[rank], clock.offset_s * 1e6, clock.error_s * 1e6,
                    rank == 0 || end.empty() ? stats::kNone : drift_ppm(clock, end[rank]),
                    sweep.arrivals().late_s(rank) * 1e6, sweep.arrivals().last_share(rank)});
@@ -243,9 +283,7 @@ void add_collectives_tables(results::Run& run, const Sweep& sweep, const Collect
     if (!sweep.rows().empty()) {
         run.tables.push_back(messages_table(run, sweep));
         run.tables.push_back(fits_table(run, sweep));
-        auto guidelines = guidelines_table(run, sweep, library);
-        warn_of_guidelines(run, guidelines);
-        if (!guidelines.find<std::string>("guideline")->empty()) run.tables.push_back(std::move(guidelines));
+        if (allows_guidelines(options.policy)) add_guidelines(run, sweep, library);
     }
     if (!sweep.started().empty()) run.tables.push_back(nonblocking_table(sweep, options));
     if (sweep.buckets())

@@ -34,9 +34,11 @@ std::string between(double low, double high) {
     return fmt::format(" [{} .. {}]", plain(low), plain(high));
 }
 
-// "allreduce: 1.2 us + S / 5.6 GB/s [5.4 .. 5.8], half of it at 6.5 KiB"
+// "allreduce: 1.2 us + S / 5.6 GB/s [5.4 .. 5.8], half of that rate at 6.5 KiB"; where there is no line, why
 std::string fit(const Table& fits, const Message& one) {
     const auto at = [&](const char* column) { return model::number_at(fits, column, one.row); };
+    if (!one.mark.empty())
+        return fmt::format("{}{}: {}", model::full_name(one), one.in_place() ? " in place" : "", one.mark);
     if (!std::isfinite(at("alpha_us"))) return "";
     const double bandwidth = at("bandwidth_GBps"), half = at("half_bytes");
     std::string text = fmt::format("{}{}: {} us", model::full_name(one), one.in_place() ? " in place" : "",
@@ -44,8 +46,8 @@ std::string fit(const Table& fits, const Message& one) {
     if (std::isfinite(bandwidth))
         text += fmt::format(" + S / {} GB/s{}", plain(bandwidth),
                             between(at("bandwidth_low_GBps"), at("bandwidth_high_GBps")));
-    if (std::isfinite(half)) text += ", half of it at " + model::size_text(half);
-    return text + (one.mark.empty() ? "" : "; " + one.mark);
+    if (std::isfinite(half)) text += fmt::format(", half of that rate at {}", model::size_text(half));
+    return text;
 }
 
 // In place only where nothing is out of place: the two seldom differ, and the table of the fits has both.
@@ -82,11 +84,7 @@ std::string timer(const Run& run) {
 }
 
 std::string late(const Run& run) {
-    const std::string rank = fact(run, "late_rank");
-    if (rank.empty()) return "";
-    const auto us = base::number_in(fact(run, "late_us"));
-    return fmt::format("rank {} on {}, by {} a call (median)", rank, fact(run, "late_host"),
-                       readable_time(us.value_or(stats::kNone) * kMicro));
+    return fact(run, "late");
 }
 
 std::string guidelines(const Run& run) {
@@ -101,7 +99,7 @@ std::string guidelines(const Run& run) {
     }
     std::string text = fmt::format("{} of {} comparisons hold", rows - violated - unknown, rows);
     if (violated > 0) text += fmt::format(", {} violated", violated);
-    if (unknown > 0) text += fmt::format(", {} cannot be told: the intervals overlap", unknown);
+    if (unknown > 0) text += fmt::format(", {} cannot be told", unknown);
     return text;
 }
 

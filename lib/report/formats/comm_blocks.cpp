@@ -38,14 +38,17 @@ std::string osu_row(const Table& table, const Message& one) {
 }
 
 // nccl-tests' columns, and behind them what a bucket has besides.
+// The columns of both forms, so that a program finds these by their places, too.
 std::string bucket_head() {
-    const std::string columns =
-        "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>7}  {:>7}";
-    const auto line = [&](const auto&... heads) { return fmt::format(fmt::runtime(columns), heads...); };
-    return line("size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "ci_low",
-                "ci_high") +
-           "  bucket  parameters\n" +
-           line("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(us)") + '\n';
+    const auto line = [](const char* size, const char* count, const char* type, const char* redop,
+                         const char* root) {
+        return fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", size, count, type, redop, root);
+    };
+    const auto twice = [](const std::string& text) { return text + text; };
+    return line("", "", "", "", "") + fmt::format("           {:<22}{:>12}\n", "out-of-place", "in-place") +
+           line("size", "count", "type", "redop", "root") + twice("     time   algbw   busbw  #wrong") +
+           "   ci_low  ci_high  bucket  parameters\n" + line("(B)", "(elements)", "", "", "") +
+           twice("     (us)  (GB/s)  (GB/s)        ") + "     (us)     (us)\n";
 }
 
 std::string bucket_row(const Table& table, std::size_t row) {
@@ -53,6 +56,7 @@ std::string bucket_row(const Table& table, std::size_t row) {
     const double wrong = at("wrong_elements");
     std::string text = fmt::format("{:>12.0f}  {:>12.0f}  {:>8}  {:>6}  {:>6}", at("bytes"), at("elements"),
                                    type_word(model::text_at(table, "dtype", row)), "sum", -1);
+    text += "      N/A     N/A     N/A     N/A";  // out of place: a training step reduces in place
     text += fmt::format("  {}  {}  {}  {}", in_width(at("time_us"), 7), in_width(at("algbw_GBps"), 6),
                         in_width(at("busbw_GBps"), 6), wrong_text(wrong));
     return text + fmt::format("  {}  {}  {:>6.0f}  {:>10.0f}\n", in_width(at("low_us"), 7),

@@ -34,10 +34,21 @@ bool names(const std::string& list, const std::string& one) {
     return list == "all" || std::ranges::find(all, one) != all.end();
 }
 
+// As a step meets it: calls apart, until the last rank is done, of nothing that was spoilt on purpose.
+bool is_the_networks(const Run& comm) {
+    const auto is = [&](const char* setting, const char* value) {
+        const std::string found = comm.setting(setting);
+        return found.empty() || found == value;
+    };
+    return is("blocking", "3") && is("average", "3") && is("rotate-buffers", "false") && is("unalign", "0") &&
+           comm.setting("fault").empty() && comm.fact("collectives", "late_rank").empty() &&
+           comm.cut_short().empty();
+}
+
 // By its settings; the hosts of either may be told once each.
 bool is_network_of(const Run& comm, const Run& training) {
-    return is_comm(comm) && comm.valid && comm.setting("backend") == training.setting("backend") &&
-           hosts_of(comm) == hosts_of(training) &&
+    return is_comm(comm) && comm.valid && is_the_networks(comm) &&
+           comm.setting("backend") == training.setting("backend") && hosts_of(comm) == hosts_of(training) &&
            (!comm.setting("from-model").empty() ||
             (names(comm.setting("op"), kReduces) &&
              names(comm.setting("datatype"), gradient_type(training))));

@@ -179,8 +179,8 @@ constexpr std::array kQuantities{
         Shown::summary, "comm",
         rate_of("algbw_GBps", "GB/s", "Message size S / time_us, of the same message; 1e9 bytes a second.")),
     seconds("buckets_time_s",
-            "comm --from-model: the allreduces of all buckets, one after the other, each by the longest of "
-            "the ranks' times.")};
+            "comm --from-model: the allreduces of all buckets, one after the other; the sum of their times, "
+            "each folded over ranks by --average.")};
 
 }  // namespace
 

@@ -73,12 +73,21 @@ void add_sizes(Schema& rows) {
         .excludes({.other = "min-bytes"})
         .excludes({.other = "max-bytes"})
         .excludes({.other = "step-factor"})
-        .excludes({.other = "step-bytes"});
+        .excludes({.other = "step-bytes"})
+        .excludes({.other = "root"})
+        .excludes({.other = "place", .because = "a training step reduces in place"})
+        .excludes({.other = "rotate-buffers", .because = "each bucket has memory of its own"})
+        .excludes({.other = "levels"})
+        .excludes({.other = "blocking", .because = "a barrier stands before each bucket"})
+        .excludes({.other = "nonblocking"})
+        .excludes({.other = "with-load"});
 }
 
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
-        .integer("repetitions", {1, 1'000'000}, "50", "timed calls of each message size, after the warm-up")
+        .integer("repetitions", {1, 1'000'000}, "50",
+                 "timed calls of each message size, in up to four rounds, each in another order and after a "
+                 "warm-up")
         .elsewhere({"iters", "iterations"})
         .shorthand('n')
         .role(Role::times)
@@ -90,7 +99,7 @@ void add_measuring(Schema& rows) {
         .role(Role::aside)
         .choice("average", {"0", "1", "2", "3"}, "3",
                 "how the ranks' times of a call become one: 0 rank 0's, 1 their mean, 2 the shortest, 3 the "
-                "longest")
+                "longest; of latency and bandwidth the first rank's counts")
         .shorthand('a')
         .choice("blocking", {"0", "1", "2", "3", "4"}, "3",
                 "what stands between two calls: 0 nothing, the loop is timed as a whole; 1 a barrier, inside "

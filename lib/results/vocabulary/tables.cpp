@@ -318,7 +318,7 @@ constexpr Column kNonblocking[] = {
     {"test_us", number, "looks meanwhile; median of their sum"},
     {"wait_us", number, "the wait at the end; median"},
     {"pure_us", number, "start and wait with nothing between; median"},
-    {"overlap_percent", number, "100 (1 - (overall - compute) / pure), within 0 and 100"},
+    {"overlap_percent", number, "100 (1 - (overall - compute) / pure), within 0 and 100; none: see mark"},
     {"low_percent", number, "of its 95 % interval"},
     {"high_percent", number, "of its 95 % interval"},
     {"mark", text, "why the row is to be read with care"},
@@ -352,7 +352,7 @@ constexpr Column kGuidelines[] = {
     {"left_us", number, "the left side's median"},
     {"right_us", number, "the right side's: the sum of its medians"},
     {"ratio", number, "left / right"},
-    {"verdict", text, "holds, VIOLATED, or cannot tell: the intervals overlap"},
+    {"verdict", text, "holds, VIOLATED, or cannot tell: intervals overlap, under a tenth, or too few calls"},
     {"tuning", text, "what to try where it is violated"},
 };
 

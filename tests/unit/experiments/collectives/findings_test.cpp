@@ -28,8 +28,8 @@ RankSamples calls(std::size_t count, double late) {
 }
 
 TEST(Arrivals, NameTheRankThatAllWaitFor) {
-    Arrivals arrivals(3, 1e-6);
-    arrivals.add(calls(50, 0.02), {0, 0, 0}, {1, 1, 1});
+    Arrivals arrivals(3);
+    arrivals.add(calls(50, 0.02), {0, 0, 0}, {1, 1, 1}, 1e-6);
     const auto late = arrivals.verdict();
     EXPECT_EQ(late.rank, 1);
     EXPECT_NEAR(late.late_s, 0.02, 1e-4);
@@ -38,15 +38,15 @@ TEST(Arrivals, NameTheRankThatAllWaitFor) {
 }
 
 TEST(Arrivals, NameNobodyWhereAllAreAlike) {
-    Arrivals arrivals(3, 1e-6);
-    arrivals.add(calls(50, 0), {0.1, 0.2, 0.15}, {1, 1, 1});
+    Arrivals arrivals(3);
+    arrivals.add(calls(50, 0), {0.1, 0.2, 0.15}, {1, 1, 1}, 1e-6);
     EXPECT_EQ(arrivals.verdict().rank, -1);
     EXPECT_NEAR(arrivals.skew_s(), 2e-6, 1e-9);
 }
 
 TEST(Arrivals, NameWhoSleepsInsideTheCalls) {
-    Arrivals arrivals(3, 1e-6);
-    arrivals.add(calls(50, 0), {0.01, 0.01, 0.95}, {1, 1, 1});
+    Arrivals arrivals(3);
+    arrivals.add(calls(50, 0), {0.01, 0.01, 0.95}, {1, 1, 1}, 1e-6);
     const auto late = arrivals.verdict();
     EXPECT_EQ(late.rank, 2);
     EXPECT_THAT(late.how, HasSubstr("is off its core for 95 % of its calls' time"));
@@ -55,16 +55,23 @@ TEST(Arrivals, NameWhoSleepsInsideTheCalls) {
 TEST(Arrivals, NameWhoSleptOnce) {
     auto came = calls(50, 0);
     came.values[3 * 20 + 2] += 0.02;
-    Arrivals arrivals(3, 1e-6);
-    arrivals.add(came, {0, 0, 0}, {1, 1, 1});
+    Arrivals arrivals(3);
+    arrivals.add(came, {0, 0, 0}, {1, 1, 1}, 1e-6);
     EXPECT_EQ(arrivals.verdict().rank, 2);
     EXPECT_THAT(arrivals.verdict().how, HasSubstr("came 20 ms after the first to one of the calls"));
 }
 
+TEST(Arrivals, TellNothingOfFewCalls) {
+    Arrivals arrivals(3);
+    EXPECT_TRUE(std::isnan(arrivals.last_share(1)));
+    arrivals.add(calls(9, 0.02), {0, 0, 0}, {1, 1, 1}, 1e-6);
+    EXPECT_EQ(arrivals.verdict().rank, -1);
+}
+
 TEST(Arrivals, LeaveOutRanksWithoutAPart) {
     RankSamples came{3, {1.0, kNan, 1.0, kNan, kNan, kNan}};
-    Arrivals arrivals(3, 1e-6);
-    arrivals.add(came, {0, 0, 0}, {1, 1, 1});
+    Arrivals arrivals(3);
+    arrivals.add(came, {0, 0, 0}, {1, 1, 1}, 1e-6);
     EXPECT_EQ(arrivals.calls(), 1U);
     EXPECT_EQ(arrivals.verdict().rank, -1);
 }
@@ -75,6 +82,7 @@ TEST(OverRanks, FoldsThoseThatTookPart) {
     EXPECT_EQ(over_ranks(seconds, OverRanks::shortest), 1);
     EXPECT_EQ(over_ranks(seconds, OverRanks::mean), 2);
     EXPECT_EQ(over_ranks(seconds, OverRanks::rank_0), 1);
+    EXPECT_EQ(over_ranks(std::vector{kNan, 2.0}, OverRanks::rank_0), 2) << "the first that took part";
     EXPECT_TRUE(std::isnan(over_ranks(std::vector{kNan}, OverRanks::longest)));
 }
 
@@ -100,6 +108,14 @@ TEST(Guidelines, AreCheckedWhereAllOperationsWereTimed) {
     EXPECT_EQ(verdict(all, name), "cannot tell");
     all[{Operation::allreduce, 8}] = timed(10, 19);
     EXPECT_EQ(verdict(all, name), "cannot tell") << "too few calls";
+    for (const std::uint64_t bytes : {8, 16, 32}) {
+        all[{Operation::allreduce, bytes}] = timed(bytes == 16 ? 10 : 4);
+        all[{Operation::reduce, bytes}] = timed(2);
+        all[{Operation::broadcast, bytes}] = timed(3);
+    }
+    for (const auto& row : check_guidelines(all)) EXPECT_NE(row.verdict, "VIOLATED") << "one size of several";
+    all[{Operation::allreduce, 32}] = timed(10);
+    EXPECT_EQ(std::ranges::count(check_guidelines(all), "VIOLATED", &GuidelineRow::verdict), 2);
 }
 
 TEST(Guidelines, NameTheLibrarysOwnTuning) {

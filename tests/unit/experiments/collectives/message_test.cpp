@@ -26,7 +26,7 @@ TEST(MessageSizes, RefuseWhatIsNone) {
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { message_sizes(9, 8, 2, 0); }),
                 HasSubstr("larger than the largest"));
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { message_sizes(0, 1'000'000, 2, 1); }),
-                HasSubstr("more than 10000 message sizes"));
+                HasSubstr("more than 1000 message sizes"));
 }
 
 std::vector<std::size_t> parts_of(const Message& form, const std::vector<std::uint64_t>& sizes, int ranks) {
