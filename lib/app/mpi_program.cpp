@@ -26,20 +26,23 @@ constexpr std::uint64_t kAddressSpaceOfMpi = std::uint64_t{512} << 20U;
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
                     const std::function<bool(const options::Options&)>& answers_early,
                     const std::function<int(Session&, const options::Options&)>& work,
-                    const std::function<bool(const options::Options&)>& needs_mpi, comm::Start otherwise) {
+                    const std::function<bool(const options::Options&)>& needs_mpi,
+                    const std::function<bool(const options::Options&)>& threads_call_mpi) {
     prepare_process();
     name_remedies(schema);
     const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
     std::optional<options::Options> parsed;
     const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };
     bool answered = false;
-    auto start = otherwise;
+    auto start = comm::Start::with_mpi;
     const int code = guarded([&] {
         try {
             answered = answer_manual(arguments_of(argc, argv), [&] { return manual_of(text, schema); });
             if (answered) return 0;
             parse();
             answered = answer_help(*parsed, schema, text) || answers_early(*parsed);
+            if (!answered && threads_call_mpi && !parsed->has("config") && !threads_call_mpi(*parsed))
+                start = comm::Start::one_thread;
             if (!answered && may_start_alone(*parsed) && needs_mpi && !needs_mpi(*parsed))
                 start = comm::Start::without_mpi;
             // The launch guard refuses it, in its own words.

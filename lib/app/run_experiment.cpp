@@ -521,7 +521,7 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
             return work(job);
         },
         [&](const options::Options& options) { return experiment.needs_mpi(options); },
-        experiment.threads_call_mpi() ? comm::Start::with_mpi : comm::Start::one_thread_at_a_time);
+        [&](const options::Options& options) { return experiment.threads_call_mpi(options); });
 }
 
 }  // namespace ranklab::app

@@ -34,10 +34,10 @@ MpiEnvironment::MpiEnvironment(Start start) {
 #ifdef OPEN_MPI
     skip_cm_without_fabric();
 #endif
-    const int wanted = start == Start::one_thread_at_a_time ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
+    const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
     mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
-    if (provided < MPI_THREAD_SERIALIZED) {
+    if (provided < std::min<int>(wanted, MPI_THREAD_SERIALIZED)) {
         MPI_Finalize();
         throw base::MpiError(
             "this MPI library gives no thread support (MPI_THREAD_SERIALIZED is needed); build it with "

@@ -10,13 +10,13 @@
 namespace ranklab::comm {
 
 /// without_mpi: the process is the only rank. Starting and ending Open MPI costs a process alone 0.3 s.
-/// one_thread_at_a_time: MPI's calls never meet, so that the library needs no locks: they are a third of the
-/// shortest allreduce (Open MPI 4.1).
-enum class Start { with_mpi, one_thread_at_a_time, without_mpi };
+/// one_thread: no other thread ever calls MPI, so that the library needs no locks. They are a fifth and more of
+/// the shortest allreduce, at any level above MPI_THREAD_SINGLE (Open MPI 4.1).
+enum class Start { with_mpi, one_thread, without_mpi };
 
 class MpiEnvironment {
   public:
-    /// With MPI: MPI_Init_thread; throws MpiError if the library gives less than MPI_THREAD_SERIALIZED.
+    /// With MPI: MPI_Init_thread; throws MpiError if with_mpi gets less than MPI_THREAD_SERIALIZED.
     /// Errors are returned and checked on a duplicate of the world: MPI's default handler would abort first.
     explicit MpiEnvironment(Start start = Start::with_mpi);
     ~MpiEnvironment();

@@ -182,6 +182,10 @@ bool Collectives::needs_mpi(const options::Options& options) const {
     return !options.has("backend") || !options.is("backend", "self");
 }
 
+bool Collectives::threads_call_mpi(const options::Options& options) const {
+    return options.is("progress", "thread");
+}
+
 std::unique_ptr<Plan> Collectives::settle(options::Options& options, int world_size) {
     return std::make_unique<CollectivesPlan>(settle_collectives(options, world_size));
 }

@@ -16,7 +16,7 @@ class Collectives final : public Experiment {
     void describe(options::Schema& schema) const override;
     std::vector<Listing> listings() const override;
     bool needs_mpi(const options::Options& options) const override;
-    bool threads_call_mpi() const override { return false; }
+    bool threads_call_mpi(const options::Options& options) const override;
     int default_threads() const override { return 1; }  // each rank talks by one thread
     std::unique_ptr<Plan> settle(options::Options& options, int world_size) override;
 };

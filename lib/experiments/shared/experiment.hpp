@@ -119,8 +119,9 @@ class Experiment {
     /// Asked of a process that no launcher started, before anything else is done: whether it needs MPI for
     /// these options. Where it does not, the control plane is a communicator of one rank without MPI.
     virtual bool needs_mpi(const options::Options&) const { return true; }
-    /// Whether several threads call MPI at the same time, for which the library locks in each call.
-    virtual bool threads_call_mpi() const { return true; }
+    /// Asked before MPI is started: whether other threads than the main one call it, for which the library
+    /// locks in each call.
+    virtual bool threads_call_mpi(const options::Options&) const { return true; }
 
     /// --threads where nothing is said: 0 for the cores of the rank's cpuset, as far as its cgroup allows.
     virtual int default_threads() const { return 0; }
