@@ -64,11 +64,17 @@ void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
 }
 
 // What another program's name means here, before what a slip of the fingers may have meant.
+// Where it is another program's option and none here.
+const std::string* advice_on(const Schema& schema, const std::string& name) {
+    for (const auto& [words, advice] : schema.no_options())
+        if (std::ranges::find(words, name) != words.end()) return &advice;
+    return nullptr;
+}
+
 std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
     std::vector<std::string> names;
-    for (const auto& [words, advice] : schema.no_options())
-        if (std::ranges::find(words, name) != words.end()) return advice;
+    if (const auto* advice = advice_on(schema, name)) return *advice;
     for (const auto& option : schema.all()) {
         if (option.name == name || std::ranges::find(option.elsewhere, name) != option.elsewhere.end())
             return fmt::format("did you mean {}{}?", dashes, option.name);
@@ -184,8 +190,9 @@ void check_value(const Option& option, const std::string& value, const std::stri
         }
         if (*dashes != 0 && name.size() == 1) {  // one letter is near to every short word
             const char* own_dashes = error.get_option_name().starts_with("--") ? "--" : "-";
-            throw base::OptionError(
-                fmt::format("unknown option {}{}; --help lists them all", own_dashes, name));
+            const std::string* advice = advice_on(schema, name);
+            throw base::OptionError(fmt::format("unknown option {}{}; {}", own_dashes, name,
+                                                advice == nullptr ? "--help lists them all" : *advice));
         }
         throw base::OptionError(fmt::format("{}unknown {} {}{}; {}", where, *dashes != 0 ? "option" : "key",
                                             dashes, name, hint(schema, name, dashes)));

@@ -129,7 +129,17 @@ class CommTest(cli.Case):
             (("--from-model", "./none.csv"), 3, "none.csv"),
             (("--op", "broadcast", "--place", "out-of-place"), 2, "--place both"),
             (("-J", "no/such/x.json"), 5, "json-file"),
+            (("-J", "."), 2, "folder"),
+            (("-J", "/dev/zero"), 2, "device"),
+            (("-J", "r.h5"), 2, "results file"),
+            (("-J", "own.txt"), 2, "else than JSON"),
+            (("-w", "1000000000"), 2, "at most 1000000"),
+            (("-e", "9007199254740995"), 2, "2^50"),
+            (("-g", "1"), 2, "each rank has one GPU"),
+            (("--from-model", "resnet18", "--with-load"), 2, "--with-load"),
         )
+
+        (self.folder / "own.txt").write_text("mine")
 
         def refused(case):
             return self.comm(*case[0])
@@ -170,6 +180,22 @@ class CommTest(cli.Case):
         self.assertCode(result, 6)
         runs = json.loads(cli.ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"]
         self.assertTrue(any("time limit ended the run after" in warning for run in runs for warning in run["warnings"]))
+
+    def test_ranks_with_different_tables(self):
+        text = (cli.SOURCE / "lib/experiments/collectives/buckets/mnist-cnn.csv").read_text()
+        words = []
+        for folder, content in (("a", text), ("b", text.replace("fp32", "fp16").replace("4724264", "2362132").replace("75264", "37632"))):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "t.csv").write_text(content)
+            words += [":", "-n", 1, "-wdir", self.folder / folder, cli.RANKLAB, "comm", "--output", "none", "--from-model", "t.csv", "-n", 1]
+        self.assertSays(cli.run("mpirun", *words[1:], cwd=self.folder), 3, "different tables")
+
+    def test_the_time_limit_ends_a_message_and_a_model(self):
+        for words in (("--sizes", "1M", "-n", 100000), ("--from-model", "resnet18", "-n", 10000)):
+            with self.subTest(words=words):
+                result = self.comm(*words, "--time-limit", 1)
+                self.assertCode(result, 6)
+                self.assertLess(result.seconds, 30 * cli.patience())
 
     def test_a_dry_run_says_what_would_be_done(self):
         result = self.comm("--op", "all", "-e", "1K", "--dry-run")

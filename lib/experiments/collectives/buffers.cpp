@@ -103,6 +103,11 @@ void Memory::ensure(Memory& memory, std::size_t bytes, MemoryKind kind) {
     memory = Memory(bytes, kind);
 }
 
+Buffers::Buffers(const BufferPlan& plan, const MemoryNeed& need) : plan_(plan) {
+    Memory::ensure(send_, need.send, plan.kind);
+    Memory::ensure(receive_, need.receive, plan.kind);
+}
+
 std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root, int ranks, int rank) {
     const Sizes sizes = sizes_of(message, plan_, ranks);
     const std::size_t send_stride = stride_of(sizes.send, plan_);

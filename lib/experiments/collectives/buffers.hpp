@@ -49,7 +49,8 @@ class Memory {
 /// Of one rank, for one message after the other: grown where a message is larger than all before it.
 class Buffers {
   public:
-    explicit Buffers(const BufferPlan& plan) : plan_(plan) {}
+    /// With room for that at once, so that what cannot be had is known before anything is timed.
+    explicit Buffers(const BufferPlan& plan, const MemoryNeed& need = {});
 
     /// The transfers that calls take in turn: one, or with rotation as many as the pool holds. Valid until
     /// the next call of it.

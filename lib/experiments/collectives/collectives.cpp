@@ -33,7 +33,7 @@ class CollectivesWork final : public Work {
           json_(options_, kJsonBytes * (1 + sweep_.planned()), surroundings.control),
           stop_(surroundings.control) {
         surroundings_.progress.counts("visits");
-        surroundings_.started("connecting the ranks");
+        surroundings_.started("making the data plane");
     }
 
     bool repeat() override {
@@ -107,6 +107,7 @@ class CollectivesPlan final : public Plan {
     }
     void agree(options::Options& options, comm::Communicator& control) override {
         backend_ = settle_backend(options, control);
+        if (settled_.model) agree_on_table(*settled_.model, control);
         comm::together(control, [&] {
             settled_.buffers.kind = settle_memory(options, backend_);
             plan(control.world_size());
@@ -127,9 +128,11 @@ class CollectivesPlan final : public Plan {
             most = {std::max(most.send, need.send), std::max(most.receive, need.receive)};
         }
         bytes_ = most.send + most.receive;
+        settled_.memory = most;
         if (!settled_.model) return;
         messages_ = settled_.model->rows.size();
-        for (const auto& bucket : settled_.model->rows) bytes_ += static_cast<std::uint64_t>(bucket.bytes);
+        for (const auto& bucket : settled_.model->rows)
+            bytes_ += static_cast<std::uint64_t>(bucket.bytes) + settled_.buffers.unalign;
     }
 
     CollectivesOptions settled_;

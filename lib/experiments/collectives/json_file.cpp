@@ -6,14 +6,18 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/error.hpp"
 #include "base/numbers.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/collectives/words.hpp"
 #include "host/facts.hpp"
+#include "results/places.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -167,6 +171,25 @@ double average_bus_bandwidth(const Table* messages) {
     return rows > 0 ? sum / rows : stats::kNone;
 }
 
+// What is there already is replaced only where it may be JSON: no other file is lost by a slip of the
+// keyboard.
+std::filesystem::path checked_place(const options::Options& options) {
+    const std::string name = options.text(kSetting);
+    if (name.empty()) throw base::OptionError("the name of the JSON file is empty; name one", {kSetting});
+    if (const auto kind = base::irregular_kind(name); !kind.empty())
+        throw base::OptionError(fmt::format("{} is {}; name a file", name, kind), {kSetting});
+    const auto path = results::resolve(name);
+    if (path == results::resolve(options.text("output")))
+        throw base::OptionError(fmt::format("{} is the results file; name another one", name), {kSetting});
+    if (!std::filesystem::exists(path)) return path;
+    results::check_not_write_protected(path, kSetting);
+    std::ifstream there(path);
+    if (const int first = there.peek(); first == '{' || first == std::ifstream::traits_type::eof())
+        return path;
+    throw base::OptionError(fmt::format("{} holds something else than JSON; name another file", name),
+                            {kSetting});
+}
+
 std::string now() {
     return base::utc_iso(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
 }
@@ -201,7 +224,7 @@ JsonFile::JsonFile(const options::Options& options, std::uint64_t expected_bytes
     if (!options.has(kSetting)) return;
     comm::together(control, [&] {
         if (control.rank() != 0) return;
-        const auto path = std::filesystem::absolute(options.text(kSetting));
+        const auto path = checked_place(options);
         results::StagedFile(path, kSetting).reserve(expected_bytes);  // a trial
         file_.emplace(path, kSetting);
     });

@@ -15,7 +15,7 @@ using comm::Operation;
 
 constexpr std::size_t kMostSizes = 1000;
 
-void need_some_and_not_too_many(const std::vector<std::uint64_t>& sizes) {
+void need_not_too_many(const std::vector<std::uint64_t>& sizes) {
     if (sizes.size() <= kMostSizes) return;
     throw base::OptionError(fmt::format(
         "that are more than {} message sizes; take a larger step (-i is a step in bytes, -f a factor; "
@@ -39,6 +39,12 @@ double bus_factor(Operation operation, int ranks) {
 }
 
 }  // namespace
+
+void need_possible(std::uint64_t bytes) {
+    if (bytes <= kMostBytes) return;
+    throw base::OptionError(
+        fmt::format("a message of {} bytes is more than any machine sends (2^50)", bytes));
+}
 
 bool Message::is_in_parts() const {
     return operation == Operation::allgather || operation == Operation::reduce_scatter ||
@@ -81,14 +87,17 @@ std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t l
     if (smallest > largest)
         throw base::OptionError(
             fmt::format("the smallest message, -b {}, is larger than the largest, -e {}", smallest, largest));
+    need_possible(largest);
     std::vector<std::uint64_t> sizes;
-    double next = static_cast<double>(smallest);
+    auto next = static_cast<double>(smallest);  // exact: kMostBytes is far below 2^53
     while (next <= static_cast<double>(largest) && sizes.size() <= kMostSizes) {
         const auto size = static_cast<std::uint64_t>(next);
         if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
-        next = step > 0 ? next + static_cast<double>(step) : next < 1 ? 1 : next * factor;
+        next = step > 0   ? next + static_cast<double>(std::min(step, kMostBytes))
+               : next < 1 ? 1
+                          : next * factor;
     }
-    need_some_and_not_too_many(sizes);
+    need_not_too_many(sizes);
     return sizes;
 }
 

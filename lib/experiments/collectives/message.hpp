@@ -31,6 +31,11 @@ struct Message {
     std::string name(int ranks) const;
 };
 
+/// Beyond it a size is a slip of the keyboard, and what is computed from it no longer a number.
+inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
+/// OptionError for more.
+void need_possible(std::uint64_t bytes);
+
 /// Sizes in bytes: from `smallest` to `largest`, each `factor` times the one before or, where `step` is not
 /// 0, that many bytes more. OptionError where there are none, or too many to be meant.
 std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest, double factor,

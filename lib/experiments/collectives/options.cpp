@@ -30,6 +30,7 @@ std::vector<std::uint64_t> sizes_of(const Options& options) {
         if (!size)
             throw base::OptionError(fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
                                                 base::printable(word, 40)));
+        need_possible(*size);
         sizes.push_back(*size);
     }
     return sizes;
@@ -55,6 +56,11 @@ std::size_t pool_of(const Options& options) {
     constexpr std::size_t kWhereUnknown = std::size_t{64} << 20U;
     const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     return std::max(kWhereUnknown, 2 * static_cast<std::size_t>(std::max(0L, cache)));
+}
+
+void need_small(const char* option, std::uint64_t value, std::uint64_t most) {
+    if (value <= most) return;
+    throw base::OptionError(fmt::format("--{} takes at most {}, not {}", option, most, value));
 }
 
 void check_rank(const char* option, std::int64_t rank, int ranks) {
@@ -88,6 +94,8 @@ CollectivesOptions settle_collectives(Options& options, int world_size) {
     options.check_relations();
     CollectivesOptions settled(options);
     settled.policy = policy_of(options);
+    need_small("unalign", options.bytes("unalign"), std::uint64_t{1} << 30U);
+    need_small("warmup", static_cast<std::uint64_t>(options.integer("warmup")), 1'000'000);
     settled.buffers.unalign = options.bytes("unalign");
     settled.buffers.pool_bytes = pool_of(options);
     if (options.has("fault")) settled.fault = parse_fault(options.text("fault"));
@@ -145,6 +153,23 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
                                         options.text("op"), options.text("place"), backend.name));
 }
 
+void agree_on_table(const BucketTable& table, comm::Communicator& control) {
+    std::string text = table.model;
+    for (const auto& row : table.rows)
+        text += fmt::format("\n{} {} {}", row.elements, base::word_of(row.dtype), row.bytes);
+    const auto mine = base::fingerprint(text);
+    const auto all = comm::gather_values(control, mine);
+    const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all.front(); });
+    if (other == all.end()) return;
+    comm::throw_on_all<base::DataError>(
+        control, 0,
+        fmt::format(
+            "the ranks read different tables of buckets: rank {}'s is not rank 0's; let all hosts see the "
+            "same file",
+            other - all.begin()),
+        {"from-model"});
+}
+
 void check_memory(std::uint64_t each, comm::Communicator& control) {
     struct Need {
         double bytes = 0;
@@ -165,12 +190,12 @@ void check_memory(std::uint64_t each, comm::Communicator& control) {
         if (need.free < 0 || need.bytes <= static_cast<double>(need.free)) continue;
         comm::throw_on_all<base::OptionError>(
             control, 0,
-            fmt::format("{} rank(s) on {} need {} of memory for the largest message (what they send and "
-                        "receive, and as much for the library), and {} is free there; make the largest "
-                        "message smaller, or start fewer ranks a host",
-                        need.ranks, host, base::human_bytes(need.bytes),
-                        base::human_bytes(static_cast<double>(need.free))),
-            {"max-bytes"});
+            fmt::format(
+                "{} rank(s) on {} need {} of memory for the messages (what they send and receive, and as "
+                "much for the library), and {} is free there; take smaller messages, or start fewer ranks "
+                "a host",
+                need.ranks, host, base::human_bytes(need.bytes),
+                base::human_bytes(static_cast<double>(need.free))));
     }
 }
 

@@ -22,6 +22,7 @@ struct CollectivesOptions : options::Options {
 
     Policy policy;
     BufferPlan buffers;
+    MemoryNeed memory;                 ///< of the largest messages
     std::vector<std::uint64_t> sizes;  ///< bytes, as asked for
     std::optional<BucketTable> model;  ///< --from-model
     std::optional<Help> nonblocking;   ///< --nonblocking, with this --progress
@@ -46,6 +47,9 @@ MemoryKind settle_memory(options::Options& options, const comm::BackendEntry& ba
 /// nothing is left to time.
 std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
                                       int ranks);
+
+/// Collective. DataError on all ranks where they read different tables: a file of their hosts.
+void agree_on_table(const BucketTable& table, comm::Communicator& control);
 
 /// Collective. OptionError on all ranks where the ranks of a host need more memory than it has left, with the
 /// arithmetic. `each`: bytes that this rank needs.

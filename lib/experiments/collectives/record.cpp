@@ -133,8 +133,8 @@ Verdict elements_verdict(const Checks& all, const CollectivesOptions& options) {
     constexpr const char* kCheck = "every element is what the ranks' numbers come to";
     if (all.wrong > 0)
         return {kCheck, "failed",
-                fmt::format("{} elements are wrong, in {} of {} messages; the first: {}", all.wrong,
-                            all.wrong_messages, all.messages, all.first)};
+                fmt::format("{} element{} wrong, in {} of {} messages; the first: {}", all.wrong,
+                            all.wrong == 1 ? " is" : "s are", all.wrong_messages, all.messages, all.first)};
     if (all.messages == 0)
         return {kCheck, "not verified", options.policy.checks == 0 ? "--check 0" : "no message was finished"};
     return {kCheck, "passed",

@@ -69,7 +69,7 @@ Sweep::Sweep(const CollectivesOptions& options, const comm::BackendEntry& backen
       clocks_(control, hosts_.count > 1),
       arrivals_(static_cast<std::size_t>(control.world_size())),
       checker_(options, control),
-      buffers_(options.buffers),
+      buffers_(options.buffers, options.memory),
       ahead_s_(std::max(kTelling, 40 * clocks_.error_s())) {
     plan();
 }

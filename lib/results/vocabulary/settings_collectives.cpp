@@ -136,6 +136,10 @@ Schema made_collectives_settings() {
     add_sizes(rows);
     add_measuring(rows);
     add_output(rows);
+    rows.no_option({"g", "t", "ngpus", "nthreads"},
+                   "each rank has one GPU and one thread: mpirun -n N ranklab comm")
+        .no_option({"x"}, "calls of warm-up are -w")
+        .no_option({"m"}, "the smallest and largest message are -b and -e");
     return rows;
 }
 
