@@ -13,8 +13,8 @@ namespace ranklab::app {
 /// on every rank. A slip in the options of a lone process is said without MPI. In a job the ranks agree
 /// first: a rank that left early would make the launcher kill rank 0 before it has spoken.
 /// `needs_mpi` is asked of a process that no launcher started, and whose options are all on its command line:
-/// where it says no, the Session starts without MPI. `threads_call_mpi` is asked of every process whose options
-/// are all on its command line: where it says no, the library takes no locks.
+/// where it says no, the Session starts without MPI. `threads_call_mpi` is asked of every process whose
+/// options are all on its command line: where it says no, the library takes no locks.
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
                     const std::function<bool(const options::Options&)>& answers_early,
                     const std::function<int(Session&, const options::Options&)>& work,

@@ -10,8 +10,8 @@
 namespace ranklab::comm {
 
 /// without_mpi: the process is the only rank. Starting and ending Open MPI costs a process alone 0.3 s.
-/// one_thread: no other thread ever calls MPI, so that the library needs no locks. They are a fifth and more of
-/// the shortest allreduce, at any level above MPI_THREAD_SINGLE (Open MPI 4.1).
+/// one_thread: no other thread ever calls MPI, so that the library needs no locks. They are a fifth and more
+/// of the shortest allreduce, at any level above MPI_THREAD_SINGLE (Open MPI 4.1).
 enum class Start { with_mpi, one_thread, without_mpi };
 
 class MpiEnvironment {
