@@ -22,6 +22,12 @@ inline constexpr std::array<std::string_view, 7> kElementWords{"uint8", "int32",
 constexpr std::string_view word_of(Element element) {
     return kElementWords.at(static_cast<std::size_t>(element));
 }
+/// What nccl-tests calls it, for tools that read its output.
+constexpr std::string_view nccl_tests_word(Element element) {
+    constexpr std::array<std::string_view, 7> kWords{"uint8",  "int32", "int64",   "float",
+                                                     "double", "half",  "bfloat16"};
+    return kWords.at(static_cast<std::size_t>(element));
+}
 constexpr std::optional<Element> element_named(std::string_view word) {
     for (std::size_t i = 0; i < kElementWords.size(); ++i)
         if (kElementWords[i] == word) return static_cast<Element>(i);

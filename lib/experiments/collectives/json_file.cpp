@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/element.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/collectives/words.hpp"
 #include "host/facts.hpp"
 #include "results/places.hpp"
 #include "stats/summary.hpp"
@@ -31,6 +31,11 @@ constexpr const char* kSetting = "json-file";
 // NaN becomes null.
 ordered_json number(double value) {
     return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+}
+
+std::string type_word(const std::string& type) {
+    const auto element = base::element_named(type);
+    return element ? std::string(base::nccl_tests_word(*element)) : type;
 }
 
 // Cells of the table messages, of one row.
@@ -79,7 +84,7 @@ ordered_json per_iteration(const Row& row) {
 ordered_json element_of(const Row& row) {
     return {{"size", row.whole("bytes")},
             {"count", row.whole("elements")},
-            {"type", nccl_tests_word(row.text("dtype"))},
+            {"type", type_word(row.text("dtype"))},
             {"redop", row.text("redop")},
             {"root", row.whole("root")},
             {"experiment_name", row.text("op")},
@@ -116,7 +121,7 @@ ordered_json results_of_buckets(const Table& table) {
         const Row row(table, i);
         all.push_back({{"size", row.whole("bytes")},
                        {"count", row.whole("elements")},
-                       {"type", nccl_tests_word(row.text("dtype"))},
+                       {"type", type_word(row.text("dtype"))},
                        {"redop", "sum"},
                        {"root", -1},
                        {"experiment_name", fmt::format("bucket {}", i)},

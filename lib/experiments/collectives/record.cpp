@@ -22,6 +22,10 @@ namespace {
 
 constexpr const char* kAxis = "call";
 
+void add_fact(results::Run& run, std::string key, std::string value) {
+    run.context.push_back({"collectives", std::move(key), std::move(value)});
+}
+
 // As Measurement::rank_reduction says it.
 std::string reduction_of(OverRanks over_ranks) {
     switch (over_ranks) {
@@ -72,6 +76,7 @@ Headline headline_of(const Sweep& sweep) {
 void add_headline(results::Run& run, const Sweep& sweep, const CollectivesOptions& options, int ranks) {
     const Headline headline = headline_of(sweep);
     if (headline.message == nullptr) return;
+    add_fact(run, "headline", headline.message->name(ranks));
     run.measurements.push_back(
         one_column(vocabulary::kCallTime, kAxis, reduction_of(options.policy.over_ranks), *headline.us));
     const auto add = [&](std::string_view name, double (Message::*rate_of)(double, int) const) {
@@ -176,10 +181,6 @@ void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOption
     for (const auto& verdict : verdicts)
         if (verdict.result == "not verified")
             run.warnings.push_back(fmt::format("NOT VERIFIED: {} ({})", verdict.check, verdict.detail));
-}
-
-void add_fact(results::Run& run, std::string key, std::string value) {
-    run.context.push_back({"collectives", std::move(key), std::move(value)});
 }
 
 void add_late_rank(results::Run& run, const Sweep& sweep, comm::Communicator& control) {

@@ -15,18 +15,9 @@ namespace {
 using comm::DType;
 using comm::ReduceOp;
 
-// In the order of tables, with nccl-tests' word for each.
-struct Type {
-    DType type;
-    std::string_view of_nccl_tests;
-};
-constexpr std::array<Type, 7> kTypes{{{DType::f32, "float"},
-                                      {DType::f16, "half"},
-                                      {DType::bf16, "bfloat16"},
-                                      {DType::f64, "double"},
-                                      {DType::i32, "int32"},
-                                      {DType::i64, "int64"},
-                                      {DType::u8, "uint8"}}};
+// In the order of tables.
+constexpr std::array kTypes{DType::f32, DType::f16, DType::bf16, DType::f64,
+                            DType::i32, DType::i64, DType::u8};
 constexpr std::array<std::pair<std::string_view, Reduction>, 4> kReductions{{{"sum", {ReduceOp::sum}},
                                                                              {"min", {ReduceOp::min}},
                                                                              {"max", {ReduceOp::max}},
@@ -83,17 +74,11 @@ std::string_view word_of(const Reduction& reduction) {
         ->first;
 }
 
-std::string nccl_tests_word(const std::string& type) {
-    for (const auto& row : kTypes)
-        if (word_of(row.type) == type) return std::string(row.of_nccl_tests);
-    return type;
-}
-
 std::vector<std::string> operation_words() {
     return words_of(comm::kOperationNames, [](auto name) { return name; });
 }
 std::vector<std::string> type_words() {
-    return words_of(kTypes, [](const auto& row) { return word_of(row.type); });
+    return words_of(kTypes, [](DType type) { return word_of(type); });
 }
 std::vector<std::string> reduction_words() {
     return words_of(kReductions, [](const auto& row) { return row.first; });
@@ -122,10 +107,10 @@ std::vector<comm::Operation> chosen_operations(const options::Options& options) 
 }
 
 std::vector<DType> chosen_types(const options::Options& options) {
-    const auto other = words_of(kTypes, [](const auto& row) { return row.of_nccl_tests; });
+    const auto other = words_of(kTypes, [](DType type) { return base::nccl_tests_word(type); });
     std::vector<DType> all;
     for (const std::size_t place : chosen(options, "datatype", type_words(), other))
-        all.push_back(kTypes[place].type);
+        all.push_back(kTypes[place]);
     return all;
 }
 

@@ -19,9 +19,6 @@ struct Reduction {
 using base::word_of;  // of an element type
 std::string_view word_of(const Reduction& reduction);
 
-/// nccl-tests' word for a type's: "float" for "fp32"; others as they are.
-std::string nccl_tests_word(const std::string& type);
-
 /// The words of all of them, for --list and errors.
 std::vector<std::string> operation_words();
 std::vector<std::string> type_words();

@@ -34,15 +34,16 @@ std::string between(double low, double high) {
     return fmt::format(" [{} .. {}]", plain(low), plain(high));
 }
 
-// "allreduce: 1.2 us + S / 5.6 GB/s [5.4 .. 5.8], half of that rate at 6.5 KiB"; where there is no line, why
+std::string form(const Message& one) {
+    return model::full_name(one) + (one.in_place() ? " in place" : "");
+}
+
+// "allreduce: 1.2 us + S / 5.6 GB/s [5.4 .. 5.8], half of that rate at 6.5 KiB"
 std::string fit(const Table& fits, const Message& one) {
     const auto at = [&](const char* column) { return model::number_at(fits, column, one.row); };
-    if (!one.mark.empty())
-        return fmt::format("{}{}: {}", model::full_name(one), one.in_place() ? " in place" : "", one.mark);
     if (!std::isfinite(at("alpha_us"))) return "";
     const double bandwidth = at("bandwidth_GBps"), half = at("half_bytes");
-    std::string text = fmt::format("{}{}: {} us", model::full_name(one), one.in_place() ? " in place" : "",
-                                   plain(at("alpha_us")));
+    std::string text = fmt::format("{}: {} us", form(one), plain(at("alpha_us")));
     if (std::isfinite(bandwidth))
         text += fmt::format(" + S / {} GB/s{}", plain(bandwidth),
                             between(at("bandwidth_low_GBps"), at("bandwidth_high_GBps")));
@@ -57,21 +58,28 @@ bool is_told(const Message& one, const std::vector<Message>& all) {
     });
 }
 
-std::string fits(const Run& run, const std::string& all_rows) {
+// Those without a line stand together, with the reason.
+std::string fits(const Run& run) {
     const Table* table = run.find_table("fits");
     if (table == nullptr) return "";
     const auto rows = model::messages_in(*table);
-    std::string text;
-    std::size_t told = 0, more = 0;
+    std::vector<std::string> lines;
+    model::InOrderMet<std::string, std::pair<std::string, std::vector<std::string>>> marked;
     for (const auto& one : rows) {
-        const std::string words = is_told(one, rows) ? fit(*table, one) : "";
-        if (words.empty()) continue;
-        if (told < kMostFits)
-            text += screen_line(told++ == 0 ? "fit" : "", words);
-        else
-            ++more;
+        if (!is_told(one, rows)) continue;
+        if (one.mark.empty()) {
+            if (const auto words = fit(*table, one); !words.empty()) lines.push_back(words);
+            continue;
+        }
+        auto& [mark, forms] = marked[one.mark];
+        mark = one.mark;
+        forms.push_back(form(one));
     }
-    return text + (more == 0 ? "" : screen_line("", fmt::format("and {} more{}", more, all_rows)));
+    for (const auto& [mark, forms] : marked.all())
+        lines.push_back(fmt::format("none of {}: {}", model::some_of(forms, kMostFits), mark));
+    std::string text;
+    for (const auto& line : lines) text += screen_line(text.empty() ? "fit" : "", line);
+    return text;
 }
 
 std::string timer(const Run& run) {
@@ -87,20 +95,47 @@ std::string late(const Run& run) {
     return fact(run, "late");
 }
 
+// Of one guideline, where it is violated.
+struct Violated {
+    std::string name;
+    std::vector<std::string> sizes = {};
+    double most = 0;
+};
+
+// A line for each; the page and the file have all comparisons.
+std::string violated(const Table& table) {
+    model::InOrderMet<std::string, Violated> met;
+    for (std::size_t row = 0; row < model::row_count(table); ++row) {
+        if (!model::text_at(table, "verdict", row).starts_with("VIOLATED")) continue;
+        const std::string level = model::text_at(table, "level", row);
+        const std::string name =
+            model::text_at(table, "guideline", row) + (level == "job" ? "" : ", level " + level);
+        Violated& one = met[name];
+        one.name = name;
+        one.sizes.push_back(model::size_text(model::number_at(table, "bytes", row)));
+        one.most = std::max(one.most, model::number_at(table, "ratio", row));
+    }
+    std::string text;
+    for (const auto& one : met.all())
+        text += screen_line("", fmt::format("violated: {} at {}, up to {:.2f} times", one.name,
+                                            model::some_of(one.sizes, 4), one.most));
+    return text;
+}
+
 std::string guidelines(const Run& run) {
     const Table* table = run.find_table("guidelines");
     if (table == nullptr || model::row_count(*table) == 0) return "";
-    std::size_t violated = 0, unknown = 0;
+    std::size_t broken = 0, unknown = 0;
     const std::size_t rows = model::row_count(*table);
     for (std::size_t row = 0; row < rows; ++row) {
         const std::string verdict = model::text_at(*table, "verdict", row);
-        if (verdict.starts_with("VIOLATED")) ++violated;
         if (verdict.starts_with("cannot tell")) ++unknown;
+        if (verdict.starts_with("VIOLATED")) ++broken;
     }
-    std::string text = fmt::format("{} of {} comparisons hold", rows - violated - unknown, rows);
-    if (violated > 0) text += fmt::format(", {} violated", violated);
+    std::string text = fmt::format("{} of {} comparisons of operations hold", rows - broken - unknown, rows);
+    if (broken > 0) text += fmt::format(", {} violated", broken);
     if (unknown > 0) text += fmt::format(", {} cannot be told", unknown);
-    return text;
+    return screen_line("guidelines", text) + violated(*table);
 }
 
 // Every byte of the buckets.
@@ -123,7 +158,7 @@ std::string comm_tables(const Run& run) {
 
 std::string comm_answer(const Run& run) {
     return screen_line("policy", fact(run, "policy")) + screen_line("over ranks", fact(run, "average")) +
-           screen_line("timer", timer(run)) + fits(run, "") + screen_line("guidelines", guidelines(run)) +
+           screen_line("timer", timer(run)) + fits(run) + guidelines(run) +
            screen_line("late rank", late(run));
 }
 

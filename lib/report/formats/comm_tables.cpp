@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/element.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/formats/comm_tables.hpp"
@@ -203,10 +204,8 @@ std::string one_rank(const Run& run) {
 }  // namespace
 
 std::string type_word(const std::string& dtype) {
-    static const std::map<std::string, std::string> kNames{
-        {"fp16", "half"}, {"bf16", "bfloat16"}, {"fp32", "float"}, {"fp64", "double"}};
-    const auto found = kNames.find(dtype);
-    return found == kNames.end() ? base::one_line(dtype) : found->second;
+    const auto element = base::element_named(dtype);
+    return element ? std::string(base::nccl_tests_word(*element)) : base::one_line(dtype);
 }
 
 std::string wrong_text(double elements) {

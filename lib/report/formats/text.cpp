@@ -226,12 +226,13 @@ std::string series(const Run& run) {
 
 // What stands elsewhere: in the line `outliers`, or in the answer of comm; or is for who looks into the file.
 bool is_shown_elsewhere(const results::Table& table) {
-    static constexpr std::array kNames{"statistics", "order", "messages", "nonblocking", "buckets"};
+    static constexpr std::array kNames{"statistics",  "order",   "messages",
+                                       "nonblocking", "buckets", "guidelines"};
     return std::ranges::find(kNames, table.name) != kNames.end();
 }
 
 std::size_t most_rows(const results::Table& table) {
-    static constexpr std::array kWhole{"verification", "fits", "guidelines"};
+    static constexpr std::array kWhole{"verification", "fits"};
     return std::ranges::find(kWhole, table.name) != kWhole.end() ? kMostRowsOfWhole : kMostRows;
 }
 

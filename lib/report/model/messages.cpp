@@ -141,6 +141,8 @@ std::string size_text(double bytes) {
 
 // The names of single messages are time_us:OP:DTYPE:REDOP:BYTES and what else tells one apart.
 std::string headline_task(const Run& run) {
+    if (const auto model = run.setting("from-model"); !model.empty())
+        return "Largest gradient bucket of " + model;
     std::string what;
     double largest = -1;
     for (const auto& m : run.measurements) {
