@@ -49,6 +49,7 @@ class CollectivesWork final : public Work {
         return goes_on;
     }
     results::Run finish() override {
+        if (!sweep_.has_times()) refuse_after_a_stop(surroundings_.control, end_.stopped_by);
         sweep_.finish();
         if (surroundings_.counting.ends) surroundings_.counting.ends();
         auto whole = run();

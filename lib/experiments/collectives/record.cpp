@@ -61,7 +61,8 @@ Headline headline_of(const Sweep& sweep) {
     };
     if (sweep.buckets())
         for (std::size_t b = 0; b < sweep.buckets()->messages.size(); ++b)
-            if (const auto& message = sweep.buckets()->messages[b]; larger(message, 1))
+            if (const auto& message = sweep.buckets()->messages[b];
+                !sweep.buckets()->us[b].empty() && larger(message, 1))
                 found = {&message, &sweep.buckets()->us[b], 1};
     for (const auto& row : sweep.rows()) {
         const auto& first = sweep.rows().front();
@@ -96,7 +97,7 @@ void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOp
     add_headline(run, sweep, options, control.world_size());
     for (const auto& row : sweep.rows())
         if (!row.us.empty()) add_series(run, row.name(), row.us, options);
-    if (!sweep.buckets()) return;
+    if (!sweep.buckets() || sweep.buckets()->us.front().empty()) return;
     const auto& buckets = *sweep.buckets();
     std::vector<double> sums(buckets.us.front().size(), 0);
     for (std::size_t b = 0; b < buckets.us.size(); ++b) {

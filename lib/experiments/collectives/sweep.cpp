@@ -131,6 +131,11 @@ std::string Sweep::next() const {
                        base::human_bytes(static_cast<double>(row.message.bytes(row.ranks))));
 }
 
+bool Sweep::has_times() const {
+    if (buckets_) return !buckets_->us.front().empty();
+    return std::ranges::any_of(rows_, [](const MessageRow& row) { return !row.us.empty(); });
+}
+
 void Sweep::finish() {
     clocks_.finish();
 }

@@ -66,6 +66,8 @@ class Sweep {
     /// After the last: looks at the clocks once more.
     void finish();
 
+    /// Whether anything is timed by now.
+    bool has_times() const;
     /// Those without times were not reached.
     const std::vector<MessageRow>& rows() const { return rows_; }
     const std::vector<StartedRow>& started() const { return started_; }
