@@ -23,7 +23,7 @@ constexpr std::size_t kMostDrawn = 3 * kMostCurves;
 constexpr int kPieces = 48;  // of a fitted line
 constexpr const char* kFitted = "fitted: latency + size / bandwidth";
 
-// The fit of that curve: alpha and 1 / bandwidth.
+// The fit of that curve: alpha and 1 / bandwidth. Where it is marked, there is no one line to draw.
 struct Fit {
     double alpha_us = stats::kNone, us_per_byte = stats::kNone;
 };
@@ -33,7 +33,8 @@ Fit fit_of(const Run& run, const Message& curve) {
     if (table == nullptr) return {};
     for (const auto& one : model::messages_in(*table))
         if (one.op == curve.op && one.level == curve.level && one.load == curve.load &&
-            one.dtype == curve.dtype && one.redop == curve.redop && one.place == curve.place)
+            one.dtype == curve.dtype && one.redop == curve.redop && one.place == curve.place &&
+            one.mark.empty())
             return {model::number_at(*table, "alpha_us", one.row),
                     1e-3 / model::number_at(*table, "bandwidth_GBps", one.row)};
     return {};
@@ -101,10 +102,12 @@ void add_curve(Chart& times, Chart& rates, const Run& run, const NamedCurve& dra
     }
     const Fit fit = fit_of(run, curve.first());
     const double factor = curve.largest().busbw / curve.largest().algbw;
-    times.series.push_back(std::move(time));
-    times.series.push_back(fitted_line(curve, fit, colour, [](double, double us) { return us; }));
-    rates.series.push_back(std::move(rate));
-    rates.series.push_back(
+    const auto add = [](Chart& chart, ChartSeries points, ChartSeries line) {
+        chart.series.push_back(std::move(points));
+        if (!line.points.empty()) chart.series.push_back(std::move(line));
+    };
+    add(times, std::move(time), fitted_line(curve, fit, colour, [](double, double us) { return us; }));
+    add(rates, std::move(rate),
         fitted_line(curve, fit, colour, [&](double bytes, double us) { return factor * bytes / us / 1e3; }));
 }
 

@@ -34,7 +34,9 @@ bool says_something(const results::Column& column, std::size_t rows) {
     const auto* texts = std::get_if<std::vector<std::string>>(&column.values);
     if (texts == nullptr) return true;
     const bool same = std::ranges::all_of(*texts, [&](const auto& text) { return text == texts->front(); });
-    return !same || (rows == 1 && !texts->front().empty());
+    const bool counts_alone =
+        rows == 1 || column.name == "mark";  // what is true of all rows is no difference
+    return !same || (counts_alone && !texts->front().empty());
 }
 
 // A column, and the ends of its interval where it has one.
