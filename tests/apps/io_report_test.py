@@ -86,7 +86,7 @@ class Report(cli.Case):
         self.assertRegex(text, r"write +[0-9.]+ MiB/s \([0-9.]+ MB/s\), no interval, n = 1\n")
         self.assertNotIn("mg/sec", text)
         self.assertDrawn(self.plots(file), {"ladder": ["binary"], "ladder_speedup": ["Speedup over binary"]})
-        self.assertSays(self.plots(file, "--label", "other"), 2, "no run in this file has training losses or job times")
+        self.assertSays(self.plots(file, "--label", "other"), 2, "no run in this file has training losses, job times of io or calls of comm")
 
 
 if __name__ == "__main__":
