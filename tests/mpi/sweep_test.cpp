@@ -110,7 +110,7 @@ TEST(Sweep, AFlippedBitIsCounted) {
 
 TEST(Sweep, ASleeperIsNamed) {
     if (world().world_size() < 2) GTEST_SKIP() << "one rank waits for nobody";
-    const Swept swept(with({"--sizes", "8,16,32,64", "--fault", "sleep:1:20"}));
+    const Swept swept(with({"--sizes", "8,16,32,64", "--fault", "sleep:1:60"}));
     EXPECT_EQ(swept.run.fact("collectives", "late_rank"), "1");
     EXPECT_TRUE(swept.run.valid) << "it is late, not wrong";
 }
