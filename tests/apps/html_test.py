@@ -68,6 +68,7 @@ class Html(cli.Case):
         self.assertGreater(len(looked_up), least_looked_up)
         for number in looked_up:
             self.assertEqual(float(number["data-value"]), float(self.look_up(runs, number)), number)
+        return runs
 
     def test_collectives_as_a_page(self):
         file = self.folder / "c.h5"
@@ -87,7 +88,7 @@ class Html(cli.Case):
         result = self.page(file)
         text, page = result.stdout, Page(result.stdout)
         with self.subTest("every number is in the file"):
-            self.every_number_is_in_the_file(file, page, 200)
+            runs = self.every_number_is_in_the_file(file, page, 200)
             for number in page.numbers:
                 self.assertTrue({"data-run", "data-derived", "data-reference"} & set(number), number)
                 for run in re.findall(r"\b2\d{7}T\d{6}Z-[0-9a-f]{6}\b", number.get("data-derived", "")):

@@ -43,8 +43,9 @@ class Patterns(cli.Case):
         train = cli.train("--steps", 8, "--warmup", 1, "--output", "r.h5", "--verbose", ranks=2, cwd=cls.made)
         write = cli.ranklab("io", "--strategy", "binary", "-n", 2, "-s", 20, "-i", 6, "--ceilings", "off", "--output", "r.h5", "--verbose",
                             cwd=cls.made)
-        assert train.code == 0 and write.code == 0, f"{train}\n{write}"
-        cls.lines = {"train": train.stdout.splitlines(), "io": write.stdout.splitlines()}
+        talk = cli.ranklab("comm", "--sizes", "8,64K", "-n", 6, "-w", 1, "--output", "r.h5", ranks=2, cwd=cls.made)
+        assert train.code == 0 and write.code == 0 and talk.code == 0, f"{train}\n{write}\n{talk}"
+        cls.lines = {"train": train.stdout.splitlines(), "io": write.stdout.splitlines(), "comm": talk.stdout.splitlines()}
 
     def found(self, pattern, command):
         """Line by line, as ReFrame, JUBE and Ramble search."""
@@ -52,8 +53,8 @@ class Patterns(cli.Case):
 
     def assertFinds(self, pattern):
         """In the output of one of the commands at least; a number where the group is one."""
-        matches = self.found(pattern, "train") + self.found(pattern, "io")
-        self.assertTrue(matches, f"{pattern} finds nothing in\n" + "\n".join(self.lines["train"] + self.lines["io"]))
+        matches = [match for command in self.lines for match in self.found(pattern, command)]
+        self.assertTrue(matches, f"{pattern} finds nothing in\n" + "\n".join(sum(self.lines.values(), [])))
         return matches[0]
 
     def test_each_pattern_finds_its_number(self):
