@@ -19,10 +19,14 @@ class CommTest(hosts.Case):
         self.assertCode(result, 0)
         return json.loads(result.stdout)["runs"][0]["tables"]
 
-    def bandwidth(self):
-        fits = self.comm(2, "--op", "bandwidth", "-b", "64K", "-e", "1M", "-n", 5, "-w", 1)["fits"]
-        self.assertEqual((fits["op"], fits["level"]), (["bandwidth"], ["job"]))
-        return fits["bandwidth_GBps"][0]
+    def bandwidth(self, calls):
+        """Of a machine that was too busy for any line the fit has none: it is asked again."""
+        for _ in range(3):
+            fits = self.comm(2, "--op", "bandwidth", "-b", "64K", "-e", "1M", "-n", calls, "-w", 1)["fits"]
+            self.assertEqual((fits["op"], fits["level"]), (["bandwidth"], ["job"]))
+            if fits["bandwidth_GBps"][0] is not None:
+                return fits["bandwidth_GBps"][0]
+        self.fail(f"no line was found three times: {fits}")
 
     def test_every_operation_and_type_is_right_within_and_between_hosts(self):
         messages = self.comm(4, "--op", "all", "-d", "all", "--sizes", 1000, "-n", 2, "-w", 1)["messages"]
@@ -40,13 +44,13 @@ class CommTest(hosts.Case):
         A machine that is busy meanwhile makes the link look slower, and is asked again."""
         subprocess.run([hosts.TWO_HOSTS, "shape", self.shared / "hosts", "1gbit"], check=True)
         try:
-            shaped = [self.bandwidth()]
+            shaped = [self.bandwidth(5)]
             while abs(shaped[-1] / GIGABIT - 1) > 0.1 and len(shaped) < 3:
-                shaped.append(self.bandwidth())
+                shaped.append(self.bandwidth(5))
         finally:
             subprocess.run([hosts.TWO_HOSTS, "shape", self.shared / "hosts", "none"], check=True)
         self.assertAlmostEqual(shaped[-1] / GIGABIT, 1, delta=0.1, msg=f"{shaped}")
-        self.assertGreater(self.bandwidth() / GIGABIT, 1.1)
+        self.assertGreater(self.bandwidth(20) / GIGABIT, 1.1)
 
 
 if __name__ == "__main__":
