@@ -86,14 +86,17 @@ class JobScriptsTest(hosts.Case):
     def test_a_job_whose_time_is_up_goes_on_in_its_next_life(self):
         """By Slurm's own warning, at a limit of a minute. Both parts are stored, and together they are all steps."""
         steps = 1500
-        number = self.slurm("sbatch", "--parsable", "--output=mnist_ddp.log", "--nodes=2", "--time=1", "--signal=B:USR1@58", "jobscripts/mnist_ddp.slurm",
+        number = self.slurm("sbatch", "--parsable", "--output=mnist_ddp.log", "--nodes=2", "--time=1", "--signal=B:USR1@15", "jobscripts/mnist_ddp.slurm",
                             "--model", "template-softmax", "--data", "synthetic", "--steps", str(steps), "--warmup", "0", "--evaluate", "off",
                             "--inject-delay", "0:forward:40", "--overlap-steps", "0", RANKLAB_REQUEUE="1")
         self.until(number, "PENDING", restarts=1)
         self.assertIn("stopped by SIGUSR1", self.log("mnist_ddp"))
-        self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now", "TimeLimit=30")  # not after two minutes, and to its end
+        # Not after two minutes, and to its end. Slurm kills a second life that begins while the first one is cleared away.
+        self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now+10", "TimeLimit=30")
         self.until(number, "COMPLETED", restarts=1)
-        first, last = self.runs()
+        runs = self.runs()
+        self.assertEqual(len(runs), 2, f"{runs}\n{self.log('mnist_ddp')[-4000:]}")
+        first, last = runs
         self.assertEqual((first["exit_code"], last["exit_code"]), (128 + signal.SIGUSR1, 0), self.log("mnist_ddp")[-4000:])
         self.assertEqual(first["steps"] + last["steps"], steps)
         self.assertGreater(first["steps"], 0)
