@@ -52,6 +52,7 @@ struct Headline {
     const Message* message = nullptr;
     const std::vector<double>* us = nullptr;
     int ranks = 1;
+    std::string name = {};  // without vocabulary::kCallTime
 };
 
 Headline headline_of(const Sweep& sweep) {
@@ -63,13 +64,13 @@ Headline headline_of(const Sweep& sweep) {
         for (std::size_t b = 0; b < sweep.buckets()->messages.size(); ++b)
             if (const auto& message = sweep.buckets()->messages[b];
                 !sweep.buckets()->us[b].empty() && larger(message, 1))
-                found = {&message, &sweep.buckets()->us[b], 1};
+                found = {&message, &sweep.buckets()->us[b], 1, fmt::format("bucket {}", b)};
     for (const auto& row : sweep.rows()) {
         const auto& first = sweep.rows().front();
         const bool same = !row.us.empty() && row.message.operation == first.message.operation &&
                           row.message.dtype == first.message.dtype && row.level == first.level &&
                           row.load == first.load && row.message.in_place == first.message.in_place;
-        if (same && larger(row.message, row.ranks)) found = {&row.message, &row.us, row.ranks};
+        if (same && larger(row.message, row.ranks)) found = {&row.message, &row.us, row.ranks, row.name()};
     }
     return found;
 }
@@ -77,7 +78,7 @@ Headline headline_of(const Sweep& sweep) {
 void add_headline(results::Run& run, const Sweep& sweep, const CollectivesOptions& options, int ranks) {
     const Headline headline = headline_of(sweep);
     if (headline.message == nullptr) return;
-    add_fact(run, "headline", headline.message->name(ranks));
+    add_fact(run, "headline", headline.name);
     run.measurements.push_back(
         one_column(vocabulary::kCallTime, kAxis, reduction_of(options.policy.over_ranks), *headline.us));
     const auto add = [&](std::string_view name, double (Message::*rate_of)(double, int) const) {

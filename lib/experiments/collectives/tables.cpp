@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -38,11 +40,22 @@ double deviation_percent(const std::vector<double>& samples, double mean) {
     return 100 * std::sqrt(squares / static_cast<double>(samples.size() - 1)) / mean;
 }
 
-const stats::Summary& summary_of(const results::Run& run, const std::string& name) {
-    static const stats::Summary none;
-    const auto* found = run.find(fmt::format("{}:{}", vocabulary::kCallTime, name));
-    return found == nullptr ? none : found->summary;
-}
+// Of the single messages' times, by name.
+class Summaries {
+  public:
+    explicit Summaries(const results::Run& run) {
+        for (const auto& measurement : run.measurements) all_.emplace(measurement.name, &measurement.summary);
+    }
+    /// Empty where that one was not timed.
+    const stats::Summary& of(const std::string& name) const {
+        static const stats::Summary none;
+        const auto found = all_.find(fmt::format("{}:{}", vocabulary::kCallTime, name));
+        return found == all_.end() ? none : *found->second;
+    }
+
+  private:
+    std::unordered_map<std::string_view, const stats::Summary*> all_;
+};
 
 std::int64_t wrong_of(const std::optional<std::int64_t>& wrong) {
     return wrong.value_or(-1);
@@ -59,11 +72,11 @@ std::string mark_of(const MessageRow& row) {
     return base::join(marks, "; ");
 }
 
-results::Table messages_table(const results::Run& run, const Sweep& sweep) {
+results::Table messages_table(const Summaries& times, const Sweep& sweep) {
     Rows table("messages");
     for (const auto& row : sweep.rows()) {
         if (row.us.empty()) continue;
-        const auto& s = summary_of(run, row.name());
+        const auto& s = times.of(row.name());
         const auto& m = row.message;
         const bool one = row.us.size() == 1;
         const double none = stats::kNone;
@@ -126,11 +139,11 @@ results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& o
     return std::move(table).table();
 }
 
-results::Table buckets_table(const results::Run& run, const BucketRows& buckets, const BucketTable& model,
+results::Table buckets_table(const Summaries& times, const BucketRows& buckets, const BucketTable& model,
                              int ranks) {
     Rows table("buckets");
     for (std::size_t b = 0; b < buckets.messages.size(); ++b) {
-        const auto& s = summary_of(run, fmt::format("bucket {}", b));
+        const auto& s = times.of(fmt::format("bucket {}", b));
         const auto& m = buckets.messages[b];
         table.add({static_cast<std::int64_t>(b), model.rows[b].parameters, model.rows[b].elements,
                    dtype_of(m), model.rows[b].bytes, s.median, s.ci95.low, s.ci95.high,
@@ -172,13 +185,13 @@ std::string mark_of(const stats::LineFit& fit) {
     return "";
 }
 
-results::Table fits_table(const results::Run& run, const Sweep& sweep) {
+results::Table fits_table(const Summaries& times, const Sweep& sweep) {
     Rows table("fits");
     for (const auto& [form, rows] : by_form(sweep)) {
         if (rows.front()->message.operation == Operation::barrier || rows.front()->ranks < 2) continue;
         std::vector<stats::LinePoint> points;
         for (const auto* row : rows)
-            if (const double us = summary_of(run, row->name()).median; us > 0)
+            if (const double us = times.of(row->name()).median; us > 0)
                 points.push_back({static_cast<double>(row->message.bytes(row->ranks)), us});
         const auto fit = stats::fit_line(points);
         const auto& [op, level, load, dtype, redop, place] = form;
@@ -193,7 +206,7 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
 }
 
 // Out of place where there is such a form; one type and reduction at a time.
-std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> timed_of(const results::Run& run,
+std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> timed_of(const Summaries& times,
                                                                                     const Sweep& sweep) {
     std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> all;
     for (const auto& row : sweep.rows()) {
@@ -203,16 +216,16 @@ std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> timed
         if (comm::reduces(operation) &&
             (row.message.reduction.op != comm::ReduceOp::sum || row.message.reduction.average))
             continue;
-        const auto& s = summary_of(run, row.name());
+        const auto& s = times.of(row.name());
         all[{row.level, row.load, dtype_of(row.message)}][{operation, row.message.bytes(row.ranks)}] = {
             s.median, s.ci95, s.n};
     }
     return all;
 }
 
-results::Table guidelines_table(const results::Run& run, const Sweep& sweep, const std::string& library) {
+results::Table guidelines_table(const Summaries& times, const Sweep& sweep, const std::string& library) {
     Rows table("guidelines");
-    for (const auto& [group, timed] : timed_of(run, sweep)) {
+    for (const auto& [group, timed] : timed_of(times, sweep)) {
         const auto& [level, load, dtype] = group;
         for (const auto& row : check_guidelines(timed))
             table.add({row.guideline, level, load, dtype, static_cast<std::int64_t>(row.bytes), row.left_us,
@@ -247,8 +260,9 @@ bool allows_guidelines(const Policy& policy) {
            (has_barriers(policy.between) || policy.between == Between::window);
 }
 
-void add_guidelines(results::Run& run, const Sweep& sweep, const std::string& library) {
-    auto guidelines = guidelines_table(run, sweep, library);
+void add_guidelines(results::Run& run, const Summaries& times, const Sweep& sweep,
+                    const std::string& library) {
+    auto guidelines = guidelines_table(times, sweep, library);
     if (guidelines.find<std::string>("guideline")->empty()) return;
     warn_of_guidelines(run, guidelines);
     run.tables.push_back(std::move(guidelines));
@@ -280,14 +294,15 @@ results::Table clocks_table(const Sweep& sweep, comm::Communicator& control) {
 void add_collectives_tables(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
                             const std::string& library, comm::Communicator& control) {
     const auto clocks = clocks_table(sweep, control);
+    const Summaries times(run);
     if (!sweep.rows().empty()) {
-        run.tables.push_back(messages_table(run, sweep));
-        run.tables.push_back(fits_table(run, sweep));
-        if (allows_guidelines(options.policy)) add_guidelines(run, sweep, library);
+        run.tables.push_back(messages_table(times, sweep));
+        run.tables.push_back(fits_table(times, sweep));
+        if (allows_guidelines(options.policy)) add_guidelines(run, times, sweep, library);
     }
     if (!sweep.started().empty()) run.tables.push_back(nonblocking_table(sweep, options));
     if (sweep.buckets())
-        run.tables.push_back(buckets_table(run, *sweep.buckets(), *options.model, control.world_size()));
+        run.tables.push_back(buckets_table(times, *sweep.buckets(), *options.model, control.world_size()));
     if (control.world_size() > 1) run.tables.push_back(clocks);
 }
 

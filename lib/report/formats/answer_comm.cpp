@@ -169,7 +169,7 @@ std::string comm_headline(const Run& run) {
                            run.setting("from-model"), model::size_text(bytes_of(*buckets)),
                            readable_time(sum->summary.median), ranks_of(run));
     const auto messages = model::messages_of(run);
-    const Message* one = model::headline_message(messages);
+    const Message* one = model::headline_message(run, messages);
     if (one == nullptr) return "no operation was timed";
     return fmt::format("{}: {} in {}{} on {}", model::full_name(*one),
                        model::size_text(static_cast<double>(one->bytes)), readable_time(one->time * kMicro),

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/one_line.hpp"
@@ -37,30 +38,18 @@ std::string osu_row(const Table& table, const Message& one) {
     return text + (one.mark.empty() ? "" : "  # " + base::one_line(one.mark)) + '\n';
 }
 
-// nccl-tests' columns, and behind them what a bucket has besides.
-// The columns of both forms, so that a program finds these by their places, too.
+// The columns of both places, so that a program finds these where they always are, and behind them what a
+// bucket has besides. A training step reduces in place.
 std::string bucket_head() {
-    const auto line = [](const char* size, const char* count, const char* type, const char* redop,
-                         const char* root) {
-        return fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", size, count, type, redop, root);
-    };
-    const auto twice = [](const std::string& text) { return text + text; };
-    return line("", "", "", "", "") + fmt::format("           {:<22}{:>12}\n", "out-of-place", "in-place") +
-           line("size", "count", "type", "redop", "root") + twice("     time   algbw   busbw  #wrong") +
-           "   ci_low  ci_high  bucket  parameters\n" + line("(B)", "(elements)", "", "", "") +
-           twice("     (us)  (GB/s)  (GB/s)        ") + "     (us)     (us)\n";
+    return head_text({"", "   ci_low  ci_high  bucket  parameters", "     (us)     (us)"});
 }
 
-std::string bucket_row(const Table& table, std::size_t row) {
-    const auto at = [&](const char* column) { return model::number_at(table, column, row); };
-    const double wrong = at("wrong_elements");
-    std::string text = fmt::format("{:>12.0f}  {:>12.0f}  {:>8}  {:>6}  {:>6}", at("bytes"), at("elements"),
-                                   type_word(model::text_at(table, "dtype", row)), "sum", -1);
-    text += "      N/A     N/A     N/A     N/A";  // out of place: a training step reduces in place
-    text += fmt::format("  {}  {}  {}  {}", in_width(at("time_us"), 7), in_width(at("algbw_GBps"), 6),
-                        in_width(at("busbw_GBps"), 6), wrong_text(wrong));
-    return text + fmt::format("  {}  {}  {:>6.0f}  {:>10.0f}\n", in_width(at("low_us"), 7),
-                              in_width(at("high_us"), 7), at("bucket"), at("parameters"));
+std::string bucket_row(const Table& table, Message bucket) {
+    bucket.redop = "sum";  // the table has no such column
+    return row_begin(bucket) + first_columns(nullptr) + first_columns(&bucket) +
+           fmt::format("  {}  {}  {:>6.0f}  {:>10.0f}\n", in_width(bucket.interval.low, 7),
+                       in_width(bucket.interval.high, 7), model::number_at(table, "bucket", bucket.row),
+                       model::number_at(table, "parameters", bucket.row));
 }
 
 double sum_of(const Table& table, const char* column) {
@@ -97,7 +86,7 @@ std::string buckets_text(const Run& run) {
     const std::size_t rows = model::row_count(*table);
     std::string text = fmt::format("#\n# Gradient buckets of {}, in the order of a training step\n{}",
                                    base::one_line(run.setting("from-model")), bucket_head());
-    for (std::size_t row = 0; row < rows; ++row) text += bucket_row(*table, row);
+    for (auto& bucket : model::messages_in(*table)) text += bucket_row(*table, std::move(bucket));
     const auto* sum = run.find("buckets_time_s");
     return text + fmt::format("# {:<20} : {} in {}\n", "Sum of " + model::counted(rows, "bucket"),
                               model::size_text(sum_of(*table, "bytes")),

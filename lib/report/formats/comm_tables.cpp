@@ -47,12 +47,6 @@ struct Line {
     const Message& any() const { return places[0] != nullptr ? *places[0] : *places[1]; }
 };
 
-std::string first_columns(const Message* one) {
-    if (one == nullptr) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
-    return fmt::format("  {}  {}  {}  {}", in_width(one->time, kTime), in_width(one->algbw, kRate),
-                       in_width(one->busbw, kRate), wrong_text(static_cast<double>(one->wrong)));
-}
-
 std::string not_there(std::size_t columns) {
     std::string text;
     for (std::size_t i = 0; i < columns; ++i) text += fmt::format("  {:>{}}", "N/A", kTime);
@@ -70,9 +64,7 @@ std::string calls(const Message* one) {
 }
 
 std::string row(const Line& line, bool per_iter) {
-    const Message& one = line.any();
-    std::string text = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", one.bytes, one.elements,
-                                   type_word(one.dtype), base::one_line(one.redop), one.root);
+    std::string text = row_begin(line.any());
     for (const Message* place : line.places) text += first_columns(place);
     for (const Message* place : line.places) text += spread(place);
     for (const Message* place : line.places)
@@ -82,25 +74,15 @@ std::string row(const Line& line, bool per_iter) {
 
 std::string head(bool per_iter) {
     const auto twice = [](const std::string& text) { return text + text; };
-    const std::string blank = fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "", "", "", "", "");
-    const auto line = [](const char* size, const char* count, const char* type, const char* redop,
-                         const char* root) {
-        return fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", size, count, type, redop, root);
-    };
-    std::string groups = blank +
-                         fmt::format("           {:<22}{:>12}{:<12}", "out-of-place", "in-place", "") +
-                         fmt::format("  {:^52}  {:^52}", "out-of-place, over calls", "in-place, over calls");
-    std::string names = line("size", "count", "type", "redop", "root") +
-                        twice("     time   algbw   busbw  #wrong") +
-                        twice(heads({"mean", "p50", "p95", "p99", "ci_low", "ci_high"}));
-    std::string units = line("(B)", "(elements)", "", "", "") + twice("     (us)  (GB/s)  (GB/s)        ") +
-                        twice(heads({"(us)", "(us)", "(us)", "(us)", "(us)", "(us)"}));
+    HeadLines more{fmt::format("  {:^52}  {:^52}", "out-of-place, over calls", "in-place, over calls"),
+                   twice(heads({"mean", "p50", "p95", "p99", "ci_low", "ci_high"})),
+                   twice(heads({"(us)", "(us)", "(us)", "(us)", "(us)", "(us)"}))};
     if (per_iter) {
-        groups += fmt::format("  {:^34}  {:^34}", "out-of-place, calls", "in-place, calls");
-        names += twice(heads({"i_min", "i_max", "i_p99", "i_cv%"}));
-        units += twice(heads({"(us)", "(us)", "(us)", "(%)"}));
+        more.groups += fmt::format("  {:^34}  {:^34}", "out-of-place, calls", "in-place, calls");
+        more.names += twice(heads({"i_min", "i_max", "i_p99", "i_cv%"}));
+        more.units += twice(heads({"(us)", "(us)", "(us)", "(%)"}));
     }
-    return base::trim(groups) + '\n' + names + '\n' + base::trim(units) + '\n';
+    return head_text(more);
 }
 
 // Rows with a mark, a line each mark.
@@ -208,8 +190,33 @@ std::string type_word(const std::string& dtype) {
     return element ? std::string(base::nccl_tests_word(*element)) : base::one_line(dtype);
 }
 
-std::string wrong_text(double elements) {
-    return elements >= 0 ? fmt::format("{:>6g}", elements) : fmt::format("{:>6}", "N/A");
+std::string row_begin(const Message& one) {
+    return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", one.bytes, one.elements, type_word(one.dtype),
+                       base::one_line(one.redop), one.root);
+}
+
+std::string first_columns(const Message* one) {
+    if (one == nullptr) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
+    const std::string wrong =
+        one->wrong >= 0 ? fmt::format("{:>6}", one->wrong) : fmt::format("{:>6}", "N/A");
+    return fmt::format("  {}  {}  {}  {}", in_width(one->time, kTime), in_width(one->algbw, kRate),
+                       in_width(one->busbw, kRate), wrong);
+}
+
+std::string head_text(const HeadLines& more) {
+    const auto twice = [](const std::string& text) { return text + text; };
+    const auto line = [](const char* size, const char* count, const char* type, const char* redop,
+                         const char* root) {
+        return fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", size, count, type, redop, root);
+    };
+    const std::string groups = line("", "", "", "", "") +
+                               fmt::format("           {:<22}{:>12}{:<12}", "out-of-place", "in-place", "");
+    const std::string names =
+        line("size", "count", "type", "redop", "root") + twice("     time   algbw   busbw  #wrong");
+    const std::string units =
+        line("(B)", "(elements)", "", "", "") + twice("     (us)  (GB/s)  (GB/s)        ");
+    return base::trim(groups + more.groups) + '\n' + names + more.names + '\n' +
+           base::trim(units + more.units) + '\n';
 }
 
 std::string in_width(double value, std::size_t width) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "report/model/messages.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::formats {
@@ -12,8 +13,18 @@ namespace ranklab::report::formats {
 std::string in_width(double value, std::size_t width);
 /// As nccl-tests calls the type: "float" of fp32.
 std::string type_word(const std::string& dtype);
-/// "#wrong"; below 0: not checked.
-std::string wrong_text(double elements);
+
+/// The first five columns: size, count, type, redop, root.
+std::string row_begin(const model::Message& one);
+/// time, algbw, busbw, #wrong; "N/A" for all where there is no such message.
+std::string first_columns(const model::Message* one);
+
+/// What stands right of nccl-tests' columns in the lines above the rows.
+struct HeadLines {
+    std::string groups, names, units;
+};
+/// Above row_begin() and first_columns() of both places.
+std::string head_text(const HeadLines& more);
 
 /// Preamble, a block for each operation (level, load), a model's buckets, and footer, as nccl-tests has them:
 /// the columns that it has stand where it has them, and what it has not to their right. Every line but the

@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "report/model/run_group.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -67,6 +66,19 @@ Message message_at(const Table& table, std::size_t row) {
     one.n = whole_at(table, "n", row, 0);
     one.wrong = whole_at(table, "wrong_elements", row, -1);
     return one;
+}
+
+constexpr const char* kSection = "collectives";
+constexpr const char* kHeadline = "headline";
+
+// As its own measurement is called behind "time_us:".
+std::string measured_name(const Message& one) {
+    std::string name = one.op;
+    if (one.dtype != "none") name += fmt::format(":{}:{}:{}", one.dtype, one.redop, one.bytes);
+    if (one.in_place() && one.dtype != "none") name += ":in-place";
+    if (one.load != "idle") name += ":" + one.load;
+    if (one.level != "job") name += ":" + one.level;
+    return name;
 }
 
 std::string place_words(const Message& one) {
@@ -139,32 +151,19 @@ std::string size_text(double bytes) {
     return text;
 }
 
-// The names of single messages are time_us:OP:DTYPE:REDOP:BYTES and what else tells one apart.
 std::string headline_task(const Run& run) {
-    if (const auto model = run.setting("from-model"); !model.empty())
+    const auto name = run.fact(kSection, kHeadline);
+    const auto words = base::split(name, ':');
+    if (const auto model = run.setting("from-model"); !model.empty() && !name.empty())
         return "Largest gradient bucket of " + model;
-    std::string what;
-    double largest = -1;
-    for (const auto& m : run.measurements) {
-        const auto words = base::split(m.name, ':');
-        if (words.size() < 5 || words[0] != vocabulary::kCallTime) continue;
-        const std::string one = fmt::format("{} of {}", words[1], words[2]);
-        if (what.empty()) what = one;
-        if (one == what) largest = std::max(largest, base::number_in(words[4]).value_or(-1));
-    }
-    return largest < 0 ? what : fmt::format("{}, {}", what, size_text(largest));
+    if (words.size() < 4) return name;  // a barrier
+    return fmt::format("{} of {}, {}", words[0], words[1],
+                       size_text(base::number_in(words[3]).value_or(stats::kNone)));
 }
 
-const Message* headline_message(const std::vector<Message>& messages) {
-    const Message* found = nullptr;
-    const auto rank = [](const Message& one) {
-        return std::make_tuple(one.level == "job", one.load == "idle", !one.in_place(), one.bytes);
-    };
-    for (const auto& one : messages)
-        if (one.op == messages.front().op && one.dtype == messages.front().dtype &&
-            one.redop == messages.front().redop && (found == nullptr || rank(*found) < rank(one)))
-            found = &one;
-    return found;
+const Message* headline_message(const Run& run, const std::vector<Message>& messages) {
+    const auto found = std::ranges::find(messages, run.fact(kSection, kHeadline), measured_name);
+    return found == messages.end() ? nullptr : &*found;
 }
 
 }  // namespace ranklab::report::model

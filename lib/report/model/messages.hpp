@@ -50,10 +50,10 @@ std::string full_name(const Message& one);
 /// "4 MiB", "1000 B": a message size as it is typed, without a fraction that it does not have.
 std::string size_text(double bytes);
 
-/// The first operation's largest message, out of place where there is one: what the plain `time_us` is of.
-/// nullptr where there is none.
-const Message* headline_message(const std::vector<Message>& messages);
-/// The same by the names of the measurements, of a run without its tables: "allreduce of fp32, 4 MiB".
+/// The message that the plain `time_us` is of, as the run says it (fact collectives.headline). nullptr where
+/// `messages`, those of the run, have it not.
+const Message* headline_message(const results::Run& run, const std::vector<Message>& messages);
+/// The same of a run without its tables: "allreduce of fp32, 4 MiB". "" where nothing was timed.
 std::string headline_task(const results::Run& run);
 
 }  // namespace ranklab::report::model

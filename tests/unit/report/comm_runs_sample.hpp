@@ -96,11 +96,14 @@ inline results::Run comm_run(const std::vector<CommSample>& samples = {{}},
                   {"check", "1", true},
                   {"unalign", "0", true},
                   {"per-iter", "false"}};
-    run.context = {{"collectives", "policy", "a barrier between two calls, outside the time"},
-                   {"collectives", "average", "the longest of the ranks' times"},
-                   {"collectives", "timer_resolution_ns", "25"},
-                   {"collectives", "barrier_exit_skew_us", "0.4"},
-                   {"collectives", "library", "Open MPI 4.1.4"}};
+    run.context = {
+        {"collectives", "policy", "a barrier between two calls, outside the time"},
+        {"collectives", "average", "the longest of the ranks' times"},
+        {"collectives", "timer_resolution_ns", "25"},
+        {"collectives", "barrier_exit_skew_us", "0.4"},
+        {"collectives", "library", "Open MPI 4.1.4"},
+        {"collectives", "headline",
+         samples.front().op + ":" + samples.front().dtype + ":" + samples.front().redop + ":4194304"}};
     for (std::int64_t rank = 0; rank < samples.front().ranks; ++rank)
         run.hosts.push_back({static_cast<int>(rank), static_cast<int>(rank), "node01", std::to_string(rank),
                              "cpu", 1, std::to_string(rank)});
