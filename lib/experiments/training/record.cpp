@@ -211,6 +211,15 @@ void add_peak_memory(results::Run& run, const TrialMemory& trial, comm::Communic
             vocabulary::kPeakMemory));
 }
 
+// One rank's speaks for all: the same mends them.
+void add_trouble(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
+    auto all = comm::gather_texts(control, record.steps.trouble() + record.notes.trouble());
+    std::erase(all, "");
+    if (all.empty()) return;
+    run.warnings.push_back(
+        all.size() == 1 ? all.front() : fmt::format("{} (so on {} more ranks)", all.front(), all.size() - 1));
+}
+
 }  // namespace
 
 std::string how_far(const TrainingRecord& record) {
@@ -244,8 +253,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
         run.measurements.push_back(per_rank("time_to_first_step_s", control, record.time_to_first_step_s));
     add_peak_memory(run, record.trial, control);
-    for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
-        if (!trouble.empty()) run.warnings.push_back(trouble);
+    add_trouble(run, record, control);
     run.measurements.push_back(per_rank(vocabulary::kThreadCount, control, host::thread_count()));
     add_statistics(run);
     mark_stopped(run, record.end.signal,

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
@@ -93,7 +94,7 @@ std::string where(const Run& run) {
     std::vector<std::string> parts;
     for (auto& [host, ids] : ranks) {
         std::ranges::sort(ids);
-        parts.push_back(fmt::format("{} (ranks {})", host, base::compact_ranges(ids)));
+        parts.push_back(fmt::format("{} (ranks {})", host, base::few_ranges(ids)));
     }
     if (parts.empty()) return "unknown";
     return fmt::format("{} rank(s) on {} host(s): {}; {}", run.hosts.size(), ranks.size(),
