@@ -7,6 +7,7 @@
 
 #include "app/guarded.hpp"
 #include "app/version.hpp"
+#include "base/number_ranges.hpp"
 #include "base/text.hpp"
 #include "comm/launcher.hpp"
 #include "comm/mpi_environment.hpp"
@@ -84,7 +85,7 @@ std::string shape_of(const std::vector<host::Placement>& placements) {
         shapes.insert(fmt::format("{}on {} core{}", threads, p.cores.size(), p.cores.size() == 1 ? "" : "s"));
     }
     return fmt::format("# ranks: {} on {} node{}, each {}", placements.size(), hosts.size(),
-                       hosts.size() == 1 ? "" : "s", base::join({shapes.begin(), shapes.end()}, " or "));
+                       hosts.size() == 1 ? "" : "s", report::model::some_of(shapes, 3, " or "));
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ std::string placement_header(const std::vector<host::Placement>& placements) {
             cpus.insert(p->cpus.begin(), p->cpus.end());
         }
         text += fmt::format("#   {}: rank{} {}, cpus {}\n", host, ids.size() == 1 ? "" : "s",
-                            base::compact_ranges(ids), base::compact_ranges({cpus.begin(), cpus.end()}));
+                            base::few_ranges(ids), base::few_ranges({cpus.begin(), cpus.end()}));
     }
     return text;
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "app/context.hpp"
 #include "app/examination.hpp"
@@ -15,6 +17,7 @@
 #include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
+#include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
@@ -36,7 +39,7 @@ const ProgramText kText{"doctor", "[options]",
 
 using report::model::TextTable;
 
-constexpr std::size_t kMostRanks = 4;  // more would not be one screen
+constexpr std::size_t kMostRows = 4;  // more would not be one screen
 constexpr auto kLook = std::chrono::milliseconds(1200);
 
 // One where all ranks say the same of it: what is true of all stands once, below the table.
@@ -45,17 +48,46 @@ std::string gpus_of_all(const std::vector<host::Placement>& placements) {
     return std::ranges::all_of(placements, same) ? placements.front().gpus : "";
 }
 
+// Ranks of which the table says the same but for their numbers and CPUs.
+struct Alike {
+    const host::Placement* first = nullptr;
+    std::vector<int> ranks, local_ranks;
+    std::set<int> cpus;
+};
+
+// In the order of their first ranks. `apart`: a rank is like no other.
+std::vector<Alike> alike(const std::vector<host::Placement>& placements, bool apart) {
+    std::map<std::tuple<std::string, std::size_t, int, std::string, int>, std::size_t> places;
+    std::vector<Alike> all;
+    for (const auto& p : placements) {
+        const auto [place, fresh] =
+            places.try_emplace({p.host, p.cores.size(), p.threads, p.gpus, apart ? p.rank : 0}, all.size());
+        if (fresh) all.emplace_back().first = &p;
+        Alike& one = all[place->second];
+        one.ranks.push_back(p.rank);
+        one.local_ranks.push_back(p.local_rank);
+        one.cpus.insert(p.cpus.begin(), p.cpus.end());
+    }
+    return all;
+}
+
 void print_ranks(const std::vector<host::Placement>& placements, bool all) {
     const std::string gpus = gpus_of_all(placements);
     TextTable table({"rank", "local", "<host", "cores", "threads", "<cpus", "<GPUs"}, 3);
-    for (const auto& p : placements) {
-        if (!all && p.rank >= static_cast<int>(kMostRanks)) break;
-        table.add({fmt::to_string(p.rank), fmt::to_string(p.local_rank), p.host,
-                   fmt::to_string(p.cores.size()), fmt::to_string(p.threads), base::compact_ranges(p.cpus),
+    const auto rows = alike(placements, all || placements.size() <= kMostRows);
+    std::size_t shown = 0, ranks = 0;
+    for (const auto& row : rows) {
+        if (!all && shown++ == kMostRows) break;
+        const auto& p = *row.first;
+        table.add({base::few_ranges(row.ranks), base::few_ranges(row.local_ranks), p.host,
+                   fmt::to_string(p.cores.size()), fmt::to_string(p.threads),
+                   base::few_ranges({row.cpus.begin(), row.cpus.end()}, all ? SIZE_MAX : 6),
                    gpus.empty() ? p.gpus : "*"});
+        ranks += row.ranks.size();
     }
     print_text(table.text());
     if (!gpus.empty()) print_text(base::wrapped("  * ", gpus));
+    if (ranks < placements.size()) print("# ... and {} more ranks\n", placements.size() - ranks);
 }
 
 void print_facts(const Examination& seen) {
@@ -106,8 +138,6 @@ void show(const Examination& seen, bool all) {
     print_findings(seen.findings);
     print("# {}\n", version_line());
     print_ranks(seen.placements, all);
-    if (!all && seen.placements.size() > kMostRanks)
-        print("# ... and {} more ranks\n", seen.placements.size() - kMostRanks);
     print_quota(seen.placements);
     print_text(base::wrapped("# ", start_up_text(seen.start_up)));
     if (all)

@@ -32,6 +32,7 @@
 #include "report/model/groups.hpp"
 #include "report/model/notices.hpp"
 #include "results/keeper.hpp"
+#include "results/kept_samples.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -52,11 +53,33 @@ void print_listings(const Experiment& experiment) {
     }
 }
 
-// Samples of about ten measurements and a margin for the rest.
-std::uint64_t expected_bytes(const Job& job, int ranks) {
+constexpr std::uint64_t kSeries = 10;  // about so many measurements have samples
+
+results::KeptSamples kept_samples(const Job& job) {
+    return results::kept_samples(job.options.text(results::kKeepSamples));
+}
+
+// Samples, summaries of ranks, and a margin for the rest.
+std::uint64_t expected_bytes(const Job& job, int world_size) {
+    const auto kept = kept_samples(job);
+    const auto ranks = static_cast<std::uint64_t>(world_size);
     const std::uint64_t steps =
         job.options.has("steps") ? static_cast<std::uint64_t>(job.options.integer("steps")) : 10000;
-    return steps * static_cast<std::uint64_t>(ranks) * 10 * sizeof(double) + (1U << 18U);
+    const std::uint64_t values = steps * (kept == results::KeptSamples::all ? ranks : 1);
+    constexpr std::uint64_t kOfSummary = 128;
+    const std::uint64_t summaries = kept == results::KeptSamples::ranks ? ranks * kOfSummary : 0;
+    return kSeries * (values * sizeof(double) + summaries) + (1U << 18U);
+}
+
+// Rank 0 gathers them, and compresses what hardly gets smaller.
+void tell_of_many_samples(const Job& job, int ranks) {
+    constexpr std::uint64_t kMany = std::uint64_t{256} << 20U;
+    const auto bytes = expected_bytes(job, ranks);
+    if (!job.options.has("steps") || kept_samples(job) != results::KeptSamples::all || bytes < kMany) return;
+    base::log::warn(fmt::format(
+        "the samples of {} ranks and {} steps are about {}, which rank 0 gathers and stores at the end; "
+        "--keep-samples ranks stores a summary of each rank instead, and no number of the answer changes",
+        ranks, job.options.integer("steps"), base::human_bytes(static_cast<double>(bytes))));
 }
 
 // What earlier jobs could not store, since they were killed. A lock of another host may not reach here, so
@@ -77,6 +100,7 @@ void prepare_output(Job& job) {
             results::ResultFile(job.options.text("output"))
                 .prepare(expected_bytes(job, control.world_size()));
             tell_of_left_behind(job.options.text("output"));
+            tell_of_many_samples(job, control.world_size());
         }
     });
     job.session.start_up().done("settings and the results file");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include "app/context.hpp"
@@ -15,6 +16,7 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/doubts.hpp"
+#include "results/kept_samples.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::app {
@@ -27,6 +29,28 @@ results::Table use_table(const std::vector<host::Span>& spans) {
         table.add({std::int64_t{span.rank}, span.host, span.seconds, span.own_s,
                    std::int64_t{span.looks ? span.cpus : 0}, span.peak_rss_bytes, span.memory_limit_bytes});
     return std::move(table).table();
+}
+
+// A row a host, in place of its first rank: what the host's ranks used together.
+std::vector<host::Span> by_host(const std::vector<host::Span>& spans) {
+    std::map<std::string, std::size_t> places;
+    std::vector<host::Span> hosts;
+    for (const auto& span : spans) {
+        const auto [place, fresh] = places.try_emplace(span.host, hosts.size());
+        if (fresh) {
+            hosts.push_back(span);
+            if (!span.looks) hosts.back().cpus = 0;
+            hosts.back().looks = true;
+            continue;
+        }
+        auto& sum = hosts[place->second];
+        sum.seconds = std::max(sum.seconds, span.seconds);
+        sum.own_s += span.own_s;
+        sum.cpus += span.looks ? span.cpus : 0;
+        sum.peak_rss_bytes += span.peak_rss_bytes;
+        sum.memory_limit_bytes = std::max(sum.memory_limit_bytes, span.memory_limit_bytes);
+    }
+    return hosts;
 }
 
 results::Table start_up_table(const std::vector<StartUpPart>& parts) {
@@ -132,7 +156,8 @@ void RunUnderWay::complete(results::Run& run) const {
     run.hosts = host_rows(job_.launch().placements,
                           job_.options.has("device") && job_.options.text("device") == "cuda");
     experiments::add_doubts(run);
-    if (!spans_.empty()) run.tables.push_back(use_table(spans_));
+    const bool by_rank = results::kept_samples(run) != results::KeptSamples::summary;
+    if (!spans_.empty()) run.tables.push_back(use_table(by_rank ? spans_ : by_host(spans_)));
     if (!start_up_.empty()) run.tables.push_back(start_up_table(start_up_));
     for (const auto& [key, value] : host::facts_of(host::quiet_of(spans_)))
         run.context.push_back({"place", key, value});

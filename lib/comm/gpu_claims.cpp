@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/number_ranges.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::comm {
@@ -39,7 +40,7 @@ std::string shared_gpu(const std::vector<GpuClaim>& by_rank) {
     }
     if (first == nullptr) return {};
     const auto& gpu = by_rank[first->front()];
-    return fmt::format("ranks {} on {} use the same GPU, {} at {}{}{}", base::compact_ranges(*first),
+    return fmt::format("ranks {} on {} use the same GPU, {} at {}{}{}", base::few_ranges(*first),
                        hosts_of(by_rank, *first), gpu.name, gpu.pci_id,
                        gpu.uuid.empty() ? "" : fmt::format(" ({})", gpu.uuid),
                        shared == 1 ? "" : fmt::format(", and {} more GPUs are shared like this", shared - 1));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "base/number_ranges.hpp"
@@ -15,7 +16,7 @@ namespace ranklab::host {
 namespace {
 
 std::string rank_list(const std::vector<int>& ranks) {
-    return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::compact_ranges(ranks));
+    return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::few_ranges(ranks));
 }
 
 bool is_open_mpi(const std::string& launcher) {
@@ -31,24 +32,52 @@ std::string more_cores(const std::string& launcher, int threads) {
     return launcher.empty() ? "" : "have the launcher bind each rank to more cores, or ";
 }
 
-// One sentence for all ranks with the same trouble: at 1,024 ranks nobody reads 1,024 lines.
-void check_threads(const std::vector<Placement>& placements, const std::string& launcher,
-                   std::vector<Finding>& findings) {
-    std::map<std::pair<int, int>, std::vector<int>> crowded;
+// Ranks with as many threads and cores.
+struct Thronged {
+    int threads = 0, cores = 0;
+    std::vector<int> ranks = {};
+
+    double threads_per_core() const { return static_cast<double>(threads) / std::max(1, cores); }
+};
+
+// The worst first.
+std::vector<Thronged> thronged(const std::vector<Placement>& placements) {
+    std::map<std::pair<int, int>, Thronged> found;
     for (const auto& p : placements) {
         const int cores = static_cast<int>(p.cores.size());
-        if (p.threads > cores) crowded[{p.threads, cores}].push_back(p.rank);
+        if (p.threads <= cores) continue;
+        auto& one = found.try_emplace({p.threads, cores}, Thronged{p.threads, cores}).first->second;
+        one.ranks.push_back(p.rank);
     }
-    for (const auto& [counts, ranks] : crowded) {
-        const auto [threads, cores] = counts;
+    std::vector<Thronged> all;
+    for (auto& [counts, one] : found) all.push_back(std::move(one));
+    std::ranges::stable_sort(all, std::greater(), &Thronged::threads_per_core);
+    return all;
+}
+
+// One sentence for all ranks with the same trouble, and a few of those: at 1,024 ranks nobody reads 1,024
+// lines.
+void check_threads(const std::vector<Placement>& placements, const std::string& launcher,
+                   std::vector<Finding>& findings) {
+    constexpr std::size_t kMostSentences = 3;
+    const auto all = thronged(placements);
+    std::size_t others = 0;
+    for (std::size_t i = kMostSentences; i < all.size(); ++i) others += all[i].ranks.size();
+    for (std::size_t i = 0; i < std::min(all.size(), kMostSentences); ++i) {
+        const auto& [threads, cores, ranks] = all[i];
+        const bool last = i + 1 == kMostSentences && others > 0;
         findings.push_back({"more-threads-than-cores",
                             false,
-                            fmt::format("{}{} threads, but the cpuset holds {} core{}{}",
+                            fmt::format("{}{} threads, but the cpuset holds {} core{}{}{}",
                                         placements.size() == 1 ? "" : rank_list(ranks) + ": ", threads, cores,
                                         cores == 1 ? "" : "s",
                                         cores == 1 && is_open_mpi(launcher)
                                             ? " (Open MPI binds each rank to one core at 2 ranks or fewer)"
-                                            : ""),
+                                            : "",
+                                        last ? fmt::format("; {} more ranks have more threads than cores, in "
+                                                           "{} other ways",
+                                                           others, all.size() - kMostSentences)
+                                             : ""),
                             more_cores(launcher, threads) + "use fewer threads",
                             {fmt::format("threads {}", cores)}});
     }
@@ -56,9 +85,14 @@ void check_threads(const std::vector<Placement>& placements, const std::string& 
 
 // Ranks of one host that share cores with others, where there are too few for all their threads.
 struct Crowd {
+    std::string host;
     std::vector<int> ranks;
     std::size_t threads = 0, cores = 0;
     std::size_t each = SIZE_MAX;  // cores that there are for a rank
+
+    double threads_per_core() const {
+        return static_cast<double>(threads) / static_cast<double>(std::max<std::size_t>(1, cores));
+    }
 };
 
 Crowd crowd_of(const std::vector<const Placement*>& ranks) {
@@ -86,21 +120,38 @@ Crowd crowd_of(const std::vector<const Placement*>& ranks) {
     return crowd;
 }
 
+// "", or how many hosts there are like the one that is told of.
+std::string other_hosts(const std::vector<Crowd>& crowds) {
+    if (crowds.size() < 2) return "";
+    const bool alike = std::ranges::all_of(crowds, [&](const Crowd& one) {
+        return one.threads == crowds.front().threads && one.cores == crowds.front().cores;
+    });
+    if (!alike) return fmt::format(" (the worst of {} such hosts)", crowds.size());
+    return fmt::format(" ({} more host{} as many)", crowds.size() - 1,
+                       crowds.size() == 2 ? " has" : "s have each");
+}
+
+// The worst host speaks for all.
 void check_sharing(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
     std::map<std::string, std::vector<const Placement*>> nodes;
     for (const auto& p : placements) nodes[p.host].push_back(&p);
+    std::vector<Crowd> crowds;
     for (const auto& [host, ranks] : nodes) {
-        const Crowd crowd = crowd_of(ranks);
+        Crowd crowd = crowd_of(ranks);
         if (crowd.ranks.empty()) continue;
-        // Fewer threads mend nothing where each rank would still want a core that another one has.
-        const bool mends = crowd.each > 0;
-        findings.push_back(
-            {"ranks-share-cores", false,
-             fmt::format("{}: {} run {} threads on {} core{}, so they wait for each other", host,
-                         rank_list(crowd.ranks), crowd.threads, crowd.cores, crowd.cores == 1 ? "" : "s"),
-             fmt::format("use fewer ranks per node{}", mends ? " or fewer threads" : ""),
-             mends ? base::Settings{fmt::format("threads {}", crowd.each)} : base::Settings{}});
+        crowd.host = host;
+        crowds.push_back(std::move(crowd));
     }
+    if (crowds.empty()) return;
+    const auto& worst = *std::ranges::max_element(crowds, {}, &Crowd::threads_per_core);
+    // Fewer threads mend nothing where each rank would still want a core that another one has.
+    const bool mends = worst.each > 0;
+    findings.push_back({"ranks-share-cores", false,
+                        fmt::format("{}: {} run {} threads on {} core{}{}, so they wait for each other",
+                                    worst.host, rank_list(worst.ranks), worst.threads, worst.cores,
+                                    worst.cores == 1 ? "" : "s", other_hosts(crowds)),
+                        fmt::format("use fewer ranks per node{}", mends ? " or fewer threads" : ""),
+                        mends ? base::Settings{fmt::format("threads {}", worst.each)} : base::Settings{}});
 }
 
 // The ranks that share a cgroup's limit, and what they run.
@@ -281,17 +332,23 @@ void settle_threads(std::vector<Placement>& placements) {
 }
 
 std::string quota_text(const std::vector<Placement>& placements) {
+    constexpr std::size_t kMostQuotas = 8;
     std::map<std::string, std::vector<const Placement*>> hosts;
     for (const auto& p : placements) hosts[p.host].push_back(&p);
-    std::set<std::string> different;
+    std::map<std::string, std::vector<std::string>> hosts_with;
+    for (const auto& [host, ranks] : hosts) hosts_with[quota_of_host(ranks)].push_back(host);
+    if (hosts_with.empty()) return "unknown";
+    if (hosts_with.size() == 1) return hosts_with.begin()->first;
     std::vector<std::string> texts;
-    for (const auto& [host, ranks] : hosts) {
-        const auto quota = quota_of_host(ranks);
-        different.insert(quota);
-        texts.push_back(fmt::format("{} on {}", quota, host));
+    for (const auto& [quota, names] : hosts_with) {
+        if (texts.size() == kMostQuotas) {
+            texts.push_back(fmt::format("{} other ones", hosts_with.size() - kMostQuotas));
+            break;
+        }
+        texts.push_back(fmt::format("{} on {}{}", quota, names.front(),
+                                    names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1)));
     }
-    if (different.empty()) return "unknown";
-    return different.size() == 1 ? *different.begin() : base::join(texts, ", ");
+    return base::join(texts, ", ");
 }
 
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus) {

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "base/phase.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::measure {
@@ -23,11 +22,5 @@ struct RankSamples {
 
 /// Every rank's column of equal length; the result is the same on every rank.
 RankSamples gather_columns(comm::Communicator& control, const std::vector<double>& mine);
-
-/// Steps of all ranks: the whole step, then the phases in base::Phase's order (series.hpp gathers them).
-struct GatheredSteps {
-    RankSamples step;
-    std::vector<RankSamples> phases;
-};
 
 }  // namespace ranklab::measure

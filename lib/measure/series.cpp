@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/cast.hpp"
 
@@ -70,35 +71,87 @@ double RankSeries::sum(std::size_t first) const {
     return total;
 }
 
-std::vector<RankSeries> gather_spools(comm::Communicator& control, const Spool& mine) {
-    const std::size_t ranks = control.world_size();
-    const std::size_t columns = mine.columns();
-    const bool keeps = mine.rows() * ranks <= kMostHeldValues || control.rank() == 0;
-    std::vector<std::shared_ptr<Spool>> spools(columns);
-    if (keeps)
-        for (auto& spool : spools) spool = std::make_shared<Spool>(ranks);
+namespace {
+
+// Calls `take` with pieces of whole rows of a spool, and with the number of each piece's first row.
+void pieces_of(const Spool& spool, std::size_t columns_at_once,
+               const std::function<void(const std::vector<double>& piece, std::size_t rows)>& take) {
     std::vector<double> piece;
-    std::vector<double> by_rank;
-    for (std::size_t first = 0; first < mine.rows();) {
-        const std::size_t rows = std::min(rows_of_a_piece(columns * ranks), mine.rows() - first);
-        piece.resize(rows * columns);
-        mine.read(first, piece);
-        by_rank.resize(piece.size() * ranks);
-        control.allgather(comm::view(std::span(std::as_const(piece))), comm::view(std::span(by_rank)));
-        if (keeps) deal(by_rank, rows, ranks, spools);
+    for (std::size_t first = 0; first < spool.rows();) {
+        const std::size_t rows = std::min(rows_of_a_piece(columns_at_once), spool.rows() - first);
+        piece.resize(rows * spool.columns());
+        spool.read(first, piece);
+        take(piece, rows);
         first += rows;
     }
+}
+
+// A series that all ranks have where it is short, and rank 0 alone where it is long.
+std::vector<std::shared_ptr<Spool>> kept_spools(const comm::Communicator& control, std::size_t count,
+                                                std::size_t columns, std::size_t rows) {
+    std::vector<std::shared_ptr<Spool>> spools(count);
+    if (rows * columns <= kMostHeldValues || control.rank() == 0)
+        for (auto& spool : spools) spool = std::make_shared<Spool>(columns);
+    return spools;
+}
+
+std::vector<RankSeries> series_of(std::vector<std::shared_ptr<Spool>> spools, std::size_t columns,
+                                  std::size_t rows) {
     std::vector<RankSeries> series;
-    for (auto& spool : spools) series.emplace_back(ranks, mine.rows(), std::move(spool));
+    for (auto& spool : spools) series.emplace_back(columns, rows, std::move(spool));
     return series;
 }
 
-GatheredSteps beginning_of(const std::vector<RankSeries>& steps, std::size_t first) {
-    const std::size_t rows = kMostHeldValues / std::max<std::size_t>(1, steps.front().ranks());
-    GatheredSteps gathered{steps.front().head(first, rows), {}};
-    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase)
-        gathered.phases.push_back(steps[phase + 1].head(first, rows));
-    return gathered;
+}  // namespace
+
+std::vector<RankSeries> gather_spools(comm::Communicator& control, const Spool& mine) {
+    const std::size_t ranks = control.world_size();
+    auto spools = kept_spools(control, mine.columns(), ranks, mine.rows());
+    std::vector<double> by_rank;
+    pieces_of(mine, mine.columns() * ranks, [&](const std::vector<double>& piece, std::size_t rows) {
+        by_rank.resize(piece.size() * ranks);
+        control.allgather(comm::view(std::span(piece)), comm::view(std::span(by_rank)));
+        if (spools.front()) deal(by_rank, rows, ranks, spools);
+    });
+    return series_of(std::move(spools), ranks, mine.rows());
+}
+
+std::vector<RankSeries> gather_largest(comm::Communicator& control, const Spool& mine) {
+    auto spools = kept_spools(control, mine.columns(), 1, mine.rows());
+    std::vector<double> largest;
+    pieces_of(mine, mine.columns(), [&](const std::vector<double>& piece, std::size_t rows) {
+        largest = piece;
+        control.allreduce(comm::view(std::span(largest)), comm::ReduceOp::max);
+        if (spools.front()) deal(largest, rows, 1, spools);
+    });
+    return series_of(std::move(spools), 1, mine.rows());
+}
+
+RankSeries gather_sums(comm::Communicator& control, const Spool& mine, std::size_t column) {
+    const std::size_t ranks = control.world_size();
+    const auto kept = kept_spools(control, 1, 1, mine.rows()).front();
+    std::vector<double> some, by_rank;
+    pieces_of(mine, std::max(mine.columns(), ranks), [&](const std::vector<double>& piece, std::size_t rows) {
+        some.clear();
+        for (std::size_t row = 0; row < rows; ++row) some.push_back(piece[row * mine.columns() + column]);
+        by_rank.resize(rows * ranks);
+        control.allgather(comm::view(std::span(std::as_const(some))), comm::view(std::span(by_rank)));
+        for (std::size_t row = 0; kept && row < rows; ++row) {
+            double sum = 0;
+            for (std::size_t rank = 0; rank < ranks; ++rank) sum += by_rank[rank * rows + row];
+            kept->push({&sum, 1});
+        }
+    });
+    return {1, mine.rows(), kept};
+}
+
+std::vector<double> own_sums(const Spool& mine, std::size_t first) {
+    std::vector<double> sums(mine.columns(), 0.0);
+    const RankSeries all(mine.columns(), mine.rows(), {std::shared_ptr<const void>(), &mine});
+    all.visit(first, [&](std::span<const double> piece, std::size_t) {
+        for (std::size_t i = 0; i < piece.size(); ++i) sums[i % sums.size()] += piece[i];
+    });
+    return sums;
 }
 
 RankSeries columns_of(const Spool& spool, std::size_t first_column, std::size_t columns) {

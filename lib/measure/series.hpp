@@ -44,6 +44,17 @@ class RankSeries {
 /// Every column of the spools, which have equally many rows on all ranks. Collective, in pieces.
 std::vector<RankSeries> gather_spools(comm::Communicator& control, const Spool& mine);
 
+/// Of every column the largest of the ranks' values in each row: series of one column. Collective, in pieces;
+/// rows x ranks exist on no rank.
+std::vector<RankSeries> gather_largest(comm::Communicator& control, const Spool& mine);
+
+/// The sums over ranks of one column, added up in their order, so that they are the same to the bit however
+/// ranks lie. Collective, in pieces.
+RankSeries gather_sums(comm::Communicator& control, const Spool& mine, std::size_t column);
+
+/// Of every column of this rank's own spool the sum of the rows from `first` on.
+std::vector<double> own_sums(const Spool& mine, std::size_t first);
+
 /// Some columns of this rank's own spool, as if they were ranks.
 RankSeries columns_of(const Spool& spool, std::size_t first_column, std::size_t columns);
 
@@ -57,9 +68,5 @@ class SeriesMaker {
   private:
     std::shared_ptr<Spool> values_;
 };
-
-/// All ranks' steps, counted ones from `first` on, at most as many as every measurement may hold whole: for
-/// what is found of the beginning of a run.
-GatheredSteps beginning_of(const std::vector<RankSeries>& steps, std::size_t first);
 
 }  // namespace ranklab::measure

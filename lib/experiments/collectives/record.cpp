@@ -10,6 +10,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/collectives/tables.hpp"
 #include "experiments/shared/measurements.hpp"
+#include "experiments/shared/rank_keeper.hpp"
 #include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/verdicts.hpp"
@@ -233,9 +234,9 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     add_verdicts(run, sweep, options);
     mark_end(run, sweep, end);
     add_measurements(run, sweep, options, control);
+    RankKeeper keeper(control, results::kept_samples(options.text(results::kKeepSamples)));
     run.measurements.push_back(
-        by_rank(vocabulary::kPeakMemory, "run",
-                measure::gather_columns(control, {static_cast<double>(host::peak_rss_bytes())})));
+        keeper.of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes())));
     add_facts(run, sweep, options, library);
     add_late_rank(run, sweep, control);
     if (control.world_size() == 1)
@@ -245,6 +246,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
             "left out; start several ranks, such as mpirun -n 2");
     add_statistics(run);
     add_collectives_tables(run, sweep, options, library, control);
+    keeper.finish(run);
 }
 
 }  // namespace ranklab::experiments

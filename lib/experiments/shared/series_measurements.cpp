@@ -29,18 +29,13 @@ std::shared_ptr<const SpooledSamples> rows_from(const RankSeries& series, std::s
     return std::make_shared<SpooledSamples>(series, first);
 }
 
-stats::Summary summary_of(const results::SampleSource& samples) {
-    return stats::summarise(results::LargestOfRows(samples));
-}
-
 Measurement long_measurement(std::string_view name, const std::string& axis, const std::string& reduction,
                              const RankSeries& all, std::size_t warmup) {
     auto m = measurement_of(name, axis, reduction, all.ranks());
     if (!all.here()) return m;
     m.warmup = all.head(0, warmup).values;
-    const auto counted = rows_from(all, warmup);
-    m.summary = summary_of(*counted);
-    m.stream = counted;
+    m.summary = summary_from(all.ranks() == 1 ? all : max_over_ranks(all), warmup);
+    m.stream = rows_from(all, warmup);
     return m;
 }
 
@@ -75,6 +70,12 @@ Measurement rate(std::string_view name, const std::string& axis, const RankSerie
         name, axis, "sum", costs.here() ? rates.series() : RankSeries(1, costs.rows() - warmup, nullptr), 0);
     if (costs.here()) m.summary.mean = counts.sum(warmup) / slowest.sum(warmup);
     return m;
+}
+
+// The same however many ranks' samples are kept beside it: what is short is never streamed.
+stats::Summary summary_from(const RankSeries& one_column, std::size_t first) {
+    if (one_column.is_short()) return stats::summarise(one_column.head(first, one_column.rows()).values);
+    return stats::summarise(results::LargestOfRows(*rows_from(one_column, first)));
 }
 
 RankSeries max_over_ranks(const RankSeries& series) {

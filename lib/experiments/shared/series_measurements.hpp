@@ -23,6 +23,9 @@ results::Measurement one_column(std::string_view name, const std::string& axis, 
 results::Measurement rate(std::string_view name, const std::string& axis, const measure::RankSeries& counts,
                           const measure::RankSeries& costs, std::size_t warmup);
 
+/// Of a series of one column that is here, from `first` on.
+stats::Summary summary_from(const measure::RankSeries& one_column, std::size_t first);
+
 /// The rows' maxima over ranks; no rows where they are not here.
 measure::RankSeries max_over_ranks(const measure::RankSeries& series);
 

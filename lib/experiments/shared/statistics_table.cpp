@@ -29,6 +29,22 @@ std::vector<double> slowest(const std::vector<double>& rows, std::size_t columns
     return largest;
 }
 
+// Of all rows, or of as many as may be held: a warm-up that is longer would be none. By rows, not by samples:
+// how many ranks' samples are kept changes no number.
+std::vector<double> first_slowest(const Measurement& m) {
+    if (m.stream == nullptr) return slowest(m.samples, m.columns);
+    const std::size_t wanted = std::min(m.stream->rows(), results::kMostHeldSamples);
+    const std::size_t at_once = std::max<std::size_t>(1, results::kMostHeldSamples / m.columns);
+    std::vector<double> all, rows;
+    while (all.size() < wanted) {
+        rows.resize(std::min(at_once, wanted - all.size()) * m.columns);
+        m.stream->read(all.size(), rows);
+        const auto some = slowest(rows, m.columns);
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
 // One value a row, as the summary has it.
 struct Series {
     stats::MedianEstimate estimate;
@@ -40,22 +56,16 @@ Series series_of(const Measurement& m) {
     Series series;
     series.warmup_fixed = m.warmup.size() / m.columns;
     std::vector<double> beginning = slowest(m.warmup, m.columns);
-    if (m.stream != nullptr) {
+    const auto counted = first_slowest(m);
+    if (counted.size() < m.rows()) {
         const results::LargestOfRows source(*m.stream);
         series.estimate = stats::estimate_median(source);
         series.outliers = stats::outliers(source);
-        // A warm-up longer than what is held of a run would be none.
-        std::vector<double> rows(std::min(m.stream->rows(), results::kMostHeldSamples / m.columns) *
-                                 m.columns);
-        m.stream->read(0, rows);
-        const auto counted = slowest(rows, m.columns);
-        beginning.insert(beginning.end(), counted.begin(), counted.end());
     } else {
-        const auto counted = slowest(m.samples, m.columns);
         series.estimate = stats::estimate_median(counted);
         series.outliers = stats::outliers(counted);
-        beginning.insert(beginning.end(), counted.begin(), counted.end());
     }
+    beginning.insert(beginning.end(), counted.begin(), counted.end());
     series.warmup_detected = stats::warmup_end(beginning);
     return series;
 }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/overlap.hpp"
+#include "measure/spool.hpp"
 #include "results/rows.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/distributions.hpp"
@@ -18,7 +20,6 @@ namespace ranklab::experiments {
 namespace {
 
 using measure::RankSamples;
-using Steps = std::vector<std::vector<StepReductions>>;  // [step][rank]
 
 // A late rank is named when it comes last this often, and the others lose this share of a step to it.
 constexpr double kMostlyLast = 0.8;
@@ -27,6 +28,7 @@ constexpr double kNoticeableWait = 0.05;
 // of a thousand runs. Steps in a row are not independent, so a few of them never say it, however many ranks.
 constexpr double kByLuck = 0.001;
 constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
+constexpr std::size_t kFewestKept = 16;  // steps whose stamps are looked at, however many ranks there are
 
 double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
@@ -58,13 +60,7 @@ double median(const std::vector<double>& values) {
     return stats::quantile(values, 0.5);
 }
 
-std::vector<StepAnalysis> analyse_all(const Steps& steps) {
-    std::vector<StepAnalysis> all;
-    for (const auto& step : steps) all.push_back(analyse(step));
-    return all;
-}
-
-std::vector<double> packed(const std::vector<StepReductions>& steps) {
+std::vector<double> packed(std::span<const StepReductions> steps) {
     std::vector<double> values;
     for (const auto& step : steps) {
         values.insert(values.end(), {step.backward_begin, step.backward_end});
@@ -95,7 +91,9 @@ OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
                        longest(probe.backward_without),
                        {},
                        {}};
-    const auto analyses = analyse_all(gather_reductions(probe.reductions, control));
+    std::vector<StepAnalysis> analyses;
+    visit_reductions(probe.reductions, control,
+                     [&](const auto& by_rank) { analyses.push_back(analyse(by_rank)); });
     pairs.total = column(analyses, [](const auto& s) { return s.transfer; });
     pairs.inside_backward = column(analyses, [](const auto& s) { return s.hidden; });
     return pairs;
@@ -131,26 +129,35 @@ void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicato
     if (!found.why_none.empty()) run.context.push_back({"communication", "no_overlap", found.why_none});
 }
 
-void add_reductions_table(results::Run& run, const Steps& steps, const std::vector<StepAnalysis>& analyses,
+// Of one reduction, a value a step.
+struct BucketTimes {
+    std::vector<double> ready_at, waited, took;
+};
+
+// Of each reduction of a step: folded over ranks as soon as the step is here.
+void add_step(std::vector<BucketTimes>& buckets, const std::vector<StepReductions>& by_rank,
+              const StepAnalysis& analysis) {
+    buckets.resize(analysis.transfers.size());
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+        double first = 0;
+        double longest = 0;
+        for (const auto& rank : by_rank) {
+            first = std::max(first, rank.reductions[i].ready - rank.backward_begin);
+            longest = std::max(longest, whole_time(rank.reductions[i]));
+        }
+        buckets[i].ready_at.push_back(first);
+        buckets[i].waited.push_back(longest - analysis.transfers[i]);
+        buckets[i].took.push_back(analysis.transfers[i]);
+    }
+}
+
+void add_reductions_table(results::Run& run, const std::vector<BucketTimes>& buckets,
                           const CommunicationFacts& facts) {
     const auto whole = [](std::size_t count) { return static_cast<std::int64_t>(count); };
     results::Rows table("communication");
-    for (std::size_t i = 0; i < facts.bucket_bytes.size(); ++i) {
-        std::vector<double> ready_at, waited, took;
-        for (std::size_t s = 0; s < steps.size(); ++s) {
-            double first = 0;
-            double longest = 0;
-            for (const auto& rank : steps[s]) {
-                first = std::max(first, rank.reductions[i].ready - rank.backward_begin);
-                longest = std::max(longest, whole_time(rank.reductions[i]));
-            }
-            ready_at.push_back(first);
-            waited.push_back(longest - analyses[s].transfers[i]);
-            took.push_back(analyses[s].transfers[i]);
-        }
+    for (std::size_t i = 0; i < facts.bucket_bytes.size(); ++i)
         table.add({whole(i), whole(facts.bucket_parameters[i]), whole(facts.bucket_bytes[i]),
-                   median(ready_at), median(waited), median(took)});
-    }
+                   median(buckets[i].ready_at), median(buckets[i].waited), median(buckets[i].took)});
     run.tables.push_back(std::move(table).table());
 }
 
@@ -173,31 +180,25 @@ struct Excess {
 };
 
 // For each rank the phase that is longest against the same phase of the other ranks.
-std::vector<Excess> excesses_of(const measure::GatheredSteps& steps) {
-    std::vector<Excess> worst(steps.step.ranks, {"none", 0});
-    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
+std::vector<Excess> excesses_of(const RankSamples& medians) {
+    std::vector<Excess> worst(medians.ranks, {"none", 0});
+    for (std::size_t phase = 0; phase < medians.rows(); ++phase) {
         if (base::kPhaseNames[phase] == "sync") continue;
-        const auto& samples = steps.phases[phase];
-        std::vector<double> medians;
-        for (std::size_t rank = 0; rank < samples.ranks; ++rank) {
-            std::vector<double> values;
-            for (std::size_t row = 0; row < samples.rows(); ++row) values.push_back(samples.at(row, rank));
-            medians.push_back(median(values));
-        }
-        const double all = std::accumulate(medians.begin(), medians.end(), 0.0);
-        for (std::size_t rank = 0; rank < samples.ranks; ++rank) {
-            const double others = (all - medians[rank]) / static_cast<double>(samples.ranks - 1);
-            const double excess = medians[rank] - others;
+        double all = 0;
+        for (std::size_t rank = 0; rank < medians.ranks; ++rank) all += medians.at(phase, rank);
+        for (std::size_t rank = 0; rank < medians.ranks; ++rank) {
+            const double own = medians.at(phase, rank);
+            const double excess = own - (all - own) / static_cast<double>(medians.ranks - 1);
             if (excess > worst[rank].seconds) worst[rank] = {std::string(base::kPhaseNames[phase]), excess};
         }
     }
     return worst;
 }
 
-void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
-                 const measure::GatheredSteps& steps, const std::vector<std::string>& hosts) {
+void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, const StepMedians& medians,
+                 const std::vector<std::string>& hosts) {
     const Lateness lateness = lateness_of(analyses, hosts.size());
-    const auto excesses = excesses_of(steps);
+    const auto excesses = excesses_of(medians.phases);
     results::Rows table("waiting");
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
         table.add({static_cast<std::int64_t>(rank), hosts[rank], lateness.waited[rank],
@@ -210,7 +211,7 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses,
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
         if (rank != late) lost = std::max(lost, lateness.waited[rank]);
     if (!mostly_last(*most, analyses.size(), hosts.size())) return;
-    if (lost < kNoticeableWait * median(steps.step.max_over_ranks())) return;
+    if (lost < kNoticeableWait * medians.step) return;
     run.context.push_back({"communication", "late_rank", fmt::to_string(late)});
     run.warnings.push_back(fmt::format(
         "rank {} on {} came last in {} of {} steps, and others waited up to {:.1f} ms a step for it; {}",
@@ -263,26 +264,33 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
     return result;
 }
 
-std::vector<std::vector<StepReductions>> gather_reductions(const std::vector<StepReductions>& mine,
-                                                           comm::Communicator& control) {
+void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
+                      const std::function<void(const std::vector<StepReductions>& by_rank)>& take) {
     const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
-    if (reductions == 0) return {};  // the same on all ranks: they run one strategy
+    if (reductions == 0) return;  // the same on all ranks: they run one strategy
     std::vector<StepReductions> alike;
     std::copy_if(mine.begin(), mine.end(), std::back_inserter(alike),
                  [reductions](const auto& step) { return step.reductions.size() == reductions; });
-    const RankSamples all = measure::gather_columns(control, packed(alike));
+    const auto ranks = static_cast<std::size_t>(control.world_size());
     const std::size_t rows = 2 + 4 * reductions;
-    std::vector<std::vector<StepReductions>> steps(alike.size());
-    for (std::size_t step = 0; step < alike.size(); ++step) {
-        for (std::size_t rank = 0; rank < all.ranks; ++rank)
-            steps[step].push_back(unpacked(all, step * rows, rank, reductions));
+    const std::size_t steps = std::min(alike.size(), std::max(kFewestKept, measure::kMostHeldValues / ranks));
+    const std::size_t at_once = std::max<std::size_t>(1, measure::kMostHeldValues / (rows * ranks));
+    for (std::size_t first = 0; first < steps; first += at_once) {
+        const std::size_t count = std::min(at_once, steps - first);
+        const RankSamples all =
+            measure::gather_columns(control, packed(std::span(alike).subspan(first, count)));
+        for (std::size_t step = 0; step < count; ++step) {
+            std::vector<StepReductions> by_rank;
+            for (std::size_t rank = 0; rank < ranks; ++rank)
+                by_rank.push_back(unpacked(all, step * rows, rank, reductions));
+            take(by_rank);
+        }
     }
-    return steps;
 }
 
 void add_communication(results::Run& run, const std::vector<StepReductions>& mine, const OverlapProbe& probe,
-                       const CommunicationFacts& facts, const measure::GatheredSteps& steps,
-                       const std::string& host, comm::Communicator& control) {
+                       const CommunicationFacts& facts, const StepMedians& medians, const std::string& host,
+                       comm::Communicator& control) {
     const auto hosts = comm::gather_texts(control, host);
     const auto count = [&run](const char* name, double value) {
         run.measurements.push_back(one_column(name, "run", "none", {value}));
@@ -293,11 +301,15 @@ void add_communication(results::Run& run, const std::vector<StepReductions>& min
               std::accumulate(facts.bucket_bytes.begin(), facts.bucket_bytes.end(), std::size_t{0})));
     if (control.world_size() == 1) return;
     add_overlap(run, probe, control);
-    const auto stamped = gather_reductions(mine, control);
-    if (stamped.empty()) return;
-    const auto analyses = analyse_all(stamped);
-    add_reductions_table(run, stamped, analyses, facts);
-    add_waiting(run, analyses, steps, hosts);
+    std::vector<StepAnalysis> analyses;
+    std::vector<BucketTimes> buckets;
+    visit_reductions(mine, control, [&](const auto& by_rank) {
+        analyses.push_back(analyse(by_rank));
+        add_step(buckets, by_rank, analyses.back());
+    });
+    if (analyses.empty()) return;
+    add_reductions_table(run, buckets, facts);
+    add_waiting(run, analyses, medians, hosts);
 }
 
 }  // namespace ranklab::experiments

@@ -3,6 +3,7 @@
 // stamps.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,10 +46,11 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 /// many that it would happen to no rank of a thousand runs whose ranks are alike.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
-/// Gathers the steps that have as many reductions as the last one (the first ones may have had other
-/// buckets). Collective; [step][rank], the same on all ranks.
-std::vector<std::vector<StepReductions>> gather_reductions(const std::vector<StepReductions>& mine,
-                                                           comm::Communicator& control);
+/// Calls `take` with each step of all ranks, by rank, of those that have as many reductions as the last one
+/// (the first ones may have had other buckets). Collective, in pieces of a few steps: never are all of them
+/// in memory. Of many ranks the first steps alone, so that what is kept of each rank's stays bounded.
+void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
+                      const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
 /// Pairs of steps, with communication and with the same arithmetic without it; each is this rank's time.
 struct OverlapProbe {
@@ -64,10 +66,16 @@ struct CommunicationFacts {
     std::vector<std::size_t> bucket_parameters;
 };
 
+/// Medians over counted steps.
+struct StepMedians {
+    measure::RankSamples phases;  ///< a row a phase, in base::Phase's order; a column a rank
+    double step = 0;              ///< of the slowest ranks' steps
+};
+
 /// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting` (a row a
 /// rank), and of a late rank a fact and a warning that names it, its host and its phase.
 void add_communication(results::Run& run, const std::vector<StepReductions>& mine, const OverlapProbe& probe,
-                       const CommunicationFacts& facts, const measure::GatheredSteps& steps,
-                       const std::string& host, comm::Communicator& control);
+                       const CommunicationFacts& facts, const StepMedians& medians, const std::string& host,
+                       comm::Communicator& control);
 
 }  // namespace ranklab::experiments

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/text.hpp"
+#include "base/number_ranges.hpp"
 #include "comm/exchange.hpp"
 #include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
@@ -44,7 +44,7 @@ std::vector<int> ranks_unlike_rank_0(const std::vector<std::int64_t>& all, std::
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {
-    return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::compact_ranges(ranks));
+    return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::few_ranges(ranks));
 }
 
 std::string times_text(std::int64_t count) {

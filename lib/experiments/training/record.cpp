@@ -6,9 +6,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/shared/rank_keeper.hpp"
 #include "experiments/shared/series_measurements.hpp"
 #include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
@@ -22,14 +24,8 @@
 namespace ranklab::experiments {
 namespace {
 
-using measure::RankSamples;
 using measure::RankSeries;
 using results::Measurement;
-
-// One value per rank of the whole run.
-Measurement per_rank(std::string_view name, comm::Communicator& control, double mine) {
-    return by_rank(name, "run", measure::gather_columns(control, {mine}));
-}
 
 // Of sync it is what is exposed: blocking strategies expose all their communication.
 std::string_view phase_measurement(base::Phase phase) {
@@ -39,25 +35,21 @@ std::string_view phase_measurement(base::Phase phase) {
 }
 
 // Work that a rank does itself, without waiting for others.
-double imbalance(const std::vector<RankSeries>& steps, std::size_t warmup) {
-    std::vector<double> busy(steps.front().ranks(), 0.0);
-    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase) {
-        if (base::kPhaseNames[phase] == "sync") continue;
-        const auto means = steps[1 + phase].mean_over_rows(warmup);
-        for (std::size_t rank = 0; rank < busy.size(); ++rank) busy[rank] += means[rank];
-    }
-    return stats::load_imbalance(busy);
+double imbalance(const std::vector<double>& own, std::size_t rows, comm::Communicator& control) {
+    double busy = 0;
+    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase)
+        if (base::kPhaseNames[phase] != "sync" && rows > 0) busy += own[1 + phase] / base::real(rows);
+    return stats::load_imbalance(measure::gather_columns(control, {busy}).values);
 }
 
 // What line_profiler shows of a script, of the phases of the counted steps: means over ranks, so that the
-// rows add up to the step.
-void add_phase_table(results::Run& run, const TrainingRecord& record, const std::vector<RankSeries>& all,
-                     std::size_t warmup) {
-    const auto total = [&](const RankSeries& series) {
-        return series.sum(warmup) / static_cast<double>(series.ranks());
-    };
+// rows add up to the step. `own`: this rank's sums.
+void add_phase_table(results::Run& run, const TrainingRecord& record, const std::vector<double>& own,
+                     std::size_t warmup, comm::Communicator& control) {
+    const auto sums = measure::gather_columns(control, own).sum_over_ranks();
+    const auto total = [&](std::size_t column) { return sums[column] / base::real(control.world_size()); };
     const auto steps = static_cast<std::int64_t>(record.steps.rows() - warmup);
-    const double whole = total(all.front());
+    const double whole = total(0);
     if (steps == 0) return;
     results::Rows table("phases");
     const auto add = [&](std::string_view name, double seconds) {
@@ -68,7 +60,7 @@ void add_phase_table(results::Run& run, const TrainingRecord& record, const std:
     double rest = whole;
     for (const base::Phase p : record.phases) {
         const auto index = static_cast<std::size_t>(p);
-        rest -= add(base::kPhaseNames[index], total(all[1 + index]));
+        rest -= add(base::kPhaseNames[index], total(1 + index));
     }
     add("other", rest);
     add("step", whole);
@@ -77,13 +69,18 @@ void add_phase_table(results::Run& run, const TrainingRecord& record, const std:
 
 // The loader's threads work beside the steps: what data_time_s does not show. A set that has nothing to
 // decode or to augment has no measurement of it.
-void add_reading(results::Run& run, const std::vector<RankSeries>& notes, std::size_t warmup) {
+void add_reading(results::Run& run, const TrainingRecord& record, std::size_t warmup, RankKeeper& keeper) {
+    static_assert(kReadTime == 0 && kDecodeTime == 1 && kAugmentTime == 2);
+    const auto mine = measure::columns_of(record.notes, kReadTime, 3);
+    const auto all = keeper.series(*mine.spool());
+    const auto longest = keeper.largest(measure::own_sums(*mine.spool(), 0));
     const auto add = [&](const char* name, Note note) {
-        run.measurements.push_back(by_rank(name, "step", notes[note], warmup));
+        if (note != kReadTime && !(longest[note] > 0)) return;
+        run.measurements.push_back(keeper.by_rank(name, "step", all[note], *mine.spool(), note, warmup));
     };
     add("loader_read_time_s", kReadTime);
-    if (notes[kDecodeTime].sum(0) > 0) add("loader_decode_time_s", kDecodeTime);
-    if (notes[kAugmentTime].sum(0) > 0) add("loader_augment_time_s", kAugmentTime);
+    add("loader_decode_time_s", kDecodeTime);
+    add("loader_augment_time_s", kAugmentTime);
 }
 
 // Each replica's own time, in each step.
@@ -101,28 +98,41 @@ std::size_t warmup_rows(const TrainingRecord& record) {
     return std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.rows());
 }
 
-void add_step_measurements(results::Run& run, const TrainingRecord& record,
-                           const std::vector<RankSeries>& notes, const std::string& host,
-                           comm::Communicator& control) {
-    const auto steps = measure::gather_spools(control, record.steps);
+// Of as many counted steps as may be held.
+StepMedians medians_of(const TrainingRecord& record, const RankSeries& steps, std::size_t warmup,
+                       comm::Communicator& control) {
+    const auto median = [&](const RankSeries& one) {
+        return stats::quantile(one.head(warmup, measure::kMostHeldValues).values, 0.5);
+    };
+    std::vector<double> mine;
+    for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase)
+        mine.push_back(median(measure::columns_of(record.steps, 1 + phase, 1)));
+    return {measure::gather_columns(control, mine), median(max_over_ranks(steps))};
+}
+
+void add_step_measurements(results::Run& run, const TrainingRecord& record, const std::string& host,
+                           comm::Communicator& control, RankKeeper& keeper) {
+    const auto steps = keeper.series(record.steps);
     const std::size_t warmup = warmup_rows(record);
-    run.measurements.push_back(by_rank(vocabulary::kStepTime, "step", steps.front(), warmup));
-    for (const base::Phase phase : record.phases) {
-        run.measurements.push_back(
-            by_rank(phase_measurement(phase), "step", steps[1 + static_cast<std::size_t>(phase)], warmup));
-    }
-    add_reading(run, notes, warmup);
-    add_phase_table(run, record, steps, warmup);
+    const auto add = [&](std::string_view name, std::size_t column) {
+        run.measurements.push_back(keeper.by_rank(name, "step", steps[column], record.steps, column, warmup));
+    };
+    add(vocabulary::kStepTime, 0);
+    for (const base::Phase phase : record.phases)
+        add(phase_measurement(phase), 1 + static_cast<std::size_t>(phase));
+    add_reading(run, record, warmup, keeper);
+    const auto own = measure::own_sums(record.steps, warmup);
+    add_phase_table(run, record, own, warmup, control);
     add_replica_times(run, record, warmup);
     if (run.valid && warmup < record.steps.rows()) {
         const auto counts = measure::columns_of(record.notes, kTrueCount, 1);
         run.measurements.push_back(rate(vocabulary::kThroughput, "step", counts, steps.front(), warmup));
     }
-    run.measurements.push_back(
-        one_column(vocabulary::kLoadImbalance, "run", "max/mean-1", {imbalance(steps, warmup)}));
+    run.measurements.push_back(one_column(vocabulary::kLoadImbalance, "run", "max/mean-1",
+                                          {imbalance(own, record.steps.rows() - warmup, control)}));
     if (run.valid && !record.reductions.empty())
         add_communication(run, record.reductions, record.probe, record.facts,
-                          measure::beginning_of(steps, warmup), host, control);
+                          medians_of(record, steps.front(), warmup, control), host, control);
 }
 
 // Sums over ranks by the global batch: the mean over its samples.
@@ -131,23 +141,20 @@ RankSeries global_losses(const TrainingRecord& record, const RankSeries& sums) {
     const auto counts = measure::columns_of(record.notes, kGlobalCount, 1);
     measure::SeriesMaker losses;
     sums.visit(0, [&](std::span<const double> piece, std::size_t row) {
-        const auto divisors = counts.head(row, piece.size() / sums.ranks()).values;
-        for (std::size_t i = 0; i < divisors.size(); ++i) {
-            const auto ranks = piece.subspan(i * sums.ranks(), sums.ranks());
-            losses.push(std::accumulate(ranks.begin(), ranks.end(), 0.0) / divisors[i]);
-        }
+        const auto divisors = counts.head(row, piece.size()).values;
+        for (std::size_t i = 0; i < divisors.size(); ++i) losses.push(piece[i] / divisors[i]);
     });
     return losses.series();
 }
 
-void add_losses(results::Run& run, const TrainingRecord& record, const std::vector<RankSeries>& notes) {
+void add_losses(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
     const auto add = [&](std::string_view name, const char* reduction, const RankSeries& all) {
         run.measurements.push_back(one_column(name, "step", reduction, all, warmup_rows(record)));
     };
-    add(vocabulary::kLoss, "mean", global_losses(record, notes[kLossSum]));
+    const auto sums = measure::gather_sums(control, record.notes, kLossSum);
+    add(vocabulary::kLoss, "mean", global_losses(record, sums));
     const auto rates = measure::columns_of(record.notes, kRate, 1);
-    add(vocabulary::kLearningRate, "none",
-        notes[kLossSum].here() ? rates : RankSeries(1, rates.rows(), nullptr));
+    add(vocabulary::kLearningRate, "none", sums.here() ? rates : RankSeries(1, rates.rows(), nullptr));
     std::vector<double> validation_loss;
     std::vector<double> accuracy;
     for (const auto& epoch : record.epochs) {
@@ -164,19 +171,19 @@ double rate_of(const EpochRow& row, double time_s, bool valid) {
     return valid && time_s > 0 ? static_cast<double>(row.samples) / time_s : stats::kNone;
 }
 
-void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
+void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communicator& control,
+                RankKeeper& keeper) {
     std::vector<double> mine, my_sums, my_evaluations;
     for (const auto& epoch : record.epochs) {
         mine.push_back(epoch.time_s);
         my_sums.push_back(epoch.loss_sum);
         my_evaluations.push_back(epoch.validation_time_s);
     }
-    const RankSamples times = measure::gather_columns(control, mine);
     const auto sums = measure::gather_columns(control, my_sums).sum_over_ranks();
-    run.measurements.push_back(by_rank(vocabulary::kEpochTime, "epoch", times));
+    run.measurements.push_back(keeper.by_rank(vocabulary::kEpochTime, "epoch", mine));
 
     const auto evaluations = measure::gather_columns(control, my_evaluations).max_over_ranks();
-    const auto longest = times.max_over_ranks();
+    const auto longest = keeper.largest(mine);
     results::Rows table("epochs");
     for (const auto& row : record.epochs) {
         const auto i = table.size();
@@ -199,9 +206,10 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
 }
 
 // Where the kernel did not let the mark begin anew, a peak no higher than the trial's may be the trial's.
-void add_peak_memory(results::Run& run, const TrialMemory& trial, comm::Communicator& control) {
+void add_peak_memory(results::Run& run, const TrialMemory& trial, comm::Communicator& control,
+                     RankKeeper& keeper) {
     const std::int64_t peak = std::max(trial.before, host::peak_rss_bytes());
-    run.measurements.push_back(per_rank(vocabulary::kPeakMemory, control, static_cast<double>(peak)));
+    run.measurements.push_back(keeper.of_run(vocabulary::kPeakMemory, static_cast<double>(peak)));
     std::int64_t hidden = peak <= trial.with ? 1 : 0;
     control.allreduce(comm::view(std::span(&hidden, 1)), comm::ReduceOp::max);
     if (hidden != 0)
@@ -209,6 +217,15 @@ void add_peak_memory(results::Run& run, const TrialMemory& trial, comm::Communic
             "{} is that of the trial of both memory formats, which this kernel does not forget; name a "
             "format to measure the training's own",
             vocabulary::kPeakMemory));
+}
+
+// One rank's speaks for all: the same mends them.
+void add_trouble(results::Run& run, const TrainingRecord& record, comm::Communicator& control) {
+    auto all = comm::gather_texts(control, record.steps.trouble() + record.notes.trouble());
+    std::erase(all, "");
+    if (all.empty()) return;
+    run.warnings.push_back(
+        all.size() == 1 ? all.front() : fmt::format("{} (so on {} more ranks)", all.front(), all.size() - 1));
 }
 
 }  // namespace
@@ -227,27 +244,27 @@ std::string how_far(const TrainingRecord& record) {
 }
 
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
-              const std::string& host, comm::Communicator& control) {
+              const std::string& host, comm::Communicator& control, results::KeptSamples kept) {
+    RankKeeper keeper(control, kept);
     fill_verdicts(run, verdicts);
     if (run.valid && record.end.at_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far(record));
     }
     add_convergence(run, record.convergence, "steps", record.least_steps);
-    const auto notes = measure::gather_spools(control, record.notes);
-    add_step_measurements(run, record, notes, host, control);
-    add_epochs(run, record, control);
-    if (record.computes) add_losses(run, record, notes);
+    add_step_measurements(run, record, host, control, keeper);
+    add_epochs(run, record, control, keeper);
+    if (record.computes) add_losses(run, record, control);
     if (!record.checkpoint_times.empty())
-        run.measurements.push_back(by_rank("checkpoint_time_s", "checkpoint",
-                                           measure::gather_columns(control, record.checkpoint_times)));
+        run.measurements.push_back(
+            keeper.by_rank("checkpoint_time_s", "checkpoint", record.checkpoint_times));
     if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
-        run.measurements.push_back(per_rank("time_to_first_step_s", control, record.time_to_first_step_s));
-    add_peak_memory(run, record.trial, control);
-    for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
-        if (!trouble.empty()) run.warnings.push_back(trouble);
-    run.measurements.push_back(per_rank(vocabulary::kThreadCount, control, host::thread_count()));
+        run.measurements.push_back(keeper.of_run("time_to_first_step_s", record.time_to_first_step_s));
+    add_peak_memory(run, record.trial, control, keeper);
+    add_trouble(run, record, control);
+    run.measurements.push_back(keeper.of_run(vocabulary::kThreadCount, host::thread_count()));
     add_statistics(run);
+    keeper.finish(run);
     mark_stopped(run, record.end.signal,
                  fmt::format("{}: the numbers cover what was done{}", how_far(record),
                              record.end.has_checkpoint && record.end.missing.empty()

@@ -14,6 +14,7 @@
 #include "measure/phase_recorder.hpp"
 #include "measure/schedule.hpp"
 #include "measure/spool.hpp"
+#include "results/kept_samples.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
@@ -78,7 +79,8 @@ struct TrainingRecord {
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
 /// `host` is this rank's.
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
-              const std::string& host, comm::Communicator& control);
+              const std::string& host, comm::Communicator& control,
+              results::KeptSamples kept = results::KeptSamples::all);
 
 /// "after 57 of 200 steps", "after all 200 steps, before the evaluation was made".
 std::string how_far(const TrainingRecord& record);

@@ -19,8 +19,9 @@ constexpr std::size_t kMostMarked = 1200;
 constexpr std::size_t kMostListed = 30;  // outliers in a table
 
 Number sample_of(double value, std::size_t step, const Run& run) {
-    return derived(value, fmt::format("largest over ranks of samples/{}[{}, :], run {}",
-                                      vocabulary::kStepTime, step, run.id));
+    const bool by_rank = run.find(vocabulary::kStepTime)->columns > 1;
+    return derived(value, fmt::format("{}samples/{}[{}{}], run {}", by_rank ? "largest over ranks of " : "",
+                                      vocabulary::kStepTime, step, by_rank ? ", :" : "", run.id));
 }
 
 // Samples beyond the fences, with the steps they are of.

@@ -11,6 +11,7 @@
 #include "report/formats/json_dump.hpp"
 #include "report/formats/parts.hpp"
 #include "report/model/values.hpp"
+#include "results/kept_samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
@@ -31,6 +32,16 @@ class Trace {
             const Measurement* steps = run.find(whole->name);
             if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
             const std::size_t all = stored.find(whole->name)->rows();
+            if (const auto why = results::why_no_rank_samples(run); !why.empty()) {
+                untold_ = why;
+                told_.push_back({{"run", run.id},
+                                 {"of", whole->name},
+                                 {"drawn", 0},
+                                 {"stored", 0},
+                                 {"why", "not known of each rank: " + why}});
+                continue;
+            }
+            drew_ = true;
             const auto pids = name_processes(run, steps->columns);
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
                 add_rank(run, *steps, *whole, rank, std::min(all, most_steps_), pids.at(rank));
@@ -42,6 +53,9 @@ class Trace {
     }
 
     Json told() const { return told_; }
+    bool drew() const { return drew_; }
+    /// Why a run has no times of each rank; "" where all have, or none has times at all.
+    const std::string& untold() const { return untold_; }
 
   private:
     // What a long run has in its file, as far as it is drawn.
@@ -55,13 +69,19 @@ class Trace {
         return run;
     }
 
+    // They lie in the order of ranks; a search for each would be quadratic in them.
+    static std::vector<results::HostRow>::const_iterator row_of(const Run& run, std::size_t rank) {
+        if (rank < run.hosts.size() && run.hosts[rank].rank == static_cast<int>(rank))
+            return run.hosts.begin() + static_cast<std::ptrdiff_t>(rank);
+        return std::ranges::find(run.hosts, static_cast<int>(rank), &results::HostRow::rank);
+    }
+
     // A process for each host that has ranks, in the order of ranks.
     std::vector<std::size_t> name_processes(const Run& run, std::size_t ranks) {
         std::map<std::string, std::size_t> of_host;
         std::vector<std::size_t> pids(ranks, 0);
         for (std::size_t rank = 0; rank < ranks; ++rank) {
-            const auto row = std::ranges::find_if(
-                run.hosts, [&](const auto& one) { return one.rank == static_cast<int>(rank); });
+            const auto row = row_of(run, rank);
             const bool known = row != run.hosts.end();
             const std::string host = known ? row->host : "unknown host";
             const auto [place, fresh] = of_host.try_emplace(host, processes_);
@@ -126,8 +146,9 @@ class Trace {
     std::size_t most_steps_;
     const model::Sink& sink_;
     std::size_t processes_ = 1;  // pid 0 is the idle task's
-    std::string between_ = "\n";
+    std::string between_ = "\n", untold_;
     Json told_ = Json::array();
+    bool drew_ = false;
 };
 
 // Of all of them the newest alone. How many there were.
@@ -147,6 +168,11 @@ void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, c
     sink("{\"traceEvents\":[");
     Trace trace(most_steps, sink);
     const std::size_t met = visit(runs, [&](const Run& run) { trace.add(run); });
+    if (!trace.drew() && !trace.untold().empty())
+        throw base::OptionError(
+            fmt::format("a trace is made of the times of each rank, which are not known: {}; choose others",
+                        trace.untold()),
+            {"where", "run"});
     if (trace.told().empty() && met > 0)
         throw base::OptionError(
             fmt::format("a trace is made of the times of steps or repetitions, and {} {} none; choose others",

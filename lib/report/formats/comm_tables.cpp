@@ -26,7 +26,7 @@ using results::Run;
 using results::Table;
 
 constexpr std::size_t kTime = 7, kRate = 6;  // nccl-tests' widths
-constexpr std::size_t kMostRanks = 64;
+constexpr std::size_t kMostRanks = 8;        // more would not be one screen
 
 std::string columns(const std::vector<double>& values) {
     std::string text;

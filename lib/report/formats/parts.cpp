@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <future>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "base/one_line.hpp"
@@ -124,6 +127,43 @@ std::string plain(double value) {
     return plain(value, value, 0);
 }
 
+namespace {
+
+// Of a table with a row a rank: by this column the ranks that are to be looked at come first.
+std::string_view worst_by(const results::Table& table) {
+    static constexpr std::pair<std::string_view, std::string_view> kColumns[] = {
+        {"io_ranks", "job_s"}, {"waiting", "came_last_share"}, {"job_use", "cpu_s"}, {"clocks", "late_us"}};
+    for (const auto& [name, column] : kColumns)
+        if (table.name == name) return column;
+    return {};
+}
+
+struct ChosenRows {
+    std::vector<std::size_t> rows;
+    std::string by = {};  // the column that chose them; "": they are the first ones
+};
+
+// All where there is room for them; else the five worst ranks, or the first rows.
+ChosenRows chosen_rows(const results::Table& table, std::size_t rows, std::size_t most) {
+    constexpr std::size_t kWorst = 5;
+    ChosenRows chosen{std::vector<std::size_t>(rows)};
+    std::iota(chosen.rows.begin(), chosen.rows.end(), std::size_t{0});
+    const std::string by(worst_by(table));
+    const auto* values = table.find<double>(by);
+    if (rows > most && values != nullptr) {
+        chosen.by = by;
+        const auto order = [&](std::size_t row) {
+            return std::isnan((*values)[row]) ? -HUGE_VAL : (*values)[row];
+        };
+        std::ranges::stable_sort(chosen.rows, std::greater(), order);
+        most = std::min(most, kWorst);
+    }
+    chosen.rows.resize(std::min(rows, most));
+    return chosen;
+}
+
+}  // namespace
+
 std::string stored_table(const results::Table& table, const std::string& title, std::size_t most_rows,
                          const model::HowTo& how_to,
                          const std::function<std::string(const std::string&)>& head_of,
@@ -136,16 +176,20 @@ std::string stored_table(const results::Table& table, const std::string& title, 
     }
     model::TextTable text(std::move(heads));
     const std::size_t rows = model::row_count(table);
-    for (std::size_t row = 0; row < std::min(rows, most_rows); ++row) {
+    const auto chosen = chosen_rows(table, rows, most_rows);
+    for (const std::size_t row : chosen.rows) {
         std::vector<std::string> cells;
         for (const auto& column : table.columns) cells.push_back(cell_of(column, row));
         text.add(std::move(cells));
     }
-    const std::string rest = rows > most_rows
-                                 ? fmt::format("  and {} more rows{}\n", rows - most_rows,
+    const std::string rest = rows > chosen.rows.size()
+                                 ? fmt::format("  and {} more rows{}\n", rows - chosen.rows.size(),
                                                how_to.all_rows.empty() ? "" : " (" + how_to.all_rows + ")")
                                  : "";
-    return fmt::format("{}\n{}{}\n", title, text.text(), rest);
+    const std::string which =
+        chosen.by.empty() ? ""
+                          : fmt::format(": the {} with the most {}", chosen.rows.size(), head_of(chosen.by));
+    return fmt::format("{}{}\n{}{}\n", title, which, text.text(), rest);
 }
 
 std::string benchy_lines(const results::Run& run) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
@@ -18,6 +19,7 @@
 #include "report/model/step_parts.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
+#include "results/kept_samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/series.hpp"
 
@@ -93,7 +95,7 @@ std::string where(const Run& run) {
     std::vector<std::string> parts;
     for (auto& [host, ids] : ranks) {
         std::ranges::sort(ids);
-        parts.push_back(fmt::format("{} (ranks {})", host, base::compact_ranges(ids)));
+        parts.push_back(fmt::format("{} (ranks {})", host, base::few_ranges(ids)));
     }
     if (parts.empty()) return "unknown";
     return fmt::format("{} rank(s) on {} host(s): {}; {}", run.hosts.size(), ranks.size(),
@@ -162,7 +164,8 @@ std::string resources(const Run& run) {
     if (const Measurement* m = run.find(vocabulary::kPeakMemory); m != nullptr && m->summary.n > 0)
         text += screen_line("peak memory",
                             fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
-    return text + threads(run);
+    const auto why = results::why_no_rank_summaries(run);
+    return text + threads(run) + screen_line("each rank", why.empty() ? "" : "not known: " + why);
 }
 
 // Of the whole, the parts that are known.
@@ -226,8 +229,8 @@ std::string series(const Run& run) {
 
 // What stands elsewhere: in the line `outliers`, or in the answer of comm; or is for who looks into the file.
 bool is_shown_elsewhere(const results::Table& table) {
-    static constexpr std::array kNames{"statistics",  "order",   "messages",
-                                       "nonblocking", "buckets", "guidelines"};
+    static constexpr std::array kNames{
+        "statistics", "order", "messages", "nonblocking", "buckets", "guidelines", results::kRankSummaries};
     return std::ranges::find(kNames, table.name) != kNames.end();
 }
 

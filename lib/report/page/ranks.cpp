@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
 
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "report/page/sections.hpp"
+#include "results/kept_samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
@@ -16,7 +20,9 @@ using results::Run;
 
 constexpr std::size_t kMostRuns = 3;
 constexpr std::size_t kMostNumbered = 32;  // more ranks are shown as a strip of colours, numbers in a table
-constexpr std::size_t kMostRows = 512;
+constexpr std::size_t kMostRows = 128;     // of the table; of more ranks it has the slowest
+constexpr std::size_t kSlowest = 16;
+constexpr std::size_t kMostCells = 256;  // of a strip; of more ranks a cell is several in a row
 
 constexpr double kFull = 0.1;  // of the whole time: so much more or less than the others has the full colour
 
@@ -25,17 +31,41 @@ struct Strip {
     std::string name;
     std::vector<double> means;
     double mean = 0;
-    double whole = 0;  // the mean of the time that it is a part of
+    double whole = 0;         // the mean of the time that it is a part of
+    bool summarised = false;  // the means are stored, and the samples are not
 };
+
+// Of a run that kept each rank's summary in place of its samples; none where it has none.
+std::vector<double> stored_means(const Run& run, std::string_view name) {
+    const results::Table* table = run.find_table(results::kRankSummaries);
+    if (table == nullptr) return {};
+    const auto* names = table->find<std::string>("measurement");
+    const auto* ranks = table->find<std::int64_t>("rank");
+    const auto* means = table->find<double>("mean");
+    if (names == nullptr || ranks == nullptr || means == nullptr) return {};
+    std::vector<double> by_rank;
+    for (std::size_t row = 0; row < model::row_count(*table); ++row) {
+        if ((*names)[row] != name || !std::cmp_equal((*ranks)[row], by_rank.size())) continue;
+        by_rank.push_back((*means)[row]);
+    }
+    return by_rank;
+}
+
+std::vector<double> means_of(const Measurement& m) {
+    std::vector<double> means(m.columns, 0);
+    m.visit([&](std::span<const double> rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            means[i % m.columns] += rows[i] / static_cast<double>(m.rows());
+    });
+    return means;
+}
 
 void add_strip(std::vector<Strip>& strips, const Run& run, std::string_view name, double whole) {
     const Measurement* m = run.find(name);
-    if (m == nullptr || m->columns < 2 || m->rows() == 0) return;
-    Strip strip{m->name, std::vector<double>(m->columns, 0), 0, whole};
-    m->visit([&](std::span<const double> rows) {
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            strip.means[i % m->columns] += rows[i] / static_cast<double>(m->rows());
-    });
+    if (m == nullptr || m->rows() == 0) return;
+    const bool summarised = m->columns < 2;
+    Strip strip{m->name, summarised ? stored_means(run, name) : means_of(*m), 0, whole, summarised};
+    if (strip.means.size() < 2) return;
     for (const double mean : strip.means) strip.mean += mean / static_cast<double>(strip.means.size());
     if (strip.whole == 0) strip.whole = strip.mean;
     strips.push_back(std::move(strip));
@@ -93,16 +123,28 @@ void add_waiting(List& cells, const Run& run, std::size_t rank, double whole, bo
 Data number_cell(const Strip& strip, std::size_t rank, const Run& run, bool coloured) {
     if (rank >= strip.means.size()) return Object{{"coloured", false}, {"words", List{}}};
     const auto number = figures::derived(
-        strip.means[rank],
-        fmt::format("mean over steps of samples/{}[:, {}], run {}", strip.name, rank, run.id));
+        strip.means[rank], strip.summarised ? fmt::format("tables/{}: mean of {} of rank {}, run {}",
+                                                          results::kRankSummaries, strip.name, rank, run.id)
+                                            : fmt::format("mean over steps of samples/{}[:, {}], run {}",
+                                                          strip.name, rank, run.id));
     Object cell = shade(strip.means[rank], strip);
     cell.insert({{"coloured", coloured}, {"words", words_data({number})}});
     return cell;
 }
 
+// All in their order, or the slowest first.
+std::vector<std::size_t> shown_ranks(const Strip& whole) {
+    std::vector<std::size_t> ranks(whole.means.size());
+    std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+    if (ranks.size() <= kMostRows) return ranks;
+    std::ranges::stable_sort(ranks, std::greater(), [&](std::size_t rank) { return whole.means[rank]; });
+    ranks.resize(kSlowest);
+    return ranks;
+}
+
 List by_rank(const Run& run, const std::vector<Strip>& strips, bool coloured) {
     List rows;
-    for (std::size_t rank = 0; rank < std::min(strips.front().means.size(), kMostRows); ++rank) {
+    for (const std::size_t rank : shown_ranks(strips.front())) {
         List cells;
         add_waiting(cells, run, rank, strips.front().whole, coloured);
         for (const auto& strip : strips) cells.push_back(number_cell(strip, rank, run, coloured));
@@ -113,20 +155,41 @@ List by_rank(const Run& run, const std::vector<Strip>& strips, bool coloured) {
 
 List colours_of(const Strip& strip, const Run& run) {
     List cells;
-    for (std::size_t rank = 0; rank < strip.means.size(); ++rank) {
-        Object cell = shade(strip.means[rank], strip);
-        cell.insert({{"rank", figures::cut(host_of(run, rank), 60)},
-                     {"seconds", fmt::format("{:.4g}", strip.means[rank])}});
+    const std::size_t at_once = (strip.means.size() + kMostCells - 1) / kMostCells;
+    for (std::size_t first = 0; first < strip.means.size(); first += at_once) {
+        const std::size_t last = std::min(first + at_once, strip.means.size()) - 1;
+        // Of several the one that is farthest off: none hides among the others.
+        std::size_t shown = first;
+        for (std::size_t rank = first; rank <= last; ++rank)
+            if (std::abs(strip.means[rank] - strip.mean) > std::abs(strip.means[shown] - strip.mean))
+                shown = rank;
+        Object cell = shade(strip.means[shown], strip);
+        const auto of = first == last ? "" : fmt::format(", the farthest off of ranks {}-{}", first, last);
+        cell.insert({{"rank", figures::cut(host_of(run, shown), 60) + of},
+                     {"seconds", fmt::format("{:.4g}", strip.means[shown])}});
         cells.push_back(cell);
     }
     return cells;
 }
 
+// In place of a figure that would need what the run did not keep.
+Data unknown_of(const Run& run, const std::string& title) {
+    const auto why = results::why_no_rank_summaries(run);
+    if (why.empty()) return false;
+    return Object{{"anchor", figures::plain_name(run.id)},
+                  {"ranks", fmt::to_string(run.hosts.size())},
+                  {"title", figures::cut(title, 200)},
+                  {"id", run.id},
+                  {"known", false},
+                  {"unknown", why}};
+}
+
 Data figure_of(const model::Group& group, const std::string& title, const PageInput& input) {
     const Run run = input.source.load(group.newest.id);
     const auto strips = strips_of(run);
-    if (strips.empty()) return false;
+    if (strips.empty()) return unknown_of(run, title);
     const std::size_t ranks = strips.front().means.size();
+    const std::size_t shown = ranks <= kMostRows ? ranks : kSlowest;
     const bool few = ranks <= kMostNumbered;
     List measurements;
     for (const auto& strip : strips)
@@ -137,11 +200,13 @@ Data figure_of(const model::Group& group, const std::string& title, const PageIn
                   {"ranks", fmt::to_string(ranks)},
                   {"title", figures::cut(title, 200)},
                   {"id", run.id},
+                  {"unknown", false},
+                  {"known", true},
                   {"strip", !few},
                   {"measurements", measurements},
                   {"waiting", run.find_table("waiting") != nullptr},
                   {"by_rank", by_rank(run, strips, few)},
-                  {"more", if_any(ranks > kMostRows ? fmt::to_string(ranks - kMostRows) : "")}};
+                  {"more", if_any(shown < ranks ? fmt::to_string(ranks - shown) : "")}};
 }
 
 }  // namespace

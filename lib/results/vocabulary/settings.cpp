@@ -26,6 +26,12 @@ Schema made_common_settings() {
         .text("label", "TEXT", "", "a name to find the run by")
         .elsewhere({"name", "tag"})
         .role(Role::bookkeeping)
+        .choice("keep-samples", {"all", "ranks", "summary"}, "all",
+                "what is stored of each step (io: repetition) beside its slowest rank's time. all: every "
+                "rank's; ranks: a summary of each rank; summary: nothing of ranks (docs/scale.md). No number "
+                "of the answer depends on it")
+        .elsewhere({"save-samples", "store-samples"})
+        .role(Role::bookkeeping)
         .integer(
             "warmup", {0, 1'000'000'000}, std::nullopt,
             "steps (io: repetitions, comm: calls of each message size) recorded but not counted (default: "

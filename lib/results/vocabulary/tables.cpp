@@ -51,6 +51,16 @@ constexpr Column kJobUse[] = {
     {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
 };
 
+constexpr Column kRankSummaries[] = {
+    {"measurement", text, "whose samples they sum up"},
+    {"rank", whole, "in the world"},
+    {"n", whole, "counted rows"},
+    {"median", number, "of this rank's; in the measurement's unit"},
+    {"mean", number, "of this rank's"},
+    {"min", number, "of this rank's"},
+    {"max", number, "of this rank's"},
+};
+
 constexpr Column kStartUp[] = {
     {"part", text, "what the process did, in this order"},
     {"mean_s", number, "mean over ranks; their sum is the ranks' mean time to the first step"},
@@ -389,7 +399,8 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"epochs", "an epoch", kEpochs},
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},
-    {"job_use", "a rank", kJobUse},
+    {"job_use", "a rank (keep-samples summary: a host, its first rank)", kJobUse},
+    {"rank_summaries", "a rank of a measurement (keep-samples: ranks)", kRankSummaries},
     {"start_up", "a part of the way from the process' start to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},
     {"waterfall", "a part of the step", kWaterfall},

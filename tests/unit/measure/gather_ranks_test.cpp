@@ -78,11 +78,21 @@ TEST(Gather, LongSpoolsAreOnRankZeroAlone) {
     }
 }
 
+TEST(Gather, TheLargestAndTheSumsOfRanksAreTheSameOnAll) {
+    const auto last = static_cast<std::size_t>(world().world_size() - 1);
+    const auto largest = gather_largest(world(), spool_of(50, 3));
+    const auto sums = gather_sums(world(), spool_of(50, 3), 1);
+    double sum = 0;
+    for (std::size_t rank = 0; rank <= last; ++rank) sum += value(7, 1, rank);
+    EXPECT_EQ(largest[2].head(49, 1).values, (std::vector<double>{value(49, 2, last)}));
+    EXPECT_EQ(sums.head(7, 1).values, (std::vector<double>{sum}));
+}
+
 TEST(Gather, NoStepsAreGatheredAsNone) {
     const auto gathered = gather_spools(world(), spool_of(0, 11));
     ASSERT_EQ(gathered.size(), 11U);
     EXPECT_EQ(gathered.front().rows(), 0U);
-    EXPECT_EQ(beginning_of(gathered, 0).step.rows(), 0U);
+    EXPECT_EQ(gather_largest(world(), spool_of(0, 11)).front().rows(), 0U);
 }
 
 TEST(Series, ColumnsOfASpoolStandBesideEachOther) {

@@ -1,0 +1,193 @@
+// A run of many ranks, for tests and benchmarks, without so many ranks: what one rank measured becomes that
+// of all by a communicator that plays them, and goes through the code that gathers, keeps and stores real
+// ones.
+//   wide_run PATTERN OUT RANKS STEPS all|ranks|summary
+// PATTERN's first run (of ranklab train, two ranks at least) lends its settings, facts and tables. On stdout
+// how long it took, as one JSON object.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "experiments/shared/rank_keeper.hpp"
+#include "experiments/shared/series_measurements.hpp"
+#include "experiments/shared/statistics_table.hpp"
+#include "many_ranks.hpp"
+#include "results/result_file.hpp"
+#include "results/vocabulary/measurements.hpp"
+#include "results/vocabulary/tables.hpp"
+
+namespace {
+
+using ranklab::measure::RankSeries;
+using ranklab::measure::Spool;
+using ranklab::results::Run;
+namespace experiments = ranklab::experiments;
+namespace results = ranklab::results;
+namespace vocabulary = ranklab::vocabulary;
+
+constexpr int kRanksPerHost = 64;
+
+// Of a rank and a value, from 0 to 1: splitmix64.
+double noise(std::uint64_t rank, double value) {
+    std::uint64_t x = std::bit_cast<std::uint64_t>(value) + (rank + 1) * 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+    return static_cast<double>((x ^ (x >> 31U)) >> 11U) * 0x1p-53;
+}
+
+// Each rank's times are some per cent longer or shorter; the last one's are a third longer.
+void others(int rank, ranklab::comm::BufferView part, int ranks) {
+    if (part.dtype != ranklab::comm::DType::f64) return;
+    for (double& value : std::span(static_cast<double*>(part.data), part.count))
+        value *= (rank + 1 == ranks ? 1.33 : 0.95) + 0.1 * noise(static_cast<std::uint64_t>(rank), value);
+}
+
+std::string host_of(int rank) {
+    return "node" + std::to_string(1000 + rank / kRanksPerHost);
+}
+
+// A table with a row a rank: rank 0's row, of all.
+void widen(results::Table& table, int ranks) {
+    for (auto& column : table.columns) {
+        std::visit(
+            [&](auto& values) {
+                if (!values.empty()) values.assign(static_cast<std::size_t>(ranks), values.front());
+            },
+            column.values);
+        if (auto* numbers = std::get_if<std::vector<std::int64_t>>(&column.values);
+            numbers && column.name == "rank")
+            for (int rank = 0; rank < ranks; ++rank) (*numbers)[static_cast<std::size_t>(rank)] = rank;
+        if (auto* texts = std::get_if<std::vector<std::string>>(&column.values);
+            texts && column.name == "host")
+            for (int rank = 0; rank < ranks; ++rank) (*texts)[static_cast<std::size_t>(rank)] = host_of(rank);
+        if (auto* reals = std::get_if<std::vector<double>>(&column.values))
+            for (int rank = 0; rank < ranks; ++rank)
+                (*reals)[static_cast<std::size_t>(rank)] *=
+                    0.9 + 0.2 * noise(static_cast<std::uint64_t>(rank), 1);
+    }
+}
+
+void widen(Run& run, int ranks) {
+    const auto first = run.hosts.front();
+    run.hosts.assign(static_cast<std::size_t>(ranks), first);
+    for (int rank = 0; rank < ranks; ++rank) {
+        auto& row = run.hosts[static_cast<std::size_t>(rank)];
+        row.rank = rank;
+        row.local_rank = rank % kRanksPerHost;
+        row.host = host_of(rank);
+        row.cpus = row.cores = std::to_string(row.local_rank);
+    }
+    for (auto& table : run.tables) {
+        const auto* schema = vocabulary::find_table(table.name);
+        if (schema != nullptr && schema->row.starts_with("a rank")) widen(table, ranks);
+    }
+    std::erase_if(run.tables, [](const auto& table) { return table.name == "statistics"; });
+}
+
+// One rank's steps: those of rank 0 of the pattern, again and again, none like another.
+Spool steps_of(const std::vector<std::vector<double>>& columns, std::size_t steps) {
+    Spool spool(columns.size());
+    std::vector<double> row(columns.size());
+    for (std::size_t step = 0; step < steps; ++step) {
+        for (std::size_t c = 0; c < columns.size(); ++c)
+            row[c] = columns[c][step % columns[c].size()] * (1 + 1e-3 * noise(step, 1.0));
+        spool.push(row);
+    }
+    return spool;
+}
+
+std::vector<double> rank_0(const results::Measurement& m) {
+    std::vector<double> values;
+    m.visit([&](std::span<const double> rows) {
+        for (std::size_t i = 0; i < rows.size(); i += m.columns) values.push_back(rows[i]);
+    });
+    return values;
+}
+
+bool is_of_steps(const results::Measurement& m) {
+    return m.axis == "step" && m.rank_reduction == "max" && m.rows() > 0;
+}
+
+void measure(Run& run, int ranks, std::size_t steps, results::KeptSamples kept) {
+    ranklab::testing::ManyRanks job(
+        ranks, [ranks](int rank, ranklab::comm::BufferView part) { others(rank, part, ranks); });
+    experiments::RankKeeper keeper(job, kept);
+    std::vector<std::vector<double>> columns;
+    for (const auto& m : run.measurements)
+        if (is_of_steps(m)) columns.push_back(rank_0(m));
+    const Spool mine = steps_of(columns, steps);
+    const auto all = keeper.series(mine);
+    const RankSeries own = ranklab::measure::columns_of(mine, 0, 1);
+    std::size_t column = 0;
+    for (auto& m : run.measurements) {
+        if (is_of_steps(m)) {
+            m = keeper.by_rank(m.name, "step", all[column], mine, column, 0);
+            ++column;
+        } else if (m.name == vocabulary::kThroughput) {
+            ranklab::measure::SeriesMaker counts;
+            for (std::size_t step = 0; step < steps; ++step) counts.push(8.0 * ranks);
+            m = experiments::rate(m.name, "step", counts.series(), all.front(), 0);
+        } else if (m.axis == "step") {
+            m = experiments::one_column(m.name, "step", m.rank_reduction, own, 0);
+        } else if (m.axis == "epoch" && m.rank_reduction == "max") {
+            m = keeper.by_rank(m.name, "epoch", rank_0(m));
+        } else if (m.rank_reduction == "max" && m.rows() == 1) {
+            m = keeper.of_run(m.name, rank_0(m).front());
+        }
+    }
+    experiments::add_statistics(run);
+    keeper.finish(run);
+}
+
+double peak_mib() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+int write_wide(const std::vector<std::string>& words) {
+    const int ranks = std::stoi(words[2]);
+    Run run = ranklab::results::ResultFile(words[0]).read_all().at(0);
+    if (run.hosts.size() < 2 || run.command != "train") throw std::runtime_error("no pattern: " + words[0]);
+    std::erase_if(run.config, [](const auto& one) { return one.key == results::kKeepSamples; });
+    run.config.push_back({results::kKeepSamples, words[4], false});
+    run.id = results::make_run_id(1790000000 + static_cast<std::int64_t>(words[4].size()));
+    run.label = words[4];
+    const auto begin = ranklab::base::Clock::now();
+    widen(run, ranks);
+    measure(run, ranks, std::stoul(words[3]), results::kept_samples(words[4]));
+    const double made = ranklab::base::seconds_since(begin);
+    const double peak_made = peak_mib();
+    const auto appending = ranklab::base::Clock::now();
+    results::ResultFile(words[1]).append(run);
+    std::printf(
+        "{\"made_s\": %.4f, \"append_s\": %.4f, \"file_bytes\": %ju, \"peak_made_MiB\": %.1f, "
+        "\"peak_MiB\": %.1f}\n",
+        made, ranklab::base::seconds_since(appending),
+        static_cast<std::uintmax_t>(std::filesystem::file_size(words[1])), peak_made, peak_mib());
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const std::vector<std::string> words(argv + 1, argv + argc);
+        if (words.size() == 5) return write_wide(words);
+        std::fputs("wide_run PATTERN OUT RANKS STEPS all|ranks|summary\n", stderr);
+        return 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}
