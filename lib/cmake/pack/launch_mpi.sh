@@ -1,0 +1,13 @@
+#!/bin/sh
+# mpirun, mpiexec and orted of this archive. The ranks take the archive's MPI, too: its folder goes before an MPI
+# that a module has put into LD_LIBRARY_PATH, since mpirun and ranks must be of one Open MPI.
+set -u
+self=$(readlink -f -- "$0") || exit 5
+root=${self%/libexec/*}
+. "$root/libexec/own-mpi"
+export LD_LIBRARY_PATH="$root/lib/mpi${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+case ${0##*/} in
+  orted) exec "$root/libexec/openmpi/orted" "$@" ;;
+esac
+# With the prefix, orted is started by its path on other hosts.
+exec "$root/libexec/openmpi/orterun" --prefix "$root" "$@"
