@@ -9,5 +9,9 @@ export LD_LIBRARY_PATH="$root/lib/mpi${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 case ${0##*/} in
   orted) exec "$root/libexec/openmpi/orted" "$@" ;;
 esac
+# Without any of them Open MPI refuses to start even what stays on this host.
+if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then
+  export OMPI_MCA_plm="${OMPI_MCA_plm:-^rsh}"
+fi
 # With the prefix, orted is started by its path on other hosts.
 exec "$root/libexec/openmpi/orterun" --prefix "$root" "$@"
