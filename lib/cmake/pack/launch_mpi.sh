@@ -9,6 +9,8 @@ export LD_LIBRARY_PATH="$root/lib/mpi${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 case ${0##*/} in
   orted) exec "$root/libexec/openmpi/orted" "$@" ;;
 esac
+# A user without a name and without HOME, as in some containers, breaks PMIx (4.2.2: a segmentation fault).
+if [ -z "${HOME:-}" ] && ! id -un >/dev/null 2>&1; then export HOME=/; fi
 # Without any of them Open MPI refuses to start even what stays on this host.
 if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then
   export OMPI_MCA_plm="${OMPI_MCA_plm:-^rsh}"
