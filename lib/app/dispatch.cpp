@@ -5,11 +5,14 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "app/command_line.hpp"
 #include "app/guarded.hpp"
+#include "app/libtorch_place.hpp"
 #include "app/manual.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -109,6 +112,26 @@ int print_completion(const options::Options& options) {
     return 0;
 }
 
+// Where the loader would end ranklab-train, and where it would not once it is told the folder.
+void lead_to_libtorch(const fs::path& program) {
+    if (libtorch_is_where_it_was()) return;
+    const auto place = find_libtorch(program);
+    if (!place.usable) {
+        leave_speaking_to_rank_0(base::ExitCode::environment);
+        throw base::EnvironmentError(fmt::format("LibTorch {}", place.text));
+    }
+    if (place.folder.empty()) return;
+    const char* const others = std::getenv("LD_LIBRARY_PATH");
+    const bool none = others == nullptr || *others == '\0';
+    setenv("LD_LIBRARY_PATH", (none ? place.folder : place.folder + ':' + others).c_str(), 1);
+}
+
+// An archive's launchers look for themselves (lib/cmake/pack/launch.sh).
+bool is_script(const fs::path& program) {
+    std::ifstream file(program, std::ios::binary);
+    return file.get() == '#' && file.get() == '!';
+}
+
 [[noreturn]] void replace_by(const std::string& name, char** argv) {
     const fs::path program = program_of(name);
     if (!fs::exists(program)) {
@@ -117,6 +140,7 @@ int print_completion(const options::Options& options) {
             program.string()));
     }
     require_address_space_once(name == "train" ? kAddressSpaceOfTraining : kAddressSpace);
+    if (name == "train" && !is_script(program)) lead_to_libtorch(program);
     base::StopSignals::hold_warnings_back();  // LibTorch takes half a second to be loaded
     execv(program.c_str(), argv);
     throw base::EnvironmentError(

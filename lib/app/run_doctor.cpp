@@ -15,6 +15,7 @@
 #include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
+#include "app/what_is_here.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
@@ -36,7 +37,8 @@ const ProgramText kText{"doctor", "[options]",
 
 using report::model::TextTable;
 
-constexpr std::size_t kMostRanks = 4;  // more would not be one screen
+constexpr std::size_t kMostRanks = 4;    // more would not be one screen
+constexpr const char* kFound = "found";  // the section of what_is_here()
 constexpr auto kLook = std::chrono::milliseconds(1200);
 
 // One where all ranks say the same of it: what is true of all stands once, below the table.
@@ -60,7 +62,8 @@ void print_ranks(const std::vector<host::Placement>& placements, bool all) {
 
 void print_facts(const Examination& seen) {
     for (const auto& fact : seen.facts) {
-        if (!fact.value.empty()) print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
+        if (!fact.value.empty() && fact.section != kFound)
+            print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     }
     for (const auto& clock : seen.clocks)
         if (clock.uncertainty_s > 0)
@@ -101,6 +104,13 @@ std::string start_up_text(const std::vector<StartUpPart>& parts) {
     return fmt::format("start-up took {:.2f} s: {}", sum, base::join(texts, ", "));
 }
 
+void print_found(const std::vector<results::Fact>& facts) {
+    print("# found on this host:\n");
+    for (const auto& fact : facts)
+        if (fact.section == kFound)
+            print_text(base::wrapped(fmt::format("  {:<10}", fact.key), base::one_line(fact.value)));
+}
+
 // The verdict first, and what is seldom asked for only where it is.
 void show(const Examination& seen, bool all) {
     print_findings(seen.findings);
@@ -109,6 +119,7 @@ void show(const Examination& seen, bool all) {
     if (!all && seen.placements.size() > kMostRanks)
         print("# ... and {} more ranks\n", seen.placements.size() - kMostRanks);
     print_quota(seen.placements);
+    print_found(seen.facts);
     print_text(base::wrapped("# ", start_up_text(seen.start_up)));
     if (all)
         print_facts(seen);
@@ -156,6 +167,7 @@ int examine(Session& session, const options::Options& options) {
     seen.facts = collect_context("none", seen.placements);
     look_closer(session, options, seen);
     if (!session.is_root()) return 0;
+    std::ranges::move(what_is_here(), std::back_inserter(seen.facts));
     options.flag("json") ? print_text(doctor_json(seen)) : show(seen, options.flag("verbose"));
     return seen.exit_code();
 }

@@ -20,7 +20,7 @@ BIN = pathlib.Path(os.environ.get("RANKLAB_BIN") or SOURCE / "build" / "release"
 MAKE = SOURCE / "lib/cmake/pack/make_archive"
 HAS_TRAIN = (BIN / "ranklab-train").exists()
 LARGEST = 64 << 20
-SHELL = ("sh", "bash", "env", "id", "readlink", "sed", "grep", "sort", "tr", "head", "cat", "mkdir", "ls")
+SHELL = ("sh", "bash", "env", "id", "readlink", "sed", "grep", "sort", "tr", "head", "cat", "mkdir", "ls", "sleep")
 # The machine's own: the C library, and LibTorch.
 OUTSIDE = re.compile(r"^(ld-linux.*|lib(c|m|mvec|dl|rt|pthread|resolv|util)\.so\..*|libtorch.*|libc10.*)$")
 NOBODY = "65534"

@@ -14,6 +14,7 @@ mpi='@MPI@'
 fail() {
   case ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}} in
     0) printf '%s\n' "$1" >&2 ;;
+    *) sleep 2 ;; # a launcher ends the others with the first that leaves; the one that speaks needs a moment
   esac
   exit 5
 }
@@ -84,7 +85,7 @@ case $torch_programs in
     before LD_LIBRARY_PATH "$torch/lib" ;;
 esac
 if [ -n "$torch" ]; then
-  export RANKLAB_TORCH_ROOT="$torch"
+  export RANKLAB_TORCH_ROOT="$torch" # ranklab doctor looks there, too
   nccl=${torch%/*}/nvidia/nccl/lib/libnccl.so.2
   if [ -z "${RANKLAB_NCCL_LIBRARY:-}" ] && [ -e "$nccl" ]; then export RANKLAB_NCCL_LIBRARY="$nccl"; fi
 fi
