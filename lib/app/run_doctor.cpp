@@ -17,6 +17,7 @@
 #include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
+#include "app/what_is_here.hpp"
 #include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -39,7 +40,8 @@ const ProgramText kText{"doctor", "[options]",
 
 using report::model::TextTable;
 
-constexpr std::size_t kMostRows = 4;  // more would not be one screen
+constexpr std::size_t kMostRows = 4;     // more would not be one screen
+constexpr const char* kFound = "found";  // the section of what_is_here()
 constexpr auto kLook = std::chrono::milliseconds(1200);
 
 // One where all ranks say the same of it: what is true of all stands once, below the table.
@@ -92,7 +94,8 @@ void print_ranks(const std::vector<host::Placement>& placements, bool all) {
 
 void print_facts(const Examination& seen) {
     for (const auto& fact : seen.facts) {
-        if (!fact.value.empty()) print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
+        if (!fact.value.empty() && fact.section != kFound)
+            print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     }
     for (const auto& clock : seen.clocks)
         if (clock.uncertainty_s > 0)
@@ -133,12 +136,20 @@ std::string start_up_text(const std::vector<StartUpPart>& parts) {
     return fmt::format("start-up took {:.2f} s: {}", sum, base::join(texts, ", "));
 }
 
+void print_found(const std::vector<results::Fact>& facts) {
+    print("# found on this host:\n");
+    for (const auto& fact : facts)
+        if (fact.section == kFound)
+            print_text(base::wrapped(fmt::format("  {:<10}", fact.key), base::one_line(fact.value)));
+}
+
 // The verdict first, and what is seldom asked for only where it is.
 void show(const Examination& seen, bool all) {
     print_findings(seen.findings);
     print("# {}\n", version_line());
     print_ranks(seen.placements, all);
     print_quota(seen.placements);
+    print_found(seen.facts);
     print_text(base::wrapped("# ", start_up_text(seen.start_up)));
     if (all)
         print_facts(seen);
@@ -186,6 +197,7 @@ int examine(Session& session, const options::Options& options) {
     seen.facts = collect_context("none", seen.placements);
     look_closer(session, options, seen);
     if (!session.is_root()) return 0;
+    std::ranges::move(what_is_here(), std::back_inserter(seen.facts));
     options.flag("json") ? print_text(doctor_json(seen)) : show(seen, options.flag("verbose"));
     return seen.exit_code();
 }

@@ -10,13 +10,17 @@ set_property(CACHE RANKLAB_INSTALL_LIBTORCH PROPERTY STRINGS AUTO ON OFF)
 get_property(_programs GLOBAL PROPERTY RANKLAB_PROGRAMS)
 # The copy has the layout of site-packages, by which LibTorch and the CUDA libraries find each other.
 set(_copy "${CMAKE_INSTALL_LIBDIR}/ranklab")
+set(_rpath "$ORIGIN/../lib;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${_copy}/torch/lib;$ORIGIN/../${_copy}/nvidia/cu13/lib")
+list(REMOVE_DUPLICATES _rpath)
+# The same when built as when installed: where they differ, CMake pads the built one with empty entries, and for the
+# loader an empty entry is the folder that the user stands in.
 set_target_properties(${_programs} PROPERTIES
-  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${_copy}/torch/lib;$ORIGIN/../${_copy}/nvidia/cu13/lib"
-  INSTALL_RPATH_USE_LINK_PATH ON)
+  INSTALL_RPATH "${_rpath}" INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS ${_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET ranklab_torch_cuda)
   set_target_properties(ranklab_torch_cuda PROPERTIES
-    INSTALL_RPATH "$ORIGIN/ranklab/torch/lib;$ORIGIN/ranklab/nvidia/cu13/lib" INSTALL_RPATH_USE_LINK_PATH ON)
+    INSTALL_RPATH "$ORIGIN/ranklab/torch/lib;$ORIGIN/ranklab/nvidia/cu13/lib"
+    INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS ranklab_torch_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(RANKLAB_HAS_TORCH)

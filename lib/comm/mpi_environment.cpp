@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "base/ticker.hpp"
 #include "comm/backends/mpi_communicator.hpp"
+#include "comm/bare_machine.hpp"
 #include "comm/fabric.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/self.hpp"
@@ -33,6 +34,7 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
 #ifdef OPEN_MPI
     skip_cm_without_fabric();
+    settle_for_bare_machine();
 #endif
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;

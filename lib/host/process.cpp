@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -16,6 +18,7 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/proc_stat.hpp"
+#include "base/thread_trial.hpp"
 
 namespace ranklab::host {
 
@@ -80,9 +83,29 @@ constexpr Least kLeastOfLoneMpi[] = {
     {RLIMIT_STACK, "the stack is limited to", "-s", rlim_t{1} << 20U, 1024, " KiB"},
 };
 
+// Of the daemon and of this process; measured with Open MPI 4.1.4 (ulimit -u).
+constexpr std::size_t kThreadsOfLoneMpi = 8;
+
+// Where Open MPI keeps its own files, as it looks for the place.
+std::string folder_of_lone_mpi() {
+    for (const char* name : {"OMPI_MCA_orte_tmpdir_base", "TMPDIR", "TEMP", "TMP"})
+        if (const char* const folder = std::getenv(name); folder != nullptr && *folder != '\0') return folder;
+    return "/tmp";
+}
+
 }  // namespace
 
 void require_limits_of_lone_mpi() {
+    if (const auto folder = folder_of_lone_mpi(); ::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw base::EnvironmentError(fmt::format(
+            "MPI keeps files of its own in {}, and this user may not write there ({}); set TMPDIR to "
+            "a folder where files can be made",
+            folder, std::strerror(errno)));
+    if (const auto threads = base::ThreadTrial(kThreadsOfLoneMpi).started(); threads < kThreadsOfLoneMpi)
+        throw base::EnvironmentError(fmt::format(
+            "this user may start {} more threads (ulimit -u), and MPI needs {} at least, with those of "
+            "what it starts beside this process; raise the limit, or end other programs",
+            threads, kThreadsOfLoneMpi));
     for (const auto& [resource, what, option, least, unit, unit_name] : kLeastOfLoneMpi) {
         rlimit limit{};
         if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= least)

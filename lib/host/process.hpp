@@ -25,8 +25,8 @@ std::int64_t memory_asked_bytes();
 void require_address_space(std::uint64_t more_bytes);
 
 /// EnvironmentError where a limit is too low for the daemon that Open MPI starts beside a process without a
-/// launcher: the size of a file (ulimit -f: the daemon would spin and take all memory), open files (-n) and
-/// the stack (-s).
+/// launcher: the size of a file (ulimit -f: the daemon would spin and take all memory), open files (-n), the
+/// stack (-s) and threads (-u); or where its folder for temporary files cannot be written.
 void require_limits_of_lone_mpi();
 
 /// Threads of this process now (/proc/self/status); 0 if unknown.

@@ -102,6 +102,23 @@ class HealthyTest(Doctoring):
         self.doctor("--output", self.folder / "new" / "r.h5", ranks=2)
         self.assertEqual(self.names(), [])
 
+    def test_what_is_here_and_what_is_not(self):
+        """Each library and program that ranklab uses where it is there: its place, or what follows without it."""
+        found = self.seen(self.doctor())["facts"]["found"]
+        self.assertEqual(list(found), ["libtorch", "mpi", "hdf5", "cuda", "nccl", "glibc", "gnuplot"])
+        for name in ("mpi", "hdf5"):
+            self.assertTrue(os.path.exists(found[name].rsplit(", ", 1)[1]), found[name])
+        self.assertEqual(found["glibc"], os.confstr("CS_GNU_LIBC_VERSION").split()[1])
+        if cli.HAS_TRAIN:
+            self.assertTrue(os.path.isdir(found["libtorch"].split(" in ", 1)[1]), found["libtorch"])
+        launcher = os.path.dirname(shutil.which("mpirun"))
+        empty = self.folder / "empty"
+        empty.mkdir()
+        without = self.seen(self.doctor(env=cli.environment(PATH=f"{empty}:{launcher if not shutil.which('gnuplot', path=launcher) else empty}")))
+        self.assertRegex(without["facts"]["found"]["gnuplot"], "^not found, so ranklab report draws no pictures")
+        text = ranklab("doctor", "--threads", 1, cwd=self.folder).stdout
+        self.assertIn(f"  glibc     {found['glibc']}\n", text)
+
     def test_the_start_up_is_told_by_part(self):
         for ranks in (1, 2):
             result = self.doctor(ranks=ranks)

@@ -21,15 +21,27 @@ namespace fs = std::filesystem;
 
 constexpr int kNoGnuplot = 127;  // as a shell's
 
+// This process's, with a locale that has all letters: in another one gnuplot warns of its own degree sign.
+std::vector<char*> environment_of_gnuplot() {
+    static char locale[] = "LC_ALL=C.UTF-8";
+    std::vector<char*> variables;
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+        if (!std::string_view(*variable).starts_with("LC_ALL=")) variables.push_back(*variable);
+    variables.push_back(locale);
+    variables.push_back(nullptr);
+    return variables;
+}
+
 // The exit status of `gnuplot SCRIPT` in the script's folder.
 int run_gnuplot(const fs::path& script) {
     const std::string folder = script.parent_path().empty() ? "." : script.parent_path().string();
-    const std::string name = script.filename().string();
+    std::string program = "gnuplot", name = script.filename().string();
+    char* const arguments[] = {program.data(), name.data(), nullptr};
+    const auto variables = environment_of_gnuplot();
     const pid_t child = fork();
     if (child < 0) return -1;
     if (child == 0) {
-        if (chdir(folder.c_str()) == 0)
-            execlp("gnuplot", "gnuplot", name.c_str(), static_cast<char*>(nullptr));
+        if (chdir(folder.c_str()) == 0) execvpe(program.c_str(), arguments, variables.data());
         _exit(kNoGnuplot);
     }
     int status = 0;

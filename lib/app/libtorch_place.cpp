@@ -1,0 +1,124 @@
+#include "app/libtorch_place.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "app/version.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kWanted = "libtorch_cpu.so";
+constexpr std::string_view kNotFound = "not found";
+constexpr const char* kNoTraining = "so ranklab train cannot start";
+
+std::string said_by_loader(const fs::path& program, const std::string& folder) {
+    std::string line =
+        fmt::format("LD_TRACE_LOADED_OBJECTS=1 {} 2>&1", base::shell_quote({program.string()}));
+    if (!folder.empty())
+        line = fmt::format("LD_LIBRARY_PATH={}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}} {}",
+                           base::shell_quote({folder}), line);
+    std::FILE* const pipe = popen(line.c_str(), "r");
+    std::string text;
+    std::array<char, 1 << 12> part{};
+    while (pipe != nullptr) {
+        const auto got = std::fread(part.data(), 1, part.size(), pipe);
+        if (got == 0) break;
+        text.append(part.data(), got);
+    }
+    if (pipe != nullptr) pclose(pipe);
+    return text;
+}
+
+// "2.11" of "2.11.0+cu130": what has one binary interface.
+std::string minor_of(const std::string& version) {
+    return version.substr(0, version.find('.', version.find('.') + 1));
+}
+
+// "2.11.0" of "MPI 3.1, LibTorch 2.11.0, CUDA runtime".
+std::string torch_of_build() {
+    constexpr std::string_view kName = "LibTorch ";
+    const std::string features = build_features();
+    const auto at = features.find(kName);
+    if (at == std::string::npos) return "";
+    const std::string rest = features.substr(at + kName.size());
+    return rest.substr(0, rest.find(','));
+}
+
+std::string remedy(const std::string& built_with) {
+    return fmt::format(
+        "set RANKLAB_TORCH_ROOT to a Python's site-packages/torch or to an unpacked libtorch {}",
+        minor_of(built_with));
+}
+
+}  // namespace
+
+bool libtorch_is_where_it_was() {
+    std::error_code unknown;
+    const fs::path folder = RANKLAB_TORCH_LIB_DIR;
+    return !folder.empty() && fs::exists(folder / kWanted, unknown);
+}
+
+LibtorchPlace find_libtorch(const fs::path& program) {
+    const std::string version = torch_of_build();
+    const LibtorchPlace place = read_loader(said_by_loader(program, ""), version);
+    const char* const root = std::getenv("RANKLAB_TORCH_ROOT");
+    if (place.usable || root == nullptr || *root == '\0') return place;
+    const std::string folder = (fs::path(root) / "lib").string();
+    LibtorchPlace named = read_loader(said_by_loader(program, folder), version);
+    named.folder = folder;
+    if (named.text == place.text && place.text.starts_with(kNotFound))
+        named.text = fmt::format("{} in RANKLAB_TORCH_ROOT, which is {}{}", kNotFound, root,
+                                 place.text.substr(kNotFound.size()));
+    return named;
+}
+
+std::string libtorch_version(const fs::path& root) {
+    if (std::ifstream file(root / "version.py"); file) {
+        for (std::string line; std::getline(file, line);) {
+            const auto open = line.find('\'');
+            if (line.starts_with("__version__") && open != std::string::npos)
+                return line.substr(open + 1, line.find('\'', open + 1) - open - 1);
+        }
+    }
+    std::string version;
+    if (std::ifstream file(root / "build-version"); file) std::getline(file, version);
+    return base::trim(version);
+}
+
+LibtorchPlace read_loader(const std::string& loader, const std::string& built_with) {
+    std::string path;
+    std::vector<std::string> missing;
+    std::istringstream lines(loader);
+    for (std::string line; std::getline(lines, line);) {
+        const auto words = base::split(base::trim(line), ' ');
+        if (words.size() < 3 || words[1] != "=>") continue;
+        if (words[2] == "not")
+            missing.push_back(words[0]);
+        else if (words[0] == kWanted)
+            path = words[2];
+    }
+    if (path.empty()) return {.text = fmt::format("{}, {}: {}", kNotFound, kNoTraining, remedy(built_with))};
+    const fs::path root = fs::path(path).parent_path().parent_path();
+    const std::string version = libtorch_version(root);
+    const std::string what =
+        fmt::format("{} in {}", version.empty() ? "of unknown version" : version, root.string());
+    if (!missing.empty())
+        return {.text = fmt::format("{}, which needs {}, not found here, {}", what, base::join(missing, ", "),
+                                    kNoTraining)};
+    if (!version.empty() && minor_of(version) != minor_of(built_with))
+        return {.text = fmt::format("{}, but ranklab-train was built with {}, {}: {}", what, built_with,
+                                    kNoTraining, remedy(built_with))};
+    return {.usable = true, .text = what};
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,108 @@
+#!/bin/sh
+# Starts the program of this archive that it is called as (bin/ranklab-io -> libexec/ranklab-io), once what the
+# program needs of this machine is found: LibTorch in RANKLAB_TORCH_ROOT, an MPI, GCC's libraries. It is called
+# once a rank, by mpirun and srun, too. What is missing is one sentence, told by one rank, and exit code 5.
+set -u
+self=$(readlink -f -- "$0") || exit 5
+root=${self%/libexec/*}
+name=${0##*/}
+program=$root/libexec/$name
+torch_programs=' @TORCH_PROGRAMS@ '
+torch_version=@TORCH_VERSION@
+mpi='@MPI@'
+
+fail() {
+  case ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}} in
+    0) printf '%s\n' "$1" >&2 ;;
+    *) sleep 2 ;; # a launcher ends the others with the first that leaves; the one that speaks needs a moment
+  esac
+  exit 5
+}
+
+# The first of: RANKLAB_TORCH_ROOT, a link `torch` in the archive's folder, the active Python environment.
+find_torch() {
+  torch=${RANKLAB_TORCH_ROOT:-}
+  [ -z "$torch" ] || return 0
+  for torch in "$root/torch" "${VIRTUAL_ENV:-/nonexistent}"/lib/python3*/site-packages/torch \
+    "${CONDA_PREFIX:-/nonexistent}"/lib/python3*/site-packages/torch; do
+    [ ! -e "$torch/lib/libtorch_cpu.so" ] || return 0
+  done
+  torch=
+}
+
+version_of_torch() {
+  if [ -r "$torch/version.py" ]; then
+    sed -n "s/^__version__ = '\([^']*\)'.*/\1/p" "$torch/version.py"
+  elif [ -r "$torch/build-version" ]; then
+    head -n 1 "$torch/build-version"
+  fi
+}
+
+require_torch() {
+  [ -n "$torch" ] ||
+    fail "$name needs LibTorch $torch_version, which is no part of this archive: set RANKLAB_TORCH_ROOT to a Python's site-packages/torch or to an unpacked libtorch"
+  [ -e "$torch/lib/libtorch_cpu.so" ] ||
+    fail "RANKLAB_TORCH_ROOT is $torch, but there is no lib/libtorch_cpu.so in it that this user may read: name a Python's site-packages/torch or an unpacked libtorch"
+  found=$(version_of_torch)
+  case $found in
+    "$torch_version" | "$torch_version".*) ;;
+    *) fail "RANKLAB_TORCH_ROOT is $torch, which is LibTorch ${found:-of an unknown version}, and this archive was built with $torch_version: name a LibTorch $torch_version" ;;
+  esac
+}
+
+before() { eval "$1=\$2\${$1:+:\$$1}" && export "${1?}"; }
+
+# What the loader would take, as ldd shows it.
+look() { libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$program" 2>&1); }
+
+# Names that the loader does not find, in one line.
+missing() { printf '%s\n' "$libraries" | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p' | sort -u | tr '\n' ' '; }
+
+explain_what_is_missing() {
+  names=$(missing)
+  case " $names" in
+    *" libmpi"*)
+      fail "$name needs $mpi, which is not found here: load the module of an MPI of that family (LD_LIBRARY_PATH then leads to it), or take an archive that was packed with --with-mpi" ;;
+    "  " | " ")
+      fail "$name cannot run here: $(printf '%s\n' "$libraries" | grep 'not found' | head -n 1)" ;;
+    *)
+      case $torch_programs in
+        *" $name "*) fail "$name needs ${names% }, which is not found here; a LibTorch for GPUs needs the folder nvidia/ that the wheels put beside $torch" ;;
+      esac
+      fail "$name needs ${names% }, which is not found here" ;;
+  esac
+}
+
+[ -x "$program" ] || fail "there is no $program in this archive; $root/bin has the programs"
+find_torch
+case $torch_programs in
+  *" $name "*)
+    # Completion asks for words, which need no LibTorch.
+    if [ "${1:-}" = --help-as ] && [ -z "$torch" ] && [ -r "$root/share/ranklab/help-as/$name.${2:-}" ]; then
+      exec cat "$root/share/ranklab/help-as/$name.$2"
+    fi
+    require_torch
+    before LD_LIBRARY_PATH "$torch/lib" ;;
+esac
+if [ -n "$torch" ]; then
+  export RANKLAB_TORCH_ROOT="$torch" # ranklab doctor looks there, too
+  nccl=${torch%/*}/nvidia/nccl/lib/libnccl.so.2
+  if [ -z "${RANKLAB_NCCL_LIBRARY:-}" ] && [ -e "$nccl" ]; then export RANKLAB_NCCL_LIBRARY="$nccl"; fi
+fi
+if [ -z "${RANKLAB_DATA:-}" ] && [ ! -e /usr/share/datasets/fashion-mnist ] && [ -d "$root/share/ranklab/data" ]; then
+  export RANKLAB_DATA="$root/share/ranklab/data"
+fi
+
+look
+case $libraries in
+  *GLIBCXX_*"not found"* | *CXXABI_*"not found"* | *GCC_*"not found"* | *GOMP_*"not found"* | *"libstdc++.so.6 => not found"* | \
+    *"libgcc_s.so.1 => not found"* | *"libgomp.so.1 => not found"*)
+    # This machine's are older than ours, or none. Where they are newer, its own libraries may need them.
+    before LD_LIBRARY_PATH "$root/lib/gcc"
+    look ;;
+esac
+case $libraries in
+  *"not found"*) explain_what_is_missing ;;
+  *"$root/lib/mpi/libmpi.so"* | *"/libexec/../lib/mpi/libmpi.so"*) . "$root/libexec/own-mpi" ;;
+esac
+exec "$program" "$@"
