@@ -1,6 +1,14 @@
 # MPI's C interface as ranklab::mpi_c, its family in RANKLAB_MPI_FAMILY (openmpi, mpich, or "" for another), and
 # the launcher of that family: where two families are installed, CMake may find the launcher of the other one.
 # MPICH stands for all that come of it, too: Cray MPICH, Intel MPI, MVAPICH.
+set(RANKLAB_MPI AUTO CACHE STRING "The family of MPI: openmpi, mpich, or AUTO for the one whose mpicc is first in PATH")
+set_property(CACHE RANKLAB_MPI PROPERTY STRINGS AUTO openmpi mpich)
+if(NOT RANKLAB_MPI STREQUAL "AUTO" AND NOT MPI_C_COMPILER)
+  find_program(_wrapper mpicc.${RANKLAB_MPI} NO_CACHE)
+  if(_wrapper)
+    set(MPI_C_COMPILER "${_wrapper}" CACHE FILEPATH "MPI compiler for C")
+  endif()
+endif()
 find_package(MPI REQUIRED COMPONENTS C)  # C alone: the C++ bindings need a library that LibTorch's build lacks
 
 include(CheckSymbolExists)
@@ -20,6 +28,11 @@ if(RANKLAB_MPI_IS_OPENMPI)
 elseif(RANKLAB_MPI_IS_MPICH)
   set(RANKLAB_MPI_FAMILY mpich)
   set(RANKLAB_MPI_NAME "MPICH")
+endif()
+
+if(NOT RANKLAB_MPI STREQUAL "AUTO" AND NOT RANKLAB_MPI STREQUAL RANKLAB_MPI_FAMILY)
+  message(FATAL_ERROR "${MPI_C_COMPILER} builds for ${RANKLAB_MPI_NAME}, and RANKLAB_MPI is ${RANKLAB_MPI}: install "
+    "it (Debian's mpich and libmpich-dev, or libopenmpi-dev), load its module, or set MPI_C_COMPILER to its mpicc.")
 endif()
 
 # The family of a launcher by what it says of itself; "" where it is another (srun, PALS, jsrun) or says nothing.
@@ -61,6 +74,18 @@ if(RANKLAB_MPI_FAMILY AND _launcher_family AND NOT _launcher_family STREQUAL RAN
   else()
     message(WARNING "${MPIEXEC_EXECUTABLE} is not a launcher of ${RANKLAB_MPI_NAME}, which ${MPI_C_COMPILER} builds "
       "for: set MPIEXEC_EXECUTABLE to its mpiexec, or the tests of several ranks fail.")
+  endif()
+endif()
+
+# What is typed to start ranks: mpirun, where the one in PATH is of this family.
+set(RANKLAB_MPIRUN mpirun)
+find_program(_mpirun mpirun NO_CACHE)
+ranklab_launcher_family("${_mpirun}" _mpirun_family)
+if(RANKLAB_MPI_FAMILY AND _mpirun_family AND NOT _mpirun_family STREQUAL RANKLAB_MPI_FAMILY)
+  get_filename_component(RANKLAB_MPIRUN "${MPIEXEC_EXECUTABLE}" NAME)
+  find_program(_in_path "${RANKLAB_MPIRUN}" NO_CACHE)
+  if(NOT _in_path STREQUAL MPIEXEC_EXECUTABLE)
+    set(RANKLAB_MPIRUN "${MPIEXEC_EXECUTABLE}")
   endif()
 endif()
 
