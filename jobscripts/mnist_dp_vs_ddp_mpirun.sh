@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # DataParallel against DistributedDataParallel in one allocation: the same cores, the same global batch.
-# On this host, by Open MPI's mpirun:
+# On this host, by mpirun (RANKLAB_MPIRUN names another one, of the MPI that ranklab was built with):
 #   jobscripts/mnist_dp_vs_ddp_mpirun.sh 4
 #   THREADS=1 jobscripts/mnist_dp_vs_ddp_mpirun.sh 4    one thread a rank; without it the cores are shared out
 # The first word is the number of ranks; words after it go to ranklab.
@@ -17,7 +17,8 @@ bin=${RANKLAB_BIN:-$repo/build/release/bin}
 [[ -n ${RANKLAB_BIN:-} || -x $bin/ranklab ]] || ! found=$(type -P ranklab) || bin=$(cd -- "${found%/*}" && pwd)
 [[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
 
-# Open MPI counts cores, not hardware threads.
+mpirun=${RANKLAB_MPIRUN:-mpirun} # of the MPI that ranklab was built with
+# mpirun counts cores, not hardware threads.
 cores=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
 ranks=${1:-2}
 [[ $ranks =~ ^[1-9][0-9]*$ ]] || { echo "The first word is the number of ranks, not \"$ranks\"." >&2; exit 2; }
@@ -63,12 +64,15 @@ launch() {
   shift 2
   export OMP_NUM_THREADS=$threads
   # PE=N gives N cores to each rank; without it two ranks would be bound to one core each, whatever the threads.
-  local placement=(--map-by "slot:PE=$threads" --bind-to core)
+  local placement=(-x OMP_NUM_THREADS --map-by "slot:PE=$threads" --bind-to core) shared=(-x OMP_NUM_THREADS --oversubscribe --bind-to none)
+  if [[ $("$mpirun" --version 2>&1) =~ HYDRA|Intel ]]; then # of MPICH or Intel MPI
+    placement=(-bind-to "core:$threads") shared=(-bind-to none)
+  fi
   if ((ranks * threads > cores)); then
     echo "$ranks ranks x $threads threads do not fit on $cores cores: they share them, and times will vary." >&2
-    placement=(--oversubscribe --bind-to none)
+    placement=("${shared[@]}")
   fi
-  run mpirun -n "$ranks" "${placement[@]}" -x OMP_NUM_THREADS "$bin/ranklab" "$@"
+  run "$mpirun" -n "$ranks" "${placement[@]}" "$bin/ranklab" "$@"
 }
 
 echo "$ranks ranks, $threads threads each, $cores cores"

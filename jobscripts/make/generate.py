@@ -34,7 +34,7 @@ def usage_of(experiment, launcher):
         ranks = f" {2 * experiment.ranks}" if experiment.ranked else ""
         lines = [f"  jobscripts/{name}{ranks}", f"  THREADS=1 jobscripts/{name}{ranks}    one thread a rank; without it the cores are shared out"]
         first = "The first word is the number of ranks; words after it go to ranklab.\n" if experiment.ranked else "Words at the end go to ranklab.\n"
-        return "On this host, by Open MPI's mpirun:\n" + "\n".join(lines) + "\n" + first
+        return "On this host, by mpirun (RANKLAB_MPIRUN names another one, of the MPI that ranklab was built with):\n" + "\n".join(lines) + "\n" + first
     lines = []
     for line in experiment.usage.splitlines():
         is_command = "jobscripts/" in line

@@ -48,7 +48,8 @@ bin=${RANKLAB_BIN:-$repo/build/release/bin}
 %lsf ranks=$((nodes * per_node))
 %lsf threads=${CORES_PER_RANK:-7}
 %lsf tag=$LSB_JOBID
-%mpirun # Open MPI counts cores, not hardware threads.
+%mpirun mpirun=${RANKLAB_MPIRUN:-mpirun} # of the MPI that ranklab was built with
+%mpirun # mpirun counts cores, not hardware threads.
 %mpirun cores=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
 %mpirun+ranked ranks=${1:-@ranks@}
 %mpirun+ranked [[ $ranks =~ ^[1-9][0-9]*$ ]] || { echo "The first word is the number of ranks, not \"$ranks\"." >&2; exit 2; }
@@ -75,12 +76,15 @@ launch() {
 %slurm   run srun "${words[@]}" "$bin/ranklab" "$@"
 %lsf   run jsrun "-n$ranks" -a1 "-c$threads" -g1 "-r$per_node" "--bind=packed:$threads" --launch_distribution=packed "$bin/ranklab" "$@"
 %mpirun   # PE=N gives N cores to each rank; without it two ranks would be bound to one core each, whatever the threads.
-%mpirun   local placement=(--map-by "slot:PE=$threads" --bind-to core)
+%mpirun   local placement=(-x OMP_NUM_THREADS --map-by "slot:PE=$threads" --bind-to core) shared=(-x OMP_NUM_THREADS --oversubscribe --bind-to none)
+%mpirun   if [[ $("$mpirun" --version 2>&1) =~ HYDRA|Intel ]]; then # of MPICH or Intel MPI
+%mpirun     placement=(-bind-to "core:$threads") shared=(-bind-to none)
+%mpirun   fi
 %mpirun   if ((ranks * threads > cores)); then
 %mpirun     echo "$ranks ranks x $threads threads do not fit on $cores cores: they share them, and times will vary." >&2
-%mpirun     placement=(--oversubscribe --bind-to none)
+%mpirun     placement=("${shared[@]}")
 %mpirun   fi
-%mpirun   run mpirun -n "$ranks" "${placement[@]}" -x OMP_NUM_THREADS "$bin/ranklab" "$@"
+%mpirun   run "$mpirun" -n "$ranks" "${placement[@]}" "$bin/ranklab" "$@"
 }
 
 %keeps keep=() # what else the training is given

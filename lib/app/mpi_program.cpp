@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
+#include "comm/mpi_environment.hpp"
 #include "host/process.hpp"
 
 namespace ranklab::app {
@@ -56,7 +57,8 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
 
     return guarded([&] {
         if (start != comm::Start::without_mpi) require_address_space_once(kAddressSpaceOfMpi);
-        if (start != comm::Start::without_mpi && !comm::has_task_environment())
+        if (start != comm::Start::without_mpi && comm::MpiEnvironment::starts_daemon_alone() &&
+            !comm::has_task_environment())
             host::require_limits_of_lone_mpi();
         Session session(start);
         return session.conclude([&] {

@@ -106,7 +106,8 @@ std::vector<host::Finding> Session::check_launch(const std::vector<host::Placeme
     const auto launcher = comm::read_launcher();
     std::vector<host::Finding> findings = host::check_placements(placements, launcher.name);
     const auto connected = host::check_connected(control().world_size(), launcher.name, launcher.world_size,
-                                                 expected > 0 ? std::optional(expected) : std::nullopt);
+                                                 expected > 0 ? std::optional(expected) : std::nullopt,
+                                                 comm::own_launchers(launcher.name));
     if (connected) findings.insert(findings.begin(), *connected);
     if (const auto login = host::check_login_node()) findings.push_back(*login);
     return findings;

@@ -57,14 +57,21 @@ std::string sbatch_lines(const Campaign& campaign, const Job& job) {
     return lines;
 }
 
+constexpr bool kIsMpich = std::string_view(RANKLAB_MPI_FAMILY) == "mpich";
+
+// That each rank has so many cores of its own, in the words of the mpirun of this build's MPI.
+std::vector<std::string> bound_to(const std::string& threads) {
+    if (kIsMpich) return {"-bind-to", "core:" + threads};
+    return {"--map-by", "slot:PE=" + threads, "--bind-to", "core"};
+}
+
 std::vector<std::string> launch_of(const Campaign& campaign, const Job& job) {
     const std::string ranks = std::to_string(job.ranks);
     const std::string threads = std::to_string(job.threads);
     if (campaign.launcher == Launcher::slurm)
         return {"srun", "--ntasks=" + ranks, "--cpus-per-task=" + threads, "--kill-on-bad-exit=1"};
-    std::vector<std::string> words{"mpirun", "-n", ranks};
-    const std::vector<std::string> bound{"--map-by", "slot:PE=" + threads, "--bind-to", "core"};
-    const auto& more = campaign.mpirun.empty() ? bound : campaign.mpirun;
+    std::vector<std::string> words{RANKLAB_MPIRUN, "-n", ranks};
+    const auto& more = campaign.mpirun.empty() ? bound_to(threads) : campaign.mpirun;
     words.insert(words.end(), more.begin(), more.end());
     return words;
 }
@@ -112,7 +119,8 @@ std::string script_of(const Campaign& campaign, const Job& job, const fs::path& 
                         job.checkpoint.empty() ? "" : quoted(fs::path(job.checkpoint)),
                         base::shell_quote(launch_of(campaign, job)), quoted(ranklab),
                         base::shell_quote(job.words));
-    if (slurm) text += "launch+=(\"--mpi=${RANKLAB_SRUN_MPI:-pmix}\")\n";
+    if (slurm)
+        text += fmt::format("launch+=(\"--mpi=${{RANKLAB_SRUN_MPI:-{}}}\")\n", kIsMpich ? "pmi2" : "pmix");
     return fmt::format("{}\n{}\n{}", text, template_text("stop.sh"), template_text("job.sh"));
 }
 

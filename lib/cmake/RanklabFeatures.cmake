@@ -14,15 +14,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Boost 1.70 REQUIRED COMPONENTS program_options)
 
-# MPI's C interface alone: its C++ bindings would drag in a library that LibTorch's build lacks.
-find_package(MPI REQUIRED COMPONENTS C)
-add_library(ranklab_mpi_c INTERFACE)
-add_library(ranklab::mpi_c ALIAS ranklab_mpi_c)
-# True where the program that is linked has this property: then a call of MPI in it is an error of the linker.
-set(ranklab_links_no_mpi "$<BOOL:$<TARGET_PROPERTY:RANKLAB_NO_MPI>>")
-target_link_libraries(ranklab_mpi_c INTERFACE "$<$<NOT:${ranklab_links_no_mpi}>:MPI::MPI_C>")
-target_compile_definitions(ranklab_mpi_c INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-
+include(FindRanklabMpi)
 include(FindRanklabHdf5)
 include(FindRanklabFftw)
 include(FindRanklabTorch)

@@ -20,14 +20,35 @@ if(NOT RANKLAB_PYTHON)
 endif()
 
 cmake_host_system_information(RESULT RANKLAB_CORES QUERY NUMBER_OF_LOGICAL_CORES)
-# What every test runs under: Open MPI as root and with more ranks than cores, one thread a rank, no
-# yielding-free spinning when oversubscribed.
-set(RANKLAB_TEST_ENVIRONMENT
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-  OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
-  OMP_NUM_THREADS=1
-  # How busy the machine is must not decide on what a test sees.
-  RANKLAB_SYSTEM_ROOT=/nonexistent)
+# What every test runs under: one thread a rank, and how busy the machine is must not decide on what a test sees.
+set(RANKLAB_TEST_ENVIRONMENT OMP_NUM_THREADS=1 RANKLAB_SYSTEM_ROOT=/nonexistent)
+# Open MPI as root and with more ranks than cores, no yielding-free spinning when oversubscribed. MPICH allows
+# both without a word and binds nothing; it has no setting that makes it yield, so that a library does it
+# (docs/mpi.md), and collectives that spin on shared memory without asking for news are not taken.
+if(RANKLAB_MPI_FAMILY STREQUAL "mpich")
+  add_library(ranklab_mpich_yield MODULE "${PROJECT_SOURCE_DIR}/tests/mpich_yield.c")
+  target_link_libraries(ranklab_mpich_yield PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(ranklab_mpich_yield PROPERTIES PREFIX "lib" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  list(APPEND RANKLAB_TEST_ENVIRONMENT "LD_PRELOAD=${PROJECT_BINARY_DIR}/tests/libranklab_mpich_yield.so")
+  foreach(_operation ALLREDUCE BARRIER BCAST REDUCE)
+    list(APPEND RANKLAB_TEST_ENVIRONMENT MPIR_CVAR_${_operation}_POSIX_INTRA_ALGORITHM=mpir)
+  endforeach()
+else()
+  list(APPEND RANKLAB_TEST_ENVIRONMENT
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none)
+endif()
+# Where mpirun is another MPI's, the tests find this one's first, as where its module is loaded.
+set(RANKLAB_TEST_PATH "")
+file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/launcher")
+if(NOT RANKLAB_MPIRUN STREQUAL "mpirun")
+  set(RANKLAB_TEST_PATH "PATH=path_list_prepend:${PROJECT_BINARY_DIR}/launcher")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/launcher")
+  find_program(_mpicc "${MPI_C_COMPILER}" NO_CACHE)
+  file(CREATE_LINK "${MPIEXEC_EXECUTABLE}" "${PROJECT_BINARY_DIR}/launcher/mpirun" SYMBOLIC)
+  file(CREATE_LINK "${MPIEXEC_EXECUTABLE}" "${PROJECT_BINARY_DIR}/launcher/mpiexec" SYMBOLIC)
+  file(CREATE_LINK "${_mpicc}" "${PROJECT_BINARY_DIR}/launcher/mpicc" SYMBOLIC)
+endif()
 # What is suppressed is other people's libraries, each with its reason, in these files.
 if(RANKLAB_SANITIZE MATCHES "address")
   list(APPEND RANKLAB_TEST_ENVIRONMENT "ASAN_OPTIONS=fast_unwind_on_malloc=0"
@@ -104,7 +125,8 @@ function(ranklab_add_script_test name)
   endif()
   ranklab_limit_processors(processors ${TEST_PROCESSORS})
   add_test(NAME ${name} COMMAND ${RANKLAB_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${TEST_FILE}" -v)
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL}" PROCESSORS ${processors}
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "${RANKLAB_TEST_PATH}"
+    TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL}" PROCESSORS ${processors}
     SKIP_RETURN_CODE 77
-    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};RANKLAB_BIN=${PROJECT_BINARY_DIR}/bin;RANKLAB_SOURCE=${PROJECT_SOURCE_DIR};RANKLAB_HAS_TORCH=${RANKLAB_HAS_TORCH};RANKLAB_HAS_HDF5_WITHOUT_MPI=${RANKLAB_HAS_HDF5_WITHOUT_MPI};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests")
+    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};RANKLAB_BIN=${PROJECT_BINARY_DIR}/bin;RANKLAB_SOURCE=${PROJECT_SOURCE_DIR};RANKLAB_HAS_TORCH=${RANKLAB_HAS_TORCH};RANKLAB_MPI_FAMILY=${RANKLAB_MPI_FAMILY};RANKLAB_HAS_HDF5_WITHOUT_MPI=${RANKLAB_HAS_HDF5_WITHOUT_MPI};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests")
 endfunction()

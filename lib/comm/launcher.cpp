@@ -23,11 +23,20 @@ struct Names {
     const char* launcher;
     const char* size;
     const char* rank;
+    const char* sign = nullptr;  // a variable that this launcher alone sets, where others share the two
 };
 
-// Nearest first: mpirun inside a Slurm allocation sets its own beside Slurm's.
+// Nearest first: mpirun inside a Slurm allocation sets its own beside Slurm's. jsrun stands before Open MPI,
+// whose variables it sets too; those that bring PMI along stand before PMI.
 constexpr Names kLaunchers[] = {
+    {"JSM's jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},
     {"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"Hydra's mpiexec", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},  // of MPICH and Intel MPI
+    {"Flux's flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
+    // As --mpi=cray_shasta, srun sets what PALS does; as --mpi=pmi2, what PMI does.
+    {"Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "PALS_RANKID"},
+    {"Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "PMI_JOBID"},
+    {"PALS's mpiexec", "PMI_SIZE", "PALS_RANKID"},
     {"a PMI launcher (mpiexec)", "PMI_SIZE", "PMI_RANK"},
     {"Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
     {"Slurm's srun", "SLURM_NTASKS", "SLURM_PROCID"},
@@ -64,7 +73,8 @@ LauncherView read_launcher(const std::function<const char*(const char*)>& lookup
     for (const auto& names : kLaunchers) {
         const auto size = number(lookup(names.size));
         const auto rank = number(lookup(names.rank));
-        if (size && rank && *size > 0) return {names.launcher, size, rank};
+        const bool signed_by = names.sign == nullptr || lookup(names.sign) != nullptr;
+        if (signed_by && size && rank && *size > 0) return {names.launcher, size, rank};
     }
     return {};
 }
@@ -81,6 +91,20 @@ SlurmTasks read_slurm_tasks() {
     return read_slurm_tasks(environment);
 }
 
+std::string own_launchers(const std::string& launcher) {
+#ifdef OPEN_MPI
+    const char *const pmi = "pmix", *const own = "mpirun";
+#else
+    const char *const pmi = "pmi2", *const own = "mpiexec";
+#endif
+    const auto by_flux = std::string("flux run -o pmi=") + (pmi == std::string("pmix") ? "pmix" : "simple");
+    const auto by_slurm = std::string("srun --mpi=") + pmi;
+    return (launcher.starts_with("Flux") ? by_flux : by_slurm) + ", or its own " + own;
+}
+
+// A step without PMI is no trouble for MPICH: each process starts as one alone, and the launch guard compares
+// what srun says with that. Whether there is a way to the others is not to be seen for all that come of
+// MPICH: Cray's and Intel's find Slurm by libraries of their own.
 bool is_step_without_pmi([[maybe_unused]] const std::function<const char*(const char*)>& lookup) {
 #ifdef OPEN_MPI
     constexpr const char* kWays[] = {"PMIX_RANK", "PMIX_NAMESPACE",      "PMI_RANK", "PMI_FD", "PMI_ID",

@@ -13,9 +13,10 @@ struct LauncherView {
     std::optional<int> rank;
 };
 
-/// The nearest launcher: Open MPI (OMPI_COMM_WORLD_SIZE), then PMI (PMI_SIZE), Intel/Hydra (MPI_LOCALNRANKS
-/// is not used: it is per node), then Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS beside
-/// SLURM_PROCID). `lookup` returns nullptr for an unset name; std::getenv in the programs.
+/// The nearest launcher: JSM (JSM_NAMESPACE_SIZE), Open MPI (OMPI_COMM_WORLD_SIZE), Hydra (PMI_SIZE beside
+/// MPI_LOCALNRANKS), Flux (FLUX_JOB_SIZE), PALS (PMI_SIZE beside PALS_RANKID), another PMI (PMI_SIZE), then
+/// Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS beside SLURM_PROCID; a step that brings PMI along stands
+/// before PMI). `lookup` returns nullptr for an unset name; std::getenv in the programs.
 LauncherView read_launcher(const std::function<const char*(const char*)>& lookup);
 LauncherView read_launcher();
 
@@ -27,9 +28,13 @@ struct SlurmTasks {
 SlurmTasks read_slurm_tasks(const std::function<const char*(const char*)>& lookup);
 SlurmTasks read_slurm_tasks();
 
+/// How to start this build so that its MPI library connects the ranks: "srun --mpi=pmix, or its own mpirun".
+/// `launcher` as of LauncherView::name: what the user starts with.
+std::string own_launchers(const std::string& launcher = "");
+
 /// One of several tasks of srun, which gave it nothing by which this build's MPI library finds the others
-/// (srun --mpi=none): Open MPI ends such a process within MPI_Init, in words of its own. Known of Open MPI
-/// alone; false for others.
+/// (srun --mpi=none): Open MPI ends such a process within MPI_Init, in words of its own. False in a build
+/// for another MPI, which starts each as a process alone.
 bool is_step_without_pmi(const std::function<const char*(const char*)>& lookup);
 bool is_step_without_pmi();
 

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/last_words.hpp"
 #include "base/log.hpp"
+#include "base/mpi_library.hpp"
 #include "base/ticker.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/bare_machine.hpp"
@@ -83,6 +84,14 @@ void MpiEnvironment::abort(int exit_code) {
     std::_Exit(exit_code);  // no MPI, or a library that returns from MPI_Abort all the same
 }
 
+bool MpiEnvironment::starts_daemon_alone() {
+#ifdef OPEN_MPI
+    return true;
+#else
+    return false;
+#endif
+}
+
 bool MpiEnvironment::running() {
     int initialised = 0;
     int finalised = 0;
@@ -94,8 +103,7 @@ std::string MpiEnvironment::library_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(text, &length);
-    const std::string version(text);  // not `length`: Open MPI counts the NUL
-    return version.substr(0, version.find('\n'));
+    return base::mpi_library_name(text);  // not `length`: Open MPI counts the NUL
 }
 
 }  // namespace ranklab::comm

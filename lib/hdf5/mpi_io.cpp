@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/mpi_library.hpp"
 
 namespace ranklab::hdf5 {
 
@@ -66,8 +67,8 @@ std::string implementation(const Facts& hints) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     mpi_check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version", "the library");
-    std::string_view library(text.data());
-    library = library.substr(0, library.find_first_of(",\n"));
+    const std::string name = base::mpi_library_name(text.data());
+    const std::string library = name.substr(0, name.find(','));
     for (const auto& [key, value] : hints) {
         if (key.rfind("romio_", 0) == 0) return fmt::format("ROMIO ({})", library);
     }
@@ -78,9 +79,10 @@ std::string implementation(const Facts& hints) {
 // What the user has set for these libraries. MPI's tools interface would tell the defaults too, but opening
 // it takes Open MPI 0.2 s: it loads every component there is.
 Facts settings_in_environment() {
-    constexpr std::array<std::string_view, 8> kPrefixes{
-        "OMPI_MCA_io",       "OMPI_MCA_fcoll", "OMPI_MCA_fs", "OMPI_MCA_fbtl",
-        "OMPI_MCA_sharedfp", "ROMIO_",         "MPICH_MPIIO", "HDF5_"};
+    constexpr std::array<std::string_view, 9> kPrefixes{
+        "OMPI_MCA_io",   "OMPI_MCA_fcoll",         "OMPI_MCA_fs",
+        "OMPI_MCA_fbtl", "OMPI_MCA_sharedfp",      "ROMIO_",
+        "MPICH_MPIIO",   "I_MPI_EXTRA_FILESYSTEM", "HDF5_"};
     Facts settings;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text(*entry);
@@ -154,7 +156,8 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
 void use_mpi_io(const Id&, const RecordFileOptions&, const base::Settings& serial) {
     throw base::EnvironmentError(
         "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; let "
-        "one rank write it, or build it on a parallel HDF5 (libhdf5-openmpi-dev)",
+        "one rank write it, or build it on a parallel HDF5 of its MPI (as libhdf5-openmpi-dev or "
+        "libhdf5-mpich-dev)",
         serial);
 }
 bool several_ranks(const void* mpi) {

@@ -205,8 +205,9 @@ std::string file_system_of(const std::filesystem::path& path) {
 }
 
 std::vector<std::pair<std::string, std::string>> allowed_environment() {
-    static constexpr std::array<std::string_view, 9> kPrefixes{
-        "OMP_", "NCCL_", "UCX_", "OMPI_MCA_", "HDF5_", "SLURM_", "ONEDNN_", "DNNL_", "ATEN_"};
+    static constexpr std::array<std::string_view, 14> kPrefixes{
+        "OMP_", "NCCL_",  "UCX_",  "OMPI_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_",
+        "FI_",  "ROMIO_", "HDF5_", "SLURM_",    "ONEDNN_",    "DNNL_",  "ATEN_"};
     std::vector<std::pair<std::string, std::string>> facts;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;

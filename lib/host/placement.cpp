@@ -23,12 +23,33 @@ bool is_open_mpi(const std::string& launcher) {
     return launcher.starts_with("Open MPI");
 }
 
+// What a launcher is told so that each rank has cores of its own ({} of them), or those near its GPU.
+struct BindingWords {
+    const char* launcher;  // within its name (comm/launcher.hpp)
+    const char* cores;
+    const char* near_gpu;  // "" where none is known
+};
+constexpr BindingWords kBindingWords[] = {
+    {"Open MPI", "mpirun --map-by slot:PE={} --bind-to core", "mpirun --map-by numa --bind-to numa"},
+    {"Hydra", "mpiexec -bind-to core:{}", "mpiexec -bind-to numa"},
+    {"PALS", "mpiexec --cpu-bind depth --depth {}", "mpiexec --cpu-bind numa"},
+    {"flux", "flux run --cores-per-task={}", "flux run --gpus-per-task=1 -o gpu-affinity=per-task"},
+    {"jsrun", "jsrun --cpu_per_rs {0} --bind packed:{0}", ""},
+    {"srun", "srun --cpus-per-task={}", "srun --gpus-per-task=1 --gpu-bind=closest"},
+};
+
+// nullptr: of a launcher that is not known.
+const BindingWords* binding_words(const std::string& launcher) {
+    const auto* const words = std::ranges::find_if(kBindingWords, [&](const BindingWords& one) {
+        return launcher.find(one.launcher) != std::string::npos;
+    });
+    return words == std::end(kBindingWords) ? nullptr : words;
+}
+
 // How a rank comes to more cores; without a launcher the user gave it these.
 std::string more_cores(const std::string& launcher, int threads) {
-    if (is_open_mpi(launcher))
-        return fmt::format("start with mpirun --map-by slot:PE={} --bind-to core, or ", threads);
-    if (launcher.find("srun") != std::string::npos)
-        return fmt::format("start with srun --cpus-per-task={}, or ", threads);
+    if (const auto* const words = binding_words(launcher))
+        return fmt::format("start with {}, or ", fmt::format(fmt::runtime(words->cores), threads));
     return launcher.empty() ? "" : "have the launcher bind each rank to more cores, or ";
 }
 
@@ -131,8 +152,15 @@ std::string other_hosts(const std::vector<Crowd>& crowds) {
                        crowds.size() == 2 ? " has" : "s have each");
 }
 
+// Hydra binds nothing unless it is told, so that each rank takes all cores of its host for its own.
+std::string own_cores(const std::string& launcher, const Crowd& crowd) {
+    if (crowd.each == 0 || launcher.find("Hydra") == std::string::npos) return "";
+    return more_cores(launcher, static_cast<int>(crowd.each));
+}
+
 // The worst host speaks for all.
-void check_sharing(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
+void check_sharing(const std::vector<Placement>& placements, const std::string& launcher,
+                   std::vector<Finding>& findings) {
     std::map<std::string, std::vector<const Placement*>> nodes;
     for (const auto& p : placements) nodes[p.host].push_back(&p);
     std::vector<Crowd> crowds;
@@ -150,7 +178,8 @@ void check_sharing(const std::vector<Placement>& placements, std::vector<Finding
                         fmt::format("{}: {} run {} threads on {} core{}{}, so they wait for each other",
                                     worst.host, rank_list(worst.ranks), worst.threads, worst.cores,
                                     worst.cores == 1 ? "" : "s", other_hosts(crowds)),
-                        fmt::format("use fewer ranks per node{}", mends ? " or fewer threads" : ""),
+                        fmt::format("{}use fewer ranks per node{}", own_cores(launcher, worst),
+                                    mends ? " or fewer threads" : ""),
                         mends ? base::Settings{fmt::format("threads {}", worst.each)} : base::Settings{}});
 }
 
@@ -256,7 +285,8 @@ std::string libraries_beyond(const Placement& p, const Placement& other) {
 }
 
 // The first rank that differs speaks for all: the same mends them.
-void check_libraries(const std::vector<Placement>& placements, std::vector<Finding>& findings) {
+void check_libraries(const std::vector<Placement>& placements, const std::string& launcher,
+                     std::vector<Finding>& findings) {
     const auto& first = placements.front();
     std::vector<int> ranks;
     for (const auto& p : placements)
@@ -271,8 +301,10 @@ void check_libraries(const std::vector<Placement>& placements, std::vector<Findi
              other.rank, other.host,
              ranks.size() == 1 ? "" : fmt::format(" (and {} more that differ)", ranks.size() - 1),
              libraries_beyond(other, first), first.host, libraries_beyond(first, other)),
-         "load the same modules on every node, and give all ranks one LD_LIBRARY_PATH (srun --export=ALL, "
-         "mpirun -x LD_LIBRARY_PATH)"});
+         fmt::format("load the same modules on every node, and give all ranks one LD_LIBRARY_PATH (srun "
+                     "--export=ALL, {})",
+                     launcher.starts_with("Hydra") ? "mpiexec -genvlist LD_LIBRARY_PATH"
+                                                   : "mpirun -x LD_LIBRARY_PATH")});
 }
 
 // The CPUs near each GPU, and who has none of them: one sentence for all.
@@ -284,13 +316,12 @@ bool is_far(const Placement& p) {
 
 std::string nearer_gpu(const std::string& launcher, const Placement& p) {
     const auto cpus = base::compact_ranges(p.own_gpu.cpus);
-    if (launcher.find("srun") != std::string::npos)
-        return "start with srun --gpus-per-task=1 --gpu-bind=closest";
-    if (is_open_mpi(launcher))
-        return fmt::format(
-            "start with mpirun --map-by numa --bind-to numa, or give rank {} CPUs of {} by a "
-            "rankfile",
-            p.rank, cpus);
+    const auto* const words = binding_words(launcher);
+    if (words != nullptr && *words->near_gpu != '\0')
+        return fmt::format("start with {}{}", words->near_gpu,
+                           is_open_mpi(launcher)
+                               ? fmt::format(", or give rank {} CPUs of {} by a rankfile", p.rank, cpus)
+                               : "");
     return launcher.empty() ? fmt::format("start it with taskset --cpu-list {}", cpus)
                             : fmt::format("have the launcher bind rank {} to CPUs of {}", p.rank, cpus);
 }
@@ -365,7 +396,8 @@ std::vector<std::string> devices_of(const std::vector<Placement>& placements, bo
 }
 
 std::optional<Finding> check_connected(int world_size, const std::string& launcher,
-                                       std::optional<int> launched, std::optional<int> expected) {
+                                       std::optional<int> launched, std::optional<int> expected,
+                                       const std::string& mend) {
     if (expected) {
         if (*expected == world_size) return std::nullopt;
         return Finding{"ranks-not-connected",
@@ -382,8 +414,8 @@ std::optional<Finding> check_connected(int world_size, const std::string& launch
         fmt::format("{} speaks of {} processes, but MPI connects {} rank{}: they would each run alone and "
                     "print wrong numbers",
                     launcher, *launched, world_size, world_size == 1 ? "" : "s"),
-        "start with the launcher of this build's MPI library (srun --mpi=pmix, or its own mpirun), or say "
-        "that you expect this",
+        fmt::format("start with the launcher of this build's MPI library ({}), or say that you expect this",
+                    mend),
         {fmt::format("expect-ranks {}", world_size)}};
 }
 
@@ -432,9 +464,9 @@ std::vector<Finding> check_placements(const std::vector<Placement>& placements, 
     std::vector<Finding> findings;
     if (placements.empty()) return findings;
     check_builds(placements, findings);
-    check_libraries(placements, findings);
+    check_libraries(placements, launcher, findings);
     check_threads(placements, launcher, findings);
-    check_sharing(placements, findings);
+    check_sharing(placements, launcher, findings);
     check_quotas(placements, findings);
     return findings;
 }

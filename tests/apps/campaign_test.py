@@ -24,7 +24,7 @@ except ImportError:
     print("SKIPPED: h5py is not installed for this Python; ./bootstrap makes one that has it")
     sys.exit(77)
 
-HEAD = "[campaign]\nname = small\nmpirun-options = --oversubscribe --bind-to none\n"
+HEAD = f"[campaign]\nname = small\nmpirun-options = {' '.join(cli.LAUNCHER.crowded + cli.LAUNCHER.unbound)}\n"
 IO = "[files]\ncommand = io\nscaling = strong\nranks = 1,2\nrepeat = 2\nsize = 20\nfiles = 4\nstrategy = binary\n"
 # Long enough to be met at work.
 SLOW = "[slow]\ncommand = io\nsize = 400\nfiles = 40\nstrategy = text-loop\nrepeat = 1\nrepetitions = 50\n"
@@ -381,14 +381,20 @@ class RunningTest(CampaignCase):
     def test_killed_jobs_are_done_again(self):
         """The script, the launcher, a rank: whoever of a job is killed."""
         self.write(HEAD + SLOW.replace("repetitions = 50", "repetitions = 3") + IO)
-        for victim in ("bash", "mpirun", "ranklab-io"):
+        for victim in ("bash", "launcher", "ranklab-io"):
             job = self.begin("resume")
-            job.wait_until(lambda: self.processes(victim), 60)
-            for pid in self.processes(victim):
+            victims = lambda: self.processes(self.launcher() if victim == "launcher" else victim)
+            job.wait_until(victims, 60)
+            for pid in victims():
                 os.kill(pid, signal.SIGKILL)
             job.finish(240)
         self.campaign("resume", timeout=240)
         self.assertWhole()
+
+    def launcher(self):
+        """What the scripts start ranks with."""
+        texts = [path.read_text() for path in self.jobs.rglob("*.sh")]
+        return pathlib.PurePath(re.search(r"launch=\('?([^\s')]+)", texts[0]).group(1)).name if texts else None
 
     def processes(self, name):
         """Those of this campaign's jobs, whose command line names its folder."""
@@ -415,7 +421,7 @@ class RunningTest(CampaignCase):
                 result = job.finish(60)
                 self.assertCode(result, code)
                 self.assertIn("ranklab campaign resume small.ini", result.stderr)
-                self.assertEqual(self.processes("ranklab-io") + self.processes("mpirun"), [])
+                self.assertEqual(self.processes("ranklab-io") + self.processes(self.launcher()), [])
                 self.assertEqual(self.status()["counts"]["unfinished"], 1, json.dumps(self.status()))
 
     def test_cancel_stops_a_run(self):

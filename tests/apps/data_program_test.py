@@ -302,6 +302,7 @@ class Convert(Case):
 
 
 class Libraries(Case):
+    @cli.only_open_mpi  # MPICH 4 as Debian builds it is on UCX, whatever there is
     def test_no_library_of_a_fabric_comes_and_goes(self):
         """UCX has a thread of its own. Where there is no device for it, it would be loaded, asked and unloaded at every start."""
         if any(pathlib.Path("/sys/class").glob("infiniband/*")):

@@ -162,9 +162,9 @@ class HealthyTest(Doctoring):
 
 class OneHostTest(Doctoring):
     def test_ranks_on_different_libraries(self):
-        env = self.other_host(OTHER_HOST_MPI="Open MPI v5.0.3")
+        env = self.other_host(OTHER_HOST_MPI="Open MPI v5.0.3")  # as no library here
         found = self.finding(self.doctor(ranks=2, env=env), "different-libraries")
-        self.assertRegex(found["what"], r"rank 1 on \S+ loaded Open MPI v5\.0\.3, and rank 0 on \S+ loaded (Open )?MPI")
+        self.assertRegex(found["what"], r"rank 1 on \S+ loaded Open MPI v5\.0\.3, and rank 0 on \S+ loaded (Open )?MPI(CH)?")
         self.assertIn("LD_LIBRARY_PATH", found["remedy"])
         io = ranklab("io", "--strategy", "binary", "--dry-run", ranks=2, cwd=self.folder, env=env)
         self.assertCode(io, 0)
@@ -173,15 +173,15 @@ class OneHostTest(Doctoring):
     def test_singletons(self):
         found = self.finding(self.doctor(env=cli.environment(SLURM_STEP_NUM_TASKS=4, SLURM_PROCID=0)), "ranks-not-connected", 5)
         self.assertTrue(found["fatal"])
-        self.assertIn("srun --mpi=pmix", found["remedy"])
+        self.assertIn(f"srun --mpi={cli.LAUNCHER.pmi}", found["remedy"])
         self.assertEqual(found["options"], ["--expect-ranks 1"])
 
     def test_srun_without_pmi(self):
-        """Open MPI would end the process in words of its own, before anything is said."""
+        """Open MPI would end the process in words of its own, before anything is said; MPICH starts each as one alone."""
         env = cli.environment(SLURM_STEP_ID=0, SLURM_STEPID=0, SLURM_JOB_ID=7, SLURM_NODELIST="n1", SLURM_STEP_NUM_TASKS=4, SLURM_NTASKS=4, SLURM_PROCID=0)
         found = self.finding(self.doctor(env=env), "ranks-not-connected", 5)
-        self.assertIn("srun --mpi=pmix", found["remedy"])
-        self.assertSays(ranklab("io", "--strategy", "binary", "--output", "none", cwd=self.folder, env=env), 5, "srun --mpi=pmix")
+        self.assertIn(f"srun --mpi={cli.LAUNCHER.pmi}", found["remedy"])
+        self.assertSays(ranklab("io", "--strategy", "binary", "--output", "none", cwd=self.folder, env=env), 5, f"srun --mpi={cli.LAUNCHER.pmi}")
 
     def test_mpirun_starts_another_number_than_slurm_was_asked_for(self):
         found = self.finding(self.doctor(ranks=2, env=cli.environment(SLURM_NTASKS=8)), "slurm-tasks-differ")

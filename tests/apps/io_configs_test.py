@@ -14,8 +14,10 @@ SRUN = """#!/usr/bin/env bash
 while [[ $1 == -* ]]; do shift; done
 ranks=$SLURM_NTASKS
 for name in ${!SLURM_*}; do unset "$name"; done
-exec mpirun --oversubscribe --bind-to none -n "$ranks" "$@"
+exec mpirun LAUNCHER_WORDS -n "$ranks" "$@"
 """
+
+SRUN = SRUN.replace("LAUNCHER_WORDS", " ".join(cli.LAUNCHER.crowded + cli.LAUNCHER.unbound))
 
 
 def values(path):

@@ -18,9 +18,19 @@ except ImportError:
 UNCONNECTED = (
     ("Open MPI", {"OMPI_COMM_WORLD_SIZE": 2, "OMPI_COMM_WORLD_RANK": 0}),
     ("PMI", {"PMI_SIZE": 2, "PMI_RANK": 0}),
+    ("Hydra's mpiexec", {"PMI_SIZE": 2, "PMI_RANK": 0, "MPI_LOCALNRANKS": 2}),
+    ("PALS's mpiexec", {"PMI_SIZE": 2, "PMI_RANK": 0, "PALS_RANKID": 0}),
+    ("Flux's flux run", {"FLUX_JOB_SIZE": 2, "FLUX_TASK_RANK": 0}),
+    ("JSM's jsrun", {"JSM_NAMESPACE_SIZE": 2, "JSM_NAMESPACE_RANK": 0}),
     ("Slurm", {"SLURM_NTASKS": 2, "SLURM_PROCID": 0}),
     ("Slurm", {"SLURM_STEP_NUM_TASKS": 4, "SLURM_NTASKS": 4, "SLURM_PROCID": 0}),
 )
+
+
+def mend_of(launcher):
+    """How the ranks of this build are connected."""
+    by_flux = "flux run -o pmi=" + ("pmix" if cli.LAUNCHER.is_open_mpi else "simple")
+    return f"({by_flux if 'Flux' in launcher else f'srun --mpi={cli.LAUNCHER.pmi}'}, or its own {cli.LAUNCHER.own})"
 
 
 def stored_runs(path):
@@ -76,7 +86,7 @@ class DoctorTest(Case):
             result = ranklab("doctor", "--threads", "1", "--verbose", ranks=ranks, cwd=self.folder)
             self.assertCode(result, 0)
             self.assertEqual(result.said, [])
-            for fact in ("# libraries.mpi: Open MPI", "# libraries.hdf5: 1.", "# build.version: ", "# build.type: ", "# host.kernel: Linux",
+            for fact in (f"# libraries.mpi: {'Open MPI' if cli.LAUNCHER.is_open_mpi else 'MPICH'}", "# libraries.hdf5: 1.", "# build.version: ", "# build.type: ", "# host.kernel: Linux",
                          "# host.cpu: ", "# process.allocator: "):
                 self.assertIn(fact, result.stdout, str(result))
             lines = result.stdout.splitlines()
@@ -149,15 +159,23 @@ class DoctorTest(Case):
         warning = next(line for line in result.stdout.splitlines() if line.startswith("warning: "))
         for part in ("64 threads", "cpuset", "--threads"):
             self.assertIn(part, warning)
-        for part in ("Open MPI", "mpirun", "srun", "rank 0"):
+        for part in ("Open MPI", "mpirun", "mpiexec", "srun", "rank 0"):
             self.assertNotIn(part, warning)
 
+    @cli.only_open_mpi
     def test_open_mpis_binding_at_two_ranks_is_named(self):
         result = cli.mpirun(2, cli.RANKLAB, "doctor", "--threads", "2", options=("--bind-to", "core"), cwd=self.folder)
         self.assertCode(result, 0)
         warnings = [line for line in result.stdout.splitlines() if line.startswith("warning: ")]
         self.assertEqual(sum("binds each rank to one core" in line for line in warnings), 1, str(result))
         self.assertTrue(any("ranks 0-1: 2 threads, but the cpuset holds 1 core" in line for line in warnings), str(result))
+
+
+    def test_a_rank_with_too_few_cores_is_told_how_its_launcher_gives_more(self):
+        result = cli.mpirun(2, cli.RANKLAB, "doctor", "--threads", "2", options=cli.LAUNCHER.bound, cwd=self.folder)
+        self.assertCode(result, 0)
+        warning = next(line for line in result.stdout.splitlines() if "the cpuset holds 1 core" in line)
+        self.assertIn("mpirun --map-by slot:PE=2 --bind-to core" if cli.LAUNCHER.is_open_mpi else "mpiexec -bind-to core:2", warning)
 
 
 class UnusableThreadsTest(Case):
@@ -193,7 +211,7 @@ class LaunchGuardTest(Case):
                 self.assertCode(result, 5)
                 wrong = [line for line in result.stdout.splitlines() if line.startswith("WRONG: ")]
                 self.assertEqual(len(wrong), 1, str(result))
-                for part in (launcher, "MPI connects 1 rank", "srun --mpi=pmix", "mpirun"):
+                for part in (launcher, "MPI connects 1 rank", mend_of(launcher)):
                     self.assertIn(part, wrong[0])
 
     @needs_train
@@ -201,7 +219,7 @@ class LaunchGuardTest(Case):
         for launcher, env in UNCONNECTED:
             with self.subTest(env=env):
                 result = train("--steps", 3, "--output", "r.h5", env=cli.environment(**env), cwd=self.folder)
-                self.assertSays(result, 5, launcher, "MPI connects 1 rank", "srun --mpi=pmix", "--expect-ranks 1")
+                self.assertSays(result, 5, launcher, "MPI connects 1 rank", mend_of(launcher), "--expect-ranks 1")
                 self.assertNotIn("Img/sec", result.stdout)
         self.assertEqual(self.names(), [])
 
@@ -230,6 +248,7 @@ class LaunchGuardTest(Case):
         self.assertCode(ranklab("doctor", "--expect-ranks", "2", "--threads", "1"), 5)
 
     @needs_train
+    @cli.only_open_mpi
     def test_a_wrong_binding_is_warned_of_and_stored(self):
         result = cli.mpirun(2, cli.RANKLAB, "train", "--model", "template-softmax", "--threads", "2", "--steps", "5", "--output", "r.h5",
                             options=("--bind-to", "core"), cwd=self.folder)
@@ -245,7 +264,7 @@ class LaunchGuardTest(Case):
     def test_threads_default_to_the_ranks_cores(self):
         for unusable in (None, "", "many", "-2", "5000"):
             with self.subTest(OMP_NUM_THREADS=unusable):
-                result = cli.mpirun(2, cli.RANKLAB, "train", "--dry-run", options=("--bind-to", "core"), cwd=self.folder,
+                result = cli.mpirun(2, cli.RANKLAB, "train", "--dry-run", options=cli.LAUNCHER.bound, cwd=self.folder,
                                     env=cli.environment(OMP_NUM_THREADS=unusable))
                 self.assertCode(result, 0)
                 self.assertIn("# threads: 1", result.stdout.splitlines())

@@ -50,6 +50,7 @@ class AddressSpaceTest(Case):
 
 
 @needs_train
+@cli.only_open_mpi
 class LimitsOfLoneMpiTest(Case):
     """Open MPI's daemon beside a process without a launcher meets limits in words of its own (exit code 1), or spins and eats the memory."""
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 static int is_meant(void) {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *meant = getenv("OTHER_HOST_RANK");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK") != NULL ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK"), *meant = getenv("OTHER_HOST_RANK");
     return rank != NULL && meant != NULL && strcmp(rank, meant) == 0;
 }
 

@@ -20,6 +20,8 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from mpi_launcher import LAUNCHER
+
 SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
 BIN = pathlib.Path(os.environ.get("RANKLAB_BIN") or SOURCE / "build" / "release" / "bin")
 RANKLAB = BIN / "ranklab"
@@ -29,17 +31,25 @@ needs_train = unittest.skipUnless(HAS_TRAIN, "this build has no ranklab-train (R
 IDX_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 IMAGES_MAGIC, LABELS_MAGIC = 0x803, 0x801
 
+only_open_mpi = unittest.skipUnless(LAUNCHER.is_open_mpi, "this is about Open MPI, and the build is for another MPI")
+
 # The same as RANKLAB_TEST_ENVIRONMENT of lib/cmake/RanklabTests.cmake, so that a test file runs by hand too.
 _ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "RANKLAB_SYSTEM_ROOT": "/nonexistent",  # how busy the machine is must not decide on what a test sees
+}
+if LAUNCHER.is_open_mpi: _ENVIRONMENT |= {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMP_NUM_THREADS": "1",
-    "RANKLAB_SYSTEM_ROOT": "/nonexistent",  # how busy the machine is must not decide on what a test sees
 }
+else:
+    _ENVIRONMENT["RANKLAB_SRUN_MPI"] = LAUNCHER.pmi
+    _ENVIRONMENT["LD_PRELOAD"] = str(BIN.parent / "tests" / "libranklab_mpich_yield.so")
+    _ENVIRONMENT |= {f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("ALLREDUCE", "BARRIER", "BCAST", "REDUCE")}
 
 
 @dataclass
@@ -63,15 +73,8 @@ class Result:
 
 
 def said_lines(stderr):
-    """stderr without Open MPI's blocks between dashed lines and its one-liners about them, and without what a busy
-    machine makes ranklab say of what it is at."""
-    lines, in_block = [], False
-    for line in stderr.splitlines():
-        if re.fullmatch(r"-{60,}", line):
-            in_block = not in_block
-        elif not in_block and line.strip() and not re.match(r"\[[^\]]+:\d+\] |now: ", line):
-            lines.append(line)
-    return lines
+    """stderr without the launcher's own lines, and without what a busy machine makes ranklab say of what it is at."""
+    return [line for line in LAUNCHER.without_its_own(stderr.splitlines()) if line.strip() and not line.startswith("now: ")]
 
 
 def environment(**changes):
@@ -141,7 +144,7 @@ class Job:
                       time.monotonic() - self._start, usage.ru_maxrss * 1024 if usage else 0)
 
     def ranks(self):
-        """{rank: pid} of the processes of this job that an Open MPI rank runs in."""
+        """{rank: pid} of the processes of this job that are ranks."""
         found = {}
         for pid in descendants(self.process.pid):
             try:
@@ -149,7 +152,7 @@ class Job:
                 comm = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
             except OSError:
                 continue
-            rank = [e.partition(b"=")[2] for e in env if e.startswith(b"OMPI_COMM_WORLD_RANK=")]
+            rank = [e.partition(b"=")[2] for e in env if e.startswith(LAUNCHER.rank_variable.encode() + b"=")]
             if rank and comm.startswith("ranklab-"):
                 found[int(rank[0])] = pid
         return found
@@ -214,8 +217,7 @@ def several(function, cases):
 
 
 def mpirun_words(ranks, *options):
-    words = ["mpirun", "-n", ranks, *options]
-    return words + (["--oversubscribe"] if ranks > 2 else [])
+    return ["mpirun", "-n", ranks, *options, *(LAUNCHER.crowded if ranks > 2 else ())]
 
 
 def mpirun(ranks, *command, timeout=90, cwd=None, env=None, options=()):

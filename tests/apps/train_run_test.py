@@ -344,8 +344,9 @@ class StoredRunAtTwoRanks(RunCase):
         for word in (job.secret, "SECRET_TOKEN", "AWS_SECRET", "MY_OMP_SECRET"):
             self.assertNotIn(word.encode(), content)
             self.assertNotIn(word, job.result.stdout + job.result.stderr)
-        self.assertIn("OMPI_MCA_mpi_yield_when_idle", job.run.context["environment"], "the allow-list lets this one in")
-        allowed = r"^(OMP|NCCL|UCX|OMPI_MCA|HDF5|SLURM)_|^CUDA_VISIBLE_DEVICES$"
+        one = "OMPI_MCA_mpi_yield_when_idle" if cli.LAUNCHER.is_open_mpi else "OMP_NUM_THREADS"
+        self.assertIn(one, job.run.context["environment"], "the allow-list lets this one in")
+        allowed = r"^(OMP|NCCL|UCX|OMPI_MCA|MPIR_CVAR|MPICH|I_MPI|FI|ROMIO|HDF5|SLURM)_|^CUDA_VISIBLE_DEVICES$"
         self.assertEqual([name for name in job.run.context["environment"] if not re.match(allowed, name)], [])
 
     def test_stdout_is_the_report_and_stderr_the_log(self):
@@ -383,6 +384,7 @@ class FileTest(RunCase):
         self.assertEqual(sorted(run.attrs["label"] for run in stored_runs(self.folder / "r.h5")), list("01234"))
         self.assertEqual(self.names(), ["r.h5"])
 
+    @cli.only_open_mpi
     def test_the_key_of_the_mpi_job_is_not_stored(self):
         """Open MPI puts the key with which the processes of a job know each other beside its settings."""
         for ranks in (1, 2):

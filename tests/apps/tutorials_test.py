@@ -87,7 +87,7 @@ class PageTest(cli.Case):
             script = next(word for word in words if word.endswith(".slurm"))
             result = cli.run("bash", "-n", cli.SOURCE / script)
             return self.assertEqual(result.code, 0, f"{page}: {script}")
-        if words[0] == "srun": words = ["mpirun", "--oversubscribe", *words[1:]]
+        if words[0] == "srun": words = ["mpirun", *cli.LAUNCHER.crowded, *words[1:]]
         if "train" not in words and "io" not in words: return None
         result = cli.run(*words, "--dry-run", "--output", "none", cwd=self.folder, env=self.env)
         return self.assertIn(result.code, (0, 5), f"{page}: {shlex.join(words)}\n{result}")

@@ -13,7 +13,7 @@ GIGABIT = 0.125  # GB/s
 
 class CommTest(hosts.Case):
     def comm(self, ranks, *words):
-        job = self.start("srun", "-N2", f"-n{ranks}", "--overcommit", "--mpi=pmix", self.ranklab, "comm", "--quiet", "--json", *map(str, words), "--output",
+        job = self.start("srun", "-N2", f"-n{ranks}", "--overcommit", f"--mpi={hosts.cli.LAUNCHER.pmi}", self.ranklab, "comm", "--quiet", "--json", *map(str, words), "--output",
                          self.file, env=self.env)
         result = job.finish(180)
         self.assertCode(result, 0)

@@ -18,13 +18,13 @@ class DoctorTest(hosts.Case):
         online.write_text("0-3\n")
         cls.env["RANKLAB_SYSTEM_ROOT"] = str(cls.shared / "system")
 
-    def srun(self, *words, mpi="pmix", output=None):
+    def srun(self, *words, mpi=cli.LAUNCHER.pmi, output=None):
         return cli.run("srun", "--label", f"--mpi={mpi}", *words, self.ranklab, *DOCTOR, "--output", output or self.file, cwd=self.folder, env=self.env)
 
     def batch(self, ranks, *words):
         """A batch script that calls mpirun."""
         out = self.folder / "out"
-        script = f"mpirun --oversubscribe --bind-to none -n {ranks} {self.ranklab} {' '.join(DOCTOR)} --output none"
+        script = f"mpirun {' '.join(cli.LAUNCHER.crowded + cli.LAUNCHER.unbound)} -n {ranks} {self.ranklab} {' '.join(DOCTOR)} --output none"
         self.assertCode(cli.run("sbatch", "--wait", "--exclusive", "-o", out, *words, "--wrap", script, cwd=self.folder, env=self.env), 0)
         return json.loads(out.read_text())
 
@@ -69,7 +69,7 @@ class DoctorTest(hosts.Case):
     def test_srun_without_pmi(self):
         seen = self.seen(self.srun("--exclusive", "-N2", "-n2", mpi="none"), 5)
         self.assertIn("ranks-not-connected", self.ids(seen))
-        self.assertIn("srun --mpi=pmix", seen["findings"][0]["remedy"])
+        self.assertIn(f"srun --mpi={cli.LAUNCHER.pmi}", seen["findings"][0]["remedy"])
 
     def test_mpirun_that_leaves_tasks_of_the_job_out(self):
         seen = self.batch(1, "-N1", "-n2")

@@ -20,7 +20,7 @@ except ImportError:
     sys.exit(77)
 
 # What a launcher without a word about failing ranks does: no --kill-on-bad-exit.
-SRUN = ("srun", "-N2", "-n2", "--mpi=pmix")
+SRUN = ("srun", "-N2", "-n2", f"--mpi={cli.LAUNCHER.pmi}")
 
 
 def runs_in(path):
@@ -56,7 +56,7 @@ class TwoHostTest(hosts.Case):
         for spread, hosts_of_two in (((), ["n1", "n1"]), (("--spread",), ["n1", "n2"])):
             with self.subTest(spread=spread):
                 self.file.unlink(missing_ok=True)
-                job = self.start("srun", "-N2", "-n4", "--overcommit", "--mpi=pmix", self.ranklab, "train", "--data", "synthetic", "--threads", 1, "--model",
+                job = self.start("srun", "-N2", "-n4", "--overcommit", f"--mpi={cli.LAUNCHER.pmi}", self.ranklab, "train", "--data", "synthetic", "--threads", 1, "--model",
                                  "template-softmax", "--ranks", "1,2,4", "--scaling", "strong", "--global-batch-size", 64, "--steps", 10, "--warmup", 0,
                                  *spread, "--output", self.file, env=self.env)
                 result = job.finish(120)

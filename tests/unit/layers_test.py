@@ -35,7 +35,7 @@ PRINTING = [
 ]
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 # Ours, that is: advice may name those of launchers.
-NAMED_OPTION = re.compile(r"--(?!cpus-per-task|map-by|bind-to|mpi=|ntasks=|gpus-per-task|gpu-bind|cpu-freq|cpu-list|exclusive|export=)[a-z{]")
+NAMED_OPTION = re.compile(r"--(?!cpus-per-task|map-by|bind-to|bind packed|cpu-bind|depth |cores-per-task|cpu_per_rs|mpi=|ntasks=|gpus-per-task|gpu-bind|cpu-freq|cpu-list|exclusive|export=)[a-z{]")
 OPTION_TYPES = {"text", "texts", "choice", "integer", "real", "bytes", "flag"}
 OPTION_ROW = re.compile(rf'[.\n]\s*({"|".join(OPTION_TYPES)})\(\s*"([a-z][a-z-]*)",')
 OPTION_USE = re.compile(r'options?_?(?:\.|->)(text|texts|integer|real|bytes|flag|is|has|is_set|resolve|resolve_default|choose|check)'

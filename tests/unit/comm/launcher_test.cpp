@@ -42,6 +42,62 @@ TEST(Launcher, Pmi) {
     expect_view(read({{"PMI_SIZE", "2"}, {"PMI_RANK", "0"}}), "PMI", 2, 0);
 }
 
+// Hydra's own variables stand before those that a step of Slurm around it leaves.
+TEST(Launcher, Hydra) {
+    Variables all{{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}, {"PMI_FD", "6"}, {"MPI_LOCALNRANKS", "2"}};
+    expect_view(read(all), "Hydra", 2, 1);
+    all.insert({{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}, {"PMI_JOBID", "1.0"}});
+    expect_view(read(all), "Hydra", 2, 1);
+}
+
+TEST(Launcher, Flux) {
+    Variables all{{"FLUX_JOB_SIZE", "8"}, {"FLUX_TASK_RANK", "7"}, {"FLUX_TASK_LOCAL_ID", "3"}};
+    expect_view(read(all), "flux run", 8, 7);
+    all.insert({{"PMI_SIZE", "8"}, {"PMI_RANK", "7"}, {"PALS_RANKID", "7"}});  // of its plug-ins
+    expect_view(read(all), "flux run", 8, 7);
+}
+
+TEST(Launcher, Pals) {
+    expect_view(
+        read({{"PALS_RANKID", "5"}, {"PALS_LOCAL_RANKID", "1"}, {"PMI_SIZE", "8"}, {"PMI_RANK", "5"}}),
+        "PALS", 8, 5);
+    expect_none(read({{"PALS_RANKID", "5"}}));
+}
+
+// jsrun sets Open MPI's variables beside its own.
+TEST(Launcher, Jsm) {
+    expect_view(read({{"JSM_NAMESPACE_SIZE", "6"},
+                      {"JSM_NAMESPACE_RANK", "2"},
+                      {"JSM_NAMESPACE_LOCAL_RANK", "2"},
+                      {"OMPI_COMM_WORLD_SIZE", "6"},
+                      {"OMPI_COMM_WORLD_RANK", "2"}}),
+                "jsrun", 6, 2);
+}
+
+// A step that brings PMI along (--mpi=pmi2), or what PALS would set (--mpi=cray_shasta), is srun's all the
+// same.
+TEST(Launcher, SlurmStepWithPmi) {
+    const Variables step{
+        {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "3"}, {"PMI_SIZE", "4"}, {"PMI_RANK", "3"}};
+    for (const char* sign : {"PMI_JOBID", "PALS_RANKID"}) {
+        auto with = step;
+        with[sign] = "3";
+        expect_view(read(with), "srun", 4, 3);
+    }
+}
+
+// n processes that such a launcher started and MPI did not connect are refused by the launch guard, which
+// compares the world of MPI with these counts, and says how this build is started.
+TEST(Launcher, HowThisBuildIsStarted) {
+#ifdef OPEN_MPI
+    EXPECT_EQ(own_launchers(), "srun --mpi=pmix, or its own mpirun");
+    EXPECT_EQ(own_launchers("Flux's flux run"), "flux run -o pmi=pmix, or its own mpirun");
+#else
+    EXPECT_EQ(own_launchers(), "srun --mpi=pmi2, or its own mpiexec");
+    EXPECT_EQ(own_launchers("Flux's flux run"), "flux run -o pmi=simple, or its own mpiexec");
+#endif
+}
+
 TEST(Launcher, SlurmStep) {
     expect_view(read({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "16"}}), "srun",
                 8, 5);

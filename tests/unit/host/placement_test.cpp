@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include <numeric>
 
 #include "base/pack.hpp"
@@ -57,15 +59,20 @@ TEST(Placements, SurviveTheExchange) {
     EXPECT_FALSE(own_placement(0, 0, 1, "x", "none").cpu.empty());
 }
 
+std::optional<Finding> connected(int world_size, const std::string& launcher, std::optional<int> launched,
+                                 std::optional<int> expected) {
+    return check_connected(world_size, launcher, launched, expected, "srun --mpi=pmix, or its own mpirun");
+}
+
 TEST(Connected, WhenTheCountsAgree) {
-    EXPECT_FALSE(check_connected(1, "", std::nullopt, std::nullopt));
-    EXPECT_FALSE(check_connected(8, "", std::nullopt, std::nullopt));
-    EXPECT_FALSE(check_connected(8, "Slurm's srun", 8, std::nullopt));
-    EXPECT_FALSE(check_connected(8, "Slurm's srun", 8, 8));
+    EXPECT_FALSE(connected(1, "", std::nullopt, std::nullopt));
+    EXPECT_FALSE(connected(8, "", std::nullopt, std::nullopt));
+    EXPECT_FALSE(connected(8, "Slurm's srun", 8, std::nullopt));
+    EXPECT_FALSE(connected(8, "Slurm's srun", 8, 8));
 }
 
 TEST(Connected, NotWhenTheLauncherStartedMore) {
-    const auto finding = check_connected(1, "Slurm's srun", 8, std::nullopt);
+    const auto finding = connected(1, "Slurm's srun", 8, std::nullopt);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->fatal);
     EXPECT_THAT(finding->sentence(), AllOf(HasSubstr("Slurm's srun"), HasSubstr("8 processes"),
@@ -74,17 +81,17 @@ TEST(Connected, NotWhenTheLauncherStartedMore) {
 }
 
 TEST(Connected, NotWhenMoreRanksThanTheLauncherStarted) {
-    EXPECT_TRUE(check_connected(4, "Open MPI's mpirun", 2, std::nullopt));
+    EXPECT_TRUE(connected(4, "Open MPI's mpirun", 2, std::nullopt));
 }
 
 TEST(Connected, WhatIsExpectedOverrulesTheLauncher) {
-    EXPECT_FALSE(check_connected(1, "Slurm's srun", 8, 1)) << "meant so: no finding";
-    const auto finding = check_connected(1, "Slurm's srun", 1, 2);
+    EXPECT_FALSE(connected(1, "Slurm's srun", 8, 1)) << "meant so: no finding";
+    const auto finding = connected(1, "Slurm's srun", 1, 2);
     ASSERT_TRUE(finding);
     EXPECT_TRUE(finding->fatal);
     EXPECT_THAT(finding->sentence(), AllOf(HasSubstr("2 were expected"), HasSubstr("1 rank;")));
     EXPECT_THAT(finding->settings, ElementsAre("expect-ranks 2"));
-    EXPECT_TRUE(check_connected(3, "", std::nullopt, 2));
+    EXPECT_TRUE(connected(3, "", std::nullopt, 2));
 }
 
 TEST(Placements, GoodOnesHaveNoFindings) {
@@ -325,6 +332,32 @@ TEST(Libraries, ThatAreTheSameAreNoFinding) {
     EXPECT_THAT(check_placements({with_libraries(0, "n1", {"MPI 4", "HDF5 1"}),
                                   with_libraries(1, "n2", {"MPI 4", "HDF5 1"})}),
                 IsEmpty());
+}
+
+// What mends it is said in the words of the launcher that started the ranks.
+TEST(Placements, TheRemedyIsInTheLaunchersWords) {
+    const std::map<std::string, std::string> words{
+        {"Open MPI's mpirun", "mpirun --map-by slot:PE=4 --bind-to core, or"},
+        {"Hydra's mpiexec", "mpiexec -bind-to core:4, or"},
+        {"PALS's mpiexec", "mpiexec --cpu-bind depth --depth 4, or"},
+        {"Flux's flux run", "flux run --cores-per-task=4, or"},
+        {"JSM's jsrun", "jsrun --cpu_per_rs 4 --bind packed:4, or"},
+        {"Slurm's srun", "srun --cpus-per-task=4, or"},
+        {"a PMI launcher (mpiexec)", "have the launcher bind each rank to more cores, or"},
+    };
+    for (const auto& [launcher, remedy] : words) {
+        const auto findings = check_placements({place(0, 0, 1, 4)}, launcher);
+        ASSERT_THAT(findings, SizeIs(1)) << launcher;
+        EXPECT_THAT(findings[0].remedy, HasSubstr(remedy)) << launcher;
+    }
+}
+
+// Hydra binds nothing by itself: two ranks that each take all four cores are told how they get two each.
+TEST(Placements, UnboundRanksOfHydraAreToldToBind) {
+    const std::vector<Placement> unbound{place(0, 0, 4, 4), place(1, 0, 4, 4)};
+    EXPECT_THAT(check_placements(unbound, "Hydra's mpiexec").at(0).remedy,
+                HasSubstr("mpiexec -bind-to core:2"));
+    EXPECT_THAT(check_placements(unbound, "Open MPI's mpirun").at(0).remedy, Not(HasSubstr("bind-to")));
 }
 
 TEST(Libraries, ThatDifferAreNamedWithoutTheOthers) {

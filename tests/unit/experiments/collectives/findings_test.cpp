@@ -120,7 +120,11 @@ TEST(Guidelines, AreCheckedWhereAllOperationsWereTimed) {
 
 TEST(Guidelines, NameTheLibrarysOwnTuning) {
     EXPECT_THAT(tuning_of(Operation::broadcast, "Open MPI v4.1.4"), HasSubstr("coll_tuned_bcast_algorithm"));
-    EXPECT_THAT(tuning_of(Operation::allreduce, "MPICH Version: 4.0"), HasSubstr("MPIR_CVAR_ALLREDUCE"));
+    EXPECT_THAT(tuning_of(Operation::allreduce, "MPICH 4.0.2"), HasSubstr("MPIR_CVAR_ALLREDUCE_INTRA_"));
+    EXPECT_THAT(tuning_of(Operation::reduce_scatter, "MPICH 4.0.2"),
+                HasSubstr("MPIR_CVAR_REDUCE_SCATTER_BLOCK_INTRA_"));
+    EXPECT_THAT(tuning_of(Operation::broadcast, "CRAY MPICH version 8.1.25"),
+                HasSubstr("MPICH_COLL_OPT_OFF=mpi_bcast"));
     EXPECT_THAT(tuning_of(Operation::allreduce, "Intel(R) MPI Library"), HasSubstr("I_MPI_ADJUST_ALLREDUCE"));
     EXPECT_THAT(tuning_of(Operation::allreduce, "NCCL 2.28"), HasSubstr("NCCL_ALGO"));
 }

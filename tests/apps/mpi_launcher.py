@@ -1,0 +1,70 @@
+"""The words, variables and noise of the launcher that starts the ranks of the tests: Open MPI's mpirun, or Hydra's mpiexec of MPICH. One
+place, so that no test spells them. Which one it is comes from the build; `mpirun` in PATH is that one.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Launcher:
+    family: str
+    name: str  # as ranklab says it
+    rank_variable: str
+    crowded: tuple  # more ranks than cores
+    unbound: tuple
+    bound: tuple  # a core for each rank
+    unmoved: tuple  # a rank that dies ends no other
+    pmi: str  # of srun --mpi=
+    own: str  # how ranklab calls the launcher of its build
+
+    @property
+    def is_open_mpi(self):
+        return self.family == "openmpi"
+
+    def names_killed(self, stderr, rank, pid):
+        """How often the launcher says that this rank was killed."""
+        said = rf"process rank {rank} .* exited on signal 9" if self.is_open_mpi else rf"=   PID {pid} RUNNING AT .*\n=   EXIT CODE: 9\n"
+        return len(re.findall(said, stderr))
+
+    def without_its_own(self, lines):
+        """Without blocks between bars, and without one-liners about them."""
+        bar = re.compile(r"-{60,}" if self.is_open_mpi else r"={60,}")
+        own = re.compile(r"\[[^\]]+:\d+\] " if self.is_open_mpi else
+                         r"\[(proxy|mpiexec)\S*\] |Abort\(\d+\) on node \d+ |YOUR APPLICATION TERMINATED WITH THE EXIT |"
+                         r"This typically refers to a problem with your application|Please see the FAQ page for debugging")
+        kept, in_block = [], False
+        for line in lines:
+            if bar.fullmatch(line):
+                in_block = not in_block
+            elif not in_block and not own.match(line):
+                kept.append(line)
+        return kept
+
+
+OPEN_MPI = Launcher("openmpi", "Open MPI", "OMPI_COMM_WORLD_RANK", crowded=("--oversubscribe",), unbound=("--bind-to", "none"),
+                    bound=("--bind-to", "core"), unmoved=("--enable-recovery",), pmi="pmix", own="mpirun")
+HYDRA = Launcher("mpich", "Hydra", "PMI_RANK", crowded=(), unbound=("-bind-to", "none"), bound=("-bind-to", "core"),
+                 unmoved=("-disable-auto-cleanup",), pmi="pmi2", own="mpiexec")
+
+
+def _family():
+    """Of the build, which ctest says; a test file by hand looks for the launcher that a build for MPICH puts first."""
+    family = os.environ.get("RANKLAB_MPI_FAMILY")
+    if family:
+        return family
+    source = pathlib.Path(os.environ.get("RANKLAB_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
+    own = pathlib.Path(os.environ.get("RANKLAB_BIN") or source / "build" / "release" / "bin").parent / "launcher"
+    if own.exists() and str(own) not in os.environ["PATH"].split(":"):
+        os.environ["PATH"] = f"{own}:{os.environ['PATH']}"
+    try:
+        said = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout
+    except FileNotFoundError:
+        said = ""
+    return "mpich" if re.search("HYDRA|Intel|MPICH", said) else "openmpi"
+
+
+LAUNCHER = HYDRA if _family() == "mpich" else OPEN_MPI
