@@ -244,6 +244,8 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
         run.measurements.push_back(per_rank("time_to_first_step_s", control, record.time_to_first_step_s));
     add_peak_memory(run, record.trial, control);
+    if (!std::isnan(record.peak_gpu_bytes))
+        run.measurements.push_back(per_rank(vocabulary::kPeakGpuMemory, control, record.peak_gpu_bytes));
     for (const auto& trouble : comm::gather_texts(control, record.steps.trouble() + record.notes.trouble()))
         if (!trouble.empty()) run.warnings.push_back(trouble);
     run.measurements.push_back(per_rank(vocabulary::kThreadCount, control, host::thread_count()));
