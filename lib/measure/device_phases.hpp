@@ -9,10 +9,11 @@
 
 namespace ranklab::measure {
 
-/// Passes marks on to a recorder, and puts an event on the compute stream at both ends of those of forward,
-/// backward, sync and optimizer. Nothing waits inside a step: finish_step() does, at its end, and puts the
+/// Passes marks on to a recorder, and puts an event on the compute stream at both ends of all phases but data
+/// and copy. Nothing waits inside a step: finish_step() does, at its end, and puts the
 /// events' times in place of the host's, which saw no more than launches. data and copy remain the host's:
-/// what they do is its work.
+/// what they do is its work. With replicas on several GPUs the phases are those of the first one, whose
+/// stream it is: what it waits for others stands in gather and reduce.
 class DevicePhases final : public base::PhaseSink {
   public:
     explicit DevicePhases(PhaseRecorder& recorder) : recorder_(recorder) {}

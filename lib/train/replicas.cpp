@@ -1,16 +1,18 @@
 #include "train/replicas.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <mutex>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "nn/random.hpp"
+#include "train/coalesced.hpp"
 #include "train/gradient_sum.hpp"
 #include "train/gradient_sync.hpp"
+#include "train/rewind.hpp"
 
 namespace ranklab::train {
 
@@ -18,21 +20,31 @@ using base::Phase;
 
 namespace {
 
-using base::Clock;
-using base::seconds_since;
-
-// Initial values that nobody uses must not take numbers from the stream that the model's dropout goes on
-// with.
+// Initial values that nobody uses must not take numbers from the streams that the model's dropout goes on
+// with: making a model seeds them anew.
 std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
-    auto generator = at::detail::getDefaultCPUGenerator();
-    const auto state = generator.get_state();
+    auto generators = default_generators(setup.devices.front());
+    std::vector<torch::Tensor> states;
+    for (const auto& generator : generators) states.push_back(generator.get_state());
     std::vector<std::shared_ptr<nn::Model>> models;
-    for (std::size_t replica = 1; replica < setup.devices.size(); ++replica) {
-        models.push_back(setup.make());
-        models.back()->to(setup.devices[replica]);
-    }
-    generator.set_state(state);
+    for (std::size_t replica = 1; replica < setup.devices.size(); ++replica)
+        models.push_back(setup.make(setup.devices[replica]));
+    for (std::size_t i = 0; i < generators.size(); ++i) generators[i].set_state(states[i]);
     return models;
+}
+
+// LibTorch's operations on a GPU draw from that GPU's default generator.
+at::Generator generator_of(const ReplicaSetup& setup, std::size_t replica) {
+    const auto& device = setup.devices[replica];
+    const auto seed = setup.seed + replica;
+    if (device.is_cpu())
+        return replica == 0 ? at::detail::getDefaultCPUGenerator() : at::detail::createCPUGenerator(seed);
+    auto generator = at::globalContext().defaultGenerator(device);
+    if (replica > 0) {
+        const std::lock_guard lock(generator.mutex());
+        generator.set_current_seed(seed);
+    }
+    return generator;
 }
 
 std::vector<torch::Tensor> state_of(const nn::Model& model) {
@@ -43,7 +55,7 @@ std::vector<torch::Tensor> state_of(const nn::Model& model) {
 
 void check_alike(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
     const bool alike = std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-        return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes();
+        return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() && x.strides() == y.strides();
     });
     if (!alike) throw base::Error("internal: a replica has other parameters than its model");
 }
@@ -66,20 +78,22 @@ DataParallel::DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimize
     : optimizer_(optimizer),
       phases_(phases),
       scaler_(scaler),
-      threads_(std::max<std::size_t>(1, setup.devices.size()), setup.threads, setup.cores) {
-    if (setup.devices.empty()) throw base::Error("internal: data parallelism needs at least one replica");
+      places_(setup.devices),
+      coalesces_(setup.transfer == ReplicaTransfer::coalesced ||
+                 (setup.transfer == ReplicaTransfer::by_device && places_.on_gpus())),
+      threads_(setup.devices.size(), setup.threads, setup.cores) {
     const auto others = make_others(setup);
     for (std::size_t r = 0; r < setup.devices.size(); ++r) {
         Replica replica{.model = r == 0 ? &model : others[r - 1].get(),
                         .own = r == 0 ? nullptr : others[r - 1],
                         .device = setup.devices[r],
-                        .generator = r == 0 ? at::detail::getDefaultCPUGenerator()
-                                            : at::detail::createCPUGenerator(setup.seed + r)};
+                        .generator = generator_of(setup, r)};
         replica.state = state_of(*replica.model);
         if (r > 0) check_alike(replica.state, replicas_.front().state);
         parameters_.push_back(replica.model->parameters());
         replicas_.push_back(std::move(replica));
     }
+    threads_.run([this](std::size_t r) { places_.enter(r); });
 }
 
 std::vector<Phase> DataParallel::phases() const {
@@ -127,10 +141,7 @@ double DataParallel::compute_gradient(const TensorBatch& batch, double weight, c
         hand_back(gradient, parts);
     }
     backward();
-    {
-        const auto mark = phases_.phase(Phase::reduce);
-        sum_gradients(parameters_, threads_);
-    }
+    reduce();
     return has_samples ? loss.item<double>() : 0.0;
 }
 
@@ -144,30 +155,39 @@ void DataParallel::scatter(const TensorBatch& batch, const std::vector<base::Sha
     }
 }
 
-// Each thread writes its own replica's, so that the memory is near it; replicas without samples are spared.
+// Each thread writes its own replica's, so that the memory is near it, or so that all GPUs receive at once;
+// replicas without samples are spared.
 void DataParallel::replicate() {
     const auto mark = phases_.phase(Phase::replicate);
-    const Replica& first = replicas_.front();
+    const auto pieces = coalesces_ && replicas_.size() > 1 ? flattened_pieces(replicas_.front().state)
+                                                           : std::vector<torch::Tensor>();
     threads_.run([&](std::size_t r) {
-        Replica& replica = replicas_[r];
-        if (r == 0 || !replica.input.defined()) return;
-        const torch::NoGradGuard no_gradients;
-        for (std::size_t i = 0; i < replica.state.size(); ++i) replica.state[i].copy_(first.state[i]);
-        if (replica.model->is_training() != first.model->is_training())
-            replica.model->train(first.model->is_training());
+        if (r != 0 && replicas_[r].input.defined()) take_state(replicas_[r], pieces);
     });
+}
+
+void DataParallel::take_state(Replica& replica, const std::vector<torch::Tensor>& pieces) const {
+    const Replica& first = replicas_.front();
+    const torch::NoGradGuard no_gradients;
+    if (coalesces_)
+        copy_pieces(pieces, replica.state);
+    else
+        for (std::size_t i = 0; i < replica.state.size(); ++i) replica.state[i].copy_(first.state[i]);
+    if (replica.model->is_training() != first.model->is_training())
+        replica.model->train(first.model->is_training());
 }
 
 void DataParallel::forward() {
     const auto mark = phases_.phase(Phase::forward);
     threads_.run([this](std::size_t r) {
         Replica& replica = replicas_[r];
-        replica.times = {};
+        replica.forward_time.clear();
+        replica.backward_time.clear();
         if (!replica.input.defined()) return;
-        const auto start = Clock::now();
+        replica.forward_time.start(places_, r);
         const nn::GeneratorScope draws_from(replica.generator);
         replica.output = replica.model->forward(replica.input);
-        replica.times.forward = seconds_since(start);
+        replica.forward_time.stop(places_, r);
     });
 }
 
@@ -188,24 +208,34 @@ void DataParallel::hand_back(const torch::Tensor& gradient, const std::vector<ba
     }
 }
 
-// On the CPU, autograd computes in the thread that asks for it.
+// On the CPU, autograd computes in the thread that asks for it; on a GPU in a thread of that GPU, on the
+// stream of its forward, and the one that asks waits until all is launched.
 void DataParallel::backward() {
     const auto mark = phases_.phase(Phase::backward);
     threads_.run([this](std::size_t r) {
         Replica& replica = replicas_[r];
-        const auto start = Clock::now();
         drop_gradients(parameters_[r]);
         if (!replica.input.defined()) return;
+        replica.backward_time.start(places_, r);
         torch::autograd::backward({replica.output}, {replica.output_gradient});
         replica.output.reset();
         replica.output_gradient.reset();
-        replica.times.backward = seconds_since(start);
+        replica.backward_time.stop(places_, r);
     });
+}
+
+void DataParallel::reduce() {
+    const auto mark = phases_.phase(Phase::reduce);
+    if (coalesces_)
+        sum_gradients_coalesced(parameters_);
+    else
+        sum_gradients(parameters_, threads_);
 }
 
 std::vector<ReplicaTimes> DataParallel::times() const {
     std::vector<ReplicaTimes> times;
-    for (const auto& replica : replicas_) times.push_back(replica.times);
+    for (const auto& replica : replicas_)
+        times.push_back({replica.forward_time.seconds(), replica.backward_time.seconds()});
     return times;
 }
 

@@ -1,6 +1,8 @@
 // Data parallelism within one process, as torch.nn.DataParallel does it: the batch is scattered, the
 // parameters are replicated in every step, each replica computes in its own thread, the outputs are gathered
-// on replica 0, the gradients are summed there, and one optimizer steps.
+// on replica 0, the gradients are summed there, and one optimizer steps. On the CPU the replicas share the
+// process's memory; on GPUs each has a GPU, and batches, parameters, outputs and gradients are copied between
+// them.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -15,6 +17,7 @@
 #include "nn/model.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/optimizer.hpp"
+#include "train/replica_places.hpp"
 #include "train/replica_threads.hpp"
 #include "train/stepper.hpp"
 
@@ -24,16 +27,24 @@ namespace ranklab::train {
 /// none (their part is empty).
 std::vector<base::Share> chunks_of(std::int64_t count, std::size_t replicas);
 
+/// How parameters and gradients go from one replica to another.
+enum class ReplicaTransfer {
+    by_device,  ///< on the CPU as shared, on GPUs as coalesced
+    shared,     ///< tensor by tensor, by all threads at once: they lie in one memory
+    coalesced   ///< in few large pieces: each is a message
+};
+
 struct ReplicaSetup {
-    std::vector<torch::Device> devices;  ///< one a replica; the first is where the model is
-    /// A further model of the same kind, type and dropout; its parameters do not matter.
-    std::function<std::shared_ptr<nn::Model>()> make;
+    std::vector<torch::Device> devices;  ///< one a replica, of one kind; the first is where the model is
+    /// A further model of the same kind, type and dropout on that device; its parameters do not matter.
+    std::function<std::shared_ptr<nn::Model>(torch::Device)> make;
     std::uint64_t seed = 1;               ///< replica r > 0 draws from seed + r, as rank r does in ddp
     int threads = 1;                      ///< in all
     std::vector<std::vector<int>> cores;  ///< of this process, each as the numbers of its hardware threads
+    ReplicaTransfer transfer = ReplicaTransfer::by_device;
 };
 
-/// Seconds of one replica's own work in a step: without waiting for the others.
+/// Seconds of one replica's own work in a step: without waiting for the others. On a GPU, that GPU's.
 struct ReplicaTimes {
     double forward = 0;
     double backward = 0;
@@ -41,8 +52,9 @@ struct ReplicaTimes {
 
 class DataParallel final : public Stepper {
   public:
-    /// Keeps references: all must outlive it. Makes the replicas, and leaves torch's default generator as it
-    /// was. Replica 0 is `model` itself, so its running statistics are the ones that stay.
+    /// Keeps references: all must outlive it. Makes the replicas, and leaves the default generators as they
+    /// were, but for those of the further replicas' GPUs, which get their seeds. Replica 0 is `model` itself,
+    /// so its running statistics are the ones that stay, as DataParallel's.
     /// `scaler` is null where the loss is not scaled.
     DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer, base::PhaseSink& phases,
                  GradScaler* scaler = nullptr);
@@ -61,10 +73,12 @@ class DataParallel final : public Stepper {
     std::size_t count() const { return replicas_.size(); }
     /// 0: the model itself.
     nn::Model& model(std::size_t replica) { return *replicas_[replica].model; }
-    /// What that replica draws from; replica 0 goes on with torch's default one.
+    /// What that replica draws from: on the CPU a generator of its own, but for replica 0, which goes on with
+    /// torch's default one; on a GPU the default one of that GPU.
     const at::Generator& generator(std::size_t replica) const { return replicas_[replica].generator; }
     const ReplicaThreads& threads() const { return threads_; }
-    /// Of the last step; zeros for a replica without samples.
+    const ReplicaPlaces& places() const { return places_; }
+    /// Of the last step, once its device is done with it; zeros for a replica without samples.
     std::vector<ReplicaTimes> times() const;
 
   private:
@@ -77,20 +91,25 @@ class DataParallel final : public Stepper {
         torch::Tensor input{};               // undefined where there are no samples
         torch::Tensor output{};
         torch::Tensor output_gradient{};
-        ReplicaTimes times{};
+        ReplicaStopwatch forward_time{};
+        ReplicaStopwatch backward_time{};
     };
 
     double compute_gradient(const TensorBatch& batch, double weight, const GradScaler* scaler);
     void scatter(const TensorBatch& batch, const std::vector<base::Share>& parts);
     void replicate();
+    void take_state(Replica& replica, const std::vector<torch::Tensor>& pieces) const;
     void forward();
     torch::Tensor gather() const;
     void hand_back(const torch::Tensor& gradient, const std::vector<base::Share>& parts);
     void backward();
+    void reduce();
 
     Optimizer& optimizer_;
     base::PhaseSink& phases_;
     GradScaler* scaler_;
+    ReplicaPlaces places_;
+    bool coalesces_;
     std::vector<Replica> replicas_;
     std::vector<std::vector<torch::Tensor>> parameters_;  // of each replica
     ReplicaThreads threads_;

@@ -1,8 +1,11 @@
 #include "train/torch_cuda.hpp"
 
 #include <ATen/Context.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -65,6 +68,20 @@ device::StreamHandle compute_on_own_stream() {
 
 void empty_cuda_cache() {
     function_named<void (*)()>("ranklab_empty_cuda_cache")();
+}
+
+std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus) {
+    std::int64_t most = 0;
+    for (const auto& gpu : gpus) {
+        const auto stats = c10::getDeviceAllocator(torch::kCUDA)->getDeviceStats(gpu.index());
+        // The first kind of counter is of all pools together.
+        most = std::max<std::int64_t>(most, stats.allocated_bytes[0].peak);
+    }
+    return most;
+}
+
+void restart_peak_gpu_bytes(const std::vector<torch::Device>& gpus) {
+    for (const auto& gpu : gpus) c10::getDeviceAllocator(torch::kCUDA)->resetPeakStats(gpu.index());
 }
 
 std::unique_ptr<StepGraph> make_cuda_graph() {

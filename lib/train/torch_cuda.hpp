@@ -2,7 +2,11 @@
 // libraries that a run on the CPU does not pay for.
 #pragma once
 
+#include <torch/types.h>
+
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "device/stream.hpp"
 #include "train/step_graph.hpp"
@@ -24,6 +28,11 @@ device::StreamHandle compute_on_own_stream();
 
 /// Gives the driver back what LibTorch keeps of freed GPU memory. After load_torch_cuda().
 void empty_cuda_cache();
+
+/// The most bytes that tensors took on one of these GPUs at a time, since the mark was put back to what they
+/// take now. LibTorch's allocator holds more, and the CUDA context some hundred MB beside it.
+std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus);
+void restart_peak_gpu_bytes(const std::vector<torch::Device>& gpus);
 
 /// A CUDA graph. After compute_on_own_stream().
 std::unique_ptr<StepGraph> make_cuda_graph();

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
+#include "train/torch_cuda.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -86,6 +87,7 @@ void TrainingLoop::ablate() {
 void TrainingLoop::run() {
     if (!begin()) return;
     steps_.plan(setup_.schedule.first, setup_.schedule.total);
+    train::restart_peak_gpu_bytes(steps_.gpus());
     setup_.control.barrier();
     if (setup_.start_up != nullptr) setup_.start_up->done("checks before the first step");
     start_ = measure::Clock::now();
@@ -102,6 +104,7 @@ void TrainingLoop::run() {
     if (setup_.counting.ends) setup_.counting.ends();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
+    note_gpu_memory();
 }
 
 // A look at the machine takes a rank its time, for which the others must not wait within a step.
@@ -109,6 +112,11 @@ void TrainingLoop::note_counting_begins() {
     if (!setup_.counting.begins) return;
     setup_.counting.begins();
     setup_.control.barrier();
+}
+
+void TrainingLoop::note_gpu_memory() {
+    const auto gpus = steps_.gpus();
+    if (!gpus.empty()) record_.peak_gpu_bytes = static_cast<double>(train::peak_gpu_bytes(gpus));
 }
 
 void TrainingLoop::restore() {
@@ -274,6 +282,7 @@ void TrainingLoop::keep_so_far(bool last, const std::string& before) {
     setup_.progress.activity("keeping what is measured so far");
     const EarlyEnd end = record_.end;
     record_.steps = steps_.take_times();
+    note_gpu_memory();
     record_.epochs.push_back(epoch_);
     if (last && stop_signal() == 0 && !end.at_time_limit) record_.end.missing = before;
     goes_on_ = true;

@@ -39,6 +39,7 @@ class TrainingLoop {
   private:
     bool begin();
     void restore();
+    void note_gpu_memory();
     void start_epoch(std::int64_t epoch);
     void note_counting_begins();
     void do_step(std::int64_t step);

@@ -111,8 +111,6 @@ void settle_mode(options::Options& options, int world_size) {
             "one rank too) or leave --sync out",
             mode, options.text("sync")));
     }
-    // They share one process: they are reduced in its memory, and no rank takes part but one.
-    if (mode == "dp") options.resolve_default("replicas", "2");
     if (options.is_set("backend") && options.text("backend") == "self" && world_size > 1) {
         throw base::OptionError("--backend self serves one rank; use --backend mpi");
     }

@@ -19,9 +19,12 @@ void add_scaler(results::Run& run, const train::GradScaler& scaler) {
     run.context.push_back({"training", "skipped_steps", fmt::format("{}", scaler.skipped())});
 }
 
-void add_replicas(results::Run& run, const train::ReplicaThreads& threads) {
-    run.context.push_back({"training", "replicas", threads.placement()});
-    if (!threads.cpus().empty()) return;
+void add_replicas(results::Run& run, const train::DataParallel& replicas) {
+    const auto& threads = replicas.threads();
+    const bool on_gpus = replicas.places().on_gpus();
+    run.context.push_back(
+        {"training", "replicas", on_gpus ? train::placement(replicas.places()) : threads.placement()});
+    if (on_gpus || !threads.cpus().empty()) return;
     const auto cores = host::cores_in(host::cpuset());
     run.warnings.push_back(fmt::format(
         "the {} replicas are not bound to cores of their own, since the process has {}: their times include "
@@ -98,7 +101,7 @@ void TrainingOutcome::add_facts(results::Run& run, const TrainingLoop& loop) con
     add_format(run, facts_.options.format);
     if (!facts_.rate_warning.empty()) run.warnings.push_back(facts_.rate_warning);
     if (facts_.checkpoints != nullptr && around_.control.rank() == 0) facts_.checkpoints->describe(run);
-    if (loop.replicas() != nullptr) add_replicas(run, loop.replicas()->threads());
+    if (loop.replicas() != nullptr) add_replicas(run, *loop.replicas());
     if (loop.scaler() != nullptr) add_scaler(run, *loop.scaler());
 }
 

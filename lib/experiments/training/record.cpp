@@ -261,6 +261,8 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     if (record.steps.rows() > 0 && !std::isnan(record.time_to_first_step_s))
         run.measurements.push_back(keeper.of_run("time_to_first_step_s", record.time_to_first_step_s));
     add_peak_memory(run, record.trial, control, keeper);
+    if (!std::isnan(record.peak_gpu_bytes))
+        run.measurements.push_back(keeper.of_run(vocabulary::kPeakGpuMemory, record.peak_gpu_bytes));
     add_trouble(run, record, control);
     run.measurements.push_back(keeper.of_run(vocabulary::kThreadCount, host::thread_count()));
     add_statistics(run);

@@ -74,6 +74,7 @@ struct TrainingRecord {
     std::int64_t least_steps = 0;                ///< that it was to count
     bool computes = true;                        ///< false: batches were made, and nothing else
     TrialMemory trial;
+    double peak_gpu_bytes = stats::kNone;  ///< of this rank; NaN: it computes on no GPU
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.

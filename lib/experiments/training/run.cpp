@@ -159,10 +159,10 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     around.started("opening the data");
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), options.text("backend")).make(control);
-    const auto make_prepared = [&] {
-        return prepared(make_model(options), options.speed, device.get(), "--model " + options.text("model"));
+    const auto make_prepared = [&](torch::Device place) {
+        return prepared(make_model(options), options.speed, place, "--model " + options.text("model"));
     };
-    const auto model = make_prepared();
+    const auto model = make_prepared(device.get());
     around.started("building the model");
     check_files_beside(options, *model, control);
 

@@ -19,9 +19,6 @@ using train::Precision;
 
 // Why this run cannot be on a GPU, whatever the machine has; "" where it can.
 std::string why_not_cuda(const Options& options, int world_size) {
-    if (options.text("mode") == "dp")
-        return "--mode dp shares the processors of one process; use --mode ddp, a rank for each GPU, or "
-               "--device cpu";
     if (options.text("sync") == "c10d")
         return "--sync c10d reduces in host memory; use --sync bucketed, or --device cpu";
     const bool reduces = world_size > 1 || options.text("mode") == "ddp";
@@ -31,14 +28,23 @@ std::string why_not_cuda(const Options& options, int world_size) {
     return {};
 }
 
-bool choose_cuda(const Options& options, int world_size) {
+// Mode dp takes as many GPUs as it has replicas; by itself it goes nowhere where it would have to be refused.
+bool choose_cuda(const Options& options, int world_size, const CountGpus& count_gpus) {
     const std::string& asked = options.text("device");
     const std::string why_not = why_not_cuda(options, world_size);
     if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda cannot be: " + why_not);
     if (asked == "cpu") return false;
-    // Loaded here already, before the model is made: see has_torch_cuda().
-    const bool there = why_not.empty() && !device::list_gpus().gpus.empty() && train::has_torch_cuda();
-    return asked == "cuda" || there;
+    // Asked here already, before the model is made: see has_torch_cuda().
+    const std::int64_t gpus = why_not.empty() ? count_gpus() : 0;
+    return asked == "cuda" || (gpus > 0 && options.integer_or("replicas", 1) <= gpus);
+}
+
+// DataParallel takes all GPUs that there are.
+void settle_replicas(Options& options, bool cuda, const CountGpus& count_gpus) {
+    if (options.text("mode") != "dp") return;
+    constexpr std::int64_t kOnCpu = 2;
+    const std::int64_t gpus = cuda ? count_gpus() : 0;
+    options.resolve_default("replicas", fmt::format("{}", gpus > 0 ? gpus : kOnCpu));
 }
 
 // Of all ranks, one must not compute in another place than the rest: "" or which.
@@ -65,27 +71,43 @@ nn::Ops settle_ops(Options& options, bool cuda) {
     return ours ? nn::Ops::ranklab : nn::Ops::libtorch;
 }
 
-int select_own_gpu(const comm::Communicator& control) {
+int select_own_gpu(const comm::Communicator& control, std::int64_t wanted) {
     const auto list = device::list_gpus();
-    if (list.gpus.empty())
-        throw base::EnvironmentError(
-            fmt::format("--device cuda needs a GPU, and {}; start where there is one, or use --device cpu",
-                        list.why_none));
-    const int gpu = device::gpu_of(control.local_rank(), static_cast<int>(list.gpus.size()));
+    const auto seen = static_cast<int>(list.gpus.size());
+    if (const auto why = too_few_gpus(wanted, seen, list.why_none); !why.empty())
+        throw base::EnvironmentError(why);
+    const int gpu = device::gpu_of(control.local_rank(), seen);
     device::select_gpu(gpu);
     return gpu;
 }
 
 }  // namespace
 
-SpeedOptions settle_speed(Options& options, int world_size) {
+std::int64_t usable_gpus() {
+    const auto gpus = static_cast<std::int64_t>(device::list_gpus().gpus.size());
+    return gpus > 0 && train::has_torch_cuda() ? gpus : 0;
+}
+
+std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::string& why_none) {
+    if (seen == 0)
+        return fmt::format("--device cuda needs a GPU, and {}; start where there is one, or use --device cpu",
+                           why_none);
+    if (wanted <= seen) return {};
+    return fmt::format(
+        "{} replicas need a GPU each, and this process sees {}; use --replicas {}, or --device cpu", wanted,
+        seen, seen);
+}
+
+SpeedOptions settle_speed(Options& options, int world_size, const CountGpus& count_gpus) {
     SpeedOptions speed;
     speed.precision = train::precision_named(options.text("precision"));
     speed.jit = options.flag("jit");
     speed.cuda_graph = options.flag("cuda-graph");
     speed.cudnn_benchmark = options.text("cudnn-benchmark") == "on";
-    speed.cuda = choose_cuda(options, world_size);
+    speed.cuda = choose_cuda(options, world_size, count_gpus);
     options.resolve_default("device", speed.cuda ? "cuda" : "cpu");
+    settle_replicas(options, speed.cuda, count_gpus);
+    speed.gpus = options.integer_or("replicas", 1);
     speed.ops = settle_ops(options, speed.cuda);
     const bool reduces = world_size > 1 || options.text("mode") == "ddp";
     options.resolve_default("backend", speed.cuda && reduces ? "nccl" : "mpi");
@@ -103,7 +125,7 @@ ComputeDevice::ComputeDevice(const SpeedOptions& options, comm::Communicator& co
     comm::together(control, [&] {
         if (!differs.empty()) throw base::EnvironmentError(differs);
         if (!options.cuda) return;
-        const int gpu = select_own_gpu(control);
+        const int gpu = select_own_gpu(control, options.gpus);
         train::load_torch_cuda();
         device_ = torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(gpu));
         stream_ = std::make_unique<Stream>();

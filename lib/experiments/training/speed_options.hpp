@@ -2,6 +2,7 @@
 // format, graphs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@ namespace ranklab::experiments {
 struct SpeedOptions {
     train::Precision precision = train::Precision::fp32;
     bool cuda = false;
+    std::int64_t gpus = 1;       ///< of this rank: one, or in mode dp one a replica
     bool channels_last = false;  ///< see memory_format.hpp
     nn::Ops ops = nn::Ops::ranklab;
     bool jit = false;
@@ -27,12 +29,18 @@ struct SpeedOptions {
     torch::Dtype parameter_type() const { return train::parameter_type(precision); }
 };
 
-/// Settles --device and --backend; OptionError for what cannot be. After the mode and the sync are settled.
-SpeedOptions settle_speed(options::Options& options, int world_size);
+/// The GPUs that this process sees and LibTorch can use.
+using CountGpus = std::function<std::int64_t()>;
+std::int64_t usable_gpus();
+
+/// Settles --device, --replicas and --backend; OptionError for what cannot be. After the mode and the sync
+/// are settled.
+SpeedOptions settle_speed(options::Options& options, int world_size,
+                          const CountGpus& count_gpus = usable_gpus);
 
 /// Collective. With a GPU: this rank's is selected, LibTorch's CUDA part is loaded, and this thread computes
 /// on a stream of its own from here on. EnvironmentError on all ranks where one has none. On the CPU, that
-/// all ranks compute there.
+/// all ranks compute there. In mode dp there is a GPU for each replica, or EnvironmentError.
 class ComputeDevice {
   public:
     ComputeDevice(const SpeedOptions& options, comm::Communicator& control);
@@ -50,6 +58,10 @@ class ComputeDevice {
 /// changed, and a decorator around it where it is computed in another way. `name`: what messages call it.
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
                                     torch::Device device, const std::string& name);
+
+/// Why the rank cannot compute on GPUs, `seen` of them being there: "" where it can. `why_none` says why it
+/// sees none.
+std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::string& why_none);
 
 /// For fp16; else null.
 std::unique_ptr<train::GradScaler> make_scaler(const SpeedOptions& options);

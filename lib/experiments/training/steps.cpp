@@ -37,6 +37,15 @@ double share_of(std::int64_t samples, std::int64_t all) {
     return all == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(all);
 }
 
+// The GPUs from the rank's own on: in mode dp it is alone, and that is the first one.
+std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t count) {
+    std::vector<torch::Device> devices(static_cast<std::size_t>(count), first);
+    if (first.is_cpu()) return devices;
+    for (std::size_t r = 0; r < devices.size(); ++r)
+        devices[r].set_index(static_cast<c10::DeviceIndex>(first.index() + static_cast<int>(r)));
+    return devices;
+}
+
 }  // namespace
 
 std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options, comm::Communicator& data_plane,
@@ -86,17 +95,25 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (!setup_.options.is("mode", "dp"))
         return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
                                                 scaler_.get());
-    const auto count = static_cast<std::size_t>(setup_.options.integer("replicas"));
+    // Threads that launch what GPUs do need no cores of their own.
+    const bool on_cpu = setup_.device.is_cpu();
     auto replicas = std::make_unique<train::DataParallel>(
         model_,
-        train::ReplicaSetup{.devices = std::vector<torch::Device>(count, torch::kCPU),
-                            .make = setup_.make_model,
-                            .seed = setup_.options.seed(),
-                            .threads = at::get_num_threads(),
-                            .cores = host::cores_of(host::cpuset())},
+        train::ReplicaSetup{
+            .devices = replica_devices(setup_.device, setup_.options.integer("replicas")),
+            .make = setup_.make_model,
+            .seed = setup_.options.seed(),
+            .threads = at::get_num_threads(),
+            .cores = on_cpu ? host::cores_of(host::cpuset()) : std::vector<std::vector<int>>()},
         *optimizer_, phases_, scaler_.get());
     replicas_ = replicas.get();
     return replicas;
+}
+
+std::vector<torch::Device> TrainingSteps::gpus() const {
+    if (setup_.device.is_cpu()) return {};
+    return replica_devices(setup_.device,
+                           replicas_ == nullptr ? 1 : static_cast<std::int64_t>(replicas_->count()));
 }
 
 std::vector<base::Phase> TrainingSteps::phases() const {
@@ -206,14 +223,17 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     const std::string check = "first gradient is the plain sum";
     if (trains_alone()) return {check, "not verified", "sync none sums nothing"};
     const auto& speed = setup_.options.speed;
+    // In fp16 gradients below 6e-8 would be lost here as they would in training: larger, not as large as to
+    // overflow.
+    const double scale = scaler_ ? 1024 : 1;
     const auto gate = train::check_first_gradient(
-        model_, *sync_, batch, share_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
+        model_, *sync_, batch, scale * share_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
         setup_.control,
         std::max(train::gradient_bound(speed.parameter_type(), setup_.options.compression),
                  train::rounding_bound(speed.precision, setup_.device.type())));
     const std::string detail =
         fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",
-                    gate.worst, gate.where, gate.bound, gate.norm);
+                    gate.worst, gate.where, gate.bound, gate.norm / scale);
     if (gate.passed) return {check, "passed", detail};
     return {check, "failed",
             fmt::format("the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",

@@ -36,7 +36,8 @@ struct TrainingSetup {
     comm::Communicator& control;
     comm::Communicator& data_plane;
     base::ProgressSink& progress;
-    std::function<std::shared_ptr<nn::Model>()> make_model;  ///< for the replicas of mode dp
+    /// For the replicas of mode dp.
+    std::function<std::shared_ptr<nn::Model>(torch::Device)> make_model;
     torch::Device device = torch::kCPU;
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
     host::StartUp* start_up = nullptr;   ///< of the process, where it began with this run
@@ -87,6 +88,9 @@ class TrainingSteps {
     const data::ReadTimes& last_reading() const { return last_reading_; }
     /// nullptr but in mode dp.
     train::DataParallel* replicas() const { return replicas_; }
+
+    /// Those of this rank that compute; none on the CPU.
+    std::vector<torch::Device> gpus() const;
 
     /// Rank 0's training state on all ranks, where they are kept equal: after steps without communication.
     void make_ranks_equal();

@@ -52,14 +52,16 @@ std::string crowd(std::size_t count, const char* what, const Cores& cores) {
     return fmt::format("{} on {}", counted(count, what), counted(cores.count, cores.unit()));
 }
 
-Cores gpus_of(const std::vector<HostRow>& rows) {
+// Of mode dp each replica has one, of which the rank's row names the first.
+Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::set<std::string> gpus;
     for (const auto& row : rows) {
         if (row.device.find(" [") == std::string::npos)
             return {.of = Unit::gpu, .why_not = "the file does not tell one GPU from another"};
         gpus.insert(row.host + ' ' + row.device);
     }
-    Cores cores{.count = gpus.size(), .of = Unit::gpu};
+    const std::size_t replicas = std::max<std::size_t>(1, number_of(run, "replicas"));
+    Cores cores{.count = gpus.size() * replicas, .of = Unit::gpu};
     if (gpus.size() < rows.size()) cores.crowded = crowd(rows.size(), "rank", cores);
     return cores;
 }
@@ -139,7 +141,7 @@ std::string threads_text(const Run& run) {
 Cores cores_of(const Run& run) {
     const auto rows = computing(run);
     if (rows.empty()) return {.why_not = "its ranks' places are not stored"};
-    return run.setting("device") == "cuda" ? gpus_of(rows) : cpus_of(run, rows);
+    return run.setting("device") == "cuda" ? gpus_of(run, rows) : cpus_of(run, rows);
 }
 
 void CoresOfRuns::add(const Cores& of_one) {

@@ -69,6 +69,7 @@ inline constexpr std::string_view kWriteRate = "write_MiBps";
 inline constexpr std::string_view kReadRate = "read_MiBps";
 inline constexpr std::string_view kFileRate = "files_per_s";
 inline constexpr std::string_view kPeakMemory = "peak_rss_bytes";
+inline constexpr std::string_view kPeakGpuMemory = "peak_gpu_bytes";
 inline constexpr std::string_view kLoss = "train_loss";
 inline constexpr std::string_view kTestLoss = "validation_loss";
 inline constexpr std::string_view kAccuracy = "validation_accuracy";

@@ -199,7 +199,7 @@ void add_speed(Schema& rows) {
         .values_elsewhere({{"gpu", "cuda"}, {"GPU", "cuda"}, {"nvidia", "cuda"}})
         .no_option({"gpus", "ngpus", "num-gpus", "gpus-per-node", "devices", "num-devices"},
                    "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N ranklab train "
-                   "--device cuda ...")
+                   "--device cuda ...; with --mode dp one rank takes --replicas GPUs")
         .decides_numbers()
         .excludes(
             {.other = "backend", .values = {"nccl"}, .because = "nccl carries GPU memory", .own = {"cpu"}})
@@ -224,6 +224,9 @@ void add_speed(Schema& rows) {
         .flag("cuda-graph", "on a GPU: launch forward and backward as one recorded graph")
         .decides_numbers()
         .excludes({.other = "jit", .because = "they are two ways to launch a step as one graph"})
+        .excludes({.other = "mode",
+                   .values = {"dp"},
+                   .because = "a graph is recorded on one GPU, and its replicas have one each"})
         .needs({.other = "device", .values = {"cuda"}, .because = "it records the work of a GPU"})
         .choice("cudnn-benchmark", {"on", "off"}, "on",
                 "on a GPU: let cuDNN try its algorithms and keep the fastest");
@@ -231,16 +234,19 @@ void add_speed(Schema& rows) {
 
 void add_way(Schema& rows) {
     rows.section("How it is spread")
-        .choice("mode", {"single", "dp", "ddp"}, kOpen,
-                "dp: replicas in the threads of one rank, as torch.nn.DataParallel (default: single at one "
-                "rank, ddp above)")
+        .choice(
+            "mode", {"single", "dp", "ddp"}, kOpen,
+            "dp: replicas in the threads of one rank, each on a GPU of its own where --device is cuda, as "
+            "torch.nn.DataParallel (default: single at one rank, ddp above)")
         .in_header()
         .elsewhere({"distributed", "parallel"})
         .values_elsewhere({{"serial", "single"}, {"distributed", "ddp"}, {"data-parallel", "dp"}})
         .role(Role::together)
         .decides_numbers()
-        .integer("replicas", {1, kMostThreads}, kOpen,
-                 "replicas of --mode dp; they share the rank's batch and its threads (default: 2)")
+        .integer(
+            "replicas", {1, kMostThreads}, kOpen,
+            "replicas of --mode dp; they share the rank's batch and its threads (default: 2, on GPUs one "
+            "for each that the process sees)")
         .role(Role::together)
         .decides_numbers()
         .needs({.other = "mode", .values = {"dp"}})
@@ -253,6 +259,10 @@ void add_way(Schema& rows) {
         .decides_numbers()
         .choice("backend", {}, kOpen, "what carries the gradients (default: nccl between GPUs, else mpi)")
         .elsewhere({"dist-backend", "distributed-backend"})
+        .excludes({.other = "mode",
+                   .values = {"dp"},
+                   .because = "dp copies between the GPUs of one process and needs no backend",
+                   .own = {"nccl"}})
         .role(Role::together)
         .real("bucket-cap-mb", {0.001, 1e6}, "25",
               "MiB of gradients in a bucket (the first: 1, if that is less)")

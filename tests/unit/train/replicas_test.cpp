@@ -255,15 +255,17 @@ double apart(const Tensors& a, const Tensors& b) {
 
 /// A model and its replicas, as one seed makes them.
 struct Bench {
-    explicit Bench(std::size_t replicas, double p = 0.5, int threads = 1)
+    explicit Bench(std::size_t replicas, double p = 0.5, int threads = 1,
+                   ReplicaTransfer transfer = ReplicaTransfer::by_device)
         : model((torch::manual_seed(1), std::make_shared<SmallModel>(p))),
           optimizer(sgd(*model)),
           parallel(*model,
                    {.devices = std::vector<torch::Device>(replicas, torch::kCPU),
-                    .make = [p] { return std::make_shared<SmallModel>(p); },
+                    .make = [p](torch::Device) { return std::make_shared<SmallModel>(p); },
                     .seed = 1,
                     .threads = threads,
-                    .cores = {}},
+                    .cores = {},
+                    .transfer = transfer},
                    *optimizer, recorder) {}
     SmallModel& replica(std::size_t r) { return dynamic_cast<SmallModel&>(parallel.model(r)); }
 
@@ -325,6 +327,22 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfReplicaZero) {
     bench.parallel.train_step(batch, 1.0);
     EXPECT_NEAR(bench.model->mean(), 0.75 * mean_of(0), 1e-15);
     EXPECT_NEAR(bench.replica(1).mean(), 0.25 * mean_of(0) + 0.5 * mean_of(3), 1e-15) << "from replica 0's";
+}
+
+// What travels between GPUs in few pieces: here within one memory, to the same bits.
+TEST(DataParallel, ComputesTheSameWhereWhatTravelsIsCoalesced) {
+    for (const std::size_t replicas : {1, 2, 3}) {
+        Bench shared(replicas, 0.5, 1, ReplicaTransfer::shared);
+        std::vector<double> losses;
+        for (std::uint64_t step = 0; step < 5; ++step)
+            losses.push_back(shared.parallel.train_step(batch_of(7, step), 1.0));
+        const auto mean = shared.replica(replicas - 1).mean();
+        Bench coalesced(replicas, 0.5, 1, ReplicaTransfer::coalesced);
+        for (std::uint64_t step = 0; step < 5; ++step)
+            EXPECT_EQ(coalesced.parallel.train_step(batch_of(7, step), 1.0), losses[step]);
+        EXPECT_EQ(parameter_hash(*coalesced.model), parameter_hash(*shared.model));
+        EXPECT_EQ(coalesced.replica(replicas - 1).mean(), mean) << "buffers are replicated, too";
+    }
 }
 
 std::vector<double> losses_with_dropout(std::size_t replicas, int threads, std::uint64_t& hash) {

@@ -1,0 +1,69 @@
+// Where the replicas of one process compute: on the CPU, or each on a GPU of its own. What a thread has to do
+// so that its work goes there.
+#pragma once
+
+#include <c10/core/Event.h>
+#include <c10/core/Stream.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/pinned.hpp"
+
+namespace ranklab::train {
+
+/// Each GPU has one stream on which its replica computes: replica 0's is the one on which the maker of this
+/// object computes. Every thread that works for replicas takes all of these streams as current, so that a
+/// copy between two GPUs, whoever asks for it, waits for what both were computing and is waited for. On the
+/// CPU there is nothing to do.
+class ReplicaPlaces : base::Pinned {
+  public:
+    /// One device a replica, all of one kind. The calling thread takes the streams, as long as this lives;
+    /// its GPU stays selected. `guard` is LibTorch's way to that kind of device; null: its own.
+    explicit ReplicaPlaces(std::vector<torch::Device> devices,
+                           const c10::impl::DeviceGuardImplInterface* guard = nullptr);
+    ~ReplicaPlaces();
+
+    /// The calling thread works for `replica` from here on: that GPU is selected, all streams are taken.
+    void enter(std::size_t replica) const;
+
+    bool on_gpus() const { return !streams_.empty(); }
+    std::size_t count() const { return devices_.size(); }
+    torch::Device device(std::size_t replica) const { return devices_[replica]; }
+    /// On GPUs alone.
+    c10::Stream stream(std::size_t replica) const { return streams_[replica]; }
+
+  private:
+    std::vector<torch::Device> devices_;
+    const c10::impl::DeviceGuardImplInterface* guard_;
+    std::vector<c10::Stream> streams_;  // none on the CPU
+    std::vector<c10::Stream> before_;   // of the maker's thread
+};
+
+/// Who computes where, for people: "replica 0 on GPU 0, replica 1 on GPU 1".
+std::string placement(const ReplicaPlaces& places);
+
+/// The time that a piece of one replica's work takes: of the host's clock on the CPU, of the stream on a GPU,
+/// where the host only launches it.
+class ReplicaStopwatch {
+  public:
+    void start(const ReplicaPlaces& places, std::size_t replica);
+    void stop(const ReplicaPlaces& places, std::size_t replica);
+    /// Nothing was done: 0 seconds.
+    void clear();
+    /// Of what came last, once a GPU has done it (a step's end waits for that).
+    double seconds() const;
+
+  private:
+    std::optional<c10::Event> begin_;
+    std::optional<c10::Event> end_;
+    std::chrono::steady_clock::time_point start_;
+    double seconds_ = 0;
+    bool by_events_ = false;
+};
+
+}  // namespace ranklab::train

@@ -1,0 +1,127 @@
+"""PyTorch's side of the table: training steps of one network on one batch that stays on the device, as `ranklab train --input synthetic` makes them.
+
+Reads jobs, one line of JSON each, and answers each by one: {"step_s": [...], "first_loss": x, "last_loss": x, "peak_bytes": n}, or {"error": "why"}. One process
+serves many jobs, since its start costs seconds. With --ahead FILE it takes the jobs of that file, makes a few steps of each and ends: torch.compile's cache on the
+disk then has what the table will ask for.
+"""
+
+import contextlib
+import gc
+import json
+import sys
+import time
+
+import torch
+
+import batches
+import networks
+
+SIXTEEN_BITS = {"bf16": torch.bfloat16, "fp16": torch.float16}
+STEPS_BEFORE_CAPTURE = 11  # as ranklab: the allocator and cuDNN's choices have settled
+
+
+class Training:
+    """One step after another, each with its loss read and the device waited for, as ranklab's."""
+
+    def __init__(self, job):
+        self.device = torch.device(job["device"])
+        self.precision = job["precision"]
+        torch.backends.cudnn.benchmark = True
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = self.precision == "tf32"
+        batch = batches.first_batch(job["model"], job["batch"], job.get("edge"))
+        self.network, self.loss_of, make_optimizer = networks.made(job["model"], job.get("width", 1))
+        layout = {}
+        if job.get("channels_last"):
+            layout = {"memory_format": torch.channels_last_3d if batch[0].dim() == 5 else torch.channels_last}
+        self.network = self.network.to(self.device, **layout).train()
+        self.inputs, self.targets = batch[0].to(self.device, **layout), batch[1].to(self.device)
+        self.optimizer = make_optimizer(self.network.parameters())
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "fp16" and self.device.type == "cuda")
+        self.run = torch.compile(self.network) if job["way"] == "compile" else self.network
+        self.captures = job["way"] == "graph"
+        self.graph, self.loss, self.made = None, None, 0
+
+    def autocast(self):
+        type_ = SIXTEEN_BITS.get(self.precision)
+        return torch.autocast(self.device.type, dtype=type_) if type_ else contextlib.nullcontext()
+
+    def forward_backward(self):
+        with self.autocast():
+            self.loss = self.loss_of(self.run(self.inputs), self.targets)
+        self.scaler.scale(self.loss).backward()
+
+    def capture(self):
+        self.optimizer.zero_grad()
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph, stream=torch.cuda.current_stream()):
+            self.forward_backward()
+
+    def step(self):
+        if self.captures and self.graph is None and self.made >= STEPS_BEFORE_CAPTURE:
+            self.capture()
+        if self.graph is None:
+            self.optimizer.zero_grad()
+            self.forward_backward()
+        else:
+            self.graph.replay()
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        self.made += 1
+        value = self.loss.item()
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+        return value
+
+
+def measured(job):
+    on_gpu = job["device"].startswith("cuda")
+    # A graph cannot be captured on the default stream.
+    with torch.cuda.stream(torch.cuda.Stream()) if on_gpu else contextlib.nullcontext():
+        training = Training(job)
+        if on_gpu:
+            torch.cuda.reset_peak_memory_stats()
+        times, losses = [], []
+        for _ in range(job["warmup"] + job["steps"]):
+            start = time.perf_counter()
+            losses.append(training.step())
+            times.append(time.perf_counter() - start)
+    peak = torch.cuda.max_memory_allocated() if on_gpu else None
+    return {"step_s": times[job["warmup"] :], "first_loss": losses[0], "last_loss": losses[-1], "peak_bytes": peak}
+
+
+def tidy(job):
+    gc.collect()
+    if job["way"] == "compile":
+        torch._dynamo.reset()
+    if job["device"].startswith("cuda"):
+        torch.cuda.empty_cache()
+
+
+def answer(job):
+    try:
+        return measured(job)
+    except Exception as error:  # whatever it is, it is this job's answer, and the next one goes on
+        return {"error": " ".join(f"{type(error).__name__}: {error}".split())[:400]}
+    finally:
+        tidy(job)
+
+
+def main():
+    torch.set_num_threads(1)
+    if sys.argv[1:2] == ["--ahead"]:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            for line in file:
+                job = json.loads(line) | {"warmup": 1, "steps": 1}
+                start = time.perf_counter()
+                print(job["model"], job["precision"], answer(job).get("error", "compiled"), f"{time.perf_counter() - start:.0f} s", flush=True)
+        return
+    answers = sys.stdout
+    sys.stdout = sys.stderr  # what libraries print is no answer
+    print(json.dumps({"torch": torch.__version__, "cuda": torch.version.cuda, "gpus": torch.cuda.device_count(),
+                      "gpu": torch.cuda.get_device_name(0) if torch.cuda.is_available() else None}), file=answers, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""The table: which work is compared, what the sides must agree on, and how what was measured becomes Markdown. Nothing is written that was not measured."""
+
+import dataclasses
+import math
+import statistics
+
+BEGIN, END = "<!-- gpu table: begin -->", "<!-- gpu table: end -->"
+
+# The documents' batches. (batch, warm-up, counted steps); a recorded graph begins after eleven steps.
+WORK = {"mnist-cnn": (64, 20, 200), "resnet50": (64, 13, 20), "resnet152": (64, 13, 20), "unet3d": (32, 13, 20)}
+# The same networks for a rehearsal on a CPU: (batch, warm-up, counted steps, edge, width).
+TINY = {"mnist-cnn": (8, 1, 3, 28, 1), "resnet50": (4, 1, 2, 32, 16), "resnet152": (4, 1, 2, 32, 16), "unet3d": (1, 1, 2, 64, 16)}
+# In the order in which they are measured, should time run out.
+VARIANTS = ("fp32", "bf16", "bf16 channels-last", "tf32", "fp16", "bf16 graph")
+REHEARSED = ("fp32", "bf16 channels-last")
+
+# How far the losses of the first step may lie apart, relative: weights, batch and dropout's seed are the same, the arithmetic is not.
+BOUNDS = {"fp32": 1e-3, "tf32": 5e-3, "fp16": 1e-2, "bf16": 3e-2}
+# torch.compile draws other dropout masks.
+BOUND_OF_OTHER_MASKS = 0.1
+HAS_DROPOUT = ("mnist-cnn",)
+
+
+@dataclasses.dataclass
+class Row:
+    model: str
+    variant: str
+    batch: int
+    warmup: int
+    steps: int
+    edge: int | None = None
+    width: int = 1
+    sides: dict = dataclasses.field(default_factory=dict)  # side -> {"step_s", "first_loss", ...} or {"error"}
+
+    @property
+    def precision(self):
+        return self.variant.split()[0]
+
+    @property
+    def channels_last(self):
+        return "channels-last" in self.variant
+
+    @property
+    def graph(self):
+        return "graph" in self.variant
+
+    def names(self):
+        """Of the sides, as they are measured."""
+        return ["ranklab", "eager", *(["graph"] if self.graph else []), "compile"]
+
+    def ranklab_words(self, device):
+        """An epoch of one batch is a step, so that the run tells each step's loss."""
+        words = ["train", "--model", self.model, "--device", device, "--mode", "single", "--data", "synthetic", "--input", "synthetic", "--shuffle", "off"]
+        words += ["--train-samples", self.batch, "--validation-samples", 2, "--batch-size", self.batch, "--epochs", self.warmup + self.steps]
+        words += ["--warmup", self.warmup, "--evaluate", "off", "--lr-schedule", "none", "--lr-scaling", "none", "--ops", "libtorch", "--threads", 1, "--json"]
+        words += ["--precision", self.precision, "--memory-format", "channels-last" if self.channels_last else "contiguous"]
+        if self.width != 1:
+            words += ["--width", self.width]
+        if self.edge and self.model != "mnist-cnn":
+            words += ["--crop-edge" if self.model == "unet3d" else "--image-size", self.edge]
+        return words + (["--cuda-graph"] if self.graph else [])
+
+    def pytorch_job(self, way, device):
+        return {"model": self.model, "batch": self.batch, "edge": self.edge, "width": self.width, "precision": self.precision, "channels_last": self.channels_last,
+                "way": way, "warmup": self.warmup, "steps": self.steps, "device": device}
+
+    def disagreement(self, side):
+        """Why that side did other work than ranklab; "" if it did the same."""
+        ours, theirs = self.sides["ranklab"]["first_loss"], self.sides[side]["first_loss"]
+        bound = BOUND_OF_OTHER_MASKS if side == "compile" and self.model in HAS_DROPOUT else BOUNDS[self.precision]
+        apart = abs(ours - theirs) / abs(ours)
+        if apart <= bound:  # written so that what is no number fails
+            return ""
+        return f"the first loss of {side} is {theirs:.6g}, ranklab's {ours:.6g}: {apart:.1e} apart, allowed {bound:.0e}"
+
+    def measured(self, side):
+        return "step_s" in self.sides.get(side, {})
+
+
+def planned(rehearsal):
+    """Variant by variant, so that every model has some when time runs out."""
+    if rehearsal:
+        return [Row(model, variant, batch, warmup, steps, edge, width)
+                for variant in REHEARSED for model, (batch, warmup, steps, edge, width) in TINY.items() if not (variant != "fp32" and model == "resnet152")]
+    return [Row(model, variant, *WORK[model]) for variant in VARIANTS for model in WORK]
+
+
+def ranklab_side(run):
+    """What a run's JSON says, as a side; an error where the run is not one that counts."""
+    verdicts = dict(zip(run["tables"]["verification"]["check"], run["tables"]["verification"]["result"]))
+    wanted = {"first gradient is the plain sum": "passed", "loss is a number": "passed"}
+    not_so = [f"{check}: {verdicts.get(check, 'not there')}" for check, result in wanted.items() if verdicts.get(check) != result]
+    if not run["valid"] or not_so:
+        return {"error": "the run is not verified: " + "; ".join(not_so or ["marked as not valid"])}
+    measurements = {m["name"]: m for m in run["measurements"]}
+    losses = run["tables"]["epochs"]["train_loss"]
+    peak = measurements.get("peak_gpu_bytes")
+    median, n = measurements["step_time_s"]["median"], measurements["step_time_s"]["n"]
+    return {"median_s": median, "step_s": n, "first_loss": losses[0], "last_loss": losses[-1], "peak_bytes": peak and peak["median"]}
+
+
+def median_s(side):
+    return side["median_s"] if "median_s" in side else statistics.median(side["step_s"])
+
+
+def rate(row, side):
+    if not row.measured(side):
+        return "n/a"
+    value = row.batch / median_s(row.sides[side])
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def ratio(row, side):
+    """How many times as fast ranklab is; n/a where a side is missing."""
+    if not (row.measured("ranklab") and row.measured(side)):
+        return "n/a"
+    return f"{median_s(row.sides[side]) / median_s(row.sides['ranklab']):.2f}"
+
+
+def memory(row, side):
+    peak = row.sides.get(side, {}).get("peak_bytes")
+    return f"{peak / 2**30:.2f}" if peak and math.isfinite(peak) else "n/a"
+
+
+def markdown(rows, facts, rehearsal):
+    """Rows of which nothing was measured are left out; what is missing is said below."""
+    shown = [row for row in rows if any(row.measured(side) for side in row.names())]
+    lines = []
+    if rehearsal:
+        lines += ["**A rehearsal on a CPU with tiny networks: no figure here is of a GPU.**", ""]
+    lines += [f"- {name}: {value}" for name, value in facts.items()] + [""]
+    lines += ["samples/s; ratios are ranklab's speed over the other's, above 1 ranklab is faster; GiB are the most that tensors took.", ""]
+    lines += ["| model | batch | variant | ranklab | eager | graph | compile | over eager | over graph | over compile | GiB | GiB eager |",
+              "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    for row in shown:
+        cells = [row.model, row.batch, row.variant, *(rate(row, side) for side in ("ranklab", "eager", "graph", "compile")),
+                 *(ratio(row, side) for side in ("eager", "graph", "compile")), memory(row, "ranklab"), memory(row, "eager")]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    missing = missing_lines(rows)
+    return "\n".join(lines + ([""] + missing if missing else [])) + "\n"
+
+
+def missing_lines(rows):
+    """One line a reason, with the rows that it is the reason of."""
+    reasons = {}
+    for row in rows:
+        for side in row.names():
+            if not row.measured(side):
+                reasons.setdefault(row.sides.get(side, {}).get("error", "it was not its turn"), []).append(f"{row.model} {row.variant} {side}")
+    return [f"- not measured: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+
+
+def put_between_markers(document, table):
+    """`document` with what stands between the markers replaced; ValueError without them."""
+    if document.count(BEGIN) != 1 or document.count(END) != 1 or document.index(BEGIN) > document.index(END):
+        raise ValueError(f"the document has not one line {BEGIN} and, behind it, one line {END}")
+    before, rest = document.split(BEGIN)
+    return f"{before}{BEGIN}\n{table}{END}{rest.split(END)[1]}"
