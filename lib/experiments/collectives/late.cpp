@@ -10,7 +10,9 @@
 namespace ranklab::experiments {
 namespace {
 
-constexpr std::size_t kMostKept = 4096;  // of each rank
+// Calls of each rank, and values of all ranks together: 8 MiB, of 256 ranks on.
+constexpr std::size_t kMostKept = 4096, kFewestKept = 64;
+constexpr std::size_t kMostValues = std::size_t{1} << 20U;
 constexpr double kWorthNaming = 100e-6;  // seconds
 constexpr double kLongSingle = 15e-3;    // seconds, of one call alone: more than a time slice of the kernel
 
@@ -18,11 +20,11 @@ std::string time_text(double seconds) {
     return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6) : fmt::format("{:.3g} ms", seconds * 1e3);
 }
 
-void keep(std::vector<double>& values, double value, std::size_t call) {
-    if (values.size() < kMostKept)
+void keep(std::vector<double>& values, double value, std::size_t call, std::size_t most) {
+    if (values.size() < most)
         values.push_back(value);
     else
-        values[call % kMostKept] = value;
+        values[call % most] = value;
 }
 
 std::size_t largest(const std::vector<double>& values) {
@@ -36,6 +38,11 @@ double second_largest(std::vector<double> values) {
 }
 
 }  // namespace
+
+Arrivals::Arrivals(std::size_t ranks)
+    : most_kept_(std::clamp(kMostValues / std::max<std::size_t>(1, ranks), kFewestKept, kMostKept)),
+      late_(ranks),
+      last_(ranks, 0) {}
 
 void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& off_core_s,
                    const std::vector<double>& wall_s, double error_s) {
@@ -55,8 +62,9 @@ void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& 
         }
         if (std::isnan(first)) continue;
         for (std::size_t rank = 0; rank < came.ranks; ++rank)
-            if (const double at = came.at(call, rank); !std::isnan(at)) keep(late_[rank], at - first, calls_);
-        keep(skews_, last - first, calls_);
+            if (const double at = came.at(call, rank); !std::isnan(at))
+                keep(late_[rank], at - first, calls_, most_kept_);
+        keep(skews_, last - first, calls_, kMostKept);
         if (last - first > error_s) ++last_[who];
         ++calls_;
     }

@@ -19,7 +19,7 @@ struct LateRank {
 /// Collects the moments at which ranks came to calls, on one clock.
 class Arrivals {
   public:
-    explicit Arrivals(std::size_t ranks) : late_(ranks), last_(ranks, 0) {}
+    explicit Arrivals(std::size_t ranks);
 
     /// Rows are calls, columns ranks; NaN of ranks that had no part in them. By rank: how long its thread was
     /// not on a core while it made them, and how long they took. `error_s`: how far moments of two ranks may
@@ -43,6 +43,7 @@ class Arrivals {
     LateRank by_one_call() const;
 
     double error_s_ = 0;                     // the largest
+    std::size_t most_kept_;                  // calls of each rank: what is kept of all stays bounded
     std::vector<std::vector<double>> late_;  // by rank, the newest calls
     std::vector<std::size_t> last_;          // by rank: calls to which it came last
     std::vector<double> skews_;

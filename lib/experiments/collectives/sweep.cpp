@@ -15,8 +15,9 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr double kMicro = 1e6;
-constexpr double kTelling = 100e-6;    // seconds: a word to all ranks of the job, on a quiet network
-constexpr double kBetweenAsks = 0.25;  // seconds: so often a sweep can be ended
+constexpr double kTelling = 100e-6;        // seconds: a word to all ranks of the job, on a quiet network
+constexpr double kBetweenAsks = 0.25;      // seconds: so often a sweep can be ended
+constexpr double kMostGathered = 1 << 20;  // calls x ranks at once: 8 MiB
 constexpr int kRounds = 4;
 constexpr int kFewestARound = 5;     // calls
 constexpr double kLoadedLoop = 0.1;  // seconds: several time slices of the kernel
@@ -196,10 +197,10 @@ void Sweep::note_arrivals(const CallTimes& times, bool there, const Level& level
     arrivals_.add(apart ? behind : measure::RankSamples{behind.ranks, {}}, row(0), row(1), clocks_.error_s());
 }
 
-// So few that the sweep can be ended soon.
+// So few that the sweep can be ended soon, and that calls x ranks fit into little memory of each rank.
 int Sweep::calls_at_once(double call_s, int left) const {
     if (options_.policy.between == Between::nothing_loop) return left;
-    const double fit = kBetweenAsks / std::max(call_s, 1e-9);
+    const double fit = std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());
     return fit >= left ? left : std::max(1, static_cast<int>(fit));
 }
 

@@ -6,7 +6,10 @@
 #include <algorithm>
 
 #include "app/context.hpp"
+#include "comm/exchange.hpp"
+#include "host/facts.hpp"
 #include "host/placement.hpp"
+#include "many_ranks.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -139,6 +142,18 @@ TEST(ManyRanks, OnLibrariesAndQuotasOfTheirOwnAreOneFindingEach) {
     const auto quota = host::quota_text(all);
     EXPECT_LT(quota.size(), kLongestLine);
     EXPECT_THAT(quota, AllOf(HasSubstr("0.5 on n000, 0.501 on n001"), HasSubstr(", 92 other ones")));
+}
+
+// What every rank gets of all: this process's own place, as 10,000 would send it.
+TEST(ManyRanks, SendTheirPlacesInAFewKilobytesEach) {
+    ranklab::testing::ManyRanks job(kRanks);
+    auto mine = host::own_placement(0, 0, 1, "ranklab 1", "none: no driver");
+    mine.libraries = host::loaded_libraries();
+    const auto all = comm::gather_values(job, mine);
+    EXPECT_EQ(all.size(), std::size_t{kRanks});
+    EXPECT_EQ(all.back().libraries, mine.libraries);
+    RecordProperty("bytes_a_rank", std::to_string(job.bytes / kRanks));
+    EXPECT_LT(job.bytes / kRanks, 8192U);
 }
 
 }  // namespace
