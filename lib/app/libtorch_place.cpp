@@ -96,6 +96,8 @@ std::string libtorch_version(const fs::path& root) {
 }
 
 LibtorchPlace read_loader(const std::string& loader, const std::string& built_with) {
+    // No process or no descriptor is left for the question: the program's own start will tell.
+    if (loader.empty()) return {.usable = true, .text = "not known: the loader could not be asked"};
     std::string path;
     std::vector<std::string> missing;
     std::istringstream lines(loader);

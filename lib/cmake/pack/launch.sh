@@ -86,7 +86,7 @@ case $torch_programs in
 esac
 if [ -n "$torch" ]; then
   export RANKLAB_TORCH_ROOT="$torch" # ranklab doctor looks there, too
-  nccl=${torch%/*}/nvidia/nccl/lib/libnccl.so.2
+  nccl=$torch/../nvidia/nccl/lib/libnccl.so.2
   if [ -z "${RANKLAB_NCCL_LIBRARY:-}" ] && [ -e "$nccl" ]; then export RANKLAB_NCCL_LIBRARY="$nccl"; fi
 fi
 if [ -z "${RANKLAB_DATA:-}" ] && [ ! -e /usr/share/datasets/fashion-mnist ] && [ -d "$root/share/ranklab/data" ]; then

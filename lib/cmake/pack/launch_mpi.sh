@@ -5,9 +5,9 @@ set -u
 self=$(readlink -f -- "$0") || exit 5
 root=${self%/libexec/*}
 # Where the caller has closed them, what ranks print would go into the next file or pipe that mpirun opens.
-{ : <&0; } 2>/dev/null || exec </dev/null
-{ : >&1; } 2>/dev/null || exec >/dev/null
-{ : >&2; } 2>/dev/null || exec 2>/dev/null
+true >&2 || exec 2>/dev/null
+{ true <&0; } 2>/dev/null || exec </dev/null
+{ true >&1; } 2>/dev/null || exec >/dev/null
 . "$root/libexec/own-mpi"
 export LD_LIBRARY_PATH="$root/lib/mpi${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 case ${0##*/} in

@@ -84,8 +84,9 @@ void check_workers(const StorageOptions& options) {
     if (workers > most_processes() || workers > most_pipes())
         throw base::EnvironmentError(fmt::format(
             "--workers {} are more than one rank may have here: {} processes (kernel.pid_max) and "
-            "a pipe to each, {} of them (ulimit -n); use fewer --workers",
-            workers, most_processes(), most_pipes()));
+            "a pipe to each, {} of them (ulimit -n leaves {} for all else); use fewer --workers, or raise "
+            "the limit",
+            workers, most_processes(), most_pipes(), kOtherDescriptors));
     const long double each =
         kWorkerBytes + kRecordsInAWorker * 8 * static_cast<long double>(options.job.values_per_record());
     if (static_cast<long double>(workers) * each <= static_cast<long double>(host::memory_bytes())) return;

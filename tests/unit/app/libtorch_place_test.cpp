@@ -61,11 +61,17 @@ TEST_F(LibtorchPlaceTest, WhatItNeedsAndLacksIsNamed) {
 }
 
 TEST_F(LibtorchPlaceTest, NoneIsSaid) {
-    for (const char* said : {"", "\tlibtorch_cpu.so => not found\n"}) {
+    for (const char* said :
+         {"\tlibc.so.6 => /lib/libc.so.6 (0x00007f)\n", "\tlibtorch_cpu.so => not found\n"}) {
         const auto place = read_loader(said, "2.11.0");
         EXPECT_FALSE(place.usable);
         EXPECT_THAT(place.text, StartsWith("not found"));
     }
+}
+
+TEST_F(LibtorchPlaceTest, WhereTheLoaderCannotBeAskedNothingIsClaimed) {
+    EXPECT_TRUE(read_loader("", "2.11.0").usable);
+    EXPECT_THAT(read_loader("", "2.11.0").text, StartsWith("not known"));
 }
 
 }  // namespace
