@@ -53,6 +53,8 @@ run() {
     wait "$child" || code=$?
   done
   child=''
+  # Hydra, which has passed a signal on, may say 0 of ranks that end with another code.
+  if ((code == 0 && stopped != 0)) && [[ $("$1" --version 2>&1) =~ HYDRA|Intel ]]; then code=$stopped; fi
   ((code == 0 || stopped == 0)) || code=$stopped
   return "$code"
 }

@@ -159,8 +159,10 @@ void show(const Examination& seen, bool all) {
 
 // What mpirun started itself: its daemons on other hosts have tasks of their own in Slurm's environment.
 std::optional<host::Finding> check_slurm(Session& session) {
+    const auto starter = host::starter_name();  // of MPICH it may be mpiexec.hydra or mpirun.mpich
+    const auto base = starter.substr(0, starter.find('.'));
     static const std::set<std::string> kStarters{"mpirun", "mpiexec", "orterun", "prterun"};
-    if (!kStarters.contains(host::parent_name())) return std::nullopt;
+    if (!kStarters.contains(base)) return std::nullopt;
     const auto tasks = comm::read_slurm_tasks();
     return host::check_slurm_counts(session.control().world_size(), comm::read_launcher().name, tasks.job,
                                     tasks.step);

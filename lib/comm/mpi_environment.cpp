@@ -48,7 +48,7 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
     MPI_Comm duplicate = MPI_COMM_NULL;
     mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &duplicate), "MPI_Comm_dup");
-    control_ = std::make_unique<MpiCommunicator>(duplicate, std::make_shared<const MpiSmallFloats>());
+    control_ = std::make_unique<MpiCommunicator>(duplicate, std::make_shared<const MpiOwnOps>());
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "base/cast.hpp"
 #include "base/error.hpp"
@@ -125,11 +126,29 @@ int thread_count() {
     return 0;
 }
 
-std::string parent_name() {
-    std::ifstream file(fmt::format("/proc/{}/comm", getppid()));
+namespace {
+
+std::string program_of(pid_t process) {
+    std::ifstream file(fmt::format("/proc/{}/comm", process));
     std::string name;
     std::getline(file, name);
     return name;
+}
+
+pid_t parent_of(pid_t process) {
+    std::ifstream status(fmt::format("/proc/{}/status", process));
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("PPid:")) return std::stoi(line.substr(5));
+    return 0;
+}
+
+}  // namespace
+
+std::string starter_name() {
+    constexpr std::string_view kHelper = "hydra_pmi_proxy";  // mpiexec's, one on each host
+    const auto parent = getppid();
+    const auto name = program_of(parent);
+    return name == kHelper ? program_of(parent_of(parent)) : name;
 }
 
 double seconds_since_process_start() {

@@ -32,8 +32,9 @@ void require_limits_of_lone_mpi();
 /// Threads of this process now (/proc/self/status); 0 if unknown.
 int thread_count();
 
-/// Of the program that started this one; "" if unknown.
-std::string parent_name();
+/// Of the program that started this one; "" if unknown. Of a rank that Hydra started on its own host:
+/// mpiexec's.
+std::string starter_name();
 
 /// Seconds since the kernel started this process (resolution 10 ms): loading libraries is in it.
 double seconds_since_process_start();

@@ -80,7 +80,7 @@ class WhichRanklab(cli.Case):
     """Of a job script: RANKLAB_BIN, else the checkout's build, else PATH. A ranklab of ours says where it lies and ends the job."""
 
     SCRIPTS = sorted(path for path in (cli.SOURCE / "jobscripts").iterdir() if path.suffix in (".slurm", ".sh", ".lsf"))
-    LAUNCHER = 'until [[ $1 == */ranklab ]]; do shift; done; exec "$@"'
+    LAUNCHER = '[[ $1 != --version ]] || exit 0; until [[ $1 == */ranklab ]]; do shift; done; exec "$@"'
     RANKLAB = 'echo "this is $0"; exit 99'
 
     def program(self, path, text):

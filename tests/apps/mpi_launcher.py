@@ -25,6 +25,14 @@ class Launcher:
     def is_open_mpi(self):
         return self.family == "openmpi"
 
+    def after_signal(self, number):
+        """The codes with which the launcher may end that passed a signal on, and whose ranks ended with 128 + the signal. Hydra may say 0."""
+        return {128 + number} | (set() if self.is_open_mpi else {0})
+
+    def killed_by(self, number):
+        """The code of a job whose ranks the signal ended."""
+        return 128 + number if self.is_open_mpi else number
+
     def names_killed(self, stderr, rank, pid):
         """How often the launcher says that this rank was killed."""
         said = rf"process rank {rank} .* exited on signal 9" if self.is_open_mpi else rf"=   PID {pid} RUNNING AT .*\n=   EXIT CODE: 9\n"

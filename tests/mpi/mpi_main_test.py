@@ -71,6 +71,7 @@ class MpiMainTest(unittest.TestCase):
         code, _, _ = run(2, "Rank1IsKilled")
         self.assertNotIn(code, (0, HANGED))
 
+    @unittest.skipIf(os.environ.get("RANKLAB_MPI_FAMILY") == "mpich", "Hydra takes a rank that ends with 0, and no MPI_Finalize, for one that is done")
     def test_a_rank_that_exits_with_0_ends_the_job(self):
         code, _, _ = run(2, "Rank1Exits")
         self.assertNotIn(code, (0, HANGED))

@@ -86,7 +86,7 @@ MPI_Datatype mpi_type(DType dtype) {
             return MPI_DOUBLE;
         case DType::f16:
         case DType::bf16:
-            return MPI_UINT16_T;  // their bits; MpiSmallFloats knows how to reduce them
+            return MPI_UINT16_T;  // their bits; MpiOwnOps knows how to reduce them
     }
     throw base::MpiError("internal: an element type that the MPI backend does not know");
 }
@@ -99,8 +99,8 @@ int mpi_count(std::size_t count) {
     return static_cast<int>(count);
 }
 
-MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiSmallFloats> small_floats)
-    : comm_(comm), small_floats_(std::move(small_floats)) {
+MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps> own_ops)
+    : comm_(comm), own_ops_(std::move(own_ops)) {
     mpi_check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     mpi_check(MPI_Comm_size(comm_, &world_size_), "MPI_Comm_size");
@@ -117,8 +117,7 @@ MpiCommunicator::~MpiCommunicator() {
 }
 
 MPI_Op MpiCommunicator::mpi_op(DType dtype, ReduceOp op) const {
-    const bool small = dtype == DType::f16 || dtype == DType::bf16;
-    return small ? small_floats_->op(dtype, op) : own_op(op);
+    return own_ops_->stands_in(dtype, op) ? own_ops_->op(dtype, op) : own_op(op);
 }
 
 void MpiCommunicator::barrier() {
@@ -173,7 +172,7 @@ std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
     MPI_Comm part = MPI_COMM_NULL;
     const base::Waiting waiting;
     mpi_check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
-    return std::make_unique<MpiCommunicator>(part, small_floats_);
+    return std::make_unique<MpiCommunicator>(part, own_ops_);
 }
 
 BackendEntry mpi_entry() {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/pinned.hpp"
-#include "comm/backends/mpi_small_floats.hpp"
+#include "comm/backends/mpi_own_ops.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::comm {
@@ -18,8 +18,8 @@ int mpi_count(std::size_t count);
 
 class MpiCommunicator final : public Communicator, base::Pinned {
   public:
-    /// Takes over `comm` and frees it. `small_floats` is what all communicators of a job share.
-    MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiSmallFloats> small_floats);
+    /// Takes over `comm` and frees it. `own_ops` is what all communicators of a job share.
+    MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps> own_ops);
     ~MpiCommunicator() override;
 
     int rank() const override { return rank_; }
@@ -41,7 +41,7 @@ class MpiCommunicator final : public Communicator, base::Pinned {
 
   private:
     MPI_Comm comm_;
-    std::shared_ptr<const MpiSmallFloats> small_floats_;
+    std::shared_ptr<const MpiOwnOps> own_ops_;
     int rank_ = 0;
     int world_size_ = 1;
     int local_rank_ = 0;
