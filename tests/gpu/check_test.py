@@ -1,6 +1,7 @@
 """tests/gpu/check without a GPU: each part comes to its sentence, a rehearsal exercises the table on the CPU, and nothing is written that was not measured. A
 stand-in that computes on the CPU what is asked of a GPU has every part's judgement made."""
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -28,7 +29,7 @@ if "dp" in words and "64" in words:
     print("64 replicas need a GPU each, and this process sees 1; use --replicas 1, or --device cpu", file=sys.stderr)
     sys.exit(5)
 if not ("dp" in words and ("--cuda-graph" in words or "--backend" in words)):
-    words = [{{"cuda": "cpu", "tf32": "fp32", "nccl": "self"}}.get(word, word) for word in words if word != "--cuda-graph"]
+    words = [{{"cuda": "cpu", "tf32": "fp32", "nccl": "self", "50": "5", "10": "2"}}.get(word, word) for word in words if word != "--cuda-graph"]
 os.execv("{program}", ["{program}", *words])
 """
 
@@ -117,7 +118,7 @@ class WithAStandIn(CheckCase):
         outcomes = self.outcomes()
         self.assertEqual(outcomes["device"], ("FAILED", "exit code 1, not 0: wrong"))
         self.assertRegex(outcomes["replicas"][1], "was killed after 1[12] s")
-        self.assertEqual(outcomes["nccl-contract"], ("skipped", "the time is over"))
+        self.assertEqual(outcomes["nccl-contract"], ("skipped", "the time of 12 s is over"))
         self.assertIn("0 parts passed, 1 skipped, 0 without a GPU, 2 failed", done.stdout)
 
     def test_a_wrong_loss_and_a_missing_program_are_seen(self):
@@ -175,6 +176,24 @@ class TheTable(unittest.TestCase):
         self.assertEqual(commands.Done([], 77, f"x\n{sentence}\n", "", 0).no_gpu, sentence)
         self.assertEqual(commands.Done([], 5, "", "there is no such file", 0).no_gpu, "")
         self.assertEqual(commands.Done([], 1, sentence, "", 0).no_gpu, "")
+
+
+class TheNetworks(unittest.TestCase):
+    def test_the_resnets_are_torchvisions(self):
+        lock = hashlib.sha256((SOURCE / "lib/cmake/oracle.lock").read_bytes()).hexdigest()[:12]
+        sys.path.append(str(pathlib.Path(sys.prefix) / f"oracle-{lock}"))
+        try:
+            import torchvision
+        except ImportError:
+            self.skipTest("there is no torchvision (./bootstrap test brings one)")
+        import networks
+        import torch
+        ours = networks.made("resnet50", seed=3)[0]
+        torch.manual_seed(3)
+        theirs = torchvision.models.resnet50(num_classes=100)
+        images = torch.randn(2, 3, 64, 64)
+        self.assertEqual(list(ours.state_dict()), list(theirs.state_dict()))
+        self.assertTrue(torch.equal(ours(images), theirs(images)), "one seed, one network, one output")
 
 
 if __name__ == "__main__":
