@@ -134,8 +134,14 @@ class RefusalTest(DpCase):
         self.assertSays(train("--mode", "dp", "--sync", "flat"), 2, "--mode dp has nothing to synchronise", "--sync flat")
         self.assertSays(train("--mode", "dp", "--replicas", 0), 2, "replicas", "0")
 
+    def test_what_gpus_do_not_do_in_it(self):
+        nowhere = {"env": cli.environment(CUDA_VISIBLE_DEVICES="")}
+        self.assertSays(train("--mode", "dp", "--device", "cuda", "--output", "none", cwd=self.folder, **nowhere), 5, "--device cuda needs a GPU", "no GPU can be used")
+        self.assertSays(train("--mode", "dp", "--device", "cuda", "--cuda-graph"), 2, "--cuda-graph and --mode dp exclude each other", "recorded on one GPU")
+        self.assertSays(train("--mode", "dp", "--backend", "nccl"), 2, "--backend nccl and --mode dp exclude each other")
+
     def test_a_dry_run_says_how_many_replicas(self):
-        result = train("--mode", "dp", "--dry-run")
+        result = train("--mode", "dp", "--device", "cpu", "--dry-run")
         self.assertCode(result, 0)
         self.assertIn("# replicas: 2\n", result.stdout)
 

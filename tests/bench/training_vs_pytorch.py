@@ -3,7 +3,7 @@ alternating rounds of one run. A benchmark, not a test: read README.md before co
 
   training_vs_pytorch.py [--model mnist-cnn,resnet50,unet3d] [--rounds 7] [--threads 2] [--json FILE]
 
-Run it with the Python of ./bootstrap (torch, numpy, h5py; resnet50 needs torchvision, which ./bootstrap test brings). The time is the median step after the
+Run it with the Python of ./bootstrap (torch, numpy, h5py). The time is the median step after the
 warm-up: forward, backward and optimizer, without input. Exit code 4 where a goal is missed.
 """
 

@@ -126,6 +126,7 @@ class Server:
             part = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
             if not part:
                 kill(self.process)
+                self.process.wait()
                 raise Failed(f"PyTorch's side gave no answer within {limit:.0f} s (see pytorch.log)" if not ready else "PyTorch's side ended (see pytorch.log)")
             line += part
         return json.loads(line)

@@ -85,7 +85,7 @@ def says(*words):
 def copies(done, left):
     """Batches that a loader's threads make go through pinned memory."""
     as_reference("cpu", 1e-3)(done, left)
-    phases = dict(zip(done.run()["tables"]["phases"]["phase"], done.run()["tables"]["phases"]["total_s"]))
+    phases = dict(zip(done.run()["tables"]["phases"]["phase"], done.run()["tables"]["phases"]["time_s"]))
     if not phases["copy"] > 0:
         raise Failed("the phase copy took no time")
 
@@ -93,7 +93,7 @@ def copies(done, left):
 def phases_fit(done, _):
     """Events on the stream: every phase took time, and together they are most of the step, not more."""
     table = done.run()["tables"]["phases"]
-    seconds = dict(zip(table["phase"], table["total_s"]))
+    seconds = dict(zip(table["phase"], table["time_s"]))
     for phase in ("forward", "backward", "optimizer"):
         if not seconds[phase] > 0:
             raise Failed(f"the phase {phase} took no time")

@@ -2,15 +2,16 @@
 
 import dataclasses
 import math
+import pathlib
 import statistics
+import sys
 
 BEGIN, END = "<!-- gpu table: begin -->", "<!-- gpu table: end -->"
 
 # The documents' batches. (batch, warm-up, counted steps); a recorded graph begins after eleven steps.
 WORK = {"mnist-cnn": (64, 20, 200), "resnet50": (64, 13, 20), "resnet152": (64, 13, 20), "unet3d": (32, 13, 20)}
 # The same networks for a rehearsal on a CPU: (batch, warm-up, counted steps, edge, width).
-TINY = {"mnist-cnn": (8, 1, 3, 28, 1), "resnet50": (4, 1, 2, 32, 16), "resnet152": (4, 1, 2, 32, 16), "unet3d": (1, 1, 2, 64, 16)}
-# In the order in which they are measured, should time run out.
+TINY = {"mnist-cnn": (8, 1, 3, 28, 1), "resnet50": (4, 1, 2, 32, 8), "resnet152": (4, 1, 2, 32, 16), "unet3d": (1, 1, 2, 64, 16)}
 VARIANTS = ("fp32", "bf16", "bf16 channels-last", "tf32", "fp16", "bf16 graph")
 REHEARSED = ("fp32", "bf16 channels-last")
 
@@ -78,11 +79,20 @@ class Row:
 
 
 def planned(rehearsal):
-    """Variant by variant, so that every model has some when time runs out."""
     if rehearsal:
         return [Row(model, variant, batch, warmup, steps, edge, width)
                 for variant in REHEARSED for model, (batch, warmup, steps, edge, width) in TINY.items() if not (variant != "fp32" and model == "resnet152")]
     return [Row(model, variant, *WORK[model]) for variant in VARIANTS for model in WORK]
+
+
+def agenda(rows):
+    """(row, side) in the order of measuring, should time run out: what starts fast, of all variants; of torch.compile, which takes long, one variant early and the
+    rest last. A row's sides are measured in one run."""
+    def of(variants, names):
+        return [(row, name) for variant in variants for row in rows if row.variant == variant for name in row.names() if name in names]
+    first, fast = ("fp32", "bf16"), ("ranklab", "eager", "graph")
+    later = [variant for variant in VARIANTS if variant not in first]
+    return of(first, fast) + of(["bf16"], ["compile"]) + of(later, fast) + of([v for v in VARIANTS if v != "bf16"], ["compile"])
 
 
 def ranklab_side(run):
@@ -156,3 +166,15 @@ def put_between_markers(document, table):
         raise ValueError(f"the document has not one line {BEGIN} and, behind it, one line {END}")
     before, rest = document.split(BEGIN)
     return f"{before}{BEGIN}\n{table}{END}{rest.split(END)[1]}"
+
+
+def main():
+    """table.py GPU_MD DOCUMENT: puts the table that the check wrote on another machine into a document here."""
+    source, document = (pathlib.Path(word) for word in sys.argv[1:3])
+    text = source.read_text(encoding="utf-8")
+    inner = text.split(BEGIN + "\n")[1].split(END)[0]
+    document.write_text(put_between_markers(document.read_text(encoding="utf-8"), inner), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

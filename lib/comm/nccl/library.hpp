@@ -51,7 +51,8 @@ std::string nccl_version_text(int version);
 
 /// Where libnccl is looked for, first to last. `lookup` returns nullptr for an unset name.
 /// RANKLAB_NCCL_LIBRARY stands alone if it is set: an override that is silently passed over would be measured
-/// as something else.
+/// as something else. Else that of the build, that of the wheels that RANKLAB_TORCH_ROOT is one of, the
+/// loader's.
 std::vector<std::string> nccl_search_path(const std::function<const char*(const char*)>& lookup);
 
 /// The first of `paths` that can be loaded, with all its functions; EnvironmentError with all that was tried

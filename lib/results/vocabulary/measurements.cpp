@@ -131,13 +131,13 @@ constexpr std::array kQuantities{
     ratio_of("load_imbalance", less,
              "max / mean - 1 over ranks, of the mean time per step in all phases but sync; for io, of the "
              "job time."),
+    Quantity{"peak_gpu_bytes", "B", cost, less,
+             "Most bytes of tensors on a GPU at a time, from the first step on; LibTorch's allocator and the "
+             "CUDA context hold more; maximum over ranks and their GPUs."},
     shown(Shown::compare, "train",
           Quantity{"peak_rss_bytes", "B", cost, less,
                    "Highest resident set of the process (getrusage's ru_maxrss), without the trial of "
                    "memory formats, which Slurm's MaxRSS contains; maximum over ranks."}),
-    Quantity{"peak_gpu_bytes", "B", cost, less,
-             "Most bytes of tensors on a GPU at a time, from the first step on; LibTorch's allocator and the "
-             "CUDA context hold more; maximum over ranks and their GPUs."},
     count_of("threads", "1", neither, "Threads of the process at the end; maximum over ranks."),
     shown(Shown::groups, "io",
           seconds("job_time_s",

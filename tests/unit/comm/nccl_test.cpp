@@ -37,6 +37,10 @@ TEST(NcclLibrary, IsLookedForWhereTheUserSaysAlone) {
     const auto paths = nccl_search_path(variables({{"RANKLAB_NCCL_LIBRARY", ""}}));
     ASSERT_FALSE(paths.empty());
     EXPECT_EQ(paths.back(), "libnccl.so.2") << "the loader's own search comes last";
+    auto with_torch = paths;
+    with_torch.insert(with_torch.end() - 1, "/p/torch/../nvidia/nccl/lib/libnccl.so.2");
+    EXPECT_EQ(nccl_search_path(variables({{"RANKLAB_TORCH_ROOT", "/p/torch"}})), with_torch)
+        << "the one beside LibTorch, which an archive is told of at run time";
 }
 
 TEST(NcclLibrary, AMissingOneIsAnErrorOfTheEnvironmentThatNamesAllPlaces) {

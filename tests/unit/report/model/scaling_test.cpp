@@ -164,6 +164,9 @@ TEST(Cores, OnGpusAreTheDifferentOnes) {
     EXPECT_EQ(cores_of(run).crowded, "2 ranks on 1 GPU");
     run.hosts[1].device = "NVIDIA H100";
     EXPECT_FALSE(cores_of(run).known());
+    StoredRun dp = with(with(step_run("a", 1, 1), "device", "cuda"), "replicas", "4");
+    dp.hosts[0].device = "NVIDIA H100 [GPU-1]";
+    EXPECT_EQ(cores_of(dp).count, 4U) << "one a replica, of which the rank's row names the first";
 }
 
 TEST(Cores, AreUnknownWhereTheFileDoesNotSay) {

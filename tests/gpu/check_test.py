@@ -1,0 +1,200 @@
+"""tests/gpu/check without a GPU: each part comes to its sentence, a rehearsal exercises the table on the CPU, and nothing is written that was not measured. A
+stand-in that computes on the CPU what is asked of a GPU has every part's judgement made."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import commands  # noqa: E402
+import parts  # noqa: E402
+import table  # noqa: E402
+
+SOURCE, BIN = pathlib.Path(os.environ["RANKLAB_SOURCE"]), pathlib.Path(os.environ["RANKLAB_BIN"])
+TORCH_ROOT = pathlib.Path(importlib.util.find_spec("torch").origin).parent
+
+# A GPU that is the CPU: options of the device are answered as one GPU would, and the rest is ranklab's own.
+STAND_IN = """#!{python}
+import os, sys
+words = sys.argv[1:]
+if "dp" in words and "64" in words:
+    print("64 replicas need a GPU each, and this process sees 1; use --replicas 1, or --device cpu", file=sys.stderr)
+    sys.exit(5)
+if not ("dp" in words and ("--cuda-graph" in words or "--backend" in words)):
+    words = [{{"cuda": "cpu", "tf32": "fp32", "nccl": "self", "50": "5", "10": "2"}}.get(word, word) for word in words if word != "--cuda-graph"]
+os.execv("{program}", ["{program}", *words])
+"""
+
+
+class CheckCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gpu-check-")))
+        self.environment = {"RANKLAB_BIN": str(BIN), "RANKLAB_TESTS": str(BIN.parent / "tests"), "CUDA_VISIBLE_DEVICES": ""}
+
+    def check(self, *words, root=TORCH_ROOT, **environment):
+        done = subprocess.run([sys.executable, HERE / "check", root, "--out", self.folder / "out", *map(str, words)], capture_output=True, text=True,
+                              env=self.environment | environment, cwd=self.folder, timeout=300)
+        self.out = done.stdout
+        return done
+
+    def outcomes(self):
+        found = json.loads((self.folder / "out/results.json").read_text())["parts"]
+        return {part["part"]: (part["outcome"], part["detail"]) for part in found}
+
+
+class WithoutAGpu(CheckCase):
+    def test_the_rehearsal_comes_to_every_sentence_and_to_a_table(self):
+        document = SOURCE / "docs/gpu.md"
+        before = document.read_bytes()
+        done = self.check("--rehearse")
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        outcomes = self.outcomes()
+        self.assertEqual(list(outcomes), [part.name for part in parts.all_parts()] + ["table"])
+        self.assertEqual(outcomes.pop("doctor")[0], "passed")
+        for name, (outcome, detail) in outcomes.items():
+            self.assertEqual(outcome, "no GPU", f"{name}: {detail}")
+            self.assertIn("no GPU can be used", detail, name)
+        self.assertRegex(done.stdout, r"(?m)^no GPU: 11 parts said so, 0 skipped, 0 failed; \d+ s")
+        text = (self.folder / "out/gpu-rehearsal.md").read_text()
+        self.assertTrue(text.startswith("**A rehearsal on a CPU with tiny networks: no figure here is of a GPU.**"))
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ") and "variant" not in line]
+        self.assertEqual([(row[0], row[2]) for row in rows], [(row.model, row.variant) for row in table.planned(True)])
+        for row in rows:
+            self.assertGreater(float(row[7]), 0, "ranklab over eager")
+        self.assertFalse((self.folder / "out/gpu.md").exists())
+        self.assertEqual(document.read_bytes(), before, "a rehearsal leaves the document alone")
+
+    def test_without_rehearsing_nothing_is_measured_or_written(self):
+        copy = self.folder / "gpu.md"
+        copy.write_text(f"a\n{table.BEGIN}\n{table.END}\n")
+        done = self.check("--only", "device,table", "--docs", copy)
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("no GPU: 2 parts said so, 0 skipped, 0 failed", done.stdout)
+        self.assertFalse((self.folder / "out/gpu.md").exists())
+        self.assertEqual(copy.read_text(), f"a\n{table.BEGIN}\n{table.END}\n")
+
+    def test_usage(self):
+        self.assertEqual(self.check("--only", "devise").returncode, 2)
+        done = self.check(root=self.folder)
+        self.assertEqual((done.returncode, "is no LibTorch" in done.stderr), (2, True))
+        done = self.check(RANKLAB_BIN=str(self.folder))
+        self.assertEqual((done.returncode, "there is no ranklab-train" in done.stderr), (5, True))
+
+
+class WithAStandIn(CheckCase):
+    def setUp(self):
+        super().setUp()
+        self.programs = self.folder / "bin"
+        self.programs.mkdir()
+        for name in ("ranklab-train", "ranklab-comm", "ranklab-doctor"):
+            self.program(name, STAND_IN.format(python=sys.executable, program=BIN / name))
+        for name in ("device_gpu_test", "replicas_gpu_test", "backend_contract"):
+            self.program(name, "#!/bin/sh\nexit 0\n")
+        self.environment |= {"RANKLAB_BIN": str(self.programs), "RANKLAB_TESTS": str(self.programs)}
+
+    def program(self, name, text):
+        (self.programs / name).write_text(text)
+        (self.programs / name).chmod(0o755)
+
+    def test_every_part_passes_where_a_gpu_computes_what_the_cpu_does(self):
+        done = self.check("--only", ",".join(part.name for part in parts.all_parts()))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for name, (outcome, detail) in self.outcomes().items():
+            self.assertEqual(outcome, "passed", f"{name}: {detail}")
+
+    def test_a_part_that_fails_or_hangs_stops_no_other(self):
+        self.program("device_gpu_test", "#!/bin/sh\necho wrong >&2\nexit 1\n")
+        self.program("replicas_gpu_test", "#!/bin/sh\nsleep 600 & sleep 600\n")
+        done = self.check("--only", "device,replicas,nccl-contract", "--total", 12)
+        self.assertEqual(done.returncode, 3)
+        outcomes = self.outcomes()
+        self.assertEqual(outcomes["device"], ("FAILED", "exit code 1, not 0: wrong"))
+        self.assertRegex(outcomes["replicas"][1], "was killed after 1[12] s")
+        self.assertEqual(outcomes["nccl-contract"], ("skipped", "the time of 12 s is over"))
+        self.assertIn("0 parts passed, 1 skipped, 0 without a GPU, 2 failed", done.stdout)
+
+    def test_a_wrong_loss_and_a_missing_program_are_seen(self):
+        self.program("ranklab-train", STAND_IN.format(python=sys.executable, program=BIN / "ranklab-train").replace("words = sys.argv[1:]",
+                     "words = sys.argv[1:] + (['--seed', '2'] if 'cuda' in sys.argv else [])"))
+        (self.programs / "device_gpu_test").unlink()
+        self.check("--only", "device,graph")
+        outcomes = self.outcomes()
+        self.assertEqual(outcomes["device"][0], "skipped")
+        self.assertIn("there is no device_gpu_test", outcomes["device"][1])
+        self.assertEqual(outcomes["graph"][0], "FAILED")
+        self.assertIn("apart from those of cpu", outcomes["graph"][1])
+
+
+class TheTable(unittest.TestCase):
+    def row(self, **sides):
+        return table.Row("resnet50", "fp32", 64, 13, 20, sides=sides)
+
+    def test_another_loss_is_other_work(self):
+        row = self.row(ranklab={"median_s": 0.1, "step_s": 20, "first_loss": 4.6}, eager={"step_s": [0.2, 0.3, 0.2], "first_loss": 4.6001})
+        self.assertEqual(row.disagreement("eager"), "")
+        row.sides["eager"]["first_loss"] = 4.7
+        self.assertIn("the first loss of eager is 4.7", row.disagreement("eager"))
+        row.sides["eager"]["first_loss"] = float("nan")
+        self.assertNotEqual(row.disagreement("eager"), "")
+
+    def test_only_what_was_measured_is_a_figure(self):
+        row = self.row(ranklab={"median_s": 0.1, "step_s": 20, "first_loss": 4.6, "peak_bytes": 2**31},
+                       eager={"step_s": [0.2, 0.3, 0.2], "first_loss": 4.6, "peak_bytes": None}, compile={"error": "no compiler"})
+        text = table.markdown([row, table.Row("unet3d", "bf16", 32, 13, 20)], {"GPU": "none"}, False)
+        self.assertIn("| resnet50 | 64 | fp32 | 640 | 320 | n/a | n/a | 2.00 | n/a | n/a | 2.00 | n/a |", text)
+        self.assertNotIn("| unet3d", text)
+        self.assertIn("- not measured: resnet50 fp32 compile: no compiler", text)
+        self.assertIn("unet3d bf16 ranklab, unet3d bf16 eager, unet3d bf16 compile: it was not its turn", text)
+
+    def test_a_run_that_is_not_verified_is_no_side(self):
+        run = {"valid": True, "tables": {"verification": {"check": ["loss is a number"], "result": ["passed"]}}}
+        self.assertIn("first gradient is the plain sum: not there", table.ranklab_side(run)["error"])
+
+    def test_the_document_keeps_what_stands_around_the_markers(self):
+        document = f"before\n{table.BEGIN}\nold\n{table.END}\nbehind\n"
+        self.assertEqual(table.put_between_markers(document, "new\n"), f"before\n{table.BEGIN}\nnew\n{table.END}\nbehind\n")
+        for broken in ("", table.BEGIN, f"{table.END}\n{table.BEGIN}", document * 2):
+            with self.assertRaises(ValueError):
+                table.put_between_markers(broken, "new\n")
+
+    def test_each_side_is_measured_once(self):
+        rows = table.planned(False)
+        agenda = [(row.model, row.variant, side) for row, side in table.agenda(rows)]
+        self.assertEqual(len(agenda), len(set(agenda)))
+        self.assertEqual(len(agenda), sum(len(row.names()) for row in rows))
+
+    def test_the_words_of_no_gpu(self):
+        sentence = "no GPU can be used: CUDA driver version is insufficient"
+        self.assertEqual(commands.Done([], 77, f"x\n{sentence}\n", "", 0).no_gpu, sentence)
+        self.assertEqual(commands.Done([], 5, "", "there is no such file", 0).no_gpu, "")
+        self.assertEqual(commands.Done([], 1, sentence, "", 0).no_gpu, "")
+
+
+class TheNetworks(unittest.TestCase):
+    def test_the_resnets_are_torchvisions(self):
+        lock = hashlib.sha256((SOURCE / "lib/cmake/oracle.lock").read_bytes()).hexdigest()[:12]
+        sys.path.append(str(pathlib.Path(sys.prefix) / f"oracle-{lock}"))
+        try:
+            import torchvision
+        except ImportError:
+            self.skipTest("there is no torchvision (./bootstrap test brings one)")
+        import networks
+        import torch
+        ours = networks.made("resnet50", seed=3)[0]
+        torch.manual_seed(3)
+        theirs = torchvision.models.resnet50(num_classes=100)
+        images = torch.randn(2, 3, 64, 64)
+        self.assertEqual(list(ours.state_dict()), list(theirs.state_dict()))
+        self.assertTrue(torch.equal(ours(images), theirs(images)), "one seed, one network, one output")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+// Where a run computes, on machines with none, one and several GPUs: by a double of their number.
+#include "experiments/training/speed_options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/vocabulary/settings.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using ::testing::HasSubstr;
+
+// As they are where mode and sync have been settled.
+options::Options options_of(const std::string& mode, std::vector<std::string> words) {
+    words.insert(words.end(), {"--mode", mode, "--sync", mode == "ddp" ? "bucketed" : "none"});
+    return options::Options::parse(vocabulary::training_settings(), words);
+}
+
+struct Settled {
+    bool cuda;
+    std::int64_t gpus;
+    std::string replicas, backend;
+};
+
+Settled settled(const std::string& mode, std::vector<std::string> words, std::int64_t gpus) {
+    auto options = options_of(mode, std::move(words));
+    const auto speed = settle_speed(options, 1, [gpus] { return gpus; });
+    EXPECT_EQ(options.text("device"), speed.cuda ? "cuda" : "cpu");
+    return {speed.cuda, speed.gpus, options.text_or("replicas", "none"), options.text("backend")};
+}
+
+void expect(const Settled& is, bool cuda, std::int64_t gpus, const std::string& replicas,
+            const std::string& backend) {
+    EXPECT_EQ(is.cuda, cuda);
+    EXPECT_EQ(is.gpus, gpus);
+    EXPECT_EQ(is.replicas, replicas);
+    EXPECT_EQ(is.backend, backend);
+}
+
+TEST(SettleSpeed, ARankComputesOnOneGpuWhereThereIsOne) {
+    expect(settled("single", {}, 0), false, 1, "none", "mpi");
+    expect(settled("single", {}, 4), true, 1, "none", "mpi");
+    expect(settled("ddp", {}, 4), true, 1, "none", "nccl");
+    expect(settled("single", {"--device", "cpu"}, 4), false, 1, "none", "mpi");
+}
+
+TEST(SettleSpeed, DpTakesAllGpusUnlessToldHowMany) {
+    expect(settled("dp", {}, 0), false, 2, "2", "mpi");
+    expect(settled("dp", {}, 1), true, 1, "1", "mpi");
+    expect(settled("dp", {}, 4), true, 4, "4", "mpi");
+    expect(settled("dp", {"--replicas", "2"}, 4), true, 2, "2", "mpi");
+    expect(settled("dp", {"--device", "cpu"}, 4), false, 2, "2", "mpi");
+}
+
+// By itself it goes to the CPU; asked for GPUs it is refused once it looks for them (too_few_gpus).
+TEST(SettleSpeed, DpWithMoreReplicasThanGpusDoesNotTakeThemByItself) {
+    expect(settled("dp", {"--replicas", "3"}, 2), false, 3, "3", "mpi");
+    expect(settled("dp", {"--replicas", "3", "--device", "cuda"}, 2), true, 3, "3", "mpi");
+    expect(settled("dp", {"--device", "cuda"}, 0), true, 2, "2", "mpi");
+}
+
+TEST(TooFewGpus, SaysHowManyThereAre) {
+    EXPECT_EQ(too_few_gpus(1, 1, ""), "");
+    EXPECT_EQ(too_few_gpus(2, 8, ""), "");
+    EXPECT_THAT(too_few_gpus(4, 2, ""),
+                HasSubstr("4 replicas need a GPU each, and this process sees 2; use --replicas 2"));
+    EXPECT_THAT(too_few_gpus(1, 0, "there is no driver"), HasSubstr("needs a GPU, and there is no driver"));
+}
+
+}  // namespace
+}  // namespace ranklab::experiments
