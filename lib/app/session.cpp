@@ -33,11 +33,12 @@ void end_without(const std::string& who) {
 }
 
 void warn_of_unreached(const std::string& who) {
-    base::log::warn(
-        fmt::format("rank 0 and {} could not connect by TCP, so they do not see whether the other one works: "
-                    "if such a process ends, the others may wait for it, and ranklab reports a stall only "
-                    "after {} times --stall-timeout; let the nodes of a job reach each other on any port",
-                    who, StallClock::kMostPatience));
+    base::log::warn(fmt::format(
+        "rank 0 and {} could not connect by TCP, directly or by way of others, so they do not see "
+        "whether the other one works: if such a process ends, the others may wait for it, and "
+        "ranklab reports a stall only after {} times --stall-timeout; let the nodes of a job reach "
+        "each other on any port",
+        who, StallClock::kMostPatience));
 }
 
 std::string gpu_text(const device::GpuList& list) {
