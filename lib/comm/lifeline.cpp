@@ -61,7 +61,7 @@ Lifeline::Lifeline(Communicator& control, const std::string& host, LifelineCalls
                    LifelineSettings settings)
     : calls_(std::move(calls)), settings_(std::move(settings)) {
     if (control.world_size() == 1) return;
-    auto meeting = meet(control, host);
+    auto meeting = meet(control, host, settings_.branches);
     const auto now = Clock::now();
     keys_ = std::move(meeting.keys);
     door_ = std::move(meeting.door);

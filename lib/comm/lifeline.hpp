@@ -30,6 +30,7 @@ struct LifelineSettings {
     LinePatience patience;                      ///< of a rank with the one above it
     std::chrono::milliseconds open_for{45000};  ///< how long a rank waits for those below it
     std::function<void()> before_meeting;       ///< on the thread, first: for tests of ranks that are late
+    int branches = LineTree::kBranches;         ///< for tests of few ranks: 1 is a chain
 };
 
 struct LifelineCalls {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <tuple>
 
+#include "base/text.hpp"
+#include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
 #include "comm/line_addresses.hpp"
 #include "comm/line_meeting.hpp"
@@ -33,13 +35,6 @@ struct Invitation {
         return std::tie(self.rank, self.host, self.network, self.places, self.keys);
     }
 };
-
-// The same on every machine: FNV-1a.
-std::uint64_t hash_of(const std::string& text) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return hash;
-}
 
 template <class Value>
 void send_value(Communicator& control, const Value& value, int to) {
@@ -108,11 +103,14 @@ std::vector<int> guests_of(const LineSeat& seat) {
     return ranks;
 }
 
-LineMeeting meet(Communicator& control, const std::string& host) {
+LineMeeting meet(Communicator& control, const std::string& host, int branches) {
     const Card own{control.rank(), host, {network_id(host), own_addresses()}};
-    const auto hosts = gather_values(control, hash_of(own.place.network));
+    const std::uint64_t network = base::fingerprint(own.place.network);
+    std::vector<std::uint64_t> hosts(static_cast<std::size_t>(control.world_size()));
+    gather_to_all(control, view(std::as_bytes(std::span(&network, 1))),
+                  view(std::as_writable_bytes(std::span(hosts))));
     LineMeeting meeting;
-    meeting.seat = LineTree(hosts).seat_of(own.rank);
+    meeting.seat = LineTree(hosts, branches).seat_of(own.rank);
     const LineSeat& seat = meeting.seat;
     const auto cards = cards_from_below(control, seat);
     open_door(meeting, own, cards);

@@ -24,7 +24,7 @@ struct LineMeeting {
 
 /// Collective. Each rank sends one message up and gets one from above, whatever the number of ranks; all tell
 /// all only what host they are on, in 8 bytes.
-LineMeeting meet(Communicator& control, const std::string& host);
+LineMeeting meet(Communicator& control, const std::string& host, int branches = LineTree::kBranches);
 
 /// The ranks that the door of that seat lets in.
 std::vector<int> guests_of(const LineSeat& seat);

@@ -5,7 +5,9 @@
 
 namespace ranklab::comm {
 
-LineTree::LineTree(std::span<const std::uint64_t> hosts) : parents_(hosts.size(), -1), below_(hosts.size()) {
+LineTree::LineTree(std::span<const std::uint64_t> hosts, int branches)
+    : parents_(hosts.size(), -1), below_(hosts.size()) {
+    const auto width = static_cast<std::size_t>(branches);
     std::unordered_map<std::uint64_t, std::size_t> known;
     std::vector<std::vector<int>> ranks_of;  // by host, in the order in which ranks meet them
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
@@ -18,9 +20,9 @@ LineTree::LineTree(std::span<const std::uint64_t> hosts) : parents_(hosts.size()
         below_[static_cast<std::size_t>(parent)].push_back(rank);
     };
     for (std::size_t host = 1; host < ranks_of.size(); ++host)
-        put(ranks_of[host].front(), ranks_of[(host - 1) / kBranches].front());
+        put(ranks_of[host].front(), ranks_of[(host - 1) / width].front());
     for (const auto& ranks : ranks_of)
-        for (std::size_t i = 1; i < ranks.size(); ++i) put(ranks[i], ranks[(i - 1) / kBranches]);
+        for (std::size_t i = 1; i < ranks.size(); ++i) put(ranks[i], ranks[(i - 1) / width]);
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
         depth_ = std::max(depth_, level_of(static_cast<int>(rank)));
 }

@@ -36,7 +36,7 @@ class LineTree {
     static constexpr int kBranches = 8;
 
     /// By rank: what names the host that it is on.
-    explicit LineTree(std::span<const std::uint64_t> hosts);
+    explicit LineTree(std::span<const std::uint64_t> hosts, int branches = kBranches);
 
     LineSeat seat_of(int rank) const;
 
