@@ -32,6 +32,11 @@ void end_without(const std::string& who) {
     comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
 }
 
+void end_after(const std::string& who) {
+    if (!who.empty()) base::log::error(fmt::format("the job is ended, since {} is gone", who));
+    comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
+}
+
 void warn_of_unreached(const std::string& who) {
     base::log::warn(fmt::format(
         "rank 0 and {} could not connect by TCP, directly or by way of others, so they do not see "
@@ -84,7 +89,7 @@ comm::MpiEnvironment& Session::started() {
 Session::Session(comm::Start start)
     : start_up_(loaded()),
       mpi_(start),
-      lifeline_(started().control(), host::host_name(), {end_without, warn_of_unreached}) {
+      lifeline_(started().control(), host::host_name(), {end_without, end_after, warn_of_unreached}) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
     base::set_ranks_on_node(mpi_.control().local_size());
     start_up_.done("connecting the ranks");

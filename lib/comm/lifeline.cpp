@@ -1,6 +1,5 @@
 #include "comm/lifeline.hpp"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -19,12 +18,14 @@ namespace {
 
 using Clock = LineNode::Clock;
 using base::Motion;
+using std::chrono::milliseconds;
 using Kind = LineWord::Kind;
 
 constexpr std::size_t kLongestActivity = 100;
 // How long a launcher may take to end the job by itself. Rank 0 speaks then, and others only where it does
 // not: one after the other, so that one sentence is enough.
 constexpr int kGraceMs = 3000;
+constexpr int kGraceOfEndMs = 2000;  // after the one above, which may have ended the job
 constexpr int kGraceOfParentMs = 4500;
 constexpr int kGraceOfBranchMs = 6000;
 constexpr int kGracePerTurnMs = 200;
@@ -127,10 +128,8 @@ void Lifeline::join(int rank, Socket socket) {
 }
 
 void Lifeline::follow() {
-    constexpr int kDoorMs = 200;
     std::array<epoll_event, 64> events{};
-    const int count =
-        epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), door_ ? kDoorMs : -1);
+    const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
     if (count < 0 && errno != EINTR) over_ = true;
     for (int i = 0; i < count && !over_; ++i) {
         const std::uint32_t what = events[i].data.u32;
@@ -142,6 +141,7 @@ void Lifeline::follow() {
             listen_to(static_cast<int>(what));
     }
     if (!over_ && door_) serve_door();
+    end_if_it_is_time();
 }
 
 // A neighbour is silent: those behind it may come here, or this rank is behind it.
@@ -185,13 +185,10 @@ void Lifeline::say_unreached() {
 void Lifeline::listen_to(int rank) {
     std::optional<std::string> told;
     const auto end = take_from(rank, told);
-    if (told) pass_on(*told);
-    if (over_ || !end) return;
+    if (told) hear_of_loss(*told, rank);
+    if (!end) return;
     if (*end == LineNode::End::turned_away && ++times_turned_away_ < kMostTimesTurnedAway) knock();
-    if (*end != LineNode::End::lost) return;
-    const std::string who = node_->name_of(rank);
-    pass_on(who);
-    if (!over_) mourn(who, grace_as_neighbour_of(rank));
+    if (*end == LineNode::End::lost) see_loss(rank);
 }
 
 // What comes is words, a goodbye, or the end of a process that had said none.
@@ -208,12 +205,44 @@ std::optional<LineNode::End> Lifeline::take_from(int rank, std::optional<std::st
     return node_->ended(rank);
 }
 
-// On rank 0 this is where it ends.
-void Lifeline::pass_on(const std::string& who) {
-    if (node_->seat().rank == 0) return mourn(who, kGraceMs);
+// All come to know of it, so that nobody takes the end of one that ends the job for the loss.
+void Lifeline::hear_of_loss(const std::string& who, int from) {
+    if (!lost_.empty()) return;
+    lost_ = who;
+    pass_on(who, from);
+    if (node_->seat().rank == 0) end_ = {Clock::now() + milliseconds(kGraceMs)};
+}
+
+void Lifeline::see_loss(int rank) {
+    const auto now = Clock::now();
+    if (lost_.empty()) {
+        hear_of_loss(node_->name_of(rank), rank);
+        if (!end_) end_ = {now + milliseconds(grace_as_neighbour_of(rank))};
+    } else if (!node_->is_below(rank)) {
+        end_ = {now + milliseconds(kGraceOfEndMs), false};
+    }
+}
+
+void Lifeline::end_if_it_is_time() {
+    if (over_ || !end_ || Clock::now() < end_->at) return;
+    over_ = true;
+    if (end_->speaks)
+        calls_.lost(lost_);
+    else if (calls_.ended)
+        calls_.ended(node_->seat().level == 1 ? lost_ : "");
+}
+
+int Lifeline::wait_ms() const {
+    constexpr int kDoorMs = 200;
+    if (!end_) return door_ ? kDoorMs : -1;
+    const auto left = std::chrono::ceil<milliseconds>(end_->at - Clock::now()).count();
+    return static_cast<int>(std::clamp<milliseconds::rep>(left, 0, kDoorMs));
+}
+
+void Lifeline::pass_on(const std::string& who, int from) {
     const std::lock_guard lock(mutex_);
-    for (const int rank : node_->above()) {
-        auto& line = lines_.at(rank);
+    for (auto& [rank, line] : lines_) {
+        if (rank == from) continue;
         line.outgoing += spoken(Kind::lost, who);
         line.outgoing.erase(0, send_some(line.socket.get(), line.outgoing));
     }
@@ -223,11 +252,6 @@ int Lifeline::grace_as_neighbour_of(int rank) const {
     if (node_->is_below(rank)) return kGraceOfParentMs;
     const int turn = std::min(node_->seat().turn + 1, kMostTurns);
     return (rank == 0 ? kGraceMs : kGraceOfBranchMs) + turn * kGracePerTurnMs;
-}
-
-void Lifeline::mourn(const std::string& who, int grace_ms) {
-    over_ = true;
-    if (!stopped_within(grace_ms)) calls_.lost(who);
 }
 
 Motion Lifeline::heard() {
@@ -251,11 +275,6 @@ void Lifeline::tell(Motion own, const std::string& activity) {
 std::optional<Standing> Lifeline::others() const {
     const std::lock_guard lock(mutex_);
     return node_ ? std::optional(node_->others(Clock::now())) : std::nullopt;
-}
-
-bool Lifeline::stopped_within(int milliseconds) const {
-    pollfd one{stop_.get(), POLLIN, 0};
-    return poll(&one, 1, milliseconds) > 0;
 }
 
 }  // namespace ranklab::comm

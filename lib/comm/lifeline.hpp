@@ -38,6 +38,10 @@ struct LifelineCalls {
     /// ends the job by itself has done so by then. On rank 0, and later on the neighbours of the one that is
     /// gone: where rank 0 ends the job they are not asked.
     std::function<void(const std::string& who)> lost;
+    /// On the others, at most once: `who` is gone, and the rank above, which knew of it, has ended as well,
+    /// as it does where it ends the job. Not every launcher ends all for one; this rank has to end, too. ""
+    /// where enough others say so.
+    std::function<void(const std::string& who)> ended;
     /// On rank 0, at most once: these ranks could not be reached. Nothing will be known of them.
     std::function<void(const std::string& who)> unreached;
 };
@@ -80,10 +84,12 @@ class Lifeline {
     void say_unreached();
     void listen_to(int rank);
     std::optional<LineNode::End> take_from(int rank, std::optional<std::string>& told);
-    void pass_on(const std::string& who);
-    void mourn(const std::string& who, int grace_ms);
+    void hear_of_loss(const std::string& who, int from);
+    void see_loss(int rank);
+    void pass_on(const std::string& who, int from);
+    void end_if_it_is_time();
     int grace_as_neighbour_of(int rank) const;
-    bool stopped_within(int milliseconds) const;
+    int wait_ms() const;
 
     LifelineCalls calls_;
     LifelineSettings settings_;
@@ -99,6 +105,12 @@ class Lifeline {
     LineNode::Time meeting_ends_;
     bool has_met_ = false;  // all below have come, or are not waited for any more
     bool over_ = false;     // nothing more to do
+    std::string lost_;      // the first of whom was heard that it is gone
+    struct End {
+        LineNode::Time at;
+        bool speaks = true;  // otherwise the one above has said why
+    };
+    std::optional<End> end_;  // of the job, by this rank, if nobody ends it before
     int times_turned_away_ = 0;
     std::thread knocking_;  // on the doors above, which takes its time
     std::atomic<bool> knocks_ = false;

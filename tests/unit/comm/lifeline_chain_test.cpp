@@ -24,7 +24,8 @@ using std::chrono::milliseconds;
 struct Heard {
     std::atomic<int> lost{0};
     LifelineCalls calls() {
-        return {[this](const std::string&) { ++lost; }, [](const std::string&) {}};
+        return {[this](const std::string&) { ++lost; }, [this](const std::string&) { ++lost; },
+                [](const std::string&) {}};
     }
 };
 

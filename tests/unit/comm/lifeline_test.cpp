@@ -31,7 +31,7 @@ struct Heard {
     std::promise<std::string> unreached;
 
     LifelineCalls calls() {
-        return {[this](const std::string&) { ++lost; },
+        return {[this](const std::string&) { ++lost; }, [this](const std::string&) { ++lost; },
                 [this](const std::string& who) { unreached.set_value(who); }};
     }
 };
@@ -167,7 +167,7 @@ TEST(Lifeline, ARankThatIsHungUpOnAtTheDoorComesAgainAndLosesNobody) {
     Heard heard;
     if (world().rank() == 0) {
         const auto door = meet(world(), "node").door;  // as a Lifeline's rank 0 does
-        static_cast<void>(all_arrivals(*door));  // closed at once
+        static_cast<void>(all_arrivals(*door));        // closed at once
         const auto welcome = all_arrivals(*door);
         for (const auto& guest : welcome) send_now(guest.socket.get(), "+");
         world().barrier();
