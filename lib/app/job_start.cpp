@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
 
@@ -20,6 +21,7 @@ namespace ranklab::app {
 // Under mpirun's and srun's multiple-program form each rank has its own command line: ranks that would train
 // another model, or another number of steps, must not wait for each other.
 void refuse_other_options(Session& session, const std::string& command_line) {
+    if (comm::is_same_everywhere(session.control(), command_line)) return;
     const auto lines = comm::gather_texts(session.control(), command_line);
     for (std::size_t rank = 1; rank < lines.size(); ++rank) {
         if (lines[rank] == lines.front()) continue;

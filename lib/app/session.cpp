@@ -32,12 +32,18 @@ void end_without(const std::string& who) {
     comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
 }
 
+void end_after(const std::string& who) {
+    if (!who.empty()) base::log::error(fmt::format("the job is ended, since {} is gone", who));
+    comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
+}
+
 void warn_of_unreached(const std::string& who) {
-    base::log::warn(
-        fmt::format("rank 0 and {} could not connect by TCP, so they do not see whether the other one works: "
-                    "if such a process ends, the others may wait for it, and ranklab reports a stall only "
-                    "after {} times --stall-timeout; let the nodes of a job reach each other on any port",
-                    who, StallClock::kMostPatience));
+    base::log::warn(fmt::format(
+        "rank 0 and {} could not connect by TCP, directly or by way of others, so they do not see "
+        "whether the other one works: if such a process ends, the others may wait for it, and "
+        "ranklab reports a stall only after {} times --stall-timeout; let the nodes of a job reach "
+        "each other on any port",
+        who, StallClock::kMostPatience));
 }
 
 std::string gpu_text(const device::GpuList& list) {
@@ -75,16 +81,15 @@ std::vector<std::string> libraries() {
 
 }  // namespace
 
-std::unique_ptr<comm::Communicator> Session::split_exit_plane() {
+comm::MpiEnvironment& Session::started() {
     start_up_.done("MPI_Init");
-    return mpi_.control().split(0, mpi_.control().rank());
+    return mpi_;
 }
 
 Session::Session(comm::Start start)
     : start_up_(loaded()),
       mpi_(start),
-      exit_plane_(split_exit_plane()),
-      lifeline_(mpi_.control(), host::host_name(), {end_without, warn_of_unreached}) {
+      lifeline_(started().control(), host::host_name(), {end_without, end_after, warn_of_unreached}) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
     base::set_ranks_on_node(mpi_.control().local_size());
     start_up_.done("connecting the ranks");
@@ -137,7 +142,7 @@ int Session::conclude(const std::function<int()>& work) {
     constexpr double kPatienceOfTheDone = 3600;
     constexpr double kPatienceOfTheFailed = 5;
     const auto agreed =
-        comm::agree_on_exit(*exit_plane_, code, code == 0 ? kPatienceOfTheDone : kPatienceOfTheFailed);
+        comm::agree_on_exit(mpi_.exit_plane(), code, code == 0 ? kPatienceOfTheDone : kPatienceOfTheFailed);
     if (agreed) return *agreed;
     base::log::error("the other ranks did not come to the end, so the job is ended for all");
     comm::MpiEnvironment::abort(code == 0 ? static_cast<int>(base::ExitCode::environment) : code);

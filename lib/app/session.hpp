@@ -51,13 +51,12 @@ class Session {
     int conclude(const std::function<int()>& work);
 
   private:
-    std::unique_ptr<comm::Communicator> split_exit_plane();
+    comm::MpiEnvironment& started();
 
     host::StartUp start_up_;
     comm::MpiEnvironment mpi_;
-    std::unique_ptr<comm::Communicator> exit_plane_;  // carries the exit code and nothing else
-    comm::Lifeline lifeline_;                         // ends the job when a rank is lost
-    std::optional<Watchdog> watchdog_;                // uses the lifeline
+    comm::Lifeline lifeline_;           // ends the job when a rank is lost
+    std::optional<Watchdog> watchdog_;  // uses the lifeline
 };
 
 }  // namespace ranklab::app

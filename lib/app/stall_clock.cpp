@@ -3,36 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-
-#include "base/text.hpp"
 
 namespace ranklab::app {
-namespace {
-
-std::string named(std::vector<std::string> names) {
-    constexpr std::size_t kNamed = 4;
-    const std::size_t more = names.size() - std::min(names.size(), kNamed);
-    names.resize(std::min(names.size(), kNamed));
-    return base::join(names, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
-}
-
-// "rank 0: training, ranks 1-3: writing a checkpoint"
-std::string activities(int rank, const std::string& own, const std::vector<comm::PeerState>& peers) {
-    std::map<std::string, std::vector<int>> ranks{{own, {rank}}};
-    for (const auto& peer : peers)
-        if (peer.answers && !peer.activity.empty()) ranks[peer.activity].push_back(peer.rank);
-    std::vector<std::string> parts;
-    for (auto& [activity, who] : ranks) {
-        std::ranges::sort(who);
-        parts.push_back(
-            fmt::format("rank{} {}: {}", who.size() > 1 ? "s" : "", base::compact_ranges(who), activity));
-    }
-    return base::join(parts, ", ");
-}
-
-}  // namespace
-
 bool StallClock::pass(double seconds, base::Motion motion) {
     const double counted = std::min(seconds, 2 * period_);
     still_ = motion == base::Motion::seen ? 0 : still_ + counted;
@@ -41,23 +13,20 @@ bool StallClock::pass(double seconds, base::Motion motion) {
 }
 
 std::string stall_sentence(double seconds, int rank, const std::string& own,
-                           const std::vector<comm::PeerState>& peers) {
+                           const std::optional<comm::Standing>& others) {
     constexpr const char* kEnd = "the job is ended (--stall-timeout)";
-    if (peers.empty()) return fmt::format("no progress for {:.0f} s while {}; {}", seconds, own, kEnd);
-    std::vector<std::string> silent;
-    std::vector<std::string> unknown;
-    for (const auto& peer : peers) {
-        if (!peer.connected) unknown.push_back(peer.name);
-        if (peer.connected && !peer.answers) silent.push_back(peer.name);
-    }
+    if (!others) return fmt::format("no progress for {:.0f} s while {}; {}", seconds, own, kEnd);
+    const auto& silent = others->silent;
     std::string why;
     if (!silent.empty())
-        why = fmt::format("{} {} not answer (stopped, or {} node hangs); ", named(silent),
-                          silent.size() > 1 ? "do" : "does", silent.size() > 1 ? "their" : "its");
-    if (!unknown.empty()) why += fmt::format("nothing is known of {}; ", named(unknown));
+        why = fmt::format("{} {} not answer (stopped, or {} node hangs); ", silent.text(),
+                          silent.count() > 1 ? "do" : "does", silent.count() > 1 ? "their" : "its");
+    if (!others->unknown.empty()) why += fmt::format("nothing is known of {}; ", others->unknown.text());
     if (why.empty()) why = "all that tell of themselves wait; ";
-    return fmt::format("no progress for {:.0f} s on any rank: {}{}; {}", seconds, why,
-                       activities(rank, own, peers), kEnd);
+    comm::Standing all = *others;
+    all.add_activity(own, comm::RankRanges(rank));
+    return fmt::format("no progress for {:.0f} s on any rank: {}{}; {}", seconds, why, all.activities_text(),
+                       kEnd);
 }
 
 }  // namespace ranklab::app

@@ -1,11 +1,11 @@
 // When a job has stalled: pure functions of what its ranks tell. docs/adr/0010-what-moves.md
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "base/motion.hpp"
-#include "comm/lifeline.hpp"
+#include "comm/standing.hpp"
 
 namespace ranklab::app {
 
@@ -30,8 +30,9 @@ class StallClock {
     double still_ = 0;  // nothing seen
 };
 
-/// "no progress for 300 s on any rank: rank 1 on node07 does not answer ...". `own` is what this rank does.
+/// "no progress for 300 s on any rank: rank 1 on node07 does not answer ...". `own` is what this rank does;
+/// without `others` it is alone.
 std::string stall_sentence(double seconds, int rank, const std::string& own,
-                           const std::vector<comm::PeerState>& peers);
+                           const std::optional<comm::Standing>& others);
 
 }  // namespace ranklab::app

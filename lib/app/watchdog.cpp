@@ -15,11 +15,14 @@ double period_of(double seconds) {
     return std::min(1.0, seconds / 4);
 }
 
-// Rank 0's notes of the others are a period old; the others hear of each other by way of rank 0, and leave it
-// the word where it has one.
-double limit_of(double seconds, int rank) {
+// A note takes a period on each line, to rank 0 and from there to all: as late it comes. The others leave
+// rank 0 the word where it has one, and those that are farther from it leave it to those that are nearer.
+double limit_of(double seconds, int rank, const comm::Lifeline& lifeline) {
     const double period = period_of(seconds);
-    return seconds + (rank == 0 ? period : 3 * period + std::min(2.0, 0.1 * rank));
+    const double way = lifeline.depth() * period;
+    if (rank == 0) return seconds + std::max(way, period);
+    constexpr double kPerLevel = 2;
+    return seconds + 2 * way + period + kPerLevel * (lifeline.level() - 1) + std::min(2.0, 0.1 * rank);
 }
 
 }  // namespace
@@ -28,7 +31,7 @@ Watchdog::Watchdog(double seconds, comm::Lifeline& lifeline, int rank)
     : seconds_(seconds),
       lifeline_(lifeline),
       rank_(rank),
-      clock_(limit_of(seconds, rank), period_of(seconds)),
+      clock_(limit_of(seconds, rank, lifeline), period_of(seconds)),
       ticker_(base::Ticker::Seconds(period_of(seconds)), [this](double passed) { tick(passed); }) {}
 
 void Watchdog::name_activity_of(TerminalProgress* progress) {
@@ -61,7 +64,7 @@ void Watchdog::look(double seconds) {
     const auto others = lifeline_.heard();
     lifeline_.tell(own, now);
     if (!clock_.pass(seconds, base::livelier(own, others))) return;
-    base::log::error(stall_sentence(seconds_ * clock_.limits(), rank_, now, lifeline_.peers()));
+    base::log::error(stall_sentence(seconds_ * clock_.limits(), rank_, now, lifeline_.others()));
     comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
 }
 

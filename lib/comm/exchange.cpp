@@ -12,20 +12,24 @@
 #include "base/cast.hpp"
 #include "base/failure.hpp"
 #include "base/motion.hpp"
+#include "comm/by_root.hpp"
 
 namespace ranklab::comm {
 
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine) {
     const std::size_t ranks = control.world_size();
-    const auto lengths = gather_values(control, mine.size());
-    const std::size_t width = *std::max_element(lengths.begin(), lengths.end());
+    std::vector<std::int64_t> lengths(ranks);
+    const std::int64_t length = std::ssize(mine);
+    gather_to_all(control, view(std::span(&length, 1)), view(std::span(lengths)));
+    const auto width = static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()));
     std::vector<char> padded(width);
     std::copy(mine.begin(), mine.end(), padded.begin());
     std::vector<char> all(width * ranks);
-    control.allgather(view(std::span(padded)), view(std::span(all)));
+    gather_to_all(control, view(std::span(padded)), view(std::span(all)));
 
     std::vector<std::string> texts;
-    for (std::size_t r = 0; r < ranks; ++r) texts.emplace_back(all.data() + r * width, lengths[r]);
+    for (std::size_t r = 0; r < ranks; ++r)
+        texts.emplace_back(all.data() + r * width, static_cast<std::size_t>(lengths[r]));
     return texts;
 }
 
@@ -88,7 +92,9 @@ void settle(Communicator& control, const Outcome& mine, std::int64_t lowest) {
 
 void together(Communicator& control, const std::function<void()>& work) {
     const Outcome mine = outcome_of(work);
-    settle(control, mine, reduced(control, bid(control, mine), ReduceOp::min));
+    std::int64_t lowest = bid(control, mine);
+    reduce_to_all(control, view(std::span(&lowest, 1)), ReduceOp::min);
+    settle(control, mine, lowest);
 }
 
 void together_politely(Communicator& control, const std::function<void()>& work,

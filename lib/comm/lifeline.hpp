@@ -1,14 +1,17 @@
 // Notices a rank whose process is gone, however it ended and wherever it ran, and lets each rank know
 // whether any other makes progress. Launchers differ: mpirun ends the job itself; srun without
-// --kill-on-bad-exit leaves the other ranks waiting in a collective, and MPI says nothing. So every rank
-// holds a TCP connection to rank 0: the kernel closes those of a dead process at once. It carries a byte a
-// second. docs/adr/0010-what-moves.md
+// --kill-on-bad-exit leaves the other ranks waiting in a collective, and MPI says nothing. So the ranks hold
+// TCP connections to their neighbours in a tree, a few each at any number of ranks: the kernel closes those
+// of a dead process at once. Each carries a byte a second each way. docs/adr/0010-what-moves.md
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,36 +20,35 @@
 #include "comm/communicator.hpp"
 #include "comm/line_door.hpp"
 #include "comm/line_guest.hpp"
+#include "comm/line_meeting.hpp"
+#include "comm/line_node.hpp"
+#include "comm/standing.hpp"
 
 namespace ranklab::comm {
 
 struct LifelineSettings {
-    LinePatience patience;                      ///< of the ranks above 0
-    std::chrono::milliseconds open_for{45000};  ///< how long rank 0 waits for them
+    LinePatience patience;                      ///< of a rank with the one above it
+    std::chrono::milliseconds open_for{45000};  ///< how long a rank waits for those below it
     std::function<void()> before_meeting;       ///< on the thread, first: for tests of ranks that are late
+    int branches = LineTree::kBranches;         ///< for tests of few ranks: 1 is a chain
 };
 
 struct LifelineCalls {
     /// `who`: "rank 1 on node07". At most once, some seconds after that rank's process ended: a launcher that
-    /// ends the job by itself has done so by then.
+    /// ends the job by itself has done so by then. On rank 0, and later on the neighbours of the one that is
+    /// gone: where rank 0 ends the job they are not asked.
     std::function<void(const std::string& who)> lost;
+    /// On the others, at most once: `who` is gone, and the rank above, which knew of it, has ended as well,
+    /// as it does where it ends the job. Not every launcher ends all for one; this rank has to end, too. ""
+    /// where enough others say so.
+    std::function<void(const std::string& who)> ended;
     /// On rank 0, at most once: these ranks could not be reached. Nothing will be known of them.
     std::function<void(const std::string& who)> unreached;
 };
 
-/// What a rank knows of another one.
-struct PeerState {
-    std::string name;  ///< "rank 1 on node07"
-    int rank = 0;
-    bool connected = false;
-    bool answers = false;  ///< its last notes came in time
-    std::string activity;  ///< as it told last; rank 0's own is not told
-};
-
 class Lifeline {
   public:
-    /// Collective. The calls are made by a thread of its own. Rank 0 hears of every rank, the others of rank
-    /// 0.
+    /// Collective. The calls are made by a thread of its own.
     Lifeline(Communicator& control, const std::string& host, LifelineCalls calls,
              LifelineSettings settings = {});
     /// From here on this rank's end is no loss to the others.
@@ -55,58 +57,67 @@ class Lifeline {
     /// The liveliest motion that others told of since the last call; unknown while one of them is not
     /// connected, has just come and told nothing yet, or is late and not yet silent for seconds.
     base::Motion heard();
-    /// Tells the others of this rank's motion; rank 0 passes on what it heard() last. To be called about as
-    /// often on all ranks.
+    /// Tells the others of this rank's motion, and of what heard() said last. To be called about as often on
+    /// all ranks: each call takes it one line further.
     void tell(base::Motion own, const std::string& activity);
-    /// On rank 0 all others; elsewhere rank 0.
-    std::vector<PeerState> peers() const;
-    /// The addresses that rank 0 listens on, until all ranks have come.
+    /// On rank 0 of all others; elsewhere of those below this rank, and of the one above where it does not
+    /// answer. Nothing where there are no others.
+    std::optional<Standing> others() const;
+    /// How many lines are between rank 0 and the rank farthest from it, and between rank 0 and this one.
+    int depth() const { return node_ ? node_->seat().depth : 0; }
+    int level() const { return node_ ? node_->seat().level : 0; }
+    /// The addresses of this rank's door; of one that has nobody below it, those of the door above.
     const std::vector<std::string>& places() const { return places_; }
 
   private:
-    struct Peer {
+    struct Line {
         Socket socket;
-        bool left = false;  // said goodbye
-        bool told = false;  // a note at least
-        base::Motion best = base::Motion::none;
-        int unheard = 0;  // calls of tell() since its last note
-        std::chrono::steady_clock::time_point heard_at = std::chrono::steady_clock::now();
-        void note_heard();
-        bool is_mute() const;
-        bool in_activity = false;
-        std::string activity, incoming;
-        std::string outgoing;  // of a note, where it took a part alone
+        std::string outgoing;  // of words, where the socket took a part alone
     };
 
-    void meet(Communicator& control, const std::string& host);
     void run();
-    void open_door();  // rank 0 waits for all
-    void knock();      // the others
+    void knock();
     void join(int rank, Socket socket);
-    bool all_joined() const;
-    void follow_peers();
-    void listen_to(std::size_t rank);
-    void take(Peer& peer, char byte);
-    void mourn(std::size_t rank);
+    void follow();
+    void look_for_others();
+    void serve_door();
     void say_unreached();
-    bool stopped_within(int milliseconds) const;
+    void listen_to(int rank);
+    std::optional<LineNode::End> take_from(int rank, std::optional<std::string>& told);
+    void hear_of_loss(const std::string& who, int from);
+    void see_loss(int rank);
+    void pass_on(const std::string& who, int from);
+    void end_if_it_is_time();
+    int grace_as_neighbour_of(int rank) const;
+    int wait_ms() const;
 
-    int rank_;
     LifelineCalls calls_;
     LifelineSettings settings_;
-    std::vector<std::string> names_;  // "rank 1 on node07", by rank
-    LineKeys keys_;
+    LineKeys keys_;  // of the own door
     std::vector<std::string> places_;
-    std::unique_ptr<LineDoor> door_;  // rank 0's, until all are here
-    Socket stop_;                     // written by the destructor; the thread polls it
-    Socket events_;                   // an epoll of stop_, the door and the peers
-    bool over_ = false;               // the thread's: nothing more to do
-    bool turned_away_ = false;        // the same: rank 0 has hung up without a welcome
+    std::vector<LineTarget> targets_;
+    Socket stop_;    // written by the destructor; the threads poll it
+    Socket wake_;    // written by tell(), where the thread has to look for other neighbours
+    Socket events_;  // an epoll of these, the door and the lines
+
+    // The thread's:
+    std::unique_ptr<LineDoor> door_;
+    LineNode::Time meeting_ends_;
+    bool has_met_ = false;  // all below have come, or are not waited for any more
+    bool over_ = false;     // nothing more to do
+    std::string lost_;      // the first of whom was heard that it is gone
+    struct End {
+        LineNode::Time at;
+        bool speaks = true;  // otherwise the one above has said why
+    };
+    std::optional<End> end_;  // of the job, by this rank, if nobody ends it before
+    int times_turned_away_ = 0;
+    std::thread knocking_;  // on the doors above, which takes its time
+    std::atomic<bool> knocks_ = false;
 
     mutable std::mutex mutex_;  // guards what follows
-    std::vector<Peer> peers_;   // by rank; on ranks above 0 only that to rank 0
-    base::Motion others_ = base::Motion::unknown;
-    std::string told_activity_;
+    std::unique_ptr<LineNode> node_;
+    std::map<int, Line> lines_;  // by rank
 
     std::thread thread_;
 };

@@ -1,53 +1,135 @@
-// How the ranks of a lifeline find each other.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <tuple>
 
 #include "base/text.hpp"
+#include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
-#include "comm/lifeline.hpp"
 #include "comm/line_addresses.hpp"
+#include "comm/line_meeting.hpp"
+#include "comm/point_to_point.hpp"
 
 namespace ranklab::comm {
+namespace {
 
-// Rank 0 opens its door and tells the others where.
-void Lifeline::meet(Communicator& control, const std::string& host) {
-    const auto hosts = gather_texts(control, host);
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-        names_.push_back(fmt::format("rank {} on {}", rank, hosts[rank]));
-    const auto ranks = gather_values(control, RankPlace{network_id(host), own_addresses()});
-    if (rank_ == 0) {
-        keys_ = random_keys();
-        door_ = std::make_unique<LineDoor>(addresses_to_listen_on(ranks), keys_, control.world_size());
-        places_ = door_->places();
+constexpr int kTag = 4713;
+
+// Who a rank is, for those above it.
+struct Card {
+    int rank = 0;
+    std::string host;
+    RankPlace place;
+    static auto fields(auto& self) { return std::tie(self.rank, self.host, self.place); }
+};
+
+// Whose door a rank may come to.
+struct Invitation {
+    int rank = 0;
+    std::string host;
+    std::string network;
+    std::vector<std::string> places;
+    LineKeys keys;
+    static auto fields(auto& self) {
+        return std::tie(self.rank, self.host, self.network, self.places, self.keys);
     }
-    keys_ = from_root(control, keys_);
-    places_ = from_root(control, places_);
-    // Loopback is another machine's own, elsewhere.
-    const bool near = ranks[rank_].network == ranks.front().network;
-    if (!near && places_.size() > 1)
-        std::erase_if(places_, [](const std::string& place) { return place.starts_with("127."); });
+};
+
+template <class Value>
+void send_value(Communicator& control, const Value& value, int to) {
+    const std::string bytes = base::packed(value);
+    const std::int64_t size = std::ssize(bytes);
+    send(control, view(std::span(&size, 1)), to, kTag);
+    send(control, view(std::span(bytes)), to, kTag);
 }
 
-// Again where rank 0 closed its door just then.
-void Lifeline::knock() {
-    constexpr int kMostTimes = 3;
-    for (int i = 0; i < kMostTimes && !over_; ++i) {
-        turned_away_ = false;
-        join(0, reach_rank_0(places_, keys_, rank_, stop_.get(), settings_.patience));
-        while (!over_ && !turned_away_) follow_peers();
-    }
+template <class Value>
+Value receive_value(Communicator& control, int from) {
+    std::int64_t size = 0;
+    receive(control, view(std::span(&size, 1)), from, kTag);
+    std::string bytes(static_cast<std::size_t>(size), '\0');
+    receive(control, view(std::span(bytes)), from, kTag);
+    return understood<Value>(bytes);
 }
 
-void Lifeline::say_unreached() {
-    std::vector<std::string> missing;
-    for (const auto& peer : peers())
-        if (!peer.connected) missing.push_back(peer.name);
-    constexpr std::size_t kNamed = 4;
-    const std::size_t more = missing.size() - std::min(missing.size(), kNamed);
-    missing.resize(std::min(missing.size(), kNamed));
-    const std::string others = more > 0 ? fmt::format(" and {} more", more) : "";
-    if (!missing.empty() && calls_.unreached) calls_.unreached(base::join(missing, ", ") + others);
+std::string name_of(int rank, const std::string& host) {
+    return fmt::format("rank {} on {}", rank, host);
+}
+
+// From those right below, of themselves and of those right below them.
+std::vector<Card> cards_from_below(Communicator& control, const LineSeat& seat) {
+    std::vector<Card> cards;
+    for (const auto& branch : seat.branches)
+        for (auto& card : receive_value<std::vector<Card>>(control, branch.rank))
+            cards.push_back(std::move(card));
+    return cards;
+}
+
+// A rank's own card and its children's: theirs are of no use two levels further up.
+void send_cards_up(Communicator& control, const LineSeat& seat, const Card& own, std::vector<Card> cards) {
+    std::erase_if(cards, [&](const Card& card) {
+        return std::ranges::find(seat.branches, card.rank, &LineSeat::Branch::rank) == seat.branches.end();
+    });
+    cards.insert(cards.begin(), own);
+    send_value(control, cards, seat.parent);
+}
+
+// Loopback is another machine's own, elsewhere.
+std::vector<std::string> places_from(const std::string& network, const Invitation& door) {
+    auto places = door.places;
+    if (network != door.network && places.size() > 1)
+        std::erase_if(places, [](const std::string& place) { return place.starts_with("127."); });
+    return places;
+}
+
+void open_door(LineMeeting& meeting, const Card& own, const std::vector<Card>& cards) {
+    if (cards.empty()) return;
+    std::vector<RankPlace> places{own.place};
+    for (const auto& card : cards) places.push_back(card.place);
+    meeting.keys = random_keys();
+    meeting.door =
+        std::make_unique<LineDoor>(addresses_to_listen_on(places), meeting.keys, guests_of(meeting.seat));
+}
+
+}  // namespace
+
+std::vector<int> guests_of(const LineSeat& seat) {
+    std::vector<int> ranks;
+    for (const auto& branch : seat.branches) {
+        ranks.push_back(branch.rank);
+        for (const auto& twig : branch.twigs) ranks.push_back(twig.rank);
+    }
+    return ranks;
+}
+
+LineMeeting meet(Communicator& control, const std::string& host, int branches) {
+    const Card own{control.rank(), host, {network_id(host), own_addresses()}};
+    const std::uint64_t network = base::fingerprint(own.place.network);
+    std::vector<std::uint64_t> hosts(static_cast<std::size_t>(control.world_size()));
+    gather_to_all(control, view(std::as_bytes(std::span(&network, 1))),
+                  view(std::as_writable_bytes(std::span(hosts))));
+    LineMeeting meeting;
+    meeting.seat = LineTree(hosts, branches).seat_of(own.rank);
+    const LineSeat& seat = meeting.seat;
+    const auto cards = cards_from_below(control, seat);
+    open_door(meeting, own, cards);
+    std::vector<Invitation> invitations;
+    if (seat.parent >= 0) {
+        send_cards_up(control, seat, own, cards);
+        invitations = receive_value<std::vector<Invitation>>(control, seat.parent);
+    }
+    meeting.names[own.rank] = name_of(own.rank, host);
+    for (const auto& card : cards) meeting.names[card.rank] = name_of(card.rank, card.host);
+    for (const auto& door : invitations) {
+        meeting.names[door.rank] = name_of(door.rank, door.host);
+        meeting.targets.push_back({door.rank, places_from(own.place.network, door), door.keys});
+    }
+    if (!meeting.door) return meeting;
+    std::vector<Invitation> below{{own.rank, host, own.place.network, meeting.door->places(), meeting.keys}};
+    if (!invitations.empty()) below.push_back(invitations.front());
+    for (const auto& branch : seat.branches) send_value(control, below, branch.rank);
+    return meeting;
 }
 
 }  // namespace ranklab::comm

@@ -1,4 +1,4 @@
-// Where rank 0 listens: only where ranks come from. Private to comm and its tests.
+// Where a rank listens: only where ranks come from. Private to comm and its tests.
 #pragma once
 
 #include <functional>
@@ -25,9 +25,10 @@ struct RankPlace {
     static auto fields(auto& self) { return std::tie(self.network, self.addresses); }
 };
 
-/// Loopback for the ranks of rank 0's network; for each other rank the address that faces it. Addresses that
-/// a rank has in common with rank 0 (bridges of containers are the same everywhere) say nothing, and a rank
-/// that has no others may come by any: then all of rank 0's are taken.
+/// The first is who listens, the others who come. Loopback for those of the same network; for each other rank
+/// the address that faces it. Addresses that a rank has in common with the first (bridges of containers are
+/// the same everywhere) say nothing, and a rank that has no others may come by any: then all of the first
+/// one's are taken.
 std::vector<std::string> addresses_to_listen_on(
     const std::vector<RankPlace>& ranks,
     const std::function<std::optional<std::string>(const std::string& remote)>& towards = address_towards);

@@ -1,6 +1,7 @@
 #include "comm/line_door.hpp"
 
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -16,12 +17,19 @@ constexpr std::size_t kRankDigits = 8;
 constexpr std::size_t kMostStrangers = 64;
 constexpr int kBacklog = 4096;
 
+// The rest of the descriptors that this process may have is for its work.
+std::size_t most_strangers() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostStrangers;
+    return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 8, 1, kMostStrangers));
+}
+
 }  // namespace
 
-LineDoor::LineDoor(std::span<const std::string> addresses, LineKeys keys, int world_size)
+LineDoor::LineDoor(std::span<const std::string> addresses, LineKeys keys, std::vector<int> ranks)
     : keys_(std::move(keys)),
-      world_size_(world_size),
-      most_guests_(static_cast<std::size_t>(world_size) + kMostStrangers),
+      ranks_(std::move(ranks)),
+      most_guests_(ranks_.size() + most_strangers()),
       events_(epoll_create1(EPOLL_CLOEXEC)) {
     for (const auto& address : addresses) listen_on(address);
 }
@@ -32,6 +40,7 @@ void LineDoor::listen_on(const std::string& address) {
     if (!place || !listener || !events_) return;
     socklen_t size = sizeof *place;
     auto* where = reinterpret_cast<sockaddr*>(&*place);
+    may_take_over(listener.get());  // the port that this process had before, from its own lines
     if (bind(listener.get(), where, size) != 0 || listen(listener.get(), kBacklog) != 0 ||
         getsockname(listener.get(), where, &size) != 0 || !watch(listener.get()))
         return;
@@ -73,6 +82,7 @@ void LineDoor::let_in(int listener, std::vector<Arrival>& arrivals) {
     constexpr int kAtOnce = 256;  // the ranks that are here already have their turn, too
     for (int i = 0; i < kAtOnce; ++i) {
         Socket socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (!socket && (errno == EMFILE || errno == ENFILE) && hang_up_on_a_stranger()) continue;
         if (!socket) return;
         make_room();
         if (!watch(socket.get())) return;
@@ -83,9 +93,15 @@ void LineDoor::let_in(int listener, std::vector<Arrival>& arrivals) {
 
 void LineDoor::make_room() {
     if (guests_.size() < most_guests_) return;
+    if (!hang_up_on_a_stranger()) guests_.pop_front();
+}
+
+bool LineDoor::hang_up_on_a_stranger() {
     const auto stranger =
         std::find_if(guests_.begin(), guests_.end(), [](const Guest& guest) { return guest.rank < 0; });
-    guests_.erase(stranger == guests_.end() ? guests_.begin() : stranger);
+    if (stranger == guests_.end()) return false;
+    guests_.erase(stranger);
+    return true;
 }
 
 void LineDoor::attend(Guests::iterator guest, std::vector<Arrival>& arrivals) {
@@ -114,7 +130,7 @@ LineDoor::Heard LineDoor::hear(Guest& guest) const {
         const char* digits = guest.said.data() + keys_.password.size();
         const auto [end, error] = std::from_chars(digits, digits + kRankDigits, guest.rank, 16);
         const bool whole = error == std::errc() && end == digits + kRankDigits;
-        if (!whole || guest.rank < 1 || guest.rank >= world_size_) return Heard::leaves;
+        if (!whole || std::ranges::find(ranks_, guest.rank) == ranks_.end()) return Heard::leaves;
         if (!send_now(guest.socket.get(), keys_.answer)) return Heard::leaves;
     }
     if (guest.said.size() == hello) return Heard::waits;

@@ -1,5 +1,5 @@
-// Rank 0's side of the lifeline's handshake: lets the ranks in and strangers not, and waits for nobody.
-// Private to comm and its tests.
+// The upper side of the lifeline's handshake: lets the ranks below in and strangers not, and waits for
+// nobody. Private to comm and its tests.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ namespace ranklab::comm {
 
 class LineDoor {
   public:
-    /// Listens on each of the addresses, where it can.
-    LineDoor(std::span<const std::string> addresses, LineKeys keys, int world_size);
+    /// Listens on each of the addresses, where it can: "127.0.0.1", or "127.0.0.1:40123" for that very port.
+    LineDoor(std::span<const std::string> addresses, LineKeys keys, std::vector<int> ranks);
 
     /// Where it listens: "127.0.0.1:40123".
     const std::vector<std::string>& places() const { return places_; }
@@ -51,13 +51,14 @@ class LineDoor {
     void listen_on(const std::string& address);
     void let_in(int listener, std::vector<Arrival>& arrivals);
     void make_room();
+    bool hang_up_on_a_stranger();
     bool watch(int descriptor);
     /// Reads what a guest says; it is gone from the list unless it waits.
     void attend(Guests::iterator guest, std::vector<Arrival>& arrivals);
     Heard hear(Guest& guest) const;
 
     LineKeys keys_;
-    int world_size_;
+    std::vector<int> ranks_;  // that may come
     std::size_t most_guests_;
     std::vector<Socket> listeners_;
     std::vector<std::string> places_;

@@ -61,27 +61,32 @@ class Try {
 
 }  // namespace
 
-Socket reach_rank_0(std::span<const std::string> places, const LineKeys& keys, int rank, int stop,
-                    LinePatience patience) {
-    if (places.empty()) return Socket{};
-    const auto end = Clock::now() + patience.all;
+Reached reach(std::span<const LineTarget> targets, int rank, int stop, LinePatience patience) {
+    if (targets.empty() || targets.front().places.empty()) return {};
+    const auto begin = Clock::now();
+    const auto end = begin + patience.all;
     // Not beyond what there is in all: a time that doubles in each of very short rounds is soon no time any
     // more.
     for (milliseconds time = patience.first; end - Clock::now() >= milliseconds(1);
          time = std::min(2 * time, patience.all)) {
         const auto round_ends = Clock::now() + time;
-        for (const auto& place : places) {
-            const Try one(stop, std::min(end, Clock::now() + time));
-            Socket socket = one.knock(place, keys, rank);
-            if (socket || one.stopped()) return socket;
+        const bool is_late = Clock::now() - begin >= 3 * patience.all / 4;
+        const auto each = is_late ? patience.first : time;  // so that all have their turn
+        for (const auto& target : targets.first(is_late ? targets.size() : 1)) {
+            for (const auto& place : target.places) {
+                const Try one(stop, std::min(end, Clock::now() + each));
+                Socket socket = one.knock(place, target.keys, rank);
+                if (socket) return {target.rank, std::move(socket)};
+                if (one.stopped()) return {};
+            }
         }
-        // Refused at once: rank 0 may be late.
+        // Refused at once: the other rank may be late.
         const auto left = std::chrono::duration_cast<milliseconds>(std::min(end, round_ends) - Clock::now());
         const Try next(stop, end);
         next.rest(std::max(milliseconds(0), left / 4));
         if (next.stopped()) break;
     }
-    return Socket{};
+    return {};
 }
 
 }  // namespace ranklab::comm

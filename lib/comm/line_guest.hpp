@@ -1,9 +1,10 @@
-// The other ranks' side of the lifeline's handshake. Private to comm and its tests.
+// The lower side of the lifeline's handshake. Private to comm and its tests.
 #pragma once
 
 #include <chrono>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "comm/line_socket.hpp"
 
@@ -14,9 +15,21 @@ struct LinePatience {
     std::chrono::milliseconds all{40000};
 };
 
-/// Tries the places in turn until one answers as rank 0 does (another machine may have the same address), or
-/// patience ends, or `stop` becomes readable: then an empty socket.
-Socket reach_rank_0(std::span<const std::string> places, const LineKeys& keys, int rank, int stop,
-                    LinePatience patience);
+/// Whose door it is, and how to be let in.
+struct LineTarget {
+    int rank = 0;
+    std::vector<std::string> places = {};
+    LineKeys keys = {};
+};
+
+struct Reached {
+    int rank = -1;  ///< whose door it was
+    Socket socket = {};
+};
+
+/// Tries the places of the first target in turn until one answers as that rank does (another machine may have
+/// the same address); the others' too, once three quarters of the patience are over. Nothing where patience
+/// ends, or `stop` becomes readable.
+Reached reach(std::span<const LineTarget> targets, int rank, int stop, LinePatience patience);
 
 }  // namespace ranklab::comm

@@ -53,6 +53,10 @@ Socket new_socket() {
     return Socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+void may_take_over(int socket) {
+    set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+}
+
 void keep_alive(int socket) {
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
     set(socket, IPPROTO_TCP, TCP_KEEPIDLE, 5);

@@ -14,9 +14,10 @@ namespace ranklab::comm {
 
 using Socket = base::Descriptor;
 
-/// The handshake: the guest says hello_of(keys, rank), rank 0 keys.answer, the guest kConfirmed. Only then it
-/// is a peer: one that gave up before is nobody's loss, and may come again. Rank 0's first note is its
-/// welcome: the guest whose line ends before it has lost nobody either.
+/// The handshake: the guest says hello_of(keys, rank), the door keys.answer, the guest kConfirmed. Only then
+/// it is a peer: one that gave up before is nobody's loss, and may come again. The first note from the door's
+/// side is the welcome: the guest whose line ends before it has lost nobody either. Each door has keys of its
+/// own, which its guests learn by MPI.
 struct LineKeys {
     std::string password;
     std::string answer;
@@ -32,6 +33,8 @@ std::string place_text(const sockaddr_in& place);
 std::optional<sockaddr_in> place_of(const std::string& text);
 
 Socket new_socket();  ///< TCP, non-blocking
+/// Before bind(): a port that only lines of this process use, of which none listens, is free.
+void may_take_over(int socket);
 /// A node that lost its power closes nothing: ask every few seconds.
 void keep_alive(int socket);
 /// As many bytes of it as there is room for, without waiting; how many.

@@ -31,6 +31,7 @@ void mpi_check(int rc, const char* call) {
 MpiEnvironment::MpiEnvironment(Start start) {
     if (start == Start::without_mpi) {
         control_ = make_self();
+        exit_plane_ = make_self();
         return;
     }
 #ifdef OPEN_MPI
@@ -48,7 +49,9 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
     MPI_Comm duplicate = MPI_COMM_NULL;
     mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &duplicate), "MPI_Comm_dup");
-    control_ = std::make_unique<MpiCommunicator>(duplicate, std::make_shared<const MpiOwnOps>());
+    auto control = std::make_unique<MpiCommunicator>(duplicate, std::make_shared<const MpiOwnOps>());
+    exit_plane_ = MpiCommunicator::world_beside(*control);
+    control_ = std::move(control);
 }
 
 namespace {
@@ -67,6 +70,7 @@ namespace {
 }  // namespace
 
 MpiEnvironment::~MpiEnvironment() {
+    exit_plane_.reset();
     control_.reset();
     if (!running()) return;
     constexpr double kPeriod = 0.5;

@@ -24,6 +24,11 @@ class MpiEnvironment {
     /// A duplicate of the world, for options, ids and timings; never the measured one. Without MPI: 'self'.
     Communicator& control() { return *control_; }
 
+    /// The same ranks, for the exit code and nothing else: a rank that failed within a collective of the
+    /// other one can still use it. The world itself: a second duplicate would cost all ranks rounds of
+    /// messages.
+    Communicator& exit_plane() { return *exit_plane_; }
+
     /// How long MPI_Finalize may take: it waits for all ranks, and one may be stopped or lost by then.
     void end_within(double seconds) { end_within_s_ = std::max(seconds, kShortestEnd); }
 
@@ -40,6 +45,7 @@ class MpiEnvironment {
     static constexpr double kShortestEnd = 10;  // of a crowded machine, too
 
     std::unique_ptr<Communicator> control_;
+    std::unique_ptr<Communicator> exit_plane_;
     double end_within_s_ = 300;
 };
 

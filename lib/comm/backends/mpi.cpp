@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -99,21 +100,51 @@ int mpi_count(std::size_t count) {
     return static_cast<int>(count);
 }
 
-MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps> own_ops)
-    : comm_(comm), own_ops_(std::move(own_ops)) {
+void MpiCommunicator::begin() {
     mpi_check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     mpi_check(MPI_Comm_size(comm_, &world_size_), "MPI_Comm_size");
+}
+
+MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps> own_ops)
+    : comm_(comm), own_ops_(std::move(own_ops)) {
+    begin();
     MPI_Comm node = MPI_COMM_NULL;
     mpi_check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
               "MPI_Comm_split_type");
     MPI_Comm_rank(node, &local_rank_);
     MPI_Comm_size(node, &local_size_);
+    node_ = rank_;
+    mpi_check(MPI_Bcast(&node_, 1, MPI_INT, 0, node), "MPI_Bcast");
     MPI_Comm_free(&node);
 }
 
+// Another communicator for each node would take several times as long where many ranks share a core.
+MpiCommunicator::MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole)
+    : comm_(comm), own_ops_(whole.own_ops_), node_(whole.node_) {
+    begin();
+    std::vector<int> nodes(static_cast<std::size_t>(world_size_));
+    mpi_check(MPI_Allgather(&node_, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm_), "MPI_Allgather");
+    local_rank_ = static_cast<int>(std::count(nodes.begin(), nodes.begin() + rank_, node_));
+    local_size_ = static_cast<int>(std::count(nodes.begin(), nodes.end(), node_));
+}
+
+MpiCommunicator::MpiCommunicator(const MpiCommunicator& all, MPI_Comm world)
+    : comm_(world),
+      is_own_(false),
+      own_ops_(all.own_ops_),
+      local_rank_(all.local_rank_),
+      local_size_(all.local_size_),
+      node_(all.node_) {
+    begin();
+}
+
+std::unique_ptr<Communicator> MpiCommunicator::world_beside(const MpiCommunicator& all) {
+    return std::unique_ptr<Communicator>(new MpiCommunicator(all, MPI_COMM_WORLD));
+}
+
 MpiCommunicator::~MpiCommunicator() {
-    if (MPI_Comm_free(&comm_) != MPI_SUCCESS) base::log::warn("MPI_Comm_free failed");
+    if (is_own_ && MPI_Comm_free(&comm_) != MPI_SUCCESS) base::log::warn("MPI_Comm_free failed");
 }
 
 MPI_Op MpiCommunicator::mpi_op(DType dtype, ReduceOp op) const {
@@ -172,7 +203,7 @@ std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
     MPI_Comm part = MPI_COMM_NULL;
     const base::Waiting waiting;
     mpi_check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
-    return std::make_unique<MpiCommunicator>(part, own_ops_);
+    return std::unique_ptr<Communicator>(new MpiCommunicator(part, *this));
 }
 
 BackendEntry mpi_entry() {

@@ -18,8 +18,11 @@ int mpi_count(std::size_t count);
 
 class MpiCommunicator final : public Communicator, base::Pinned {
   public:
-    /// Takes over `comm` and frees it. `own_ops` is what all communicators of a job share.
+    /// Takes over `comm`, which has all ranks of the job, and frees it. `own_ops` is what all
+    /// communicators of a job share.
     MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps> own_ops);
+    /// The world itself, which is not freed: the ranks of `all` once more, without a word between them.
+    static std::unique_ptr<Communicator> world_beside(const MpiCommunicator& all);
     ~MpiCommunicator() override;
 
     int rank() const override { return rank_; }
@@ -40,12 +43,19 @@ class MpiCommunicator final : public Communicator, base::Pinned {
     MPI_Op mpi_op(DType dtype, ReduceOp op) const;
 
   private:
+    // A part of a job whose nodes are known.
+    MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole);
+    MpiCommunicator(const MpiCommunicator& all, MPI_Comm world);
+    void begin();
+
     MPI_Comm comm_;
+    bool is_own_ = true;
     std::shared_ptr<const MpiOwnOps> own_ops_;
     int rank_ = 0;
     int world_size_ = 1;
     int local_rank_ = 0;
     int local_size_ = 1;
+    int node_ = 0;  // the lowest rank of the job on this node
 };
 
 }  // namespace ranklab::comm

@@ -49,23 +49,21 @@ TEST(StallClock, AVeryLongLimitIsNeverReached) {
     EXPECT_EQ(passes_until_stalled(StallClock(1e300, 1), Motion::none, 1000), -1);
 }
 
-comm::PeerState peer(int rank, bool connected, bool answers, const std::string& activity) {
-    return {.name = "rank " + std::to_string(rank) + " on node",
-            .rank = rank,
-            .connected = connected,
-            .answers = answers,
-            .activity = activity};
+std::string name_of(int rank) {
+    return "rank " + std::to_string(rank) + " on node";
 }
 
 TEST(StallSentence, OneRankSaysWhatItDoes) {
-    EXPECT_EQ(stall_sentence(300, 0, "reading data", {}),
+    EXPECT_EQ(stall_sentence(300, 0, "reading data", std::nullopt),
               "no progress for 300 s while reading data; the job is ended (--stall-timeout)");
 }
 
 TEST(StallSentence, NamesTheRankThatDoesNotAnswerAndWhereTheOthersAre) {
-    const auto text = stall_sentence(3, 0, "training",
-                                     {peer(1, true, false, "training"), peer(2, true, true, "training"),
-                                      peer(3, true, true, "reading data")});
+    comm::Standing others;
+    others.silent.add(1, name_of(1));
+    others.add_activity("training", comm::RankRanges(2));
+    others.add_activity("reading data", comm::RankRanges(3));
+    const auto text = stall_sentence(3, 0, "training", others);
     EXPECT_THAT(
         text, AllOf(HasSubstr("no progress for 3 s on any rank"), HasSubstr("rank 1 on node does not answer"),
                     HasSubstr("ranks 0,2: training"), HasSubstr("rank 3: reading data")));
@@ -73,15 +71,18 @@ TEST(StallSentence, NamesTheRankThatDoesNotAnswerAndWhereTheOthersAre) {
 }
 
 TEST(StallSentence, AllThatAnswerWait) {
-    const auto text = stall_sentence(3, 0, "training", {peer(1, true, true, "evaluating")});
+    comm::Standing others;
+    others.add_activity("evaluating", comm::RankRanges(1));
+    const auto text = stall_sentence(3, 0, "training", others);
     EXPECT_THAT(text, AllOf(HasSubstr("all that tell of themselves wait"), HasSubstr("rank 1: evaluating"),
                             Not(HasSubstr("does not answer"))));
 }
 
 TEST(StallSentence, SaysOfWhomNothingIsKnownAndStaysShort) {
-    std::vector<comm::PeerState> peers;
-    for (int rank = 1; rank < 1024; ++rank) peers.push_back(peer(rank, rank % 2 == 0, false, ""));
-    const auto text = stall_sentence(3, 0, "training", peers);
+    comm::Standing others;
+    for (int rank = 1; rank < 1024; ++rank)
+        (rank % 2 == 0 ? others.silent : others.unknown).add(rank, name_of(rank));
+    const auto text = stall_sentence(3, 0, "training", others);
     EXPECT_THAT(text, AllOf(HasSubstr("nothing is known of rank 1 on node"), HasSubstr("and 508 more"),
                             HasSubstr("do not answer")));
     EXPECT_LT(text.size(), 500U);

@@ -31,10 +31,17 @@ struct Heard {
     std::promise<std::string> unreached;
 
     LifelineCalls calls() {
-        return {[this](const std::string&) { ++lost; },
+        return {[this](const std::string&) { ++lost; }, [this](const std::string&) { ++lost; },
                 [this](const std::string& who) { unreached.set_value(who); }};
     }
 };
+
+int ranks_at(const Standing& all, const std::string& activity) {
+    int ranks = 0;
+    for (const auto& one : all.activities)
+        if (one.text == activity) ranks += one.ranks.count();
+    return ranks;
+}
 
 // Notes go to and fro until all ranks have heard `motion` of others: of rank `teller`, who alone moves.
 void tell_until_all_hear(Lifeline& line, int teller) {
@@ -52,12 +59,11 @@ TEST(Lifeline, EveryRankHearsOfEveryOther) {
     {
         Lifeline line(world(), "node", heard.calls());
         for (int teller = 0; teller < world().world_size(); ++teller) tell_until_all_hear(line, teller);
-        const auto peers = line.peers();
-        EXPECT_EQ(peers.size(),
-                  world().rank() == 0 ? static_cast<std::size_t>(world().world_size()) - 1 : 1U);
-        for (const auto& peer : peers) {
-            EXPECT_TRUE(peer.connected) << peer.name;
-            EXPECT_EQ(peer.activity, world().rank() == 0 ? "testing" : "");
+        const auto others = line.others().value();
+        EXPECT_TRUE(others.unknown.empty()) << others.unknown.text();
+        EXPECT_TRUE(others.silent.empty()) << others.silent.text();
+        if (world().rank() == 0) {
+            EXPECT_EQ(ranks_at(others, "testing"), world().world_size() - 1);
         }
         world().barrier();
     }
@@ -89,8 +95,9 @@ TEST(Lifeline, ALateRank0LosesNobody) {
         if (world().rank() != 0) {  // as the line's own thread does
             const Socket never(::socket(AF_INET, SOCK_STREAM, 0));
             for (int i = 0; i < 5; ++i)
-                EXPECT_FALSE(reach_rank_0(line.places(), {"x", "y"}, world().rank(), never.get(),
-                                          {milliseconds(20), milliseconds(20)}));
+                EXPECT_FALSE(reach(std::vector<LineTarget>{{0, line.places(), {"x", "y"}}}, world().rank(),
+                                   never.get(), {milliseconds(20), milliseconds(20)})
+                                 .socket);
         }
         world().barrier();
         all_gave_up.set_value();
@@ -140,22 +147,10 @@ TEST(Lifeline, ARankThatCannotComeIsSaidAndNoLoss) {
                 AllOf(HasSubstr("rank 1 on node"), HasSubstr(std::to_string(world().world_size() - 1))));
         }
         EXPECT_EQ(line.heard(), Motion::unknown) << "it may work, for all that is known";
-        for (const auto& peer : line.peers()) EXPECT_FALSE(peer.connected || peer.answers);
+        EXPECT_EQ(line.others()->unknown.count(), world().rank() == 0 ? world().world_size() - 1 : 1);
         world().barrier();
     }
     EXPECT_EQ(heard.lost, 0);
-}
-
-// As a Lifeline's rank 0 does up to its door.
-std::unique_ptr<LineDoor> door_of_rank_0() {
-    static_cast<void>(gather_texts(world(), "node"));
-    static_cast<void>(gather_values(world(), RankPlace{network_id("node"), {}}));
-    const LineKeys keys = random_keys();
-    const std::vector<std::string> loopback{"127.0.0.1"};
-    auto door = std::make_unique<LineDoor>(loopback, keys, world().world_size());
-    static_cast<void>(from_root(world(), keys));
-    static_cast<void>(from_root(world(), door->places()));
-    return door;
 }
 
 std::vector<LineDoor::Arrival> all_arrivals(LineDoor& door) {
@@ -171,8 +166,8 @@ std::vector<LineDoor::Arrival> all_arrivals(LineDoor& door) {
 TEST(Lifeline, ARankThatIsHungUpOnAtTheDoorComesAgainAndLosesNobody) {
     Heard heard;
     if (world().rank() == 0) {
-        const auto door = door_of_rank_0();
-        static_cast<void>(all_arrivals(*door));  // closed at once
+        const auto door = meet(world(), "node").door;  // as a Lifeline's rank 0 does
+        static_cast<void>(all_arrivals(*door));        // closed at once
         const auto welcome = all_arrivals(*door);
         for (const auto& guest : welcome) send_now(guest.socket.get(), "+");
         world().barrier();
@@ -193,10 +188,7 @@ TEST(Lifeline, ARankThatIsSilentDoesNotAnswer) {
     tell_until_all_hear(line, 1);
     if (world().rank() == 0) {
         // Ends with the test's time otherwise.
-        const auto answers = [](const PeerState& peer) { return peer.answers; };
-        for (auto peers = line.peers(); std::any_of(peers.begin(), peers.end(), answers);
-             peers = line.peers())
-            line.tell(Motion::none, "testing");
+        while (line.others()->silent.count() < world().world_size() - 1) line.tell(Motion::none, "testing");
         static_cast<void>(line.heard());
         EXPECT_EQ(line.heard(), Motion::none);
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,17 +30,22 @@ using ::testing::UnorderedElementsAre;
 
 const std::vector<std::string> kHere{"127.0.0.1"};
 
+Socket reach_one(const LineDoor& door, const LineKeys& keys, int rank, int stop, LinePatience patience) {
+    const std::vector<LineTarget> targets{{0, door.places(), keys}};
+    return reach(targets, rank, stop, patience).socket;
+}
+
 class LineDoorTest : public ::testing::Test {
   protected:
-    static constexpr int kRanks = 4;
+    const std::vector<int> ranks_{1, 2, 3};
     LineKeys keys_ = random_keys();
-    LineDoor door_{kHere, keys_, kRanks};
+    LineDoor door_{kHere, keys_, ranks_};
     Socket never_{eventfd(0, 0)};
     Socket at_once_{eventfd(1, 0)};
 
     std::future<Socket> come(int rank, milliseconds first = milliseconds(20000)) {
         return std::async(std::launch::async, [this, rank, first] {
-            return reach_rank_0(door_.places(), keys_, rank, never_.get(), {first, milliseconds(100000)});
+            return reach_one(door_, keys_, rank, never_.get(), {first, milliseconds(100000)});
         });
     }
     // Until so many are in, by rank.
@@ -95,8 +101,7 @@ TEST_F(LineDoorTest, RanksComeInAndTheLineWorksBothWays) {
 // Rank 0 was late, the rank had given up and was gone: it was let in from the backlog, and declared lost.
 TEST_F(LineDoorTest, OneThatGaveUpIsNoPeerAndMayComeAgain) {
     for (int i = 0; i < 3; ++i)
-        EXPECT_FALSE(
-            reach_rank_0(door_.places(), keys_, 1, never_.get(), {milliseconds(20), milliseconds(20)}));
+        EXPECT_FALSE(reach_one(door_, keys_, 1, never_.get(), {milliseconds(20), milliseconds(20)}));
     for (int i = 0; i < 20; ++i) EXPECT_THAT(door_.serve(), IsEmpty());
     EXPECT_EQ(door_.guests(), 0U);
     auto again = come(1);
@@ -137,7 +142,7 @@ TEST_F(LineDoorTest, WhoSaysSomethingElseIsHungUpOn) {
     auto other_password = hello;
     other_password[20] ^= 1;
     for (const auto& words : {std::string("GET / HTTP/1.0\r\n\r\n"), std::string(100000, 'x'), other_password,
-                              keys_.password + "zzzzzzzz", hello_of(keys_, 0), hello_of(keys_, kRanks),
+                              keys_.password + "zzzzzzzz", hello_of(keys_, 0), hello_of(keys_, 4),
                               keys_.password + "ffffffff", hello + "X"}) {
         SCOPED_TRACE(words.substr(0, 60));
         expect_hung_up(stranger(words));
@@ -158,9 +163,9 @@ TEST_F(LineDoorTest, OneThatKnowsThePasswordIsNotPushedOutByStrangers) {
 }
 
 TEST_F(LineDoorTest, AGuestIsNotTakenInByAnotherServersAnswer) {
-    LineDoor other(kHere, {keys_.password, random_keys().answer}, kRanks);
+    LineDoor other(kHere, {keys_.password, random_keys().answer}, ranks_);
     auto guest = std::async(std::launch::async, [&] {
-        return reach_rank_0(other.places(), keys_, 1, never_.get(), {milliseconds(20000), milliseconds(1)});
+        return reach_one(other, keys_, 1, never_.get(), {milliseconds(20000), milliseconds(1)});
     });
     while (guest.wait_for(milliseconds(1)) != std::future_status::ready)
         EXPECT_THAT(other.serve(), IsEmpty());
@@ -168,15 +173,46 @@ TEST_F(LineDoorTest, AGuestIsNotTakenInByAnotherServersAnswer) {
 }
 
 TEST_F(LineDoorTest, AStoppedGuestDoesNotWait) {
-    EXPECT_FALSE(reach_rank_0(door_.places(), keys_, 1, at_once_.get(),
-                              {milliseconds(3600000), milliseconds(3600000)}));
-    EXPECT_FALSE(reach_rank_0({}, keys_, 1, at_once_.get(), {milliseconds(3600000), milliseconds(3600000)}));
+    EXPECT_FALSE(reach_one(door_, keys_, 1, at_once_.get(), {milliseconds(3600000), milliseconds(3600000)}));
+    EXPECT_FALSE(reach({}, 1, at_once_.get(), {milliseconds(3600000), milliseconds(3600000)}).socket);
+}
+
+TEST_F(LineDoorTest, WhoCannotReachOneDoorComesToTheNextWhenItIsLate) {
+    const std::vector<LineTarget> targets{{7, {"127.0.0.1:1"}, keys_}, {0, door_.places(), keys_}};
+    auto guest = std::async(std::launch::async, [&] {
+        return reach(targets, 1, never_.get(), {milliseconds(500), milliseconds(6000)});
+    });
+    EXPECT_TRUE(serve_until(1).contains(1));
+    EXPECT_EQ(guest.get().rank, 0);
+}
+
+TEST_F(LineDoorTest, ADoorThatWasClosedOpensAgainAtItsPlaceBesideItsLines) {
+    const auto places = door_.places();
+    auto one = come(1);
+    const auto in = serve_until(1);
+    ASSERT_TRUE(one.get());
+    { const LineDoor closed = std::move(door_); }
+    door_ = LineDoor(places, keys_, ranks_);
+    EXPECT_EQ(door_.places(), places);
+    auto two = come(2);
+    EXPECT_TRUE(serve_until(1).contains(2));
+    EXPECT_TRUE(two.get());
+}
+
+TEST_F(LineDoorTest, FewDescriptorsAreFewStrangers) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit few{64, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    const LineDoor door(kHere, keys_, ranks_);
+    EXPECT_LT(door.most_guests(), 16U);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(LineDoorTest, ListensWhereItIsToldAndNowhereElse) {
     ASSERT_EQ(door_.places().size(), 1U);
     EXPECT_EQ(door_.places().front().rfind("127.0.0.1:", 0), 0U);
-    const LineDoor nowhere(std::vector<std::string>{"203.0.113.1", "no address"}, keys_, kRanks);
+    const LineDoor nowhere(std::vector<std::string>{"203.0.113.1", "no address"}, keys_, ranks_);
     EXPECT_THAT(nowhere.places(), IsEmpty());
 }
 

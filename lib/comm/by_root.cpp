@@ -1,0 +1,65 @@
+#include "comm/by_root.hpp"
+
+#include <mpi.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/motion.hpp"
+#include "base/text.hpp"
+#include "comm/backends/mpi_communicator.hpp"
+#include "comm/counts.hpp"
+#include "comm/mpi_check.hpp"
+
+namespace ranklab::comm {
+
+void gather(Communicator& communicator, const BufferView& mine, const BufferView& all, int root) {
+    need_host<base::Error>(mine, "host");
+    const bool is_root = communicator.rank() == root;
+    if (is_root) need_whole_of_parts(mine, all, communicator.world_size(), "gather");
+    if (const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator)) {
+        const int count = mpi_count(mine.count);
+        const MPI_Datatype type = mpi_type(mine.dtype);
+        const base::Waiting waiting;
+        mpi_check(MPI_Gather(mine.data, count, type, all.data, count, type, root, mpi->native()),
+                  "MPI_Gather");
+        return;
+    }
+    const auto ranks = static_cast<std::size_t>(communicator.world_size());
+    std::vector<char> parts(mine.bytes() * ranks);
+    communicator.allgather(mine, {parts.data(), mine.count * ranks, mine.dtype, Memory::host});
+    if (is_root && !parts.empty()) std::memcpy(all.data, parts.data(), parts.size());
+}
+
+void gather_to_all(Communicator& communicator, const BufferView& mine, const BufferView& all) {
+    gather(communicator, mine, all, 0);
+    communicator.broadcast(all, 0);
+}
+
+void reduce_to_all(Communicator& communicator, const BufferView& buffer, ReduceOp op) {
+    need_host<base::Error>(buffer, "host");
+    const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator);
+    if (mpi == nullptr) return communicator.allreduce(buffer, op);
+    {
+        const bool is_root = mpi->rank() == 0;
+        const base::Waiting waiting;
+        mpi_check(MPI_Reduce(is_root ? MPI_IN_PLACE : buffer.data, is_root ? buffer.data : nullptr,
+                             mpi_count(buffer.count), mpi_type(buffer.dtype), mpi->mpi_op(buffer.dtype, op),
+                             0, mpi->native()),
+                  "MPI_Reduce");
+    }
+    communicator.broadcast(buffer, 0);
+}
+
+bool is_same_everywhere(Communicator& communicator, const std::string& mine) {
+    // The least is what the most of the complement is the complement of.
+    const auto hash = static_cast<std::int64_t>(base::fingerprint(mine));
+    std::int64_t most[] = {hash, ~hash};
+    reduce_to_all(communicator, view(std::span(most)), ReduceOp::max);
+    return most[0] == ~most[1];
+}
+
+}  // namespace ranklab::comm

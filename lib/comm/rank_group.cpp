@@ -1,0 +1,96 @@
+#include "comm/rank_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace ranklab::comm {
+
+void RankRanges::add(int first, int last) {
+    std::vector<Range> kept;
+    for (const Range& range : ranges_) {
+        if (range.last + 1 < first || range.first > last + 1) {
+            kept.push_back(range);
+            continue;
+        }
+        first = std::min(first, range.first);
+        last = std::max(last, range.last);
+    }
+    kept.insert(std::ranges::lower_bound(kept, first, {}, &Range::first), {first, last});
+    ranges_ = std::move(kept);
+    for (; ranges_.size() > kMost; ranges_.pop_back())
+        more_ += ranges_.back().last - ranges_.back().first + 1;
+}
+
+void RankRanges::add(const RankRanges& others) {
+    const auto ranges = others.ranges_;  // it may be this one
+    for (const Range& range : ranges) add(range.first, range.last);
+    more_ += others.more_;
+}
+
+void RankRanges::remove(int first, int last) {
+    std::vector<Range> kept;
+    for (const Range& range : ranges_) {
+        if (range.first < first) kept.push_back({range.first, std::min(range.last, first - 1)});
+        if (range.last > last) kept.push_back({std::max(range.first, last + 1), range.last});
+    }
+    ranges_ = std::move(kept);
+}
+
+void RankRanges::remove(const RankRanges& others) {
+    for (const Range& range : others.ranges_) remove(range.first, range.last);
+    more_ = std::max(0, more_ - others.more_);
+}
+
+bool RankRanges::has(int rank) const {
+    return std::ranges::any_of(
+        ranges_, [rank](const Range& range) { return range.first <= rank && rank <= range.last; });
+}
+
+int RankRanges::count() const {
+    int sum = more_;
+    for (const Range& range : ranges_) sum += range.last - range.first + 1;
+    return sum;
+}
+
+std::string RankRanges::text() const {
+    std::vector<std::string> parts;
+    for (const auto& [first, last] : ranges_)
+        parts.push_back(first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+    return base::join(parts, ",") + (more_ > 0 ? fmt::format(" and {} more", more_) : "");
+}
+
+void RankGroup::add(int rank, const std::string& name) {
+    add(RankGroup{{{rank, name}}, RankRanges(rank)});
+}
+
+void RankGroup::add(const RankGroup& others) {
+    ranks.add(others.ranks);
+    for (const auto& one : others.named)
+        if (std::ranges::find(named, one.rank, &Member::rank) == named.end()) named.push_back(one);
+    std::ranges::sort(named, {}, &Member::rank);
+    if (named.size() > kNamed) named.resize(kNamed);
+}
+
+void RankGroup::remove(const RankRanges& others) {
+    ranks.remove(others);
+    std::erase_if(named, [&](const Member& one) { return others.has(one.rank); });
+}
+
+std::string RankGroup::text() const {
+    std::vector<std::string> names;
+    RankRanges rest = ranks;
+    for (const auto& one : named) {
+        names.push_back(one.name);
+        rest.remove(one.rank, one.rank);
+    }
+    const std::string others = rest.text();
+    if (names.empty()) return fmt::format("rank{} {}", rest.count() == 1 ? "" : "s", others);
+    return base::join(names, ", ") +
+           (rest.empty() ? "" : fmt::format(" and {} more ({})", rest.count(), others));
+}
+
+}  // namespace ranklab::comm
