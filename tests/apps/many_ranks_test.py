@@ -77,6 +77,30 @@ class RealRanksTest(SharedCase):
         self.assertEqual([int(rank) for rank in rows], sorted(jobs, key=lambda rank: -jobs[rank])[:5])
 
 
+class SixteenRanksTest(Case):
+    def test_doctor_has_a_row_of_ranks_that_are_alike(self):
+        result = ranklab("doctor", "--threads", 1, "--output", "none", ranks=16, cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertLessEqual(len(result.stdout.splitlines()), SCREEN)
+        self.assertRegex(result.stdout, r"(?m)^  0-15 +0-15 ")
+        self.assertNotIn("more ranks", result.stdout)
+        whole = ranklab("doctor", "--threads", 1, "--output", "none", "--verbose", ranks=16, cwd=self.folder).stdout
+        self.assertEqual(len(re.findall(r"(?m)^  \d+ +\d+  \S", whole)), 16, whole)
+
+    def test_comm_has_a_line_of_ranks_that_are_alike(self):
+        words = ("comm", "--sizes", "64", "-n", 5, "-w", 1, "--place", "out-of-place", "--output", "r.h5")
+        text = ranklab(*words, ranks=16, cwd=self.folder, timeout=120).stdout
+        self.assertRegex(text, r"(?m)^#  Ranks 0-15 on +\S+ device cpu$")
+        self.assertEqual(len(re.findall(r"(?m)^#  Rank", text)), 1)
+        tables = {}
+        for kept in KEPT:
+            self.assertCode(ranklab(*words, "--keep-samples", kept, ranks=2, cwd=self.folder), 0)
+            with h5py.File(self.folder / "r.h5") as file:
+                tables[kept] = set(list(file["runs"].values())[-1]["tables"])
+        self.assertEqual(tables["all"] - tables["summary"], {"clocks"})
+        self.assertEqual(tables["all"], tables["ranks"])
+
+
 class KeepSamplesTest(SharedCase):
     @classmethod
     def setUpClass(cls):

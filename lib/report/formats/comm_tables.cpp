@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/element.hpp"
+#include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/formats/comm_tables.hpp"
@@ -151,13 +152,36 @@ std::string step_of(const Run& run) {
                                            : bytes + "(bytes)";
 }
 
+// A line a host and kind of device: of more ranks nobody reads a line each.
+std::string devices_of_many(const Run& run) {
+    constexpr std::size_t kMostLines = 4;
+    std::vector<std::pair<std::pair<std::string, std::string>, std::vector<int>>> groups;
+    std::map<std::pair<std::string, std::string>, std::size_t> places;
+    for (const auto& row : run.hosts) {
+        // A GPU's name, without what tells one from another.
+        std::pair key(row.host, row.device.substr(0, row.device.find(" [")));
+        const auto [place, fresh] = places.try_emplace(key, groups.size());
+        if (fresh) groups.push_back({key, {}});
+        groups[place->second].second.push_back(row.rank);
+    }
+    std::string text;
+    std::size_t shown = 0;
+    for (std::size_t i = 0; i < std::min(groups.size(), kMostLines); ++i) {
+        const auto& [key, ranks] = groups[i];
+        text += fmt::format("#  Ranks {} on {:>10} device {}\n", base::few_ranges(ranks),
+                            base::one_line(key.first), base::one_line(key.second));
+        shown += ranks.size();
+    }
+    if (shown < run.hosts.size()) text += fmt::format("#  and {} more\n", run.hosts.size() - shown);
+    return text;
+}
+
 std::string devices(const Run& run) {
     std::string text = "# Using devices\n";
-    for (std::size_t i = 0; i < std::min(run.hosts.size(), kMostRanks); ++i)
-        text += fmt::format("#  Rank {:>2} on {:>10} device {}, cpus {}\n", run.hosts[i].rank,
-                            base::one_line(run.hosts[i].host), base::one_line(run.hosts[i].device),
-                            base::one_line(run.hosts[i].cpus));
-    if (run.hosts.size() > kMostRanks) text += fmt::format("#  and {} more\n", run.hosts.size() - kMostRanks);
+    if (run.hosts.size() > kMostRanks) return text + devices_of_many(run);
+    for (const auto& row : run.hosts)
+        text += fmt::format("#  Rank {:>2} on {:>10} device {}, cpus {}\n", row.rank,
+                            base::one_line(row.host), base::one_line(row.device), base::one_line(row.cpus));
     return text;
 }
 
