@@ -94,8 +94,7 @@ void print_ranks(const std::vector<host::Placement>& placements, bool all) {
 
 void print_facts(const Examination& seen) {
     for (const auto& fact : seen.facts) {
-        if (!fact.value.empty() && fact.section != kFound)
-            print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
+        if (!fact.value.empty()) print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     }
     for (const auto& clock : seen.clocks)
         if (clock.uncertainty_s > 0)
@@ -136,11 +135,22 @@ std::string start_up_text(const std::vector<StartUpPart>& parts) {
     return fmt::format("start-up took {:.2f} s: {}", sum, base::join(texts, ", "));
 }
 
+// A path that is longer than a line, without its beginning.
+std::string end_of(const std::string& word, std::size_t columns) {
+    if (word.size() <= columns) return word;
+    const auto slash = word.find('/', word.size() - columns + 3);
+    return "..." + word.substr(slash == std::string::npos ? word.size() - columns + 3 : slash);
+}
+
 void print_found(const std::vector<results::Fact>& facts) {
+    constexpr std::size_t kHead = 12;
     print("# found on this host:\n");
-    for (const auto& fact : facts)
-        if (fact.section == kFound)
-            print_text(base::wrapped(fmt::format("  {:<10}", fact.key), base::one_line(fact.value)));
+    for (const auto& fact : facts) {
+        if (fact.section != kFound) continue;
+        auto words = base::split(base::one_line(fact.value), ' ');
+        for (auto& word : words) word = end_of(word, base::kScreenColumns - kHead);
+        print_text(base::wrapped(fmt::format("  {:<{}}", fact.key, kHead - 2), base::join(words, " ")));
+    }
 }
 
 // The verdict first, and what is seldom asked for only where it is.
@@ -149,7 +159,7 @@ void show(const Examination& seen, bool all) {
     print("# {}\n", version_line());
     print_ranks(seen.placements, all);
     print_quota(seen.placements);
-    print_found(seen.facts);
+    if (!all) print_found(seen.facts);
     print_text(base::wrapped("# ", start_up_text(seen.start_up)));
     if (all)
         print_facts(seen);

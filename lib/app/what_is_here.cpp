@@ -65,9 +65,14 @@ std::string cuda() {
     return fmt::format("runtime {}{}; {}", runtime, in_file("libcudart"), gpus);
 }
 
+// "2.28.9, PATH" of "NCCL 2.28.9 (PATH)".
 std::string nccl() {
     try {
-        return comm::nccl_library_text();
+        const std::string text = comm::nccl_library_text();
+        const auto version = text.find(' ') + 1, path = text.find(" (");
+        if (path == std::string::npos) return text;
+        return fmt::format("{}, {}", text.substr(version, path - version),
+                           text.substr(path + 2, text.size() - path - 3));
     } catch (const base::Error& error) {
         return fmt::format("not found, so ranks talk over MPI alone ({})", error.what());
     }

@@ -29,6 +29,14 @@ exec setpriv --reuid %s --regid %s --clear-groups "$@"
 """ % (USER, USER)
 
 
+def is_open_mpi():
+    said = subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout if shutil.which("mpirun") else ""
+    return "Open MPI" in said
+
+
+only_open_mpi = unittest.skipUnless(is_open_mpi(), "this is about what Open MPI starts beside a process")
+
+
 def may_become_another():
     return (os.geteuid() == 0 and shutil.which("setpriv") and shutil.which("unshare")
             and subprocess.run(["unshare", "-m", "mount", "--bind", "/proc", "/proc"], capture_output=True).returncode == 0)
@@ -143,17 +151,20 @@ class AnyUserTest(Case):
 
     # -- limits and streams
 
+    @only_open_mpi
     def test_few_descriptors(self):
         self.assertCode(self.shell(self.io(), before="ulimit -n 32"), 0)
         self.assertCode(self.shell(f"export HOME=/; {self.io(2)}", before="ulimit -n 64"), 0)
         self.assertOneSentence(self.shell("$RANKLAB comm -n 2 -e 64 --output none", before="ulimit -n 32"), 5, "ulimit -n")
 
+    @only_open_mpi
     def test_few_processes(self):
         if not self.other:
             self.skipTest("the limit holds for another user than root, whose processes are counted")
         self.assertOneSentence(self.shell("$RANKLAB comm -n 2 -e 64 --output none", before="ulimit -u 4"), 5, "ulimit -u")
         self.assertCode(self.shell("$RANKLAB --version", before="ulimit -u 1"), 0)
 
+    @only_open_mpi
     def test_no_folder_for_temporary_files(self):
         self.assertOneSentence(self.shell("$RANKLAB doctor", TMPDIR="/nonexistent"), 5, "/nonexistent", "TMPDIR")
         self.assertCode(self.shell(f"{self.io()} && $RANKLAB report r.h5", TMPDIR="/nonexistent"), 0)
