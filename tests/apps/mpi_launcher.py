@@ -33,10 +33,10 @@ class Launcher:
         """The code of a job whose ranks the signal ended."""
         return 128 + number if self.is_open_mpi else number
 
-    def names_killed(self, stderr, rank, pid):
-        """How often the launcher says that this rank was killed."""
+    def names_killed(self, output, rank, pid):
+        """How often the launcher says that this rank was killed; Hydra says it on stdout."""
         said = rf"process rank {rank} .* exited on signal 9" if self.is_open_mpi else rf"=   PID {pid} RUNNING AT .*\n=   EXIT CODE: 9\n"
-        return len(re.findall(said, stderr))
+        return len(re.findall(said, output))
 
     def without_its_own(self, lines):
         """Without blocks between bars, and without one-liners about them."""

@@ -45,7 +45,7 @@ class RankDeathTest(Case):
                 os.kill(found[number % 2], signal.SIGKILL)
                 result = job.finish(20)
                 self.assertNotEqual(result.code, 0, str(result))
-                self.assertEqual(cli.LAUNCHER.names_killed(result.stderr, number % 2, found[number % 2]), 1, str(result))
+                self.assertEqual(cli.LAUNCHER.names_killed(result.stderr + result.stdout, number % 2, found[number % 2]), 1, str(result))
                 others = [line for line in result.said if not re.search("warning: | steps |what is measured so far is kept in", line)]
                 self.assertEqual(others, [], str(result))
                 self.assertNotIn("Img/sec", result.stdout)

@@ -21,8 +21,9 @@ echo "cmake $*" >>"$CALLS"
 case "$1" in
   --version) echo "cmake version 3.25.1" ;;
   --build) mkdir -p "$2/bin"; [ -z "${BUILD_FAILS:-}" ] || { echo "error: it does not compile"; exit 1; }; : >"$2/bin/ranklab" ;;
-  *) mkdir -p build/release; : >build/release/build.ninja
-     for word in "$@"; do case "$word" in -D*) echo "${word#-D}" | sed 's/=/:STRING=/' ;; esac; done >build/release/CMakeCache.txt ;;
+  *) folder=build/release; case " $* " in *" --preset mpich "*) folder=build/mpich ;; esac
+     mkdir -p $folder; : >$folder/build.ninja
+     for word in "$@"; do case "$word" in -D*) echo "${word#-D}" | sed 's/=/:STRING=/' ;; esac; done >$folder/CMakeCache.txt ;;
 esac
 """
 
@@ -97,6 +98,26 @@ class BootstrapTest(unittest.TestCase):
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
         self.assertEqual(self.calls.read_text(), "")
 
+    # -- the MPI
+
+    def test_mpich_has_a_folder_of_its_own(self):
+        self.program("ctest", 'echo "ctest $*"')
+        for words, environment in ((["test", "--mpi", "mpich", "-L", "unit"], {}), (["test", "-L", "unit", "--mpi=mpich"], {}),
+                                   (["test", "-L", "unit"], {"RANKLAB_MPI": "mpich"})):
+            result = self.bootstrap(*words, **self.own_torch(), **environment)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, "^ctest --test-dir .*build/mpich --output-on-failure .*-L unit$")
+        (configured,) = self.called("cmake --preset mpich ")
+        self.assertIn("-DRANKLAB_MPI=mpich", configured)
+        self.assertFalse((self.repo / "build/release").exists())
+
+    def test_an_mpi_that_is_none_is_a_usage_error(self):
+        for words in (["test", "--mpi", "lam"], ["run", "--mpi"]):
+            result = self.bootstrap(*words, **self.own_torch())
+            self.assertEqual(result.returncode, 2, words)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertIn("openmpi or mpich", result.stderr)
+
     # -- the cache
 
     def test_the_python_packages_lie_in_a_cache_that_all_clones_share(self):
@@ -130,7 +151,7 @@ class BootstrapTest(unittest.TestCase):
             env={"PATH": str(bare), "HOME": str(self.scratch)}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=60)
         self.assertEqual(result.returncode, 5, result.stderr)
-        for word in ("RANKLAB_TORCH_ROOT", "RANKLAB_NCCL_ROOT", "HDF5_ROOT", "MPI_HOME", "CMAKE_PREFIX_PATH", "mpicxx",
+        for word in ("RANKLAB_TORCH_ROOT", "RANKLAB_NCCL_ROOT", "HDF5_ROOT", "MPI_HOME", "CMAKE_PREFIX_PATH", "mpicc",
                      "parallel HDF5", "CMake 3.25", "Ninja", "g++ 12", "libhdf5-openmpi-dev", "libopenmpi-dev",
                      "libboost-program-options-dev", "libfmt-dev", "libspdlog-dev", "nlohmann-json3-dev", "zlib1g-dev",
                      "libgtest-dev"):
