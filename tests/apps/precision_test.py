@@ -228,7 +228,8 @@ class Refusals(Case):
     def test_what_does_not_go_together(self):
         self.refuses(2, "--jit", "--precision", "bf16", says=("--jit", "--precision"))
         self.refuses(2, "--jit", "--mode", "dp", says=("--jit", "--mode dp"))
-        self.refuses(2, "--device", "cuda", "--mode", "dp", says=("--mode dp", "--device"))
+        self.refuses(5, "--device", "cuda", "--mode", "dp", says=("GPU", "--device cpu"))
+        self.refuses(2, "--device", "cuda", "--mode", "dp", "--cuda-graph", says=("--cuda-graph", "--mode dp"))
         self.refuses(2, "--device", "cuda", "--sync", "c10d", "--mode", "ddp", says=("c10d", "--sync bucketed"))
         self.refuses(2, "--device", "cuda", "--cuda-graph", "--jit", says=("--cuda-graph", "--jit"))
         self.refuses(2, "--device", "cuda", "--backend", "mpi", ranks=2, says=("--backend nccl",))

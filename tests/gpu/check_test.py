@@ -34,6 +34,20 @@ os.execv("{program}", ["{program}", *words])
 """
 
 
+# The check with the table's tiny networks in place of the documents', and PyTorch's GPU a CPU, too.
+TINY_TABLE = """
+import importlib.machinery, importlib.util, sys
+loader = importlib.machinery.SourceFileLoader("check", sys.argv[1] + "/check")
+check = importlib.util.module_from_spec(importlib.util.spec_from_loader("check", loader))
+sys.argv = sys.argv[1:]
+loader.exec_module(check)
+table, job = check.table, check.table.Row.pytorch_job
+table.planned = lambda rehearsal: [table.Row("mnist-cnn", variant, *table.TINY["mnist-cnn"]) for variant in ("fp32", "bf16 graph")]
+table.Row.pytorch_job = lambda row, way, device: job(row, "eager" if way == "graph" else way, "cpu")
+sys.exit(check.main())
+"""
+
+
 class CheckCase(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gpu-check-")))
@@ -109,6 +123,25 @@ class WithAStandIn(CheckCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for name, (outcome, detail) in self.outcomes().items():
             self.assertEqual(outcome, "passed", f"{name}: {detail}")
+
+    def test_the_table_is_written_where_there_is_a_gpu(self):
+        document = self.folder / "gpu.md"
+        document.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nbehind\n")
+        done = subprocess.run([sys.executable, "-c", TINY_TABLE, HERE, TORCH_ROOT, "--out", self.folder / "out", "--only", "table", "--docs", document],
+                              capture_output=True, text=True, env=self.environment, cwd=self.folder, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        text = document.read_text()
+        self.assertRegex(text, r"\| mnist-cnn \| 8 \| fp32 \| [\d.]+ \| [\d.]+ \| n/a \|")
+        self.assertRegex(text, r"\| mnist-cnn \| 8 \| bf16 graph \| [\d.]+ \| [\d.]+ \| [\d.]+ \|")
+        self.assertNotIn("old", text)
+        self.assertTrue(text.startswith("before\n") and text.endswith("behind\n"))
+        self.assertIn(table.BEGIN, (self.folder / "out/gpu.md").read_text())
+        self.assertGreater((self.folder / "out/ranklab.h5").stat().st_size, 0, "ranklab's runs are stored")
+        again = self.folder / "again.md"
+        again.write_text(f"{table.BEGIN}\n{table.END}\n")
+        subprocess.run([sys.executable, HERE / "table.py", self.folder / "out/gpu.md", again], check=True)
+        self.assertEqual(table.put_between_markers("x\n" + again.read_text(), ""), f"x\n{table.BEGIN}\n{table.END}\n")
+        self.assertIn("| mnist-cnn | 8 | fp32 |", again.read_text())
 
     def test_a_part_that_fails_or_hangs_stops_no_other(self):
         self.program("device_gpu_test", "#!/bin/sh\necho wrong >&2\nexit 1\n")

@@ -268,7 +268,7 @@ TEST(DataParallelWithScaler, MakesTheStepsOfTheTrainer) {
     GradScaler scaler({.init_scale = 1024, .growth_interval = 2});
     ReplicaSetup setup;
     setup.devices = {torch::kCPU, torch::kCPU};
-    setup.make = make;
+    setup.make = [&make](torch::Device) { return make(); };
     DataParallel replicas(*model, setup, *optimizer, phases, &scaler);
     const auto before = parameter_hash(*model);
     const double first = replicas.train_step(batch, 1.0);

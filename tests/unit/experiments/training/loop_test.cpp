@@ -75,7 +75,7 @@ results::Run train_with(double forgotten, TrainingOptions options = options_of("
     Silent silent;
     ForgetfulModel model(1);
     TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), silent,
-                       [forgotten] { return std::make_shared<ForgetfulModel>(forgotten); }},
+                       [forgotten](torch::Device) { return std::make_shared<ForgetfulModel>(forgotten); }},
                       model, sampler);
     loop.run();
     results::Run run;
@@ -170,7 +170,7 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
     ForgetfulModel model(1);
     const base::StopSignals signals;
     TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), progress,
-                       [] { return std::make_shared<ForgetfulModel>(1); }},
+                       [](torch::Device) { return std::make_shared<ForgetfulModel>(1); }},
                       model, sampler);
     loop.ablate();
     EXPECT_EQ(loop.stop_signal(), SIGTERM);
