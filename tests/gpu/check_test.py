@@ -55,7 +55,7 @@ class CheckCase(unittest.TestCase):
 
     def check(self, *words, root=TORCH_ROOT, **environment):
         done = subprocess.run([sys.executable, HERE / "check", root, "--out", self.folder / "out", *map(str, words)], capture_output=True, text=True,
-                              env=self.environment | environment, cwd=self.folder, timeout=300)
+                              env=self.environment | environment, cwd=self.folder, timeout=540)
         self.out = done.stdout
         return done
 
@@ -128,7 +128,7 @@ class WithAStandIn(CheckCase):
         document = self.folder / "gpu.md"
         document.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nbehind\n")
         done = subprocess.run([sys.executable, "-c", TINY_TABLE, HERE, TORCH_ROOT, "--out", self.folder / "out", "--only", "table", "--docs", document],
-                              capture_output=True, text=True, env=self.environment, cwd=self.folder, timeout=300)
+                              capture_output=True, text=True, env=self.environment, cwd=self.folder, timeout=540)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         text = document.read_text()
         self.assertRegex(text, r"\| mnist-cnn \| 8 \| fp32 \| [\d.]+ \| [\d.]+ \| n/a \|")
