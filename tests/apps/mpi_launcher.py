@@ -17,7 +17,7 @@ class Launcher:
     crowded: tuple  # more ranks than cores
     unbound: tuple
     bound: tuple  # a core for each rank
-    unmoved: tuple  # a rank that dies ends no other
+    unmoved: tuple  # a rank that dies ends no other; empty: it does in any case
     pmi: str  # of srun --mpi=
     own: str  # how ranklab calls the launcher of its build
 
@@ -56,7 +56,7 @@ class Launcher:
 OPEN_MPI = Launcher("openmpi", "Open MPI", "OMPI_COMM_WORLD_RANK", crowded=("--oversubscribe",), unbound=("--bind-to", "none"),
                     bound=("--bind-to", "core"), unmoved=("--enable-recovery",), pmi="pmix", own="mpirun")
 HYDRA = Launcher("mpich", "Hydra", "PMI_RANK", crowded=(), unbound=("-bind-to", "none"), bound=("-bind-to", "core"),
-                 unmoved=("-disable-auto-cleanup",), pmi="pmi2", own="mpiexec")
+                 unmoved=(), pmi="pmi2", own="mpiexec")
 
 
 def _family():
