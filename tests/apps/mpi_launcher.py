@@ -25,6 +25,10 @@ class Launcher:
     def is_open_mpi(self):
         return self.family == "openmpi"
 
+    def translated(self, script):
+        """A script of the documents, which speak to Open MPI's mpirun, for this launcher (docs/mpi.md)."""
+        return script if self.is_open_mpi else script.replace(" --oversubscribe", "")
+
     def after_signal(self, number):
         """The codes with which the launcher may end that passed a signal on, and whose ranks ended with 128 + the signal. Hydra may say 0."""
         return {128 + number} | (set() if self.is_open_mpi else {0})
