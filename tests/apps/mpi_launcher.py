@@ -17,13 +17,17 @@ class Launcher:
     crowded: tuple  # more ranks than cores
     unbound: tuple
     bound: tuple  # a core for each rank
-    unmoved: tuple  # a rank that dies ends no other
+    unmoved: tuple  # a rank that dies ends no other; empty: it does in any case
     pmi: str  # of srun --mpi=
     own: str  # how ranklab calls the launcher of its build
 
     @property
     def is_open_mpi(self):
         return self.family == "openmpi"
+
+    def translated(self, script):
+        """A script of the documents, which speak to Open MPI's mpirun, for this launcher (docs/mpi.md)."""
+        return script if self.is_open_mpi else script.replace(" --oversubscribe", "")
 
     def after_signal(self, number):
         """The codes with which the launcher may end that passed a signal on, and whose ranks ended with 128 + the signal. Hydra may say 0."""
@@ -56,7 +60,7 @@ class Launcher:
 OPEN_MPI = Launcher("openmpi", "Open MPI", "OMPI_COMM_WORLD_RANK", crowded=("--oversubscribe",), unbound=("--bind-to", "none"),
                     bound=("--bind-to", "core"), unmoved=("--enable-recovery",), pmi="pmix", own="mpirun")
 HYDRA = Launcher("mpich", "Hydra", "PMI_RANK", crowded=(), unbound=("-bind-to", "none"), bound=("-bind-to", "core"),
-                 unmoved=("-disable-auto-cleanup",), pmi="pmi2", own="mpiexec")
+                 unmoved=(), pmi="pmi2", own="mpiexec")
 
 
 def _family():

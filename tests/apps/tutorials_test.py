@@ -77,7 +77,7 @@ class PageTest(cli.Case):
         return cli.run("bash", "-ec", script, cwd=self.folder, env=self.env, timeout=300)
 
     def typed(self, page, block):
-        result = self.shell(block)
+        result = self.shell(cli.LAUNCHER.translated(block))
         self.assertEqual(result.code, 0, f"{page}:\n{block}\n{result}")
         return result.stdout + result.stderr
 
