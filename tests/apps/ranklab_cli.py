@@ -48,7 +48,8 @@ if LAUNCHER.is_open_mpi: _ENVIRONMENT |= {
 }
 else:
     _ENVIRONMENT["RANKLAB_SRUN_MPI"] = LAUNCHER.pmi
-    _ENVIRONMENT["LD_PRELOAD"] = str(BIN.parent / "tests" / "libranklab_mpich_yield.so")
+    if (BIN.parent / "tests" / "libranklab_mpich_yield.so").exists():
+        _ENVIRONMENT["LD_PRELOAD"] = str(BIN.parent / "tests" / "libranklab_mpich_yield.so")
     _ENVIRONMENT |= {f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("ALLREDUCE", "BARRIER", "BCAST", "REDUCE")}
 
 
