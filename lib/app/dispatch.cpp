@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "app/command_line.hpp"
 #include "app/guarded.hpp"
@@ -19,6 +18,7 @@
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/program_beside.hpp"
+#include "base/program_output.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
@@ -82,17 +82,9 @@ Commands commands() {
 // What a program prints on stdout, to its end.
 std::string said_by(const std::vector<std::string>& arguments) {
     const std::string line = base::shell_quote(arguments);
-    std::FILE* const pipe = popen(line.c_str(), "r");
-    std::string text;
-    std::array<char, 1 << 16> part{};
-    while (pipe != nullptr) {
-        const auto got = std::fread(part.data(), 1, part.size(), pipe);
-        if (got == 0) break;
-        text.append(part.data(), got);
-    }
-    if (pipe == nullptr || pclose(pipe) != 0)
-        throw base::EnvironmentError(fmt::format("{} failed; run it to see why", line));
-    return text;
+    auto output = base::output_of(line);
+    if (output.code != 0) throw base::EnvironmentError(fmt::format("{} failed; run it to see why", line));
+    return std::move(output.text);
 }
 
 // An archive's launchers look for themselves (lib/cmake/pack/launch.sh).

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
 #include "app/version.hpp"
+#include "base/program_output.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::app {
@@ -27,16 +26,7 @@ std::string said_by_loader(const fs::path& program, const std::string& folder) {
     if (!folder.empty())
         line = fmt::format("LD_LIBRARY_PATH={}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}} {}",
                            base::shell_quote({folder}), line);
-    std::FILE* const pipe = popen(line.c_str(), "r");
-    std::string text;
-    std::array<char, 1 << 12> part{};
-    while (pipe != nullptr) {
-        const auto got = std::fread(part.data(), 1, part.size(), pipe);
-        if (got == 0) break;
-        text.append(part.data(), got);
-    }
-    if (pipe != nullptr) pclose(pipe);
-    return text;
+    return base::output_of(line).text;
 }
 
 // "2.11" of "2.11.0+cu130": what has one binary interface.

@@ -40,8 +40,7 @@ const ProgramText kText{"doctor", "[options]",
 
 using report::model::TextTable;
 
-constexpr std::size_t kMostRows = 4;     // more would not be one screen
-constexpr const char* kFound = "found";  // the section of what_is_here()
+constexpr std::size_t kMostRows = 4;  // more would not be one screen
 constexpr auto kLook = std::chrono::milliseconds(1200);
 
 // One where all ranks say the same of it: what is true of all stands once, below the table.
@@ -146,7 +145,7 @@ void print_found(const std::vector<results::Fact>& facts) {
     constexpr std::size_t kHead = 12;
     print("# found on this host:\n");
     for (const auto& fact : facts) {
-        if (fact.section != kFound) continue;
+        if (fact.section != kFoundSection) continue;
         auto words = base::split(base::one_line(fact.value), ' ');
         for (auto& word : words) word = end_of(word, base::kScreenColumns - kHead);
         print_text(base::wrapped(fmt::format("  {:<{}}", fact.key, kHead - 2), base::join(words, " ")));

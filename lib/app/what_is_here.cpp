@@ -5,13 +5,12 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "app/libtorch_place.hpp"
 #include "base/error.hpp"
+#include "base/path_folders.hpp"
 #include "base/program_beside.hpp"
-#include "base/text.hpp"
 #include "comm/mpi_environment.hpp"
 #include "comm/nccl/offer.hpp"
 #include "device/gpus.hpp"
@@ -79,10 +78,9 @@ std::string nccl() {
 }
 
 std::string gnuplot() {
-    const char* const path = std::getenv("PATH");
     std::error_code unknown;
-    for (const auto& folder : base::split(path == nullptr ? "" : path, ':'))
-        if (!folder.empty() && fs::exists(fs::path(folder) / "gnuplot", unknown)) return folder + "/gnuplot";
+    for (const auto& folder : base::path_folders())
+        if (fs::exists(fs::path(folder) / "gnuplot", unknown)) return folder + "/gnuplot";
     return "not found, so ranklab report draws no pictures; their numbers are in its texts and pages all the "
            "same";
 }
@@ -90,13 +88,13 @@ std::string gnuplot() {
 }  // namespace
 
 std::vector<results::Fact> what_is_here() {
-    return {{"found", "libtorch", libtorch()},
-            {"found", "mpi", mpi()},
-            {"found", "hdf5", hdf5::library_version() + in_file("libhdf5")},
-            {"found", "cuda", cuda()},
-            {"found", "nccl", nccl()},
-            {"found", "glibc", gnu_get_libc_version()},
-            {"found", "gnuplot", gnuplot()}};
+    return {{kFoundSection, "libtorch", libtorch()},
+            {kFoundSection, "mpi", mpi()},
+            {kFoundSection, "hdf5", hdf5::library_version() + in_file("libhdf5")},
+            {kFoundSection, "cuda", cuda()},
+            {kFoundSection, "nccl", nccl()},
+            {kFoundSection, "glibc", gnu_get_libc_version()},
+            {kFoundSection, "gnuplot", gnuplot()}};
 }
 
 }  // namespace ranklab::app

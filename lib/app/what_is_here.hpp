@@ -8,7 +8,9 @@
 
 namespace ranklab::app {
 
-/// Of this process and host: section "found", a fact each of libtorch, mpi, hdf5, cuda, nccl, glibc and
+inline constexpr const char* kFoundSection = "found";
+
+/// Of this process and host: section kFoundSection, a fact each of libtorch, mpi, hdf5, cuda, nccl, glibc and
 /// gnuplot. Takes some 20 ms: it asks the loader what ranklab-train would load, and loads NCCL.
 std::vector<results::Fact> what_is_here();
 

@@ -1,35 +1,20 @@
 #include "campaign/slurm.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include <array>
-#include <cstdio>
 
 #include "base/error.hpp"
 #include "base/one_line.hpp"
+#include "base/program_output.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::campaign {
 namespace {
 
-struct Answer {
-    int code = 0;
-    std::string text;  ///< both of its streams
-};
-
-// Slurm's commands ask a dead controller for minutes before they give up.
-Answer answer_of(const std::vector<std::string>& words) {
-    const std::string line = fmt::format("timeout 30 {} 2>&1", base::shell_quote(words));
-    std::FILE* const pipe = ::popen(line.c_str(), "r");
-    if (pipe == nullptr) return {-1, "no process can be started"};
-    Answer answer;
-    std::array<char, 4096> part{};
-    while (const auto got = std::fread(part.data(), 1, part.size(), pipe))
-        answer.text.append(part.data(), got);
-    const int status = ::pclose(pipe);
-    answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+// Of both streams. Slurm's commands ask a dead controller for minutes before they give up.
+base::ProgramOutput answer_of(const std::vector<std::string>& words) {
+    auto answer = base::output_of(fmt::format("timeout 30 {} 2>&1", base::shell_quote(words)));
+    if (!answer.started) answer.text = "no process can be started";
     return answer;
 }
 
@@ -47,7 +32,7 @@ std::string queue_name(const Campaign& campaign, const Job& job) {
 
 std::optional<Queue> slurm_queue(const Campaign& campaign) {
     const std::string end = fmt::format(".{}", mark_of(campaign));
-    const Answer answer =
+    const auto answer =
         answer_of({"squeue", "--noheader", "--me", "--format=%A|%T|%r|%j", "--states=PD,R,CG,CF,S,RQ,SO,ST"});
     if (answer.code != 0) return std::nullopt;
     Queue queue;
@@ -62,8 +47,8 @@ std::optional<Queue> slurm_queue(const Campaign& campaign) {
 }
 
 std::string slurm_submit(const Campaign& campaign, const Job& job) {
-    const Answer answer = answer_of({"sbatch", "--parsable", "--job-name=" + queue_name(campaign, job),
-                                     file_of(campaign, job, "sh").string()});
+    const auto answer = answer_of({"sbatch", "--parsable", "--job-name=" + queue_name(campaign, job),
+                                   file_of(campaign, job, "sh").string()});
     const std::string number = base::trim(answer.text.substr(0, answer.text.find_first_of(";\n")));
     if (answer.code != 0 || number.empty())
         throw base::EnvironmentError(
@@ -78,7 +63,7 @@ void slurm_release(const std::string& number) {
 void slurm_cancel(const std::vector<std::string>& numbers) {
     std::vector<std::string> words{"scancel"};
     words.insert(words.end(), numbers.begin(), numbers.end());
-    const Answer answer = answer_of(words);
+    const auto answer = answer_of(words);
     if (answer.code != 0)
         throw base::EnvironmentError(fmt::format("scancel: {}", base::one_line(base::trim(answer.text))));
 }

@@ -3,20 +3,20 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/path_folders.hpp"
 #include "comm/launcher.hpp"
 
 namespace ranklab::comm {
 namespace {
 
 bool is_in_path(const char* program) {
-    const char* const path = std::getenv("PATH");
-    for (const auto& folder : base::split(path == nullptr ? "" : path, ':'))
-        if (!folder.empty() && ::access((folder + '/' + program).c_str(), X_OK) == 0) return true;
-    return false;
+    return std::ranges::any_of(base::path_folders(), [&](const std::string& folder) {
+        return ::access((folder + '/' + program).c_str(), X_OK) == 0;
+    });
 }
 
 bool has_home() {

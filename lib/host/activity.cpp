@@ -15,7 +15,7 @@
 #include <sstream>
 
 #include "base/cast.hpp"
-#include "base/text.hpp"
+#include "base/path_folders.hpp"
 #include "host/facts.hpp"
 
 namespace ranklab::host {
@@ -126,10 +126,9 @@ std::string place_of(const Quiet::Most& most) {
 
 // The folder of PATH that has it; "" where none does.
 fs::path folder_of(const std::string& program, const fs::path& root) {
-    const char* path = std::getenv("PATH");
     std::error_code unknown;
-    for (const auto& folder : base::split(path == nullptr ? "" : path, ':'))
-        if (!folder.empty() && fs::exists(root / fs::path(folder).relative_path() / program, unknown))
+    for (const auto& folder : base::path_folders())
+        if (fs::exists(root / fs::path(folder).relative_path() / program, unknown))
             return root / fs::path(folder).relative_path();
     return {};
 }

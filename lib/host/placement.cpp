@@ -23,6 +23,10 @@ bool is_open_mpi(const std::string& launcher) {
     return launcher.starts_with("Open MPI");
 }
 
+bool is_hydra(const std::string& launcher) {
+    return launcher.starts_with("Hydra");
+}
+
 // What a launcher is told so that each rank has cores of its own ({} of them), or those near its GPU.
 struct BindingWords {
     const char* launcher;  // within its name (comm/launcher.hpp)
@@ -154,7 +158,7 @@ std::string other_hosts(const std::vector<Crowd>& crowds) {
 
 // Hydra binds nothing unless it is told, so that each rank takes all cores of its host for its own.
 std::string own_cores(const std::string& launcher, const Crowd& crowd) {
-    if (crowd.each == 0 || launcher.find("Hydra") == std::string::npos) return "";
+    if (crowd.each == 0 || !is_hydra(launcher)) return "";
     return more_cores(launcher, static_cast<int>(crowd.each));
 }
 
@@ -301,10 +305,10 @@ void check_libraries(const std::vector<Placement>& placements, const std::string
              other.rank, other.host,
              ranks.size() == 1 ? "" : fmt::format(" (and {} more that differ)", ranks.size() - 1),
              libraries_beyond(other, first), first.host, libraries_beyond(first, other)),
-         fmt::format("load the same modules on every node, and give all ranks one LD_LIBRARY_PATH (srun "
-                     "--export=ALL, {})",
-                     launcher.starts_with("Hydra") ? "mpiexec -genvlist LD_LIBRARY_PATH"
-                                                   : "mpirun -x LD_LIBRARY_PATH")});
+         fmt::format(
+             "load the same modules on every node, and give all ranks one LD_LIBRARY_PATH (srun "
+             "--export=ALL, {})",
+             is_hydra(launcher) ? "mpiexec -genvlist LD_LIBRARY_PATH" : "mpirun -x LD_LIBRARY_PATH")});
 }
 
 // The CPUs near each GPU, and who has none of them: one sentence for all.

@@ -53,11 +53,16 @@ RankSamples RankSeries::head(std::size_t first, std::size_t count) const {
     return samples;
 }
 
-std::vector<double> RankSeries::mean_over_rows(std::size_t first) const {
-    std::vector<double> means(ranks_, 0.0);
+std::vector<double> RankSeries::sums_over_rows(std::size_t first) const {
+    std::vector<double> sums(ranks_, 0.0);
     visit(first, [&](std::span<const double> piece, std::size_t) {
-        for (std::size_t i = 0; i < piece.size(); ++i) means[i % ranks_] += piece[i];
+        for (std::size_t i = 0; i < piece.size(); ++i) sums[i % ranks_] += piece[i];
     });
+    return sums;
+}
+
+std::vector<double> RankSeries::mean_over_rows(std::size_t first) const {
+    auto means = sums_over_rows(first);
     if (here() && first < rows_)
         for (double& mean : means) mean /= base::real(rows_ - first);
     return means;
@@ -146,12 +151,8 @@ RankSeries gather_sums(comm::Communicator& control, const Spool& mine, std::size
 }
 
 std::vector<double> own_sums(const Spool& mine, std::size_t first) {
-    std::vector<double> sums(mine.columns(), 0.0);
-    const RankSeries all(mine.columns(), mine.rows(), {std::shared_ptr<const void>(), &mine});
-    all.visit(first, [&](std::span<const double> piece, std::size_t) {
-        for (std::size_t i = 0; i < piece.size(); ++i) sums[i % sums.size()] += piece[i];
-    });
-    return sums;
+    return RankSeries(mine.columns(), mine.rows(), {std::shared_ptr<const void>(), &mine})
+        .sums_over_rows(first);
 }
 
 RankSeries columns_of(const Spool& spool, std::size_t first_column, std::size_t columns) {

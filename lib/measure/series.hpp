@@ -33,6 +33,7 @@ class RankSeries {
                const std::function<void(std::span<const double> piece, std::size_t row)>& take) const;
     /// Rows first .. first + count - 1, fewer where it ends.
     RankSamples head(std::size_t first, std::size_t count) const;
+    std::vector<double> sums_over_rows(std::size_t first) const;  ///< one per rank, from that row on
     std::vector<double> mean_over_rows(std::size_t first) const;  ///< one per rank; 0 without rows
     double sum(std::size_t first) const;                          ///< of all values from that row on
 

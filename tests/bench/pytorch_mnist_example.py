@@ -17,7 +17,6 @@ import time
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 try:
@@ -27,23 +26,10 @@ try:
 except ImportError:
     torchvision = None
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gpu"))
+from networks import Net  # noqa: E402
+
 MEAN, STD = 0.1307, 0.3081
-
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 32, 3, 1)
-        self.conv2 = nn.Conv2d(32, 64, 3, 1)
-        self.dropout1 = nn.Dropout(0.25)
-        self.dropout2 = nn.Dropout(0.5)
-        self.fc1 = nn.Linear(9216, 128)
-        self.fc2 = nn.Linear(128, 10)
-
-    def forward(self, x):
-        x = F.relu(self.conv2(F.relu(self.conv1(x))))
-        x = torch.flatten(self.dropout1(F.max_pool2d(x, 2)), 1)
-        return F.log_softmax(self.fc2(self.dropout2(F.relu(self.fc1(x)))), dim=1)
 
 
 def read_idx(folder):

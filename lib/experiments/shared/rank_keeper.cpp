@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <span>
 
 #include "base/cast.hpp"
 #include "experiments/shared/series_measurements.hpp"
@@ -91,9 +91,9 @@ std::vector<double> RankKeeper::sums(const std::vector<double>& mine) const {
 }
 
 std::vector<double> RankKeeper::means(const std::vector<double>& mine, std::size_t first) const {
-    const std::size_t rows = mine.size() - std::min(first, mine.size());
-    const double sum = std::accumulate(mine.end() - static_cast<std::ptrdiff_t>(rows), mine.end(), 0.0);
-    const auto all = measure::gather_columns(control_, {rows == 0 ? 0 : sum / base::real(rows)});
+    const auto counted = std::span(mine).subspan(std::min(first, mine.size()));
+    const auto own = RankSamples{1, {counted.begin(), counted.end()}}.mean_over_rows();
+    const auto all = measure::gather_columns(control_, own);
     return columns_to(all, static_cast<std::size_t>(participants_)).values;
 }
 

@@ -1,0 +1,23 @@
+#include "base/program_output.hpp"
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+
+namespace ranklab::base {
+
+ProgramOutput output_of(const std::string& line) {
+    ProgramOutput output;
+    std::FILE* const pipe = ::popen(line.c_str(), "r");
+    if (pipe == nullptr) return output;
+    output.started = true;
+    std::array<char, 1 << 16> part{};
+    while (const auto got = std::fread(part.data(), 1, part.size(), pipe))
+        output.text.append(part.data(), got);
+    const int status = ::pclose(pipe);
+    if (WIFEXITED(status)) output.code = WEXITSTATUS(status);
+    return output;
+}
+
+}  // namespace ranklab::base
