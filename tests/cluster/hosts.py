@@ -37,6 +37,9 @@ class Case(cli.Case):
         if done.returncode != 0:
             raise AssertionError(f"the two hosts did not come up:\n{done.stderr}")
         cls.env = cli.environment(SLURM_CONF=cls.shared / "hosts" / "slurm.conf")
+        if not cli.LAUNCHER.is_open_mpi:
+            # UCX would find that both hosts are one machine and share memory, or take the loopback that each has.
+            cls.env |= {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
         cls.ranklab = cli.RANKLAB
         if cls.ranklab.is_relative_to("/tmp"):
             shutil.copytree(cli.BIN, cls.shared / "bin", symlinks=True)
