@@ -102,15 +102,15 @@ LibtorchPlace read_loader(const std::string& loader, const std::string& built_wi
     if (path.empty()) return {.text = fmt::format("{}, {}: {}", kNotFound, kNoTraining, remedy(built_with))};
     const fs::path root = fs::path(path).parent_path().parent_path();
     const std::string version = libtorch_version(root);
-    const std::string what =
-        fmt::format("{} in {}", version.empty() ? "of unknown version" : version, root.string());
+    const std::string shown = version.empty() ? "of unknown version" : version;
+    const std::string what = fmt::format("{} in {}", shown, root.string());
     if (!missing.empty())
         return {.text = fmt::format("{}, which needs {}, not found here, {}", what, base::join(missing, ", "),
                                     kNoTraining)};
     if (!version.empty() && minor_of(version) != minor_of(built_with))
         return {.text = fmt::format("{}, but ranklab-train was built with {}, {}: {}", what, built_with,
                                     kNoTraining, remedy(built_with))};
-    return {.usable = true, .text = what};
+    return {.usable = true, .text = what, .version = shown};
 }
 
 }  // namespace ranklab::app

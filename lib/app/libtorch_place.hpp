@@ -9,8 +9,9 @@ namespace ranklab::app {
 
 struct LibtorchPlace {
     bool usable = false;
-    std::string text = {};    ///< "2.11.0+cu130 in FOLDER", or what is wrong and how to mend it
-    std::string folder = {};  ///< for LD_LIBRARY_PATH; "" where the program finds it itself
+    std::string text = {};     ///< "2.11.0+cu130 in FOLDER", or what is wrong and how to mend it
+    std::string version = {};  ///< with which `text` begins where it is usable; "" where that is not known
+    std::string folder = {};   ///< for LD_LIBRARY_PATH; "" where the program finds it itself
 };
 
 /// Where `program` (ranklab-train) does not find it by itself, RANKLAB_TORCH_ROOT is where it is taken from.

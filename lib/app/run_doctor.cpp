@@ -123,47 +123,46 @@ host::Quiet look_around(Session& session, const std::vector<host::Placement>& pl
     return host::quiet_of(watch.spans());
 }
 
-// Of the ranks' mean: the parts then make the sum.
-std::string start_up_text(const std::vector<StartUpPart>& parts) {
-    double sum = 0;
+// Of the ranks' mean, longest first: the parts then make the sum. Those that round to nothing stand together.
+std::string start_up_text(std::vector<StartUpPart> parts) {
+    constexpr double kShown = 0.005;
+    double sum = 0, rest = 0;
     std::vector<std::string> texts;
+    std::ranges::stable_sort(parts, std::greater(), &StartUpPart::mean_s);
     for (const auto& part : parts) {
         sum += part.mean_s;
-        texts.push_back(fmt::format("{} {:.2f}", part.name, part.mean_s));
+        if (part.mean_s >= kShown)
+            texts.push_back(fmt::format("{} {:.2f}", part.name, part.mean_s));
+        else
+            rest += part.mean_s;
     }
+    if (rest >= kShown || texts.empty()) texts.push_back(fmt::format("the rest {:.2f}", rest));
     return fmt::format("start-up took {:.2f} s: {}", sum, base::join(texts, ", "));
 }
 
-// A path that is longer than a line, without its beginning.
-std::string end_of(const std::string& word, std::size_t columns) {
-    if (word.size() <= columns) return word;
-    const auto slash = word.find('/', word.size() - columns + 3);
-    return "..." + word.substr(slash == std::string::npos ? word.size() - columns + 3 : slash);
-}
-
-void print_found(const std::vector<results::Fact>& facts) {
-    constexpr std::size_t kHead = 12;
-    print("# found on this host:\n");
-    for (const auto& fact : facts) {
-        if (fact.section != kFoundSection) continue;
-        auto words = base::split(base::one_line(fact.value), ' ');
-        for (auto& word : words) word = end_of(word, base::kScreenColumns - kHead);
-        print_text(base::wrapped(fmt::format("  {:<{}}", fact.key, kHead - 2), base::join(words, " ")));
-    }
+// The versions of what is here in a line; what is not, and what follows, a sentence each.
+void print_found(const std::vector<UsedThing>& found) {
+    std::vector<std::string> here;
+    for (const auto& thing : found)
+        if (!thing.version.empty()) here.push_back(fmt::format("{} {}", thing.name, thing.version));
+    print_text(base::wrapped("# found: ", base::join(here, ", ")));
+    for (const auto& thing : found)
+        if (thing.version.empty())
+            print_text(base::wrapped(fmt::format("# {}: ", thing.name), base::one_line(thing.rest)));
 }
 
 // The verdict first, and what is seldom asked for only where it is.
-void show(const Examination& seen, bool all) {
+void show(const Examination& seen, const std::vector<UsedThing>& found, bool all) {
     print_findings(seen.findings);
     print("# {}\n", version_line());
     print_ranks(seen.placements, all);
     print_quota(seen.placements);
-    if (!all) print_found(seen.facts);
+    if (!all) print_found(found);
     print_text(base::wrapped("# ", start_up_text(seen.start_up)));
     if (all)
         print_facts(seen);
     else
-        print("# --verbose shows all ranks, libraries, host facts and variables\n");
+        print("# --verbose shows all ranks, where the libraries lie, host facts and variables\n");
 }
 
 // What mpirun started itself: its daemons on other hosts have tasks of their own in Slurm's environment.
@@ -208,8 +207,9 @@ int examine(Session& session, const options::Options& options) {
     seen.facts = collect_context("none", seen.placements);
     look_closer(session, options, seen);
     if (!session.is_root()) return 0;
-    std::ranges::move(what_is_here(), std::back_inserter(seen.facts));
-    options.flag("json") ? print_text(doctor_json(seen)) : show(seen, options.flag("verbose"));
+    const auto found = what_is_here();
+    for (const auto& thing : found) seen.facts.push_back(thing.fact());
+    options.flag("json") ? print_text(doctor_json(seen)) : show(seen, found, options.flag("verbose"));
     return seen.exit_code();
 }
 

@@ -42,59 +42,70 @@ std::string in_file(const std::string& start) {
     return asked.path.empty() ? "" : fmt::format(", {}", unknown ? asked.path : whole.string());
 }
 
-std::string libtorch() {
+UsedThing libtorch() {
     const fs::path program = base::program_beside("ranklab-train");
     std::error_code unknown;
-    if (!fs::exists(program, unknown)) return "not built in, so there is no ranklab train";
-    return find_libtorch(program).text;
+    if (!fs::exists(program, unknown)) return {.rest = "not built in, so there is no ranklab train"};
+    const auto place = find_libtorch(program);
+    return {.version = place.version, .rest = place.text.substr(place.version.size())};
 }
 
-std::string mpi() {
+UsedThing mpi() {
     const std::string version = comm::MpiEnvironment::library_version();
-    return version.substr(0, version.find(',')) + in_file("libmpi");
+    return {.version = version.substr(0, version.find(',')), .rest = in_file("libmpi")};
 }
 
-std::string cuda() {
+UsedThing cuda() {
     const std::string runtime = device::cuda_runtime_version();
-    if (runtime.empty()) return "not built in, so nothing runs on a GPU";
+    if (runtime.empty()) return {.rest = "not built in, so nothing runs on a GPU"};
     const auto list = device::list_gpus();
     const std::string gpus = list.gpus.empty()
                                  ? fmt::format("{}, so ranklab computes on the CPU", list.why_none)
                                  : fmt::format("{} GPU(s) seen", list.gpus.size());
-    return fmt::format("runtime {}{}; {}", runtime, in_file("libcudart"), gpus);
+    return {.version = "runtime " + runtime, .rest = fmt::format("{}; {}", in_file("libcudart"), gpus)};
 }
 
-// "2.28.9, PATH" of "NCCL 2.28.9 (PATH)".
-std::string nccl() {
+// "2.28.9" and ", PATH" of "NCCL 2.28.9 (PATH)".
+UsedThing nccl() {
     try {
         const std::string text = comm::nccl_library_text();
         const auto version = text.find(' ') + 1, path = text.find(" (");
-        if (path == std::string::npos) return text;
-        return fmt::format("{}, {}", text.substr(version, path - version),
-                           text.substr(path + 2, text.size() - path - 3));
+        if (path == std::string::npos) return {.rest = text};
+        return {.version = text.substr(version, path - version),
+                .rest = ", " + text.substr(path + 2, text.size() - path - 3)};
     } catch (const base::Error& error) {
-        return fmt::format("not found, so ranks talk over MPI alone ({})", error.what());
+        return {.rest = fmt::format("not found, so ranks talk over MPI alone ({})", error.what())};
     }
 }
 
-std::string gnuplot() {
+UsedThing gnuplot() {
     std::error_code unknown;
     for (const auto& folder : base::path_folders())
-        if (fs::exists(fs::path(folder) / "gnuplot", unknown)) return folder + "/gnuplot";
-    return "not found, so ranklab report draws no pictures; their numbers are in its texts and pages all the "
-           "same";
+        if (fs::exists(fs::path(folder) / "gnuplot", unknown)) return {.version = folder + "/gnuplot"};
+    return {.rest =
+                "not found, so ranklab report draws no pictures; their numbers are in its texts and pages "
+                "all the same"};
+}
+
+UsedThing named(const char* name, UsedThing thing) {
+    thing.name = name;
+    return thing;
 }
 
 }  // namespace
 
-std::vector<results::Fact> what_is_here() {
-    return {{kFoundSection, "libtorch", libtorch()},
-            {kFoundSection, "mpi", mpi()},
-            {kFoundSection, "hdf5", hdf5::library_version() + in_file("libhdf5")},
-            {kFoundSection, "cuda", cuda()},
-            {kFoundSection, "nccl", nccl()},
-            {kFoundSection, "glibc", gnu_get_libc_version()},
-            {kFoundSection, "gnuplot", gnuplot()}};
+results::Fact UsedThing::fact() const {
+    return {"found", name, version + rest};
+}
+
+std::vector<UsedThing> what_is_here() {
+    return {named("libtorch", libtorch()),
+            named("mpi", mpi()),
+            named("hdf5", {.version = hdf5::library_version(), .rest = in_file("libhdf5")}),
+            named("cuda", cuda()),
+            named("nccl", nccl()),
+            named("glibc", {.version = gnu_get_libc_version()}),
+            named("gnuplot", gnuplot())};
 }
 
 }  // namespace ranklab::app

@@ -113,8 +113,12 @@ class HealthyTest(Doctoring):
             self.assertTrue(os.path.isdir(found["libtorch"].split(" in ", 1)[1]), found["libtorch"])
         without = self.seen(cli.run(cli.RANKLAB, "doctor", "--threads", "1", "--json", cwd=self.folder, env=cli.environment(PATH="/nonexistent")))
         self.assertRegex(without["facts"]["found"]["gnuplot"], "^not found, so ranklab report draws no pictures")
-        text = ranklab("doctor", "--threads", 1, cwd=self.folder).stdout
-        self.assertIn(f"  glibc     {found['glibc']}\n", text)
+        short = " ".join(ranklab("doctor", "--threads", 1, cwd=self.folder).stdout.split())
+        self.assertIn(f"glibc {found['glibc']}, ", short)
+        self.assertNotIn(found["hdf5"].rsplit(", ", 1)[1], short, "places only where they are asked for")
+        self.assertIn(f"# found.hdf5: {found['hdf5']}\n", ranklab("doctor", "--threads", 1, "--verbose", cwd=self.folder).stdout)
+        poor = cli.run(cli.RANKLAB, "doctor", "--threads", "1", cwd=self.folder, env=cli.environment(PATH="/nonexistent")).stdout
+        self.assertIn("\n# gnuplot: not found, so ranklab report draws no pictures", poor)
 
     def test_the_start_up_is_told_by_part(self):
         for ranks in (1, 2):
