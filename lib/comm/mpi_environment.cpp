@@ -15,6 +15,7 @@
 #include "comm/bare_machine.hpp"
 #include "comm/fabric.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/parting.hpp"
 #include "comm/self.hpp"
 
 namespace ranklab::comm {
@@ -69,9 +70,17 @@ namespace {
 
 }  // namespace
 
-MpiEnvironment::~MpiEnvironment() {
+void MpiEnvironment::part() noexcept {
+    try {
+        if (must_part_without_mpi(*control_)) part_without_mpi(*control_, end_within_s_);
+    } catch (const std::exception& error) {
+        base::log::warn(fmt::format("the ranks did not part as they should: {}", error.what()));
+    }
     exit_plane_.reset();
     control_.reset();
+}
+
+MpiEnvironment::~MpiEnvironment() {
     if (!running()) return;
     constexpr double kPeriod = 0.5;
     double passed = 0;
@@ -79,6 +88,7 @@ MpiEnvironment::~MpiEnvironment() {
         passed += std::min(seconds, 2 * kPeriod);  // not what this process was stopped for itself
         if (passed > end_within_s_) end_alone(end_within_s_);
     });
+    part();
     if (MPI_Finalize() != MPI_SUCCESS) base::log::warn("MPI_Finalize failed; the results are not affected");
 }
 

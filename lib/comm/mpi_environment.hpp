@@ -44,6 +44,8 @@ class MpiEnvironment {
   private:
     static constexpr double kShortestEnd = 10;  // of a crowded machine, too
 
+    void part() noexcept;  // the last of this rank's calls of MPI but MPI_Finalize
+
     std::unique_ptr<Communicator> control_;
     std::unique_ptr<Communicator> exit_plane_;
     double end_within_s_ = 300;

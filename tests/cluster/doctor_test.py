@@ -73,6 +73,10 @@ class DoctorTest(hosts.Case):
 
     def test_mpirun_that_leaves_tasks_of_the_job_out(self):
         seen = self.batch(1, "-N1", "-n2")
+        if not cli.LAUNCHER.is_open_mpi:
+            # Hydra lets srun start its proxies, one on each host: what Slurm tells the ranks is the proxies' count.
+            self.assertEqual(self.ids(seen), [], seen["findings"])
+            return
         self.assertEqual(self.ids(seen), ["slurm-tasks-differ"], seen["findings"])
         self.assertIn("Slurm was asked for 2 tasks", seen["findings"][0]["what"])
 
