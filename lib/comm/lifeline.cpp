@@ -85,7 +85,7 @@ Lifeline::~Lifeline() {
         thread_.join();
     }
     for (auto& [rank, line] : lines_) {
-        send_now(line.socket.get(), spoken(Kind::goodbye));
+        send_now(line.socket.get(), line.outgoing + spoken(Kind::goodbye));
         read_off(line.socket.get());
     }
 }

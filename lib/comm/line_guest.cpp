@@ -62,7 +62,8 @@ class Try {
 }  // namespace
 
 Reached reach(std::span<const LineTarget> targets, int rank, int stop, LinePatience patience) {
-    if (targets.empty() || targets.front().places.empty()) return {};
+    if (std::ranges::all_of(targets, [](const LineTarget& target) { return target.places.empty(); }))
+        return {};
     const auto begin = Clock::now();
     const auto end = begin + patience.all;
     // Not beyond what there is in all: a time that doubles in each of very short rounds is soon no time any
@@ -70,7 +71,7 @@ Reached reach(std::span<const LineTarget> targets, int rank, int stop, LinePatie
     for (milliseconds time = patience.first; end - Clock::now() >= milliseconds(1);
          time = std::min(2 * time, patience.all)) {
         const auto round_ends = Clock::now() + time;
-        const bool is_late = Clock::now() - begin >= 3 * patience.all / 4;
+        const bool is_late = targets.front().places.empty() || Clock::now() - begin >= 3 * patience.all / 4;
         const auto each = is_late ? patience.first : time;  // so that all have their turn
         for (const auto& target : targets.first(is_late ? targets.size() : 1)) {
             for (const auto& place : target.places) {

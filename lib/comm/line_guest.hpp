@@ -28,7 +28,8 @@ struct Reached {
 };
 
 /// Tries the places of the first target in turn until one answers as that rank does (another machine may have
-/// the same address); the others' too, once three quarters of the patience are over. Nothing where patience
+/// the same address); the others' too, once three quarters of the patience are over, or at once where the
+/// first one has no places. Nothing where patience
 /// ends, or `stop` becomes readable.
 Reached reach(std::span<const LineTarget> targets, int rank, int stop, LinePatience patience);
 

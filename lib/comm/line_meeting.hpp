@@ -22,7 +22,7 @@ struct LineMeeting {
     std::vector<LineTarget> targets;   ///< the doors above: the parent's, then the grandparent's
 };
 
-/// Collective. Each rank sends one message up and gets one from above, whatever the number of ranks; all tell
+/// Collective. Each rank sends one text up and gets one from above, whatever the number of ranks; all tell
 /// all only what host they are on, in 8 bytes.
 LineMeeting meet(Communicator& control, const std::string& host, int branches = LineTree::kBranches);
 

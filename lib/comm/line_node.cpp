@@ -75,7 +75,9 @@ void LineNode::hear(Peer& peer, const LineWord& word, Time now) {
         int rank = -1;
         std::from_chars(word.text.data(), word.text.data() + word.text.size(), rank);
         const auto moved = peers_.find(rank);
-        if (moved != peers_.end() && !moved->second.connected) moved->second.left = true;
+        if (moved == peers_.end()) return;
+        moved->second.elsewhere = true;
+        if (!moved->second.connected) moved->second.left = true;
     }
 }
 
@@ -163,28 +165,28 @@ Standing LineNode::below(Time now) const {
 void LineNode::add_branch(Standing& all, const LineSeat::Branch& branch, Time now) const {
     const Peer& peer = at(branch.rank);
     const bool speaks = peer.is_here() && !is_mute(peer, now);
-    Standing known;
-    if (speaks)
-        known = peer.standing;
-    else if (peer.is_here())
-        known.silent.add(branch.rank, name_of(branch.rank));
-    else
-        known.unknown.add(branch.rank, name_of(branch.rank));
-    for (const auto& twig : branch.twigs) {
-        if (at(twig.rank).is_here()) known.unknown.remove(twig.ranks);
-        if (at(twig.rank).is_here())
-            add_twig(known, twig, now);
-        else if (!speaks)
-            known.unknown.add(twig.ranks);
+    const bool has_told = speaks && (peer.stands || peer.left);
+    if (!peer.elsewhere) {
+        if (speaks)
+            all.add(peer.standing);
+        else if (peer.is_here())
+            all.silent.add(branch.rank, name_of(branch.rank));
+        else
+            all.unknown.add(branch.rank, name_of(branch.rank));
     }
-    all.add(known);
+    for (const auto& twig : branch.twigs) {
+        if (at(twig.rank).is_here())
+            add_twig(all, twig, now);  // the branch leaves it out
+        else if (!has_told && !peer.elsewhere)
+            all.unknown.add(twig.ranks);
+    }
 }
 
 void LineNode::add_twig(Standing& all, const LineSeat::Branch& twig, Time now) const {
     const Peer& peer = at(twig.rank);
     if (!is_mute(peer, now)) return all.add(peer.standing);
     RankRanges behind = twig.ranks;
-    behind.remove(twig.rank, twig.rank);
+    behind.take_out(twig.rank);
     all.silent.add(twig.rank, name_of(twig.rank));
     all.unknown.add(behind);
 }

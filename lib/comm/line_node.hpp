@@ -71,9 +71,10 @@ class LineNode {
   private:
     struct Peer {
         bool connected = false;
-        bool left = false;    // said goodbye, or has another line
-        bool told = false;    // a note at least
-        bool stands = false;  // its standing is known
+        bool left = false;       // said goodbye, or has another line
+        bool told = false;       // a note at least
+        bool stands = false;     // its standing is known
+        bool elsewhere = false;  // the rank above counts it, and all below it
         base::Motion best = base::Motion::none;
         int unheard = 0;  // calls of tell() since its last note
         Time heard_at;

@@ -31,18 +31,19 @@ void RankRanges::add(const RankRanges& others) {
     more_ += others.more_;
 }
 
-void RankRanges::remove(int first, int last) {
-    std::vector<Range> kept;
-    for (const Range& range : ranges_) {
-        if (range.first < first) kept.push_back({range.first, std::min(range.last, first - 1)});
-        if (range.last > last) kept.push_back({std::max(range.first, last + 1), range.last});
+void RankRanges::take_out(int rank) {
+    const auto range = std::ranges::find_if(
+        ranges_, [rank](const Range& one) { return one.first <= rank && rank <= one.last; });
+    if (range == ranges_.end()) {
+        --more_;
+        return;
     }
-    ranges_ = std::move(kept);
-}
-
-void RankRanges::remove(const RankRanges& others) {
-    for (const Range& range : others.ranges_) remove(range.first, range.last);
-    more_ = std::max(0, more_ - others.more_);
+    const Range whole = *range;
+    const auto rest = ranges_.erase(range);
+    std::vector<Range> kept;
+    if (whole.first < rank) kept.push_back({whole.first, rank - 1});
+    if (whole.last > rank) kept.push_back({rank + 1, whole.last});
+    ranges_.insert(rest, kept.begin(), kept.end());
 }
 
 bool RankRanges::has(int rank) const {
@@ -75,17 +76,12 @@ void RankGroup::add(const RankGroup& others) {
     if (named.size() > kNamed) named.resize(kNamed);
 }
 
-void RankGroup::remove(const RankRanges& others) {
-    ranks.remove(others);
-    std::erase_if(named, [&](const Member& one) { return others.has(one.rank); });
-}
-
 std::string RankGroup::text() const {
     std::vector<std::string> names;
     RankRanges rest = ranks;
     for (const auto& one : named) {
         names.push_back(one.name);
-        rest.remove(one.rank, one.rank);
+        rest.take_out(one.rank);
     }
     const std::string others = rest.text();
     if (names.empty()) return fmt::format("rank{} {}", rest.count() == 1 ? "" : "s", others);

@@ -8,7 +8,8 @@
 
 namespace ranklab::comm {
 
-/// Ranks by number. At most kMost ranges of them; of those beyond only their count is kept.
+/// Ranks by number. At most kMost ranges of them; of those beyond only their count is kept, so that what is
+/// added must not be in it yet, and what is taken out must be.
 class RankRanges {
   public:
     static constexpr std::size_t kMost = 8;
@@ -18,8 +19,7 @@ class RankRanges {
 
     void add(int first, int last);
     void add(const RankRanges& others);
-    void remove(int first, int last);
-    void remove(const RankRanges& others);
+    void take_out(int rank);
     bool has(int rank) const;
     int count() const;
     bool empty() const { return count() == 0; }
@@ -52,7 +52,6 @@ struct RankGroup {
     void add(int rank, const std::string& name);
     void add(const RankRanges& others) { ranks.add(others); }
     void add(const RankGroup& others);
-    void remove(const RankRanges& others);
     bool empty() const { return ranks.empty(); }
     int count() const { return ranks.count(); }
     std::string text() const;  ///< "rank 1 on node07, rank 5 on node09 and 3 more (6-8)"

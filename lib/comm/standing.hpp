@@ -23,7 +23,7 @@ struct Standing {
 
     RankGroup silent;                  ///< their notes have stopped
     RankGroup unknown;                 ///< not connected, or behind one that is silent
-    std::vector<Activity> activities;  ///< of those that answer, by the lowest rank
+    std::vector<Activity> activities;  ///< of those that answer
     int at_others = 0;                 ///< ranks whose activities are not kept
 
     void add_activity(const std::string& text, const RankRanges& ranks);
