@@ -67,6 +67,8 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
         std::ranges::move(check_gpus(placements), std::back_inserter(findings));
     comm::together(session.control(), [&] {
         for (const auto& finding : findings) {
+            if (finding.fatal && session.is_one_of_many_alone())
+                throw comm::PeerError("another process says why", base::ExitCode::environment);
             if (finding.fatal) throw base::EnvironmentError(finding.sentence(), finding.settings);
             warnings.push_back(options::told(finding.sentence(), finding.settings));
         }

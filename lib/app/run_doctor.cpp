@@ -207,6 +207,7 @@ int examine(Session& session, const options::Options& options) {
     seen.facts = collect_context("none", seen.placements);
     look_closer(session, options, seen);
     if (!session.is_root()) return 0;
+    if (seen.exit_code() != 0 && session.is_one_of_many_alone()) return seen.exit_code();
     const auto found = what_is_here();
     for (const auto& thing : found) seen.facts.push_back(thing.fact());
     options.flag("json") ? print_text(doctor_json(seen)) : show(seen, found, options.flag("verbose"));

@@ -1,6 +1,7 @@
 #include "app/session.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -116,6 +117,12 @@ std::vector<host::Finding> Session::check_launch(const std::vector<host::Placeme
     if (connected) findings.insert(findings.begin(), *connected);
     if (const auto login = host::check_login_node()) findings.push_back(*login);
     return findings;
+}
+
+bool Session::is_one_of_many_alone() {
+    const auto launcher = comm::read_launcher();
+    return launcher.world_size.value_or(0) > control().world_size() && launcher.rank.value_or(0) > 0 &&
+           isatty(STDERR_FILENO) == 0;
 }
 
 void Session::watch(double seconds) {

@@ -29,6 +29,9 @@ class Session {
     std::vector<host::Placement> gather_placements(int threads);
     /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
     std::vector<host::Finding> check_launch(const std::vector<host::Placement>& placements, int expected);
+    /// Whether one of many processes that the launcher started and MPI did not connect says what is wrong for
+    /// all: this is not the first of them, and nobody looks at it on a terminal of its own.
+    bool is_one_of_many_alone();
 
     /// Ends the job where nothing moves for `seconds`, from here to its end; see Watchdog.
     void watch(double seconds);
