@@ -10,6 +10,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/mpirun.hpp"
 #include "base/one_line.hpp"
 #include "base/program_beside.hpp"
 #include "base/text.hpp"
@@ -70,7 +71,7 @@ std::vector<std::string> launch_of(const Campaign& campaign, const Job& job) {
     const std::string threads = std::to_string(job.threads);
     if (campaign.launcher == Launcher::slurm)
         return {"srun", "--ntasks=" + ranks, "--cpus-per-task=" + threads, "--kill-on-bad-exit=1"};
-    std::vector<std::string> words{RANKLAB_MPIRUN, "-n", ranks};
+    std::vector<std::string> words{base::mpirun(), "-n", ranks};
     const auto& more = campaign.mpirun.empty() ? bound_to(threads) : campaign.mpirun;
     words.insert(words.end(), more.begin(), more.end());
     return words;

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/mpirun.hpp"
+
 namespace ranklab::comm {
 namespace {
 
@@ -93,13 +95,13 @@ SlurmTasks read_slurm_tasks() {
 
 std::string own_launchers(const std::string& launcher) {
 #ifdef OPEN_MPI
-    const char *const pmi = "pmix", *const own = "mpirun";
+    const std::string pmi = "pmix";
 #else
-    const char *const pmi = "pmi2", *const own = "mpiexec";
+    const std::string pmi = "pmi2";
 #endif
-    const auto by_flux = std::string("flux run -o pmi=") + (pmi == std::string("pmix") ? "pmix" : "simple");
-    const auto by_slurm = std::string("srun --mpi=") + pmi;
-    return (launcher.starts_with("Flux") ? by_flux : by_slurm) + ", or its own " + own;
+    const auto by_flux = std::string("flux run -o pmi=") + (pmi == "pmix" ? "pmix" : "simple");
+    const auto by_slurm = "srun --mpi=" + pmi;
+    return (launcher.starts_with("Flux") ? by_flux : by_slurm) + ", or its own " + base::mpirun();
 }
 
 // A step without PMI is no trouble for MPICH: each process starts as one alone, and the launch guard compares

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "base/mpirun.hpp"
 #include "base/number_ranges.hpp"
 #include "base/text.hpp"
 #include "host/cpu_quota.hpp"
@@ -27,15 +28,16 @@ bool is_hydra(const std::string& launcher) {
     return launcher.starts_with("Hydra");
 }
 
-// What a launcher is told so that each rank has cores of its own ({} of them), or those near its GPU.
+// What a launcher is told so that each rank has cores of its own ({} of them), or those near its GPU. A "*"
+// is what this build's own launcher is called.
 struct BindingWords {
     const char* launcher;  // within its name (comm/launcher.hpp)
     const char* cores;
     const char* near_gpu;  // "" where none is known
 };
 constexpr BindingWords kBindingWords[] = {
-    {"Open MPI", "mpirun --map-by slot:PE={} --bind-to core", "mpirun --map-by numa --bind-to numa"},
-    {"Hydra", "mpiexec -bind-to core:{}", "mpiexec -bind-to numa"},
+    {"Open MPI", "* --map-by slot:PE={} --bind-to core", "* --map-by numa --bind-to numa"},
+    {"Hydra", "* -bind-to core:{}", "* -bind-to numa"},
     {"PALS", "mpiexec --cpu-bind depth --depth {}", "mpiexec --cpu-bind numa"},
     {"flux", "flux run --cores-per-task={}", "flux run --gpus-per-task=1 -o gpu-affinity=per-task"},
     {"jsrun", "jsrun --cpu_per_rs {0} --bind packed:{0}", ""},
@@ -50,10 +52,15 @@ const BindingWords* binding_words(const std::string& launcher) {
     return words == std::end(kBindingWords) ? nullptr : words;
 }
 
+std::string typed(std::string words) {
+    if (words.starts_with('*')) words.replace(0, 1, base::mpirun());
+    return words;
+}
+
 // How a rank comes to more cores; without a launcher the user gave it these.
 std::string more_cores(const std::string& launcher, int threads) {
     if (const auto* const words = binding_words(launcher))
-        return fmt::format("start with {}, or ", fmt::format(fmt::runtime(words->cores), threads));
+        return fmt::format("start with {}, or ", typed(fmt::format(fmt::runtime(words->cores), threads)));
     return launcher.empty() ? "" : "have the launcher bind each rank to more cores, or ";
 }
 
@@ -305,10 +312,10 @@ void check_libraries(const std::vector<Placement>& placements, const std::string
              other.rank, other.host,
              ranks.size() == 1 ? "" : fmt::format(" (and {} more that differ)", ranks.size() - 1),
              libraries_beyond(other, first), first.host, libraries_beyond(first, other)),
-         fmt::format(
-             "load the same modules on every node, and give all ranks one LD_LIBRARY_PATH (srun "
-             "--export=ALL, {})",
-             is_hydra(launcher) ? "mpiexec -genvlist LD_LIBRARY_PATH" : "mpirun -x LD_LIBRARY_PATH")});
+         fmt::format("load the same modules on every node, and give all ranks one LD_LIBRARY_PATH (srun "
+                     "--export=ALL{})",
+                     is_hydra(launcher) ? "; Hydra gives them that of the shell it is started from"
+                                        : ", mpirun -x LD_LIBRARY_PATH")});
 }
 
 // The CPUs near each GPU, and who has none of them: one sentence for all.
@@ -322,7 +329,7 @@ std::string nearer_gpu(const std::string& launcher, const Placement& p) {
     const auto cpus = base::compact_ranges(p.own_gpu.cpus);
     const auto* const words = binding_words(launcher);
     if (words != nullptr && *words->near_gpu != '\0')
-        return fmt::format("start with {}{}", words->near_gpu,
+        return fmt::format("start with {}{}", typed(words->near_gpu),
                            is_open_mpi(launcher)
                                ? fmt::format(", or give rank {} CPUs of {} by a rankfile", p.rank, cpus)
                                : "");

@@ -175,7 +175,7 @@ class DoctorTest(Case):
         result = cli.mpirun(2, cli.RANKLAB, "doctor", "--threads", "2", options=cli.LAUNCHER.bound, cwd=self.folder)
         self.assertCode(result, 0)
         warning = next(line for line in result.stdout.splitlines() if "the cpuset holds 1 core" in line)
-        self.assertIn("mpirun --map-by slot:PE=2 --bind-to core" if cli.LAUNCHER.is_open_mpi else "mpiexec -bind-to core:2", warning)
+        self.assertIn("mpirun --map-by slot:PE=2 --bind-to core" if cli.LAUNCHER.is_open_mpi else " -bind-to core:2", warning)
 
 
 class UnusableThreadsTest(Case):

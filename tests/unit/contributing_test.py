@@ -1,5 +1,6 @@
-"""The diffs in CONTRIBUTING.md still fit the sources: git applies each as it stands, without fuzz."""
+"""The diffs in CONTRIBUTING.md still fit the sources: git applies each as it stands, without fuzz. README lists the presets that there are."""
 
+import json
 import os
 import pathlib
 import re
@@ -30,6 +31,13 @@ class Diffs(unittest.TestCase):
             files = re.findall(r"^\+\+\+ (\S+)", diff, re.MULTILINE)
             self.assertEqual(len(files), 2)
             self.assertEqual(sum("results/vocabulary" in name for name in files), 1)
+
+
+class Presets(unittest.TestCase):
+    def test_readme_lists_them(self):
+        presets = json.loads((SOURCE / "CMakePresets.json").read_text())["configurePresets"]
+        (listed,) = re.findall(r"^Presets: `([a-z ]+)`", (SOURCE / "README.md").read_text(), re.MULTILINE)
+        self.assertEqual(sorted(listed.split()), sorted(one["name"] for one in presets if not one.get("hidden")))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "base/mpirun.hpp"
+
 namespace ranklab::comm {
 namespace {
 
@@ -90,11 +92,11 @@ TEST(Launcher, SlurmStepWithPmi) {
 // compares the world of MPI with these counts, and says how this build is started.
 TEST(Launcher, HowThisBuildIsStarted) {
 #ifdef OPEN_MPI
-    EXPECT_EQ(own_launchers(), "srun --mpi=pmix, or its own mpirun");
-    EXPECT_EQ(own_launchers("Flux's flux run"), "flux run -o pmi=pmix, or its own mpirun");
+    EXPECT_EQ(own_launchers(), "srun --mpi=pmix, or its own " + base::mpirun());
+    EXPECT_EQ(own_launchers("Flux's flux run"), "flux run -o pmi=pmix, or its own " + base::mpirun());
 #else
-    EXPECT_EQ(own_launchers(), "srun --mpi=pmi2, or its own mpiexec");
-    EXPECT_EQ(own_launchers("Flux's flux run"), "flux run -o pmi=simple, or its own mpiexec");
+    EXPECT_EQ(own_launchers(), "srun --mpi=pmi2, or its own " + base::mpirun());
+    EXPECT_EQ(own_launchers("Flux's flux run"), "flux run -o pmi=simple, or its own " + base::mpirun());
 #endif
 }
 

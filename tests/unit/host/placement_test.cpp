@@ -7,6 +7,7 @@
 
 #include <numeric>
 
+#include "base/mpirun.hpp"
 #include "base/pack.hpp"
 #include "host/facts.hpp"
 
@@ -337,8 +338,8 @@ TEST(Libraries, ThatAreTheSameAreNoFinding) {
 // What mends it is said in the words of the launcher that started the ranks.
 TEST(Placements, TheRemedyIsInTheLaunchersWords) {
     const std::map<std::string, std::string> words{
-        {"Open MPI's mpirun", "mpirun --map-by slot:PE=4 --bind-to core, or"},
-        {"Hydra's mpiexec", "mpiexec -bind-to core:4, or"},
+        {"Open MPI's mpirun", base::mpirun() + " --map-by slot:PE=4 --bind-to core, or"},
+        {"Hydra's mpiexec", base::mpirun() + " -bind-to core:4, or"},
         {"PALS's mpiexec", "mpiexec --cpu-bind depth --depth 4, or"},
         {"Flux's flux run", "flux run --cores-per-task=4, or"},
         {"JSM's jsrun", "jsrun --cpu_per_rs 4 --bind packed:4, or"},
@@ -356,7 +357,7 @@ TEST(Placements, TheRemedyIsInTheLaunchersWords) {
 TEST(Placements, UnboundRanksOfHydraAreToldToBind) {
     const std::vector<Placement> unbound{place(0, 0, 4, 4), place(1, 0, 4, 4)};
     EXPECT_THAT(check_placements(unbound, "Hydra's mpiexec").at(0).remedy,
-                HasSubstr("mpiexec -bind-to core:2"));
+                HasSubstr(base::mpirun() + " -bind-to core:2"));
     EXPECT_THAT(check_placements(unbound, "Open MPI's mpirun").at(0).remedy, Not(HasSubstr("bind-to")));
 }
 

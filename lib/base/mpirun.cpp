@@ -1,0 +1,9 @@
+#include "base/mpirun.hpp"
+
+namespace ranklab::base {
+
+std::string mpirun() {
+    return RANKLAB_MPIRUN;
+}
+
+}  // namespace ranklab::base
