@@ -8,6 +8,7 @@
 #include "app/start_up_parts.hpp"
 #include "base/error.hpp"
 #include "host/conditions.hpp"
+#include "host/finding.hpp"
 #include "host/placement.hpp"
 #include "results/run.hpp"
 

@@ -16,6 +16,7 @@
 #include "comm/gpu_claims.hpp"
 #include "comm/launcher.hpp"
 #include "comm/point_to_point.hpp"
+#include "host/launch_guard.hpp"
 
 namespace ranklab::app {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "comm/communicator.hpp"
 #include "host/conditions.hpp"
+#include "host/finding.hpp"
 #include "host/placement.hpp"
 
 namespace ranklab::app {

@@ -24,7 +24,9 @@
 #include "base/wrap.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
+#include "host/launch_counts.hpp"
 #include "host/process.hpp"
+#include "host/shared_limits.hpp"
 #include "report/model/text_table.hpp"
 #include "results/vocabulary/settings.hpp"
 

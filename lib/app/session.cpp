@@ -20,6 +20,9 @@
 #include "hdf5/file.hpp"
 #include "host/activity.hpp"
 #include "host/facts.hpp"
+#include "host/launch_counts.hpp"
+#include "host/launch_guard.hpp"
+#include "host/shared_limits.hpp"
 
 namespace ranklab::app {
 namespace {

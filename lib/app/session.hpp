@@ -10,6 +10,7 @@
 #include "base/pinned.hpp"
 #include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
+#include "host/finding.hpp"
 #include "host/placement.hpp"
 #include "host/start_up.hpp"
 

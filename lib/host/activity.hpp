@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "host/finding.hpp"
 #include "host/placement.hpp"
 
 namespace ranklab::host {

@@ -6,6 +6,7 @@
 
 #include "host/cpu_quota.hpp"
 #include "host/facts.hpp"
+#include "host/shared_limits.hpp"
 
 namespace ranklab::experiments {
 

@@ -8,7 +8,9 @@
 #include "app/context.hpp"
 #include "comm/exchange.hpp"
 #include "host/facts.hpp"
+#include "host/launch_guard.hpp"
 #include "host/placement.hpp"
+#include "host/shared_limits.hpp"
 #include "many_ranks.hpp"
 
 namespace ranklab::app {

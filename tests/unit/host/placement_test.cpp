@@ -10,6 +10,9 @@
 #include "base/mpirun.hpp"
 #include "base/pack.hpp"
 #include "host/facts.hpp"
+#include "host/launch_counts.hpp"
+#include "host/launch_guard.hpp"
+#include "host/shared_limits.hpp"
 
 namespace ranklab::host {
 namespace {
