@@ -32,7 +32,7 @@ std::string many_samples(KeptSamples kept, std::uint64_t ranks, std::uint64_t ro
     for (const auto& [less, words] :
          {Way{KeptSamples::ranks, "--keep-samples ranks stores a summary of each rank"},
           Way{KeptSamples::summary, "--keep-samples summary stores nothing of each rank"}})
-        if (const auto size = samples_bytes(less, ranks, rows); size < bytes / 2)
+        if (const auto size = samples_bytes(less, ranks, rows); size < bytes - bytes / 10)
             return text + fmt::format("; {} instead (about {}), and no number of the answer changes", words,
                                       size_text(size));
     return text + fmt::format("; only fewer {} make them less", what);
