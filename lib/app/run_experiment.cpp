@@ -13,6 +13,7 @@
 #include "app/crew.hpp"
 #include "app/job_start.hpp"
 #include "app/launch_checks.hpp"
+#include "app/many_samples.hpp"
 #include "app/mpi_program.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -53,33 +54,12 @@ void print_listings(const Experiment& experiment) {
     }
 }
 
-constexpr std::uint64_t kSeries = 10;  // about so many measurements have samples
-
-results::KeptSamples kept_samples(const Job& job) {
-    return results::kept_samples(job.options.text(results::kKeepSamples));
-}
-
-// Samples, summaries of ranks, and a margin for the rest.
+// Samples, and a margin for the rest.
 std::uint64_t expected_bytes(const Job& job, int world_size) {
-    const auto kept = kept_samples(job);
-    const auto ranks = static_cast<std::uint64_t>(world_size);
+    const auto kept = results::kept_samples(job.options.text(results::kKeepSamples));
     const std::uint64_t steps =
         job.options.has("steps") ? static_cast<std::uint64_t>(job.options.integer("steps")) : 10000;
-    const std::uint64_t values = steps * (kept == results::KeptSamples::all ? ranks : 1);
-    constexpr std::uint64_t kOfSummary = 128;
-    const std::uint64_t summaries = kept == results::KeptSamples::ranks ? ranks * kOfSummary : 0;
-    return kSeries * (values * sizeof(double) + summaries) + (1U << 18U);
-}
-
-// Rank 0 gathers them, and compresses what hardly gets smaller.
-void tell_of_many_samples(const Job& job, int ranks) {
-    constexpr std::uint64_t kMany = std::uint64_t{256} << 20U;
-    const auto bytes = expected_bytes(job, ranks);
-    if (!job.options.has("steps") || kept_samples(job) != results::KeptSamples::all || bytes < kMany) return;
-    base::log::warn(fmt::format(
-        "the samples of {} ranks and {} steps are about {}, which rank 0 gathers and stores at the end; "
-        "--keep-samples ranks stores a summary of each rank instead, and no number of the answer changes",
-        ranks, job.options.integer("steps"), base::human_bytes(static_cast<double>(bytes))));
+    return samples_bytes(kept, static_cast<std::uint64_t>(world_size), steps) + (1U << 18U);
 }
 
 // What earlier jobs could not store, since they were killed. A lock of another host may not reach here, so
@@ -100,7 +80,6 @@ void prepare_output(Job& job) {
             results::ResultFile(job.options.text("output"))
                 .prepare(expected_bytes(job, control.world_size()));
             tell_of_left_behind(job.options.text("output"));
-            tell_of_many_samples(job, control.world_size());
         }
     });
     job.session.start_up().done("settings and the results file");

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -130,7 +131,13 @@ void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& si
 }
 
 void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::formats::write_chrome_trace(runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
+    const auto left_out = report::formats::write_chrome_trace(
+        runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
+    for (std::size_t i = 0; i < std::min(left_out.size(), kListed); ++i)
+        base::log::warn(base::printable(left_out[i], 400));
+    if (left_out.size() > kListed)
+        base::log::warn(
+            fmt::format("{} more runs are not drawn, for such reasons", left_out.size() - kListed));
 }
 
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <string>
@@ -52,6 +53,27 @@ void reduce_to_all(Communicator& communicator, const BufferView& buffer, ReduceO
                   "MPI_Reduce");
     }
     communicator.broadcast(buffer, 0);
+}
+
+std::vector<std::string> texts_at(Communicator& communicator, const std::string& mine, int root) {
+    // Each behind its length, in as many bytes as the longest takes.
+    std::int64_t width = std::ssize(mine);
+    const std::int64_t length = width;
+    reduce_to_all(communicator, view(std::span(&width, 1)), ReduceOp::max);
+    std::vector<char> padded(sizeof length + static_cast<std::size_t>(width));
+    std::memcpy(padded.data(), &length, sizeof length);
+    std::ranges::copy(mine, padded.begin() + sizeof length);
+    const bool is_root = communicator.rank() == root;
+    const auto ranks = static_cast<std::size_t>(communicator.world_size());
+    std::vector<char> all(is_root ? padded.size() * ranks : 0);
+    gather(communicator, view(std::span(padded)), view(std::span(all)), root);
+    std::vector<std::string> texts;
+    for (std::size_t begin = 0; begin < all.size(); begin += padded.size()) {
+        std::int64_t size = 0;
+        std::memcpy(&size, all.data() + begin, sizeof size);
+        texts.emplace_back(all.data() + begin + sizeof size, static_cast<std::size_t>(size));
+    }
+    return texts;
 }
 
 bool is_same_everywhere(Communicator& communicator, const std::string& mine) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
 
@@ -14,6 +15,8 @@ namespace ranklab::comm {
 void gather(Communicator& communicator, const BufferView& mine, const BufferView& all, int root);
 /// The same on all ranks.
 void gather_to_all(Communicator& communicator, const BufferView& mine, const BufferView& all);
+/// Every rank's text, by rank, on `root`; empty elsewhere.
+std::vector<std::string> texts_at(Communicator& communicator, const std::string& mine, int root);
 /// In place; all ranks get the same.
 void reduce_to_all(Communicator& communicator, const BufferView& buffer, ReduceOp op);
 /// Whether all ranks have the same text, by 64 bits of it: one small reduction, however long it is.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/file_system.hpp"
 #include "comm/communicator.hpp"
@@ -29,8 +30,10 @@ struct CacheEvidence {
 /// Both together. What is not known of one is not known of both; where the file systems differ, the one that
 /// allows less is named (memory, then own_cache, network, other, disk).
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b);
-/// All ranks', on every rank: a collective.
-CacheEvidence merged_over_ranks(comm::Communicator& ranks, const CacheEvidence& mine);
+/// All ranks' of each read, on every rank: a collective, with as many reads on all ranks. Two reductions for
+/// all reads together, and a broadcast of each rank whose file system is named (mostly one rank).
+std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
+                                             const std::vector<CacheEvidence>& mine);
 
 enum class CacheState { cold, warm, mixed, memory, unknown };
 

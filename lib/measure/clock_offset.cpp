@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
@@ -45,15 +47,28 @@ void answer(comm::Communicator& control, int rounds) {
 
 }  // namespace
 
-std::vector<ClockOffset> clock_offsets(comm::Communicator& control, int rounds) {
-    const int ranks = control.world_size();
-    std::vector<ClockOffset> all(static_cast<std::size_t>(ranks));
-    all[0].at_s = clock_seconds();
-    for (int rank = 1; rank < ranks; ++rank) {
-        if (control.rank() == 0) all[static_cast<std::size_t>(rank)] = ask(control, rank, rounds);
-        if (control.rank() == rank) answer(control, rounds);
+std::vector<ClockOffset> clock_offsets(comm::Communicator& control, const std::vector<std::string>& hosts,
+                                       int rounds) {
+    std::unordered_map<std::string_view, std::size_t> numbers;
+    std::vector<std::size_t> host_of;  // by rank
+    std::vector<int> asked;            // by host: its first rank but rank 0, where it has another
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        const auto [place, fresh] = numbers.try_emplace(hosts[rank], asked.size());
+        host_of.push_back(place->second);
+        if (fresh) asked.push_back(static_cast<int>(rank));
+        if (asked[place->second] == 0) asked[place->second] = static_cast<int>(rank);
     }
-    control.broadcast(comm::view(std::as_writable_bytes(std::span(all))), 0);
+    std::vector<ClockOffset> seen(1 + asked.size());  // rank 0's own, then by host
+    seen[0].at_s = clock_seconds();
+    for (std::size_t host = 0; host < asked.size(); ++host) {
+        if (asked[host] == 0) continue;
+        if (control.rank() == 0) seen[1 + host] = ask(control, asked[host], rounds);
+        if (control.rank() == asked[host]) answer(control, rounds);
+    }
+    control.broadcast(comm::view(std::as_writable_bytes(std::span(seen))), 0);
+    std::vector<ClockOffset> all;
+    for (const auto host : host_of) all.push_back(seen[1 + host]);
+    all[0] = seen[0];
     return all;
 }
 

@@ -1,33 +1,10 @@
 #include "measure/gather.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include <span>
 
 #include "base/cast.hpp"
 
 namespace ranklab::measure {
-namespace {
-
-template <class Fold>
-std::vector<double> fold_rows(const RankSamples& samples, Fold fold) {
-    std::vector<double> folded;
-    folded.reserve(samples.rows());
-    for (std::size_t row = 0; row < samples.rows(); ++row) {
-        const auto begin = samples.values.begin() + row * samples.ranks;
-        folded.push_back(fold(begin, begin + static_cast<std::ptrdiff_t>(samples.ranks)));
-    }
-    return folded;
-}
-
-}  // namespace
-
-std::vector<double> RankSamples::max_over_ranks() const {
-    return fold_rows(*this, [](auto begin, auto end) { return *std::max_element(begin, end); });
-}
-
-std::vector<double> RankSamples::sum_over_ranks() const {
-    return fold_rows(*this, [](auto begin, auto end) { return std::accumulate(begin, end, 0.0); });
-}
 
 std::vector<double> RankSamples::mean_over_rows() const {
     std::vector<double> means(ranks, 0.0);
@@ -54,6 +31,16 @@ RankSamples gather_columns(comm::Communicator& control, const std::vector<double
         }
     }
     return samples;
+}
+
+std::vector<double> largest_of_ranks(comm::Communicator& control, std::vector<double> mine) {
+    control.allreduce(comm::view(std::span(mine)), comm::ReduceOp::max);
+    return mine;
+}
+
+std::vector<double> sums_of_ranks(comm::Communicator& control, std::vector<double> mine) {
+    control.allreduce(comm::view(std::span(mine)), comm::ReduceOp::sum);
+    return mine;
 }
 
 }  // namespace ranklab::measure

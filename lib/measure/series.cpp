@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/cast.hpp"
-
 namespace ranklab::measure {
 namespace {
 
@@ -53,19 +51,28 @@ RankSamples RankSeries::head(std::size_t first, std::size_t count) const {
     return samples;
 }
 
+RankSamples RankSeries::spread(std::size_t first, std::size_t count) const {
+    if (first + count >= rows_) return head(first, count);
+    RankSamples samples{ranks_, {}};
+    std::size_t taken = 0;
+    visit(first, [&](std::span<const double> piece, std::size_t row) {
+        const std::size_t end = row + piece.size() / ranks_;
+        for (; taken < count; ++taken) {
+            const std::size_t next = first + spread_row(taken, count, rows_ - first);
+            if (next >= end) return;
+            const auto values = piece.subspan((next - row) * ranks_, ranks_);
+            samples.values.insert(samples.values.end(), values.begin(), values.end());
+        }
+    });
+    return samples;
+}
+
 std::vector<double> RankSeries::sums_over_rows(std::size_t first) const {
     std::vector<double> sums(ranks_, 0.0);
     visit(first, [&](std::span<const double> piece, std::size_t) {
         for (std::size_t i = 0; i < piece.size(); ++i) sums[i % ranks_] += piece[i];
     });
     return sums;
-}
-
-std::vector<double> RankSeries::mean_over_rows(std::size_t first) const {
-    auto means = sums_over_rows(first);
-    if (here() && first < rows_)
-        for (double& mean : means) mean /= base::real(rows_ - first);
-    return means;
 }
 
 double RankSeries::sum(std::size_t first) const {

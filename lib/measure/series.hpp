@@ -12,6 +12,11 @@
 
 namespace ranklab::measure {
 
+/// Of `count` rows that are spread evenly over all `rows`, where the i-th lies; count <= rows.
+inline std::size_t spread_row(std::size_t i, std::size_t count, std::size_t rows) {
+    return (2 * i + 1) * rows / (2 * count);
+}
+
 /// rows x ranks of one quantity. Up to kMostHeldValues values every rank has them; of a longer series rank 0
 /// alone, the others have its shape.
 class RankSeries {
@@ -33,8 +38,9 @@ class RankSeries {
                const std::function<void(std::span<const double> piece, std::size_t row)>& take) const;
     /// Rows first .. first + count - 1, fewer where it ends.
     RankSamples head(std::size_t first, std::size_t count) const;
+    /// At most `count` rows from `first` on, spread evenly over all of them.
+    RankSamples spread(std::size_t first, std::size_t count) const;
     std::vector<double> sums_over_rows(std::size_t first) const;  ///< one per rank, from that row on
-    std::vector<double> mean_over_rows(std::size_t first) const;  ///< one per rank; 0 without rows
     double sum(std::size_t first) const;                          ///< of all values from that row on
 
   private:

@@ -7,9 +7,11 @@
 namespace ranklab::results {
 namespace {
 
-std::string kept_alone(const Run& run, const char* what) {
+// A run of one rank keeps that rank's samples whatever it keeps of ranks.
+std::string why_not(const Run& run, const char* what) {
+    if (run.hosts.size() == 1) return "";
     const auto way = options::ways_of({fmt::format("{} {}", kKeepSamples, run.setting(kKeepSamples))});
-    return fmt::format("this run kept {} alone ({})", what, way.front());
+    return fmt::format("{} ({})", what, way.front());
 }
 
 }  // namespace
@@ -26,9 +28,9 @@ KeptSamples kept_samples(const Run& run) {
 std::string why_no_rank_samples(const Run& run) {
     switch (kept_samples(run)) {
         case KeptSamples::ranks:
-            return kept_alone(run, "the ranks' summaries");
+            return why_not(run, "this run kept a summary of each rank and no samples of it");
         case KeptSamples::summary:
-            return kept_alone(run, "summaries");
+            return why_not(run, "this run kept nothing of each rank");
         case KeptSamples::all:
             break;
     }

@@ -21,8 +21,8 @@ inline constexpr const char* kRankSummaries = "rank_summaries";
 KeptSamples kept_samples(std::string_view value);
 KeptSamples kept_samples(const Run& run);
 
-/// Why a rank's samples are not known: "this run kept summaries alone (--keep-samples summary)"; "" where
-/// they are stored.
+/// Why a rank's samples are not known: "this run kept nothing of each rank (--keep-samples summary)"; ""
+/// where they are stored: of one rank always.
 std::string why_no_rank_samples(const Run& run);
 /// The same of each rank's summary.
 std::string why_no_rank_summaries(const Run& run);

@@ -15,7 +15,7 @@ from ranklab_cli import Case, needs_train, ranklab
 WIDE_RUN = pathlib.Path(os.environ.get("RANKLAB_BIN", cli.BIN)).parent / "tests" / "wide_run"
 SCREEN = 40  # lines
 KEPT = ("all", "ranks", "summary")
-NOT_KNOWN = "not known: this run kept summaries alone (--keep-samples summary)"
+NOT_KNOWN = "not known: this run kept nothing of each rank (--keep-samples summary)"
 
 
 def flat(text):
@@ -97,7 +97,8 @@ class SixteenRanksTest(Case):
             self.assertCode(ranklab(*words, "--keep-samples", kept, ranks=2, cwd=self.folder), 0)
             with h5py.File(self.folder / "r.h5") as file:
                 tables[kept] = set(list(file["runs"].values())[-1]["tables"])
-        self.assertEqual(tables["all"] - tables["summary"], {"clocks"})
+        self.assertEqual(tables["all"] - tables["summary"], {"clocks", "job_use"})
+        self.assertEqual(tables["summary"] - tables["all"], {"host_use"})
         self.assertEqual(tables["all"], tables["ranks"])
 
 
@@ -120,8 +121,13 @@ class KeepSamplesTest(SharedCase):
         self.assertEqual(memory, {"all": 3, "ranks": 3, "summary": 1})
         tables = {kept: set(self.stored(kept)["tables"]) for kept in KEPT}
         self.assertEqual(tables["ranks"] - tables["all"], {"rank_summaries"})
-        self.assertEqual(tables["all"] - tables["summary"], {"io_ranks", "chunks"})
-        self.assertEqual(len(self.stored("summary")["tables/job_use"]), 1, "one host")
+        self.assertEqual(tables["all"] - tables["summary"], {"io_ranks", "chunks", "job_use"})
+        self.assertEqual(tables["summary"] - tables["all"], {"host_use"})
+        (host,) = self.stored("summary")["tables/host_use"][:]
+        self.assertEqual((host["ranks"], host["host_cpus"] > 0), (b"0-2", True))
+        largest = self.stored("summary")["samples/peak_rss_bytes"][0]
+        self.assertGreater(host["peak_rss_bytes_sum"], largest)
+        self.assertLess(host["peak_rss_bytes_sum"], 4 * largest)
 
     def test_the_numbers_are_of_the_same_maxima(self):
         for kept in KEPT:
@@ -146,13 +152,28 @@ class KeepSamplesTest(SharedCase):
                 self.assertEqual(NOT_KNOWN in text, kept == "summary")
                 self.assertIn("by mpi-scatter; 3 rank(s)", text)
                 page = self.page(kept)
-                self.assertEqual("Not known of each rank: this run kept summaries alone (--keep-samples summary)." in page, kept == "summary")
+                self.assertEqual("Not known of each rank: this run kept nothing of each rank (--keep-samples summary)." in page, kept == "summary")
                 self.assertEqual("fig-ranks-" in page, True)
                 trace = report(f"{kept}.h5", "--format", "chrome-trace", cwd=self.shared)
                 if kept == "all":
                     self.assertCode(trace, 0)
                 else:
                     self.assertSays(trace, 2, "are not known: this run kept ")
+
+    def test_a_trace_of_several_names_those_that_it_leaves_out(self):
+        for kept in KEPT:
+            self.assertCode(ranklab("results", "merge", "joined.h5", f"{kept}.h5", cwd=self.shared), 0)
+        trace = report("joined.h5", "--where", "command=io", "--format", "chrome-trace", "--output", "trace.json", cwd=self.shared)
+        self.assertCode(trace, 0)
+        said = re.findall(r"run \S+ is not drawn: this run kept .*?\(--keep-samples (\w+)\)", flat(trace.stderr))
+        self.assertEqual(sorted(said), ["ranks", "summary"], trace.stderr)
+
+    def test_one_rank_is_known_whatever_is_kept(self):
+        for kept in KEPT[1:]:
+            with self.subTest(kept=kept):
+                self.made("io", "--files", 3, "--size", 4, "-i", 3, "--directory", "o", "--output", f"one-{kept}.h5", "--strategy", "binary", "--keep-samples", kept)
+                self.assertNotIn("not known", report(f"one-{kept}.h5", cwd=self.shared).stdout)
+                self.assertCode(report(f"one-{kept}.h5", "--format", "chrome-trace", cwd=self.shared), 0)
 
     def page(self, kept):
         self.assertCode(report(f"{kept}.h5", "--format", "html", "--output", f"{kept}.html", cwd=self.shared), 0)

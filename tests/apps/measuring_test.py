@@ -130,8 +130,26 @@ class Training(Measuring):
             self.assertNotIn("order", run["tables"])
 
 
+    @needs_train
+    def test_epochs_whose_samples_become_large_are_told(self):
+        result, _ = self.one("--epochs", 3000000, "--time-limit", 0.3, code=6)
+        self.assertIn("the samples of 1 rank and 48000000 steps are about 3.6 GiB, which rank 0 stores at the end; only fewer steps make them less",
+                      " ".join(result.stderr.split()))
+
+
 class Files(Measuring):
     command = ("io", "-n", 3, "-s", 10, "--directory", "o")
+
+    def test_repetitions_whose_samples_become_large_are_told(self):
+        words = ("--strategy", "binary", "--ceilings", "off", "--time-limit", 0.3)
+        for ranks, says in ((1, "only fewer repetitions make them less"), (2, "--keep-samples ranks stores a summary of each rank instead (about 305.2 MiB)")):
+            with self.subTest(ranks=ranks):
+                result, _ = self.one(*words, "-i", 4000000, code=6, ranks=ranks)
+                said = " ".join(result.stderr.split())
+                self.assertIn(f"the samples of {ranks} rank{'s' if ranks > 1 else ''} and 4000000 repetitions are about ", said)
+                self.assertIn(says, said)
+        result, _ = self.one(*words, "-i", 3000000, code=6)
+        self.assertNotIn("the samples of", result.stderr)
 
     def test_a_target_that_is_reached_at_once(self):
         result, run = self.one("--strategy", "binary", "-i", 6, "--target-ci", ALWAYS)

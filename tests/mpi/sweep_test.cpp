@@ -151,10 +151,28 @@ TEST(Sweep, AModelsBucketsAreReducedInOrder) {
 }
 
 TEST(ClockOffset, OfOneHostIsWithinItsError) {
-    const auto clocks = measure::clock_offsets(world());
-    ASSERT_EQ(clocks.size(), static_cast<std::size_t>(world().world_size()));
+    const auto ranks = static_cast<std::size_t>(world().world_size());
+    const auto clocks = measure::clock_offsets(world(), std::vector<std::string>(ranks, "a"));
+    ASSERT_EQ(clocks.size(), ranks);
     for (const auto& clock : clocks) EXPECT_LE(std::abs(clock.offset_s), clock.error_s + 1e-9);
+    EXPECT_EQ(clocks.front().error_s, 0);
+    for (std::size_t rank = 2; rank < ranks; ++rank)
+        EXPECT_EQ(clocks[rank].at_s, clocks[1].at_s) << "one rank is asked for all of its host";
     EXPECT_GT(measure::clock_resolution(), 0);
+}
+
+TEST(ClockOffset, OneRankOfEachHostIsAsked) {
+    const auto ranks = static_cast<std::size_t>(world().world_size());
+    std::vector<std::string> hosts(ranks, "b");
+    hosts.front() = "a";
+    auto clocks = measure::clock_offsets(world(), hosts);
+    for (std::size_t rank = 1; rank < ranks; ++rank) {
+        EXPECT_GT(clocks[rank].error_s, 0);
+        EXPECT_EQ(clocks[rank].at_s, clocks[1].at_s);
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank) hosts[rank] = std::to_string(rank);
+    clocks = measure::clock_offsets(world(), hosts);
+    for (std::size_t rank = 2; rank < ranks; ++rank) EXPECT_GT(clocks[rank].at_s, clocks[rank - 1].at_s);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "experiments/collectives/clocks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "comm/exchange.hpp"
 
@@ -12,16 +13,17 @@ constexpr double kDrift = 50e-6;  // of quartz clocks that nobody steers: twice 
 
 }  // namespace
 
-JobClocks::JobClocks(comm::Communicator& control, bool several_hosts)
+JobClocks::JobClocks(comm::Communicator& control, std::vector<std::string> hosts)
     : control_(control),
-      several_hosts_(several_hosts),
-      first_(measure::clock_offsets(control)),
+      hosts_(std::move(hosts)),
+      several_hosts_(std::ranges::any_of(hosts_, [this](const auto& host) { return host != hosts_[0]; })),
+      first_(measure::clock_offsets(control, hosts_)),
       now_(first_) {}
 
 void JobClocks::refresh() {
     if (!several_hosts_) return;
     if (comm::from_root(control_, measure::clock_seconds() - now_[0].at_s > kOld))
-        now_ = measure::clock_offsets(control_);
+        now_ = measure::clock_offsets(control_, hosts_);
 }
 
 double JobClocks::error_s() const {

@@ -1,6 +1,7 @@
 // The ranks' clocks while a sweep lasts: those of several hosts drift apart.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "measure/clock_offset.hpp"
@@ -9,13 +10,13 @@ namespace ranklab::experiments {
 
 class JobClocks {
   public:
-    /// Looks at them. Collective.
-    JobClocks(comm::Communicator& control, bool several_hosts);
+    /// Looks at them. `hosts`: each rank's, by name. Collective.
+    JobClocks(comm::Communicator& control, std::vector<std::string> hosts);
 
     /// Looks again where the last look is some seconds old and there are several hosts. Collective.
     void refresh();
     /// Looks once more, at the end. Collective.
-    void finish() { last_ = measure::clock_offsets(control_); }
+    void finish() { last_ = measure::clock_offsets(control_, hosts_); }
 
     /// This rank's clock minus rank 0's.
     double mine() const { return now_[static_cast<std::size_t>(control_.rank())].offset_s; }
@@ -28,6 +29,7 @@ class JobClocks {
 
   private:
     comm::Communicator& control_;
+    std::vector<std::string> hosts_;
     bool several_hosts_;
     std::vector<measure::ClockOffset> first_, now_, last_;
 };

@@ -10,15 +10,15 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "base/element.hpp"
 #include "base/error.hpp"
+#include "base/nccl_tests_word.hpp"
 #include "base/numbers.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "host/facts.hpp"
 #include "results/places.hpp"
-#include "stats/summary.hpp"
+#include "stats/mean.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -31,11 +31,6 @@ constexpr const char* kSetting = "json-file";
 // NaN becomes null.
 ordered_json number(double value) {
     return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-}
-
-std::string type_word(const std::string& type) {
-    const auto element = base::element_named(type);
-    return element ? std::string(base::nccl_tests_word(*element)) : type;
 }
 
 // Cells of the table messages, of one row.
@@ -84,7 +79,7 @@ ordered_json per_iteration(const Row& row) {
 ordered_json element_of(const Row& row) {
     return {{"size", row.whole("bytes")},
             {"count", row.whole("elements")},
-            {"type", type_word(row.text("dtype"))},
+            {"type", base::nccl_tests_word(row.text("dtype"))},
             {"redop", row.text("redop")},
             {"root", row.whole("root")},
             {"experiment_name", row.text("op")},
@@ -121,7 +116,7 @@ ordered_json results_of_buckets(const Table& table) {
         const Row row(table, i);
         all.push_back({{"size", row.whole("bytes")},
                        {"count", row.whole("elements")},
-                       {"type", type_word(row.text("dtype"))},
+                       {"type", base::nccl_tests_word(row.text("dtype"))},
                        {"redop", "sum"},
                        {"root", -1},
                        {"experiment_name", fmt::format("bucket {}", i)},
@@ -163,19 +158,6 @@ ordered_json devices_of(const std::vector<std::string>& ranks) {
     return all;
 }
 
-// Over all rows that have one, as nccl-tests' footer.
-double average_bus_bandwidth(const Table* messages) {
-    double sum = 0;
-    double rows = 0;
-    if (messages == nullptr) return stats::kNone;
-    for (const double rate : *messages->find<double>("busbw_GBps")) {
-        if (!std::isfinite(rate)) continue;
-        sum += rate;
-        ++rows;
-    }
-    return rows > 0 ? sum / rows : stats::kNone;
-}
-
 // What is there already is replaced only where it may be JSON: no other file is lost by a slip of the
 // keyboard.
 std::filesystem::path checked_place(const options::Options& options) {
@@ -205,6 +187,7 @@ std::string nccl_tests_json(const results::Run& run, const options::Options& opt
                             const std::vector<std::string>& ranks, const std::string& started) {
     const Table* messages = run.find_table("messages");
     const Table* buckets = run.find_table("buckets");
+    const Table* rated = messages != nullptr ? messages : buckets;
     const double wrong = run.median("wrong_elements");
     ordered_json json{
         {"version", 3},
@@ -219,7 +202,8 @@ std::string nccl_tests_json(const results::Run& run, const options::Options& opt
          {{"count", number(wrong)},
           {"okay", std::isnan(wrong) ? ordered_json(nullptr) : ordered_json(wrong == 0)}}},
         {"average_bus_bandwidth",
-         {{"bandwidth", number(average_bus_bandwidth(messages != nullptr ? messages : buckets))}}},
+         {{"bandwidth", number(rated != nullptr ? stats::mean_of_finite(*rated->find<double>("busbw_GBps"))
+                                                : stats::kNone)}}},
         {"end_time", now()}};
     return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

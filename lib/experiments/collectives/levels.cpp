@@ -1,6 +1,8 @@
 #include "experiments/collectives/levels.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "comm/exchange.hpp"
@@ -8,31 +10,6 @@
 
 namespace ranklab::experiments {
 namespace {
-
-// Where this rank is among the ranks of all hosts.
-struct HostPlace {
-    int hosts = 0;
-    int most_ranks = 0;  ///< on one host
-    int host = 0;        ///< its first rank
-    int ranks_here = 0;
-    bool is_first_here = false;
-};
-
-HostPlace place_of(comm::Communicator& control) {
-    const auto names = comm::gather_texts(control, host::host_name());
-    HostPlace place;
-    for (std::size_t rank = 0; rank < names.size(); ++rank) {
-        const auto first = std::ranges::find(names, names[rank]) - names.begin();
-        const auto ranks = static_cast<int>(std::ranges::count(names, names[rank]));
-        if (static_cast<std::size_t>(first) == rank) ++place.hosts;
-        place.most_ranks = std::max(place.most_ranks, ranks);
-        if (static_cast<int>(rank) != control.rank()) continue;
-        place.host = static_cast<int>(first);
-        place.ranks_here = ranks;
-        place.is_first_here = static_cast<std::size_t>(first) == rank;
-    }
-    return place;
-}
 
 Level part_of(comm::Communicator& data, comm::Communicator& control, std::string name, int color,
               bool active) {
@@ -53,20 +30,35 @@ Level part_of(comm::Communicator& data, comm::Communicator& control, std::string
 }  // namespace
 
 HostsOfJob hosts_of_job(comm::Communicator& control) {
-    const HostPlace place = place_of(control);
-    return {place.hosts, place.most_ranks};
+    HostsOfJob hosts;
+    hosts.by_rank = comm::gather_texts(control, host::host_name());
+    struct Host {
+        int first, ranks;
+    };
+    std::unordered_map<std::string_view, Host> of;
+    for (std::size_t rank = 0; rank < hosts.by_rank.size(); ++rank)
+        ++of.try_emplace(hosts.by_rank[rank], Host{static_cast<int>(rank), 0}).first->second.ranks;
+    for (const auto& name : hosts.by_rank) {
+        const Host& host = of.at(name);
+        hosts.first_of.push_back(host.first);
+        hosts.ranks_of.push_back(host.ranks);
+    }
+    hosts.count = static_cast<int>(of.size());
+    hosts.most_ranks = std::ranges::max(hosts.ranks_of);
+    return hosts;
 }
 
-std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, bool all) {
+std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, const HostsOfJob& hosts,
+                               bool all) {
     std::vector<Level> levels;
     levels.push_back(
         {.name = "job", .ranks = control.world_size(), .active = true, .data = &data, .control = &control});
-    const HostPlace place = place_of(control);
-    if (!all || place.hosts < 2) return levels;
-    if (place.most_ranks > 1)
-        levels.push_back(part_of(data, control, "host", place.host, place.ranks_here == place.most_ranks));
-    if (place.most_ranks > 1)
-        levels.push_back(part_of(data, control, "hosts", place.is_first_here ? 0 : 1, place.is_first_here));
+    if (!all || !hosts.has_levels()) return levels;
+    const auto me = static_cast<std::size_t>(control.rank());
+    const bool is_first_here = hosts.first_of[me] == control.rank();
+    levels.push_back(
+        part_of(data, control, "host", hosts.first_of[me], hosts.ranks_of[me] == hosts.most_ranks));
+    levels.push_back(part_of(data, control, "hosts", is_first_here ? 0 : 1, is_first_here));
     return levels;
 }
 

@@ -19,6 +19,8 @@ struct Level {
 };
 
 struct HostsOfJob {
+    std::vector<std::string> by_rank;     ///< its host's name
+    std::vector<int> first_of, ranks_of;  ///< by rank: the first rank of its host, and how many are there
     int count = 0;
     int most_ranks = 0;  ///< on one of them
     bool has_levels() const { return count > 1 && most_ranks > 1; }
@@ -28,6 +30,7 @@ HostsOfJob hosts_of_job(comm::Communicator& control);
 
 /// The job and, where `all` are wanted, its parts that have at least two ranks. Hosts with fewer ranks than
 /// others do not take part in the level host. Collective.
-std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, bool all);
+std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, const HostsOfJob& hosts,
+                               bool all);
 
 }  // namespace ranklab::experiments

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "host/facts.hpp"
+#include "experiments/collectives/levels.hpp"
 #include "host/free_memory.hpp"
 #include "options/byte_size.hpp"
 
@@ -176,7 +176,7 @@ void check_memory(std::uint64_t each, comm::Communicator& control) {
         int ranks = 0;
         std::int64_t free = -1;
     };
-    const auto hosts = comm::gather_texts(control, host::host_name());
+    const auto hosts = hosts_of_job(control).by_rank;
     const auto needs = comm::gather_values(control, each);
     const auto free = comm::gather_values(control, host::free_memory().value_or(-1));
     std::map<std::string, Need> of;

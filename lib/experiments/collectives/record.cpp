@@ -7,14 +7,12 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "comm/exchange.hpp"
 #include "experiments/collectives/tables.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/rank_keeper.hpp"
 #include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/verdicts.hpp"
-#include "host/facts.hpp"
 #include "host/process.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -186,11 +184,10 @@ void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOption
             run.warnings.push_back(fmt::format("NOT VERIFIED: {} ({})", verdict.check, verdict.detail));
 }
 
-void add_late_rank(results::Run& run, const Sweep& sweep, comm::Communicator& control) {
-    const auto hosts = comm::gather_texts(control, host::host_name());
+void add_late_rank(results::Run& run, const Sweep& sweep) {
     const LateRank late = sweep.arrivals().verdict();
     if (late.rank < 0) return;
-    const std::string& host = hosts[static_cast<std::size_t>(late.rank)];
+    const std::string& host = sweep.hosts().by_rank[static_cast<std::size_t>(late.rank)];
     const std::string who = fmt::format("rank {} on {} {}", late.rank, host, late.how);
     run.warnings.push_back(who + (late.always ? ": the times contain the others' wait for it, and are not "
                                                 "the network's"
@@ -238,7 +235,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     run.measurements.push_back(
         keeper.of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes())));
     add_facts(run, sweep, options, library);
-    add_late_rank(run, sweep, control);
+    add_late_rank(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(
             "one rank talks to nobody: the times are those of calls and copies, and latency and bandwidth "

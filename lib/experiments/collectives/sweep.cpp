@@ -66,8 +66,8 @@ Sweep::Sweep(const CollectivesOptions& options, const comm::BackendEntry& backen
       control_(control),
       ends_(std::move(ends)),
       hosts_(hosts_of_job(control)),
-      levels_(make_levels(data, control, wants_levels(options, hosts_))),
-      clocks_(control, hosts_.count > 1),
+      levels_(make_levels(data, control, hosts_, wants_levels(options, hosts_))),
+      clocks_(control, hosts_.by_rank),
       arrivals_(static_cast<std::size_t>(control.world_size())),
       checker_(options, control),
       buffers_(options.buffers, options.memory),
@@ -332,8 +332,9 @@ bool Sweep::time_started_form(const Visit& visit, const Made& made, Level& level
                                    {&StartedRow::init, &StartedTimes::init},
                                    {&StartedRow::test, &StartedTimes::test},
                                    {&StartedRow::wait, &StartedTimes::wait}}) {
-        const auto all = gathered(times.*from, rows, level.active);
-        for (const double seconds : all.max_over_ranks()) (row.*to).push_back(kMicro * seconds);
+        const std::vector<double> none(rows, -HUGE_VAL);
+        for (const double seconds : measure::largest_of_ranks(control_, level.active ? times.*from : none))
+            (row.*to).push_back(kMicro * seconds);
     }
     const auto& message = rows_[visit.row].message;
     if (message.operation != comm::Operation::barrier)

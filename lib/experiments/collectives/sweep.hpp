@@ -73,6 +73,7 @@ class Sweep {
     const std::vector<StartedRow>& started() const { return started_; }
     const std::optional<BucketRows>& buckets() const { return buckets_; }
     const Arrivals& arrivals() const { return arrivals_; }
+    const HostsOfJob& hosts() const { return hosts_; }
     const JobClocks& clocks() const { return clocks_; }
 
   private:

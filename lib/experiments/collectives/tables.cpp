@@ -10,9 +10,7 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
-#include "comm/exchange.hpp"
 #include "experiments/collectives/guidelines.hpp"
-#include "host/facts.hpp"
 #include "results/rows.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/interval.hpp"
@@ -276,8 +274,8 @@ double drift_ppm(const measure::ClockOffset& begin, const measure::ClockOffset& 
     return apart < kLongEnough || !is_seen ? stats::kNone : 1e6 * change / apart;
 }
 
-results::Table clocks_table(const Sweep& sweep, comm::Communicator& control) {
-    const auto hosts = comm::gather_texts(control, host::host_name());
+results::Table clocks_table(const Sweep& sweep) {
+    const auto& hosts = sweep.hosts().by_rank;
     Rows table("clocks");
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
         const auto& clock = sweep.clocks().first()[rank];
@@ -293,7 +291,6 @@ results::Table clocks_table(const Sweep& sweep, comm::Communicator& control) {
 
 void add_collectives_tables(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
                             const std::string& library, comm::Communicator& control) {
-    const auto clocks = clocks_table(sweep, control);
     const Summaries times(run);
     if (!sweep.rows().empty()) {
         run.tables.push_back(messages_table(times, sweep));
@@ -303,7 +300,7 @@ void add_collectives_tables(results::Run& run, const Sweep& sweep, const Collect
     if (!sweep.started().empty()) run.tables.push_back(nonblocking_table(sweep, options));
     if (sweep.buckets())
         run.tables.push_back(buckets_table(times, *sweep.buckets(), *options.model, control.world_size()));
-    if (control.world_size() > 1) run.tables.push_back(clocks);
+    if (sweep.hosts().by_rank.size() > 1) run.tables.push_back(clocks_table(sweep));
 }
 
 }  // namespace ranklab::experiments

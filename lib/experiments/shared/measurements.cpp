@@ -1,10 +1,26 @@
 #include "experiments/shared/measurements.hpp"
 
+#include <algorithm>
+
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 
 using measure::RankSamples;
+
+namespace {
+
+// For samples that are kept: what is wanted of them alone is reduced over ranks, and never gathered
+// (measure::largest_of_ranks).
+std::vector<double> largest_of_rows(const RankSamples& samples) {
+    std::vector<double> largest;
+    for (auto row = samples.values.begin(); row != samples.values.end();
+         row += static_cast<std::ptrdiff_t>(samples.ranks))
+        largest.push_back(*std::max_element(row, row + static_cast<std::ptrdiff_t>(samples.ranks)));
+    return largest;
+}
+
+}  // namespace
 
 results::Measurement measurement_of(std::string_view name, const std::string& axis,
                                     const std::string& reduction, std::size_t columns) {
@@ -25,7 +41,7 @@ results::Measurement by_rank(std::string_view name, const std::string& axis, con
     auto m = measurement_of(name, axis, "max", all.ranks);
     m.samples = counted.values;
     m.warmup = all.rows_from(0, warmup).values;
-    m.summary = stats::summarise(counted.max_over_ranks());
+    m.summary = stats::summarise(largest_of_rows(counted));
     return m;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "base/cast.hpp"
 #include "experiments/shared/series_measurements.hpp"
@@ -79,15 +80,13 @@ bool RankKeeper::counts() const {
 std::vector<double> RankKeeper::largest(const std::vector<double>& mine) const {
     std::vector<double> all = mine;
     if (!counts()) std::ranges::fill(all, -HUGE_VAL);
-    control_.allreduce(comm::view(std::span(all)), comm::ReduceOp::max);
-    return all;
+    return measure::largest_of_ranks(control_, std::move(all));
 }
 
 std::vector<double> RankKeeper::sums(const std::vector<double>& mine) const {
     std::vector<double> all = mine;
     if (!counts()) std::ranges::fill(all, 0);
-    control_.allreduce(comm::view(std::span(all)), comm::ReduceOp::sum);
-    return all;
+    return measure::sums_of_ranks(control_, std::move(all));
 }
 
 std::vector<double> RankKeeper::means(const std::vector<double>& mine, std::size_t first) const {

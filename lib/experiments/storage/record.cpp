@@ -124,8 +124,7 @@ Comparison compared(const StorageRecord& record, const StorageOptions& options, 
         if (all.readers.find(words) == std::string::npos)
             all.readers += (all.readers.empty() ? "" : ", and ") + words;
     }
-    const auto sums =
-        measure::gather_columns(control, {records, all.wrong, all.wrong_records}).sum_over_ranks();
+    const auto sums = measure::sums_of_ranks(control, {records, all.wrong, all.wrong_records});
     all.elements = sums[0] * static_cast<double>(options.job.values_per_record());
     all.wrong = sums[1];
     all.wrong_records = sums[2];

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
@@ -118,11 +119,18 @@ double resident_percent(const io::CacheEvidence& seen) {
 
 results::Table reads_table(const StorageRecord& record, const StorageOptions& options,
                            const std::vector<io::CacheEvidence>& caches, comm::Communicator& control) {
+    std::vector<double> seconds, bytes;
+    for (const auto& read : record.reads) {
+        seconds.push_back(read.trial.seconds());
+        bytes.push_back(read.trial.bytes);
+    }
+    seconds = measure::largest_of_ranks(control, std::move(seconds));
+    bytes = measure::sums_of_ranks(control, std::move(bytes));
     results::Rows table("io_reads");
     for (std::size_t i = 0; i < record.reads.size(); ++i) {
         const ReadPass& read = record.reads[i];
-        const double slowest = comm::reduced(control, read.trial.seconds(), comm::ReduceOp::max);
-        const double mib = comm::reduced(control, read.trial.bytes, comm::ReduceOp::sum) / kMiB;
+        const double slowest = seconds[i];
+        const double mib = bytes[i] / kMiB;
         const io::CacheEvidence& seen = caches[i];
         table.add({std::int64_t{read.repetition}, read.kind, order_of(read.who), slowest, mib,
                    slowest > 0 ? mib / slowest : stats::kNone, resident_percent(seen),
@@ -140,7 +148,7 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, co
     const auto fastest = [&](double WriteTrial::*seconds) {
         std::vector<double> mine;
         for (std::size_t i = warmup; i < record.writes.size(); ++i) mine.push_back(record.writes[i].*seconds);
-        const auto slowest = measure::gather_columns(control, mine).max_over_ranks();
+        const auto slowest = measure::largest_of_ranks(control, mine);
         return *std::min_element(slowest.begin(), slowest.end());
     };
     return {.records = static_cast<double>(options.job.files),
@@ -156,12 +164,12 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, co
 // A reading that should have been cold and cannot be shown to be is no measurement.
 void add_reads(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                comm::Communicator& control) {
-    std::vector<io::CacheEvidence> caches;
+    std::vector<io::CacheEvidence> mine;
+    for (const auto& read : record.reads) mine.push_back(read.trial.cache);
+    const auto caches = io::merged_over_ranks(control, mine);
     io::CacheEvidence of_rate;  // the passes that the rate is of
-    for (const auto& read : record.reads) {
-        caches.push_back(io::merged_over_ranks(control, read.trial.cache));
-        if (read.kind == kRatedPass) of_rate = io::merged(of_rate, caches.back());
-    }
+    for (std::size_t i = 0; i < caches.size(); ++i)
+        if (record.reads[i].kind == kRatedPass) of_rate = io::merged(of_rate, caches[i]);
     if (of_rate.requested > 0) run.context.push_back({"storage", "cache", io::label_with_share(of_rate)});
     run.tables.push_back(reads_table(record, options, caches, control));
     for (std::size_t i = 0; options.flag("cold") && i < caches.size(); ++i) {

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/log.hpp"
+#include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
 
@@ -101,11 +102,12 @@ bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model, tra
     Checkpoint checkpoint;
     checkpoint.completed_steps = completed_steps;
     checkpoint.settings = settings_;
-    for (const auto& state : states_)
-        put_rank_state(checkpoint, state.name, comm::gather_texts(control_, state.save()));
-    if (control_.rank() == 0) {
-        write(checkpoint, model, optimizer);
+    const bool writes = control_.rank() == 0;
+    for (const auto& state : states_) {
+        const auto all = comm::texts_at(control_, state.save(), 0);
+        if (writes) put_rank_state(checkpoint, state.name, all);
     }
+    if (writes) write(checkpoint, model, optimizer);
     // The others wait here, not in the next step, whose time is measured.
     std::int32_t code = failure_code_;
     control_.broadcast(comm::view(std::span(&code, 1)), 0);

@@ -10,7 +10,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/overlap.hpp"
-#include "measure/spool.hpp"
+#include "measure/series.hpp"
 #include "results/rows.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/distributions.hpp"
@@ -27,8 +27,8 @@ constexpr double kNoticeableWait = 0.05;
 // And when luck would hardly make it so: of ranks that are alike, some rank would come last so often in one
 // of a thousand runs. Steps in a row are not independent, so a few of them never say it, however many ranks.
 constexpr double kByLuck = 0.001;
-constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
-constexpr std::size_t kFewestKept = 16;  // steps whose stamps are looked at, however many ranks there are
+constexpr std::size_t kFewestSteps = 6;    // fewer have no 95 % interval of a median
+constexpr std::size_t kFewestLooked = 16;  // steps whose stamps are looked at, however many ranks there are
 
 double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
@@ -60,14 +60,10 @@ double median(const std::vector<double>& values) {
     return stats::quantile(values, 0.5);
 }
 
-std::vector<double> packed(std::span<const StepReductions> steps) {
-    std::vector<double> values;
-    for (const auto& step : steps) {
-        values.insert(values.end(), {step.backward_begin, step.backward_end});
-        for (const auto& times : step.reductions)
-            values.insert(values.end(), {times.ready, times.start, times.moving, times.end});
-    }
-    return values;
+void pack(std::vector<double>& values, const StepReductions& step) {
+    values.insert(values.end(), {step.backward_begin, step.backward_end});
+    for (const auto& times : step.reductions)
+        values.insert(values.end(), {times.ready, times.start, times.moving, times.end});
 }
 
 StepReductions unpacked(const RankSamples& all, std::size_t first_row, std::size_t rank,
@@ -83,7 +79,7 @@ StepReductions unpacked(const RankSamples& all, std::size_t first_row, std::size
 
 OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
     const auto longest = [&control](const std::vector<double>& mine) {
-        return measure::gather_columns(control, mine).max_over_ranks();
+        return measure::largest_of_ranks(control, mine);
     };
     OverlapPairs pairs{longest(probe.with),
                        longest(probe.without),
@@ -195,8 +191,9 @@ std::vector<Excess> excesses_of(const RankSamples& medians) {
     return worst;
 }
 
-void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, const StepMedians& medians,
-                 const std::vector<std::string>& hosts) {
+// `seen`: counted steps of the run.
+void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, std::size_t seen,
+                 const StepMedians& medians, const std::vector<std::string>& hosts) {
     const Lateness lateness = lateness_of(analyses, hosts.size());
     const auto excesses = excesses_of(medians.phases);
     results::Rows table("waiting");
@@ -213,9 +210,11 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, c
     if (!mostly_last(*most, analyses.size(), hosts.size())) return;
     if (lost < kNoticeableWait * medians.step) return;
     run.context.push_back({"communication", "late_rank", fmt::to_string(late)});
+    const bool all = analyses.size() == seen;
     run.warnings.push_back(fmt::format(
-        "rank {} on {} came last in {} of {} steps, and others waited up to {:.1f} ms a step for it; {}",
-        late, hosts[late], *most, analyses.size(), 1e3 * lost,
+        "rank {} on {} came last in {} of {}{} steps{}, and others waited up to {:.1f} ms a step for it; {}",
+        late, hosts[late], *most, all ? "" : "the ", analyses.size(),
+        all ? "" : fmt::format(" looked at (of {})", seen), 1e3 * lost,
         excesses[late].seconds > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'",
                                                  excesses[late].phase, 1e3 * excesses[late].seconds)
                                    : "none of its phases takes longer than the others'"));
@@ -230,6 +229,21 @@ bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
         return false;
     const auto all = static_cast<double>(ranks);
     return steps - times < stats::binomial_rank(steps, 1 - 1 / all, kByLuck / all).k;
+}
+
+bool SampledSteps::add(StepReductions step) {
+    const std::size_t place = seen_++;
+    // Where the host sees none there is a row all the same.
+    const std::size_t size = std::max<std::size_t>(1, step.reductions.size());
+    if (place % every_ == 0 && steps_.size() * size >= most_reductions_) {
+        for (std::size_t i = 0; 2 * i < steps_.size(); ++i)
+            if (i > 0) steps_[i] = std::move(steps_[2 * i]);
+        steps_.resize((steps_.size() + 1) / 2);
+        every_ *= 2;
+    }
+    if (place % every_ != 0) return false;
+    steps_.push_back(std::move(step));
+    return true;
 }
 
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
@@ -268,17 +282,20 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take) {
     const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
     if (reductions == 0) return;  // the same on all ranks: they run one strategy
-    std::vector<StepReductions> alike;
-    std::copy_if(mine.begin(), mine.end(), std::back_inserter(alike),
-                 [reductions](const auto& step) { return step.reductions.size() == reductions; });
+    std::vector<const StepReductions*> alike;
+    for (const auto& step : mine)
+        if (step.reductions.size() == reductions) alike.push_back(&step);
     const auto ranks = static_cast<std::size_t>(control.world_size());
     const std::size_t rows = 2 + 4 * reductions;
-    const std::size_t steps = std::min(alike.size(), std::max(kFewestKept, measure::kMostHeldValues / ranks));
+    const std::size_t steps =
+        std::min(alike.size(), std::max(kFewestLooked, measure::kMostHeldValues / ranks));
     const std::size_t at_once = std::max<std::size_t>(1, measure::kMostHeldValues / (rows * ranks));
     for (std::size_t first = 0; first < steps; first += at_once) {
         const std::size_t count = std::min(at_once, steps - first);
-        const RankSamples all =
-            measure::gather_columns(control, packed(std::span(alike).subspan(first, count)));
+        std::vector<double> values;
+        for (std::size_t step = first; step < first + count; ++step)
+            pack(values, *alike[measure::spread_row(step, steps, alike.size())]);
+        const RankSamples all = measure::gather_columns(control, values);
         for (std::size_t step = 0; step < count; ++step) {
             std::vector<StepReductions> by_rank;
             for (std::size_t rank = 0; rank < ranks; ++rank)
@@ -288,7 +305,7 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
     }
 }
 
-void add_communication(results::Run& run, const std::vector<StepReductions>& mine, const OverlapProbe& probe,
+void add_communication(results::Run& run, const SampledSteps& mine, const OverlapProbe& probe,
                        const CommunicationFacts& facts, const StepMedians& medians, const std::string& host,
                        comm::Communicator& control) {
     const auto hosts = comm::gather_texts(control, host);
@@ -303,13 +320,16 @@ void add_communication(results::Run& run, const std::vector<StepReductions>& min
     add_overlap(run, probe, control);
     std::vector<StepAnalysis> analyses;
     std::vector<BucketTimes> buckets;
-    visit_reductions(mine, control, [&](const auto& by_rank) {
+    visit_reductions(mine.steps(), control, [&](const auto& by_rank) {
         analyses.push_back(analyse(by_rank));
         add_step(buckets, by_rank, analyses.back());
     });
     if (analyses.empty()) return;
     add_reductions_table(run, buckets, facts);
-    add_waiting(run, analyses, medians, hosts);
+    if (analyses.size() < mine.seen())
+        run.context.push_back(
+            {"communication", "steps_looked_at", fmt::format("{} of {}", analyses.size(), mine.seen())});
+    add_waiting(run, analyses, mine.seen(), medians, hosts);
 }
 
 }  // namespace ranklab::experiments

@@ -28,6 +28,24 @@ struct StepReductions {
     std::vector<ReductionTimes> reductions;
 };
 
+/// Some of a rank's steps, spread evenly over a run whose length nobody knows beforehand: where there is no
+/// more room every second one goes, and half as many come from then on. The same steps on all ranks.
+class SampledSteps {
+  public:
+    SampledSteps() = default;
+    explicit SampledSteps(std::size_t most_reductions) : most_reductions_(most_reductions) {}
+
+    /// The next step; whether it was taken.
+    bool add(StepReductions step);
+    const std::vector<StepReductions>& steps() const { return steps_; }
+    /// Steps that came, taken or not.
+    std::size_t seen() const { return seen_; }
+
+  private:
+    std::size_t most_reductions_ = 100000, every_ = 1, seen_ = 0;
+    std::vector<StepReductions> steps_;
+};
+
 /// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere when the
 /// last rank has come and the data has travelled, so the shortest of the ranks' (end - moving) is the
 /// transfer, and what a rank's (end - start) is longer was waiting: of the reduction, and of the rank only as
@@ -48,7 +66,8 @@ bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
 /// Calls `take` with each step of all ranks, by rank, of those that have as many reductions as the last one
 /// (the first ones may have had other buckets). Collective, in pieces of a few steps: never are all of them
-/// in memory. Of many ranks the first steps alone, so that what is kept of each rank's stays bounded.
+/// in memory. Of many steps of many ranks some alone, spread evenly over them, so that what is kept of each
+/// rank's stays bounded.
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
@@ -66,15 +85,16 @@ struct CommunicationFacts {
     std::vector<std::size_t> bucket_parameters;
 };
 
-/// Medians over counted steps.
+/// Medians over counted steps; of very many some, spread evenly over them.
 struct StepMedians {
     measure::RankSamples phases;  ///< a row a phase, in base::Phase's order; a column a rank
     double step = 0;              ///< of the slowest ranks' steps
 };
 
 /// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting` (a row a
-/// rank), and of a late rank a fact and a warning that names it, its host and its phase.
-void add_communication(results::Run& run, const std::vector<StepReductions>& mine, const OverlapProbe& probe,
+/// rank), and of a late rank a fact and a warning that names it, its host and its phase. Where not all steps
+/// were looked at, the fact `steps_looked_at` says how many: "262 of 10000".
+void add_communication(results::Run& run, const SampledSteps& mine, const OverlapProbe& probe,
                        const CommunicationFacts& facts, const StepMedians& medians, const std::string& host,
                        comm::Communicator& control);
 

@@ -19,8 +19,6 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-// Stamps beyond these are not kept: the tables of a long run are of its beginning.
-constexpr std::size_t kMostStamps = 100000;
 
 void add_times(std::vector<double>& row, const std::vector<train::ReplicaTimes>& times,
                double train::ReplicaTimes::*time) {
@@ -198,12 +196,8 @@ void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
 }
 
 void TrainingLoop::note_reductions() {
-    StepReductions reductions = steps_.reductions();
-    // Where the host sees none there is a row all the same.
-    if (record_.reductions.size() * std::max<std::size_t>(1, reductions.reductions.size()) >= kMostStamps)
-        return;
-    record_.reductions.push_back(std::move(reductions));
-    if (record_.facts.bucket_bytes.size() != record_.reductions.back().reductions.size())
+    if (!record_.reductions.add(steps_.reductions())) return;
+    if (record_.facts.bucket_bytes.size() != record_.reductions.steps().back().reductions.size())
         record_.facts = steps_.facts();  // the buckets were rebuilt
 }
 

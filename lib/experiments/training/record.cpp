@@ -46,7 +46,7 @@ double imbalance(const std::vector<double>& own, std::size_t rows, comm::Communi
 // rows add up to the step. `own`: this rank's sums.
 void add_phase_table(results::Run& run, const TrainingRecord& record, const std::vector<double>& own,
                      std::size_t warmup, comm::Communicator& control) {
-    const auto sums = measure::gather_columns(control, own).sum_over_ranks();
+    const auto sums = measure::sums_of_ranks(control, own);
     const auto total = [&](std::size_t column) { return sums[column] / base::real(control.world_size()); };
     const auto steps = static_cast<std::int64_t>(record.steps.rows() - warmup);
     const double whole = total(0);
@@ -98,11 +98,11 @@ std::size_t warmup_rows(const TrainingRecord& record) {
     return std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.rows());
 }
 
-// Of as many counted steps as may be held.
+// Of as many counted steps as may be held, spread evenly over the run.
 StepMedians medians_of(const TrainingRecord& record, const RankSeries& steps, std::size_t warmup,
                        comm::Communicator& control) {
     const auto median = [&](const RankSeries& one) {
-        return stats::quantile(one.head(warmup, measure::kMostHeldValues).values, 0.5);
+        return stats::quantile(one.spread(warmup, measure::kMostHeldValues).values, 0.5);
     };
     std::vector<double> mine;
     for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase)
@@ -130,7 +130,7 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record, cons
     }
     run.measurements.push_back(one_column(vocabulary::kLoadImbalance, "run", "max/mean-1",
                                           {imbalance(own, record.steps.rows() - warmup, control)}));
-    if (run.valid && !record.reductions.empty())
+    if (run.valid && !record.reductions.steps().empty())
         add_communication(run, record.reductions, record.probe, record.facts,
                           medians_of(record, steps.front(), warmup, control), host, control);
 }
@@ -173,23 +173,24 @@ double rate_of(const EpochRow& row, double time_s, bool valid) {
 
 void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communicator& control,
                 RankKeeper& keeper) {
-    std::vector<double> mine, my_sums, my_evaluations;
+    std::vector<double> mine, my_evaluations;
+    measure::Spool my_sums(1);
     for (const auto& epoch : record.epochs) {
         mine.push_back(epoch.time_s);
-        my_sums.push_back(epoch.loss_sum);
+        my_sums.push({&epoch.loss_sum, 1});
         my_evaluations.push_back(epoch.validation_time_s);
     }
-    const auto sums = measure::gather_columns(control, my_sums).sum_over_ranks();
+    const auto sums = measure::gather_sums(control, my_sums, 0).head(0, record.epochs.size()).values;
     run.measurements.push_back(keeper.by_rank(vocabulary::kEpochTime, "epoch", mine));
 
-    const auto evaluations = measure::gather_columns(control, my_evaluations).max_over_ranks();
+    const auto evaluations = keeper.largest(my_evaluations);
     const auto longest = keeper.largest(mine);
     results::Rows table("epochs");
     for (const auto& row : record.epochs) {
         const auto i = table.size();
         table.add({row.epoch, row.steps, record.schedule.steps_per_epoch, row.samples, longest[i],
                    rate_of(row, longest[i], run.valid), row.lr,
-                   record.computes ? sums[i] / row.global_count : stats::kNone,
+                   record.computes && i < sums.size() ? sums[i] / row.global_count : stats::kNone,
                    row.evaluated ? row.validation_loss : stats::kNone,
                    row.evaluated ? row.validation_accuracy : stats::kNone,
                    row.evaluated ? evaluations[i] : stats::kNone});

@@ -64,7 +64,7 @@ struct TrainingRecord {
     measure::Spool notes{kNotes};
     std::size_t replicas = 0;  ///< of mode dp
     std::vector<EpochRow> epochs;
-    std::vector<StepReductions> reductions;  ///< of counted steps, as long as there was room
+    SampledSteps reductions;  ///< of counted steps
     CommunicationFacts facts;
     OverlapProbe probe;
     std::vector<double> checkpoint_times;        ///< seconds of each that was written, on this rank

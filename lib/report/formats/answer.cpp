@@ -78,9 +78,10 @@ std::string the_last(const Run& run) {
         if (fmt::format("{:.0f}", model::number_at(*table, "rank", row)) != late) continue;
         const std::string phase = model::text_at(*table, "longest_excess_phase", row);
         const double excess = model::number_at(*table, "excess_s", row);
-        return fmt::format("; rank {:.0f} on {} is last in {:.0f} % of the steps{}",
+        const std::string looked_at = run.fact("communication", "steps_looked_at");
+        return fmt::format("; rank {:.0f} on {} is last in {:.0f} % of the steps{}{}",
                            model::number_at(*table, "rank", row), model::text_at(*table, "host", row),
-                           100 * share,
+                           100 * share, looked_at.empty() ? "" : " looked at, " + looked_at,
                            phase.empty() || phase == "none"
                                ? ""
                                : fmt::format(" (its {} takes {} longer)", phase, readable_time(excess)));

@@ -45,15 +45,17 @@ std::string shares(const Table& phases, const Run& run) {
     return base::join(clauses, ", ");
 }
 
-// The ceiling that binds.
+// The ceiling that binds, and what of the strategy is compared with it: that has no waiting in it, and no
+// other work, so that the rate of the whole job may be far lower.
 std::string nearest(const Table& ceilings, const Run&) {
     for (std::size_t row = 0; row < model::row_count(ceilings); ++row) {
         if (model::text_at(ceilings, "binds", row) != "yes") continue;
-        return fmt::format("{} of the nearest ceiling, {} at {} {}",
+        const std::string unit = model::text_at(ceilings, "unit", row);
+        return fmt::format("{}, without waiting, is at {} of the nearest ceiling, {} at {} {}",
+                           unit == "files/s" ? "opening and closing of files" : "writing and fsync",
                            readable_percent(model::number_at(ceilings, "percent", row)),
                            model::text_at(ceilings, "ceiling", row),
-                           plain(model::number_at(ceilings, "value", row)),
-                           model::text_at(ceilings, "unit", row));
+                           plain(model::number_at(ceilings, "value", row)), unit);
     }
     return "";
 }

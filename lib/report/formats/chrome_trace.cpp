@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -28,12 +29,16 @@ class Trace {
 
     void add(const Run& stored) {
         const Run run = with_beginnings(stored);
+        bool has_times = false;
         for (const auto* whole : vocabulary::wholes()) {
             const Measurement* steps = run.find(whole->name);
             if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
+            has_times = true;
             const std::size_t all = stored.find(whole->name)->rows();
             if (const auto why = results::why_no_rank_samples(run); !why.empty()) {
                 untold_ = why;
+                if (left_out_.empty() || left_out_.back().first != run.id)
+                    left_out_.emplace_back(run.id, why);
                 told_.push_back({{"run", run.id},
                                  {"of", whole->name},
                                  {"drawn", 0},
@@ -50,8 +55,16 @@ class Trace {
                              {"drawn", std::min(all, most_steps_)},
                              {"stored", all}});
         }
+        if (!has_times) left_out_.emplace_back(run.id, "it has no times of steps or repetitions");
     }
 
+    /// A sentence a run that is not drawn.
+    std::vector<std::string> left_out() const {
+        std::vector<std::string> sentences;
+        for (const auto& [id, why] : left_out_)
+            sentences.push_back(fmt::format("run {} is not drawn: {}", id, why));
+        return sentences;
+    }
     Json told() const { return told_; }
     bool drew() const { return drew_; }
     /// Why a run has no times of each rank; "" where all have, or none has times at all.
@@ -149,6 +162,7 @@ class Trace {
     std::string between_ = "\n", untold_;
     Json told_ = Json::array();
     bool drew_ = false;
+    std::vector<std::pair<std::string, std::string>> left_out_;  // id, why
 };
 
 // Of all of them the newest alone. How many there were.
@@ -164,7 +178,8 @@ std::size_t visit(const model::ChosenRuns& runs, const std::function<void(const 
 
 }  // namespace
 
-void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, const model::Sink& sink) {
+std::vector<std::string> write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
+                                            const model::Sink& sink) {
     sink("{\"traceEvents\":[");
     Trace trace(most_steps, sink);
     const std::size_t met = visit(runs, [&](const Run& run) { trace.add(run); });
@@ -186,6 +201,7 @@ void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, c
         {"phase_order", "nominal: durations are measured, their order and starts inside a step are not"},
         {"runs", trace.told()}};
     sink("\n],\"displayTimeUnit\":\"ms\",\"otherData\":" + json_line(other) + "}\n");
+    return trace.left_out();
 }
 
 }  // namespace ranklab::report::formats

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/element.hpp"
+#include "base/nccl_tests_word.hpp"
 #include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -18,6 +18,7 @@
 #include "report/model/messages.hpp"
 #include "report/model/run_group.hpp"
 #include "report/model/values.hpp"
+#include "stats/mean.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -127,17 +128,16 @@ std::string footer(const std::vector<Message>& all) {
     std::int64_t wrong = 0, checked = 0;
     std::vector<double> rates;
     for (const auto& one : all) {
-        if (std::isfinite(one.busbw)) rates.push_back(one.busbw);
+        rates.push_back(one.busbw);
         if (one.wrong < 0) continue;
         ++checked;
         wrong += one.wrong;
     }
-    double sum = 0;
-    for (const double rate : rates) sum += rate;
+    const double mean = stats::mean_of_finite(rates);
     const std::string verdict =
         checked == 0 ? "not checked" : fmt::format("{} {}", wrong, wrong == 0 ? "OK" : "FAILED");
     return fmt::format("# {:<20} : {}\n# {:<20} : {}\n", "Out of bounds values", verdict, "Avg bus bandwidth",
-                       rates.empty() ? "n/a" : fmt::format("{:g}", sum / static_cast<double>(rates.size())));
+                       std::isfinite(mean) ? fmt::format("{:g}", mean) : "n/a");
 }
 
 std::string setting_or(const Run& run, const char* key, const char* otherwise) {
@@ -209,14 +209,9 @@ std::string one_rank(const Run& run) {
 
 }  // namespace
 
-std::string type_word(const std::string& dtype) {
-    const auto element = base::element_named(dtype);
-    return element ? std::string(base::nccl_tests_word(*element)) : base::one_line(dtype);
-}
-
 std::string row_begin(const Message& one) {
-    return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", one.bytes, one.elements, type_word(one.dtype),
-                       base::one_line(one.redop), one.root);
+    return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", one.bytes, one.elements,
+                       base::one_line(base::nccl_tests_word(one.dtype)), base::one_line(one.redop), one.root);
 }
 
 std::string first_columns(const Message* one) {

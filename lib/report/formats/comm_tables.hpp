@@ -11,8 +11,6 @@ namespace ranklab::report::formats {
 
 /// As many decimals as fit into so many letters, two at most; "n/a" for none. Flush right.
 std::string in_width(double value, std::size_t width);
-/// As nccl-tests calls the type: "float" of fp32.
-std::string type_word(const std::string& dtype);
 
 /// The first five columns: size, count, type, redop, root.
 std::string row_begin(const model::Message& one);

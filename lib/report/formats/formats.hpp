@@ -97,7 +97,9 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
                   const model::Sink& sink);
 
 /// Chrome's Trace Event Format, for Perfetto: of each run that stored samples the first `most_steps` counted
-/// steps (repetitions of io). Of everything the newest run alone is drawn.
-void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, const model::Sink& sink);
+/// steps (repetitions of io). Of everything the newest run alone is drawn. A sentence of each run that was
+/// asked for and is left out; OptionError where all are.
+std::vector<std::string> write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
+                                            const model::Sink& sink);
 
 }  // namespace ranklab::report::formats

@@ -164,6 +164,8 @@ std::string resources(const Run& run) {
     if (const Measurement* m = run.find(vocabulary::kPeakMemory); m != nullptr && m->summary.n > 0)
         text += screen_line("peak memory",
                             fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
+    if (const auto looked_at = run.fact("communication", "steps_looked_at"); !looked_at.empty())
+        text += screen_line("who waited", looked_at + " steps were looked at, spread evenly over the run");
     const auto why = results::why_no_rank_summaries(run);
     return text + threads(run) + screen_line("each rank", why.empty() ? "" : "not known: " + why);
 }

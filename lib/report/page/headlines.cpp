@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "report/model/io_ladder.hpp"
@@ -83,8 +85,9 @@ std::string how_many(const Workload& workload) {
 // "2 ranks on n1: AMD EPYC"; of GPUs these.
 std::string machine_of(const Group& group) {
     std::vector<std::string> hosts;
+    std::set<std::string_view> met;
     for (const auto& row : group.newest.hosts)
-        if (std::ranges::find(hosts, row.host) == hosts.end()) hosts.push_back(row.host);
+        if (met.insert(row.host).second) hosts.push_back(row.host);
     std::string text = model::counted(group.ranks, "rank");
     if (!hosts.empty()) text += " on " + model::some_of(hosts, kMostHosts, ", ", 60);
     const auto name_of = [&](const char* key) {

@@ -205,6 +205,7 @@ Data figure_of(const model::Group& group, const std::string& title, const PageIn
                   {"strip", !few},
                   {"measurements", measurements},
                   {"waiting", run.find_table("waiting") != nullptr},
+                  {"looked_at", if_any(run.fact("communication", "steps_looked_at"))},
                   {"by_rank", by_rank(run, strips, few)},
                   {"more", if_any(shown < ranks ? fmt::to_string(ranks - shown) : "")}};
 }

@@ -28,8 +28,9 @@ Schema made_common_settings() {
         .role(Role::bookkeeping)
         .choice("keep-samples", {"all", "ranks", "summary"}, "all",
                 "what is stored of each step (io: repetition) beside its slowest rank's time. all: every "
-                "rank's; ranks: a summary of each rank; summary: nothing of ranks (docs/scale.md). No number "
-                "of the answer depends on it")
+                "rank's; ranks: a summary of each rank; summary: nothing of ranks (docs/scale.md). comm "
+                "stores the times over ranks alone: all and ranks are the same there, summary leaves out the "
+                "tables with a row a rank. No number of the answer depends on it")
         .elsewhere({"save-samples", "store-samples"})
         .role(Role::bookkeeping)
         .integer(

@@ -26,16 +26,18 @@ constexpr Column kCommunication[] = {
     {"bucket", whole, "in the order of their reductions"},
     {"parameters", whole, "tensors in it"},
     {"bytes", whole, "that travel"},
-    {"ready_after_backward_began_s", number, "until its gradients are there; median over steps"},
-    {"waiting_for_last_rank_s", number, "the longest wait from there until the last rank comes; median"},
-    {"transfer_s", number, "from the arrival of the last rank to the finished sum; median"},
+    {"ready_after_backward_began_s", number,
+     "until its gradients are there; median over the steps looked at"},
+    {"waiting_for_last_rank_s", number,
+     "the longest wait from there until the last rank comes; median of them"},
+    {"transfer_s", number, "from the arrival of the last rank to the finished sum; median of them"},
 };
 
 constexpr Column kWaiting[] = {
     {"rank", whole, "in the world"},
     {"host", text, "where it ran"},
-    {"waited_for_others_s", number, "a step; median"},
-    {"came_last_share", number, "share of the steps in which the others waited for it"},
+    {"waited_for_others_s", number, "a step; median over the steps looked at"},
+    {"came_last_share", number, "share of the steps looked at in which the others waited for it"},
     {"longest_excess_phase", text, "the phase that is longest against the other ranks'"},
     {"excess_s", number, "by how much; medians"},
 };
@@ -48,6 +50,17 @@ constexpr Column kJobUse[] = {
     {"cpu_s", number, "CPU time of its process and of those that it started: waiting in MPI is in it"},
     {"host_cpus", whole, "CPUs of all ranks of its host, at the first of them; 0 at the others"},
     {"peak_rss_bytes", whole, "highest resident set of the process"},
+    {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
+};
+
+constexpr Column kHostUse[] = {
+    {"host", text, "where they ran"},
+    {"ranks", text, "in the world; of more than six ranges the first ones and how many there are"},
+    {"wall_s", number,
+     "since the run began; where runs of a command take turns, the others' turns are in it"},
+    {"cpu_s_sum", number, "CPU time of its processes together, as in job_use"},
+    {"host_cpus", whole, "CPUs of all its ranks"},
+    {"peak_rss_bytes_sum", whole, "sum of its processes' highest resident sets"},
     {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
 };
 
@@ -226,7 +239,9 @@ constexpr Column kCeilings[] = {
     {"value", number, "its rate"},
     {"unit", text, "of the rate"},
     {"ceiling_s", number, "the ceiling's time for the strategy's work"},
-    {"rung_s", number, "the strategy's time for it"},
+    {"rung_s", number,
+     "the strategy's time for it, of the slowest rank in the fastest repetition: opening and closing alone "
+     "for files/s, writing and fsync alone for MiB/s"},
     {"percent", number, "ceiling_s / rung_s"},
     {"binds", text, "yes for the nearest"},
     {"mark", text, "why the share is above 105 %"},
@@ -399,7 +414,8 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"epochs", "an epoch", kEpochs},
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},
-    {"job_use", "a rank (keep-samples summary: a host, its first rank)", kJobUse},
+    {"job_use", "a rank", kJobUse},
+    {"host_use", "a host (keep-samples: summary, in place of job_use)", kHostUse},
     {"rank_summaries", "a rank of a measurement (keep-samples: ranks)", kRankSummaries},
     {"start_up", "a part of the way from the process' start to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},

@@ -38,6 +38,17 @@ TEST(ByRoot, AReductionIsThatOfAllRanks) {
     EXPECT_EQ(values, (std::vector<std::int64_t>{world().world_size() - 1, 0}));
 }
 
+TEST(ByRoot, TextsAreOnTheRootAlone) {
+    const auto text_of = [](int rank) { return std::string(static_cast<std::size_t>(3 * rank), 'x') + '\0'; };
+    for (int root = 0; root < world().world_size(); ++root) {
+        const auto texts = texts_at(world(), text_of(world().rank()), root);
+        ASSERT_EQ(texts.size(), world().rank() == root ? static_cast<std::size_t>(world().world_size()) : 0U);
+        for (std::size_t rank = 0; rank < texts.size(); ++rank)
+            EXPECT_EQ(texts[rank], text_of(static_cast<int>(rank)));
+    }
+    EXPECT_EQ(texts_at(world(), "", 0).size(), world().rank() == 0 ? world().world_size() : 0U);
+}
+
 TEST(ByRoot, TextsAreTheSameOrNot) {
     EXPECT_TRUE(is_same_everywhere(world(), "ranklab io --steps 3"));
     EXPECT_TRUE(is_same_everywhere(world(), ""));

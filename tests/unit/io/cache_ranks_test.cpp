@@ -16,12 +16,16 @@ CacheEvidence cold_part() {
     return {{"ext4", base::FileSystemKind::disk}, 10 * kMiB, Residency{10 * kMiB, 0}, 10 * kMiB};
 }
 
+CacheEvidence over_ranks(const CacheEvidence& mine) {
+    return merged_over_ranks(world(), {mine}).front();
+}
+
 bool is_last() {
     return world().rank() == world().world_size() - 1;
 }
 
 TEST(CacheOverRanks, AllRanksGetTheSum) {
-    const auto all = merged_over_ranks(world(), cold_part());
+    const auto all = over_ranks(cold_part());
     const auto ranks = static_cast<std::uint64_t>(world().world_size());
     EXPECT_EQ(all.requested, 10 * kMiB * ranks);
     ASSERT_TRUE(all.before && all.delivered);
@@ -37,7 +41,7 @@ TEST(CacheOverRanks, OneWarmRankMakesItMixed) {
         mine.before->resident = 10 * kMiB;
         mine.delivered = 0;
     }
-    const auto text = label_of(merged_over_ranks(world(), mine)).text;
+    const auto text = label_of(over_ranks(mine)).text;
     EXPECT_EQ(text, world().world_size() == 1   ? "warm"
                     : world().world_size() == 2 ? "mixed 50 %"
                                                 : "mixed 33 %");
@@ -46,22 +50,40 @@ TEST(CacheOverRanks, OneWarmRankMakesItMixed) {
 TEST(CacheOverRanks, WhatOneRankDoesNotKnowNobodyKnows) {
     auto mine = cold_part();
     if (is_last()) mine.before.reset();
-    const auto no_residency = merged_over_ranks(world(), mine);
+    const auto no_residency = over_ranks(mine);
     EXPECT_FALSE(no_residency.before);
     EXPECT_EQ(label_of(no_residency).text, "unknown");
     mine = cold_part();
     if (is_last()) mine.delivered.reset();
-    EXPECT_FALSE(merged_over_ranks(world(), mine).delivered);
+    EXPECT_FALSE(over_ranks(mine).delivered);
 }
 
 TEST(CacheOverRanks, ARankInMemoryIsNamedByAll) {
     auto mine = cold_part();
     if (is_last()) mine.file_system = {"tmpfs", base::FileSystemKind::memory};
-    EXPECT_EQ(label_of(merged_over_ranks(world(), mine)).text, "memory (tmpfs)");
+    EXPECT_EQ(label_of(over_ranks(mine)).text, "memory (tmpfs)");
+}
+
+TEST(CacheOverRanks, EachReadHasItsOwn) {
+    auto second = cold_part();
+    second.file_system = {is_last() ? "nfs" : "xfs",
+                          is_last() ? base::FileSystemKind::network : base::FileSystemKind::disk};
+    second.requested = 1;
+    if (is_last()) second.before.reset();
+    const auto all = merged_over_ranks(world(), {cold_part(), second, CacheEvidence{}});
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].file_system.name, "ext4");
+    EXPECT_TRUE(all[0].before);
+    EXPECT_EQ(all[1].file_system.name, "nfs");
+    EXPECT_EQ(all[1].requested, static_cast<std::uint64_t>(world().world_size()));
+    EXPECT_FALSE(all[1].before);
+    EXPECT_TRUE(all[1].delivered);
+    EXPECT_EQ(all[2].file_system.name, "");
+    EXPECT_TRUE(merged_over_ranks(world(), {}).empty());
 }
 
 TEST(CacheOverRanks, RanksThatReadNothingChangeNothing) {
-    const auto all = merged_over_ranks(world(), world().rank() == 0 ? cold_part() : CacheEvidence{});
+    const auto all = over_ranks(world().rank() == 0 ? cold_part() : CacheEvidence{});
     EXPECT_EQ(label_of(all).text, "cold");
     EXPECT_EQ(all.file_system.name, "ext4");
 }

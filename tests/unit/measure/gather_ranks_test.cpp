@@ -25,6 +25,14 @@ TEST(Gather, NoRowsAreGatheredAsNone) {
     EXPECT_EQ(gather_columns(world(), {}).rows(), 0U);
 }
 
+TEST(Gather, AColumnIsReducedToItsLargestAndItsSums) {
+    const double rank = world().rank();
+    const double last = world().world_size() - 1;
+    EXPECT_EQ(largest_of_ranks(world(), {rank, -rank, 7}), (std::vector<double>{last, 0, 7}));
+    EXPECT_EQ(sums_of_ranks(world(), {1, rank}), (std::vector<double>{last + 1, last * (last + 1) / 2}));
+    EXPECT_TRUE(largest_of_ranks(world(), {}).empty());
+}
+
 // Value of row, column and rank, so that each place shows.
 double value(std::size_t row, std::size_t column, std::size_t rank) {
     return 1000 * static_cast<double>(row) + 100 * static_cast<double>(column) + static_cast<double>(rank);
@@ -59,9 +67,9 @@ TEST(Gather, SpoolsBringEveryColumnInItsPlaceOnEveryRank) {
         EXPECT_EQ(gathered[column].rows(), 50U);
         EXPECT_EQ(misplaced(gathered[column], column), 0U);
     }
-    const auto means = gathered[1].mean_over_rows(10);
-    ASSERT_EQ(means.size(), static_cast<std::size_t>(world().world_size()));
-    EXPECT_DOUBLE_EQ(means.front(), 1000 * 29.5 + 100);
+    const auto sums = gathered[1].sums_over_rows(10);
+    ASSERT_EQ(sums.size(), static_cast<std::size_t>(world().world_size()));
+    EXPECT_DOUBLE_EQ(sums.front(), 40 * (1000 * 29.5 + 100));
     EXPECT_EQ(gathered[2].head(48, 10).rows(), 2U);
 }
 

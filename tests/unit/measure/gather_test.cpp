@@ -10,11 +10,9 @@ using Values = std::vector<double>;
 // Two ranks, three steps.
 const RankSamples kSamples{2, {1, 4, 6, 2, 3, 3}};
 
-TEST(RankSamples, FoldsOverRanks) {
+TEST(RankSamples, StandRowByRow) {
     EXPECT_EQ(kSamples.rows(), 3U);
     EXPECT_EQ(kSamples.at(1, 0), 6);
-    EXPECT_EQ(kSamples.max_over_ranks(), (Values{4, 6, 3}));
-    EXPECT_EQ(kSamples.sum_over_ranks(), (Values{5, 8, 6}));
 }
 
 TEST(RankSamples, FoldsOverRows) {
@@ -34,7 +32,6 @@ TEST(RankSamples, TakesARangeOfRows) {
 TEST(RankSamples, OfNothing) {
     const RankSamples nothing{3, {}};
     EXPECT_EQ(nothing.rows(), 0U);
-    EXPECT_EQ(nothing.max_over_ranks(), Values{});
     EXPECT_EQ(nothing.mean_over_rows(), (Values{0, 0, 0}));
 }
 

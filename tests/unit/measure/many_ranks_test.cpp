@@ -76,6 +76,17 @@ TEST(FewRanks, AreFoldedInPieces) {
     EXPECT_EQ(largest.head(rows - 1, 5).values, (std::vector<double>{static_cast<double>(rows - 1) + 2}));
 }
 
+TEST(Series, SomeRowsAreSpreadOverAll) {
+    const auto all = columns_of(rows_of(100, 2), 0, 2);
+    EXPECT_EQ(all.spread(20, 4).values, (std::vector<double>{30, 3000, 50, 5000, 70, 7000, 90, 9000}));
+    EXPECT_EQ(all.spread(98, 4).values, all.head(98, 4).values);
+    EXPECT_EQ(all.spread(0, 100).values, all.head(0, 100).values);
+    const auto longer = columns_of(rows_of(3 * kPiece, 1), 0, 1);
+    const auto some = longer.spread(0, 1000).values;
+    ASSERT_EQ(some.size(), 1000U);
+    EXPECT_GT(some.back(), 3 * kPiece - 3 * kPiece / 1000.0);
+}
+
 TEST(TenThousandRanks, AreAddedUpInTheirOrder) {
     ManyRanks job(kRanks, ManyRanks::add_rank);
     const auto sums = gather_sums(job, rows_of(20, 2), 1);

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "results/kept_samples.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::results {
@@ -28,6 +29,22 @@ TEST(Run, FindsByName) {
     EXPECT_EQ(run.find("nothing"), nullptr);
     ASSERT_NE(run.find_table("epochs"), nullptr);
     EXPECT_EQ(run.find_table("nothing"), nullptr);
+}
+
+TEST(KeptSamples, AreThoseOfTheOnlyRankWhateverWasKept) {
+    auto run = sample_run();
+    run.config.push_back({kKeepSamples, "summary", false});
+    EXPECT_EQ(why_no_rank_samples(run), "this run kept nothing of each rank (--keep-samples summary)");
+    EXPECT_EQ(why_no_rank_summaries(run), why_no_rank_samples(run));
+    run.hosts.resize(1);
+    EXPECT_EQ(why_no_rank_samples(run), "");
+    EXPECT_EQ(why_no_rank_summaries(run), "");
+    run.config.back().value = "ranks";
+    EXPECT_EQ(why_no_rank_samples(run), "");
+    run.hosts.resize(2);
+    EXPECT_EQ(why_no_rank_samples(run),
+              "this run kept a summary of each rank and no samples of it (--keep-samples ranks)");
+    EXPECT_EQ(why_no_rank_summaries(run), "");
 }
 
 TEST(Kind, HasItsName) {

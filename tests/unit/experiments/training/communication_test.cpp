@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "experiments/training/delayed_phases.hpp"
+#include "many_ranks.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::experiments {
@@ -74,6 +75,65 @@ TEST(Analysis, TheTransferIsTheShortestMove) {
     EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0.008, 1e-12), DoubleNear(0.037, 1e-12)));
     EXPECT_EQ(step.last_rank, 0U);
     EXPECT_NEAR(step.hidden, 0.003, 1e-12) << "of 47 to 52 ms, what lies before 50";
+}
+
+StepReductions numbered(std::size_t step) {
+    return {static_cast<double>(step), static_cast<double>(step) + 1, {at(0, 1)}};
+}
+
+TEST(SampledSteps, AreSpreadOverARunOfAnyLength) {
+    SampledSteps all(8);
+    for (std::size_t step = 0; step < 8; ++step) EXPECT_TRUE(all.add(numbered(step)));
+    EXPECT_EQ(all.steps().size(), 8U);
+    SampledSteps some(8);
+    for (std::size_t step = 0; step < 1000; ++step) {
+        some.add(numbered(step));
+        ASSERT_LE(some.steps().size(), 8U);
+        const double apart = some.steps().size() > 1 ? some.steps()[1].backward_begin : 1;
+        for (std::size_t i = 0; i < some.steps().size(); ++i)
+            ASSERT_EQ(some.steps()[i].backward_begin, static_cast<double>(i) * apart) << step;
+        ASSERT_LT(static_cast<double>(step) - some.steps().back().backward_begin, apart)
+            << "none is left out";
+    }
+    EXPECT_EQ(some.seen(), 1000U);
+    SampledSteps odd(3);
+    for (std::size_t step = 0; step < 100; ++step) odd.add(numbered(step));
+    EXPECT_EQ(odd.steps().back().backward_begin, 64);
+}
+
+TEST(SampledSteps, OfManyRanksSomeAreLookedAtFromBeginToEnd) {
+    std::vector<StepReductions> mine;
+    for (std::size_t step = 0; step < 1000; ++step) mine.push_back(numbered(step));
+    testing::ManyRanks control(20000);
+    std::vector<double> looked;
+    visit_reductions(mine, control, [&](const auto& by_rank) {
+        EXPECT_EQ(by_rank.size(), 20000U);
+        looked.push_back(by_rank.back().backward_begin);
+    });
+    ASSERT_EQ(looked.size(), 16U);
+    for (std::size_t i = 0; i < looked.size(); ++i)
+        EXPECT_NEAR(looked[i], 1000.0 / 16 * (static_cast<double>(i) + 0.5), 1);
+}
+
+// Rank 0 is late in the second half of the run alone, and so in half of what is looked at.
+TEST(Lateness, IsOfTheWholeRun) {
+    SampledSteps mine;
+    for (std::size_t step = 0; step < 400; ++step)
+        mine.add({0, 0.1, {at(step < 200 ? 0.100 : 0.190, 0.200)}});
+    testing::ManyRanks control(2000, [](int rank, comm::BufferView part) {
+        if (part.dtype != comm::DType::f64) return;
+        // Of the stamps of a step: the two of the backward, then when it was ready, and handed over.
+        const std::span values(static_cast<double*>(part.data), part.count);
+        for (std::size_t i = 0; rank > 0 && i + 5 < values.size(); i += 6)
+            std::ranges::fill(values.subspan(i + 2, 3), 0.150);
+    });
+    results::Run run;
+    StepMedians medians{{2000, std::vector<double>(base::kPhaseCount * 2000, 0.0)}, 0.2};
+    add_communication(run, mine, {}, {{4}, {1}}, medians, "here", control);
+    EXPECT_EQ(run.fact("communication", "steps_looked_at"), "131 of 400");
+    const auto* waiting = run.find_table("waiting");
+    ASSERT_NE(waiting, nullptr);
+    EXPECT_NEAR(waiting->find<double>("came_last_share")->front(), 0.5, 0.01);
 }
 
 // What the issue saw: "rank 0 came last in 100 % of the steps", from two of them.

@@ -74,6 +74,9 @@ TEST(Answer, NamesARankThatIsMostlyLast) {
     EXPECT_THAT(flat(answer_text(run)),
                 HasSubstr("; rank 1 on node07 is last in 80 % of the steps (its backward "
                           "takes 12.30 ms longer)"));
+    run.context.push_back({"communication", "steps_looked_at", "262 of 10000"});
+    EXPECT_THAT(flat(answer_text(run)),
+                HasSubstr("is last in 80 % of the steps looked at, 262 of 10000 (its"));
     run.context.clear();
     EXPECT_THAT(answer_text(run), Not(HasSubstr("is last"))) << "the run did not find it so";
 }

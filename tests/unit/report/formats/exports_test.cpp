@@ -202,6 +202,28 @@ TEST(ChromeTrace, OfEverythingIsTheNewestRun) {
     EXPECT_EQ(trace_of(stored.chosen({"", "sweep", {}, 0}), 9)["otherData"]["runs"].size(), 2U);
 }
 
+TEST(ChromeTrace, SaysWhichRunsItLeavesOut) {
+    StoredRun all = step_run("a", 2, 0.1), ranks = step_run("b", 2, 0.1), none = step_run("c", 2, 0.1);
+    StoredRun alone = step_run("d", 1, 0.1), comparison = step_run("e", 2, 0.1);
+    for (auto* run : {&ranks, &alone}) run->config.push_back({"keep-samples", "ranks", false});
+    none.config.push_back({"keep-samples", "summary", false});
+    comparison.measurements.clear();
+    const StoredRuns stored({all, ranks, none, alone, comparison});
+    std::vector<std::string> left_out;
+    const json parsed = json::parse(written([&](const model::Sink& sink) {
+        left_out = write_chrome_trace(stored.chosen({"", "sweep", {}, 0}), 9, sink);
+    }));
+    EXPECT_THAT(left_out,
+                ElementsAre("run b is not drawn: this run kept a summary of each rank and no samples of it "
+                            "(--keep-samples ranks)",
+                            "run c is not drawn: this run kept nothing of each rank (--keep-samples summary)",
+                            "run e is not drawn: it has no times of steps or repetitions"));
+    std::set<std::string> drawn;
+    for (const auto& run : parsed["otherData"]["runs"])
+        if (run["drawn"] > 0) drawn.insert(run["run"]);
+    EXPECT_EQ(drawn, (std::set<std::string>{"a", "d"})) << "one rank's are its own";
+}
+
 // argv may hold any bytes, and a failed measurement any number.
 TEST(EveryJson, IsValidWhateverTheTextsAndNumbers) {
     StoredRun run = step_run("a", 2, 0.1);

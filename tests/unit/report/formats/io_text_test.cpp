@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "report/formats/formats.hpp"
+#include "unit/report/flat_text.hpp"
 #include "unit/report/io_runs_sample.hpp"
 
 namespace ranklab::report::formats {
@@ -72,6 +73,24 @@ TEST(IoText, ShowsStorageCeilingsInBothUnits) {
     EXPECT_THAT(text, ContainsRegex("write +1000 \\(1049\\) +MiB/s \\(MB/s\\) +93.5"));
     EXPECT_THAT(text, ContainsRegex("pass +MiB/s \\(MB/s\\)\n +read 1 +1000 \\(1049\\)"));
     EXPECT_THAT(text, ContainsRegex("create +2.5e\\+04 +files/s +n/a"));
+}
+
+TEST(IoText, SaysWhatIsComparedWithTheNearestCeiling) {
+    auto run = rung_run("binary", 1, 1, {0.5, {}});
+    const auto limit_of = [&](const std::string& unit) {
+        run.tables = {{"ceilings",
+                       {{"ceiling", std::vector<std::string>{"file creation"}},
+                        {"value", std::vector<double>{25000}},
+                        {"unit", std::vector<std::string>{unit}},
+                        {"percent", std::vector<double>{93.5}},
+                        {"binds", std::vector<std::string>{"yes"}}}}};
+        return flat(answer_text(run));
+    };
+    EXPECT_THAT(limit_of("files/s"),
+                HasSubstr("opening and closing of files, without waiting, is at 94 % of the nearest ceiling, "
+                          "file creation at 25000 files/s"));
+    EXPECT_THAT(limit_of("MiB/s"),
+                HasSubstr("writing and fsync, without waiting, is at 94 % of the nearest"));
 }
 
 TEST(IoText, ShowsWhyACeilingDoesNotBindBelowTheTable) {

@@ -46,6 +46,15 @@ TEST(JobUse, of_one_host_says_what_was_asked_for) {
               "1.0 GiB asked");
 }
 
+TEST(JobUse, of_sums_of_hosts_is_the_same) {
+    results::Rows table("host_use");
+    table.add({"n1", "0-1", 10.0, 19.0, std::int64_t{2}, 200 * kMiB, 1024 * kMiB});
+    table.add({"n2", "2-3", 10.0, 9.5, std::int64_t{2}, 350 * kMiB, 0 * kMiB});
+    results::Run run;
+    run.tables.push_back(std::move(table).table());
+    EXPECT_EQ(use_text(job_use(run)), use_text(job_use(run_of_two_hosts())));
+}
+
 TEST(JobUse, of_an_older_run_is_not_known) {
     EXPECT_TRUE(job_use({}).empty());
     EXPECT_EQ(use_text({}), "");
