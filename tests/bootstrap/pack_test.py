@@ -240,6 +240,18 @@ class PackTest(unittest.TestCase):
         self.assertIn(done.returncode, (0, 3), done.stdout + done.stderr)
         self.assertNotIn("site-packages/nvidia/nccl", done.stdout)
 
+    @unittest.skipUnless(torch_packages(), "the check for GPUs wants a LibTorch")
+    def test_the_check_for_gpus_takes_the_archives_programs(self):
+        done = subprocess.run([sys.executable, self.home / "tests/gpu/check", torch_packages() / "torch", "--only", "doctor,device"], capture_output=True,
+                              text=True, cwd=self.enterContext(tempfile.TemporaryDirectory()), timeout=100,
+                              env={"PATH": os.environ["PATH"], "CUDA_VISIBLE_DEVICES": "", "RANKLAB_SYSTEM_ROOT": "/nonexistent"})
+        if not (BIN.parent / "tests/device_gpu_test").exists():
+            self.assertEqual((done.returncode, "take an archive" in done.stderr), (5, True), done.stderr)
+            return
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.startswith(f"programs: {self.home}/bin: ranklab "), done.stdout)
+        self.assertIn("no GPU: 1 part said so, 0 skipped, 0 failed", done.stdout)
+
     # -- the job scripts, in an archive that may only be read
 
     def job(self, script, *words, **variables):
