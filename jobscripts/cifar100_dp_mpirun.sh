@@ -13,12 +13,27 @@ set -euo pipefail
 # Edit: the modules that ranklab was built with, as in
 # module purge && module load gcc openmpi hdf5
 
-repo=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-bin=${RANKLAB_BIN:-$repo/build/release/bin}
-[[ -n ${RANKLAB_BIN:-} || -x $bin/ranklab ]] || ! found=$(type -P ranklab) || bin=$(cd -- "${found%/*}" && pwd)
-[[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
+# The job works in the folder that it is called from: nothing is written beside the programs.
+top=${RANKLAB_ROOT:-$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)}
+top=${top%/share/ranklab} # where an archive or an installation keeps configs/ and jobscripts/
 
-mpirun=${RANKLAB_MPIRUN:-mpirun} # of the MPI that ranklab was built with
+# The first of the folders that has it: first WHAT FOLDER...
+first() {
+  local what=$1 folder
+  shift
+  for folder in "$@"; do
+    [[ ! -e $folder/$what ]] || { printf '%s\n' "$folder" && break; }
+  done
+}
+found=$(type -P ranklab || true)
+bin=${RANKLAB_BIN:-$(first ranklab "$top/build/release/bin" "$top/bin" ${found:+"${found%/*}"})}
+[[ -x $bin/ranklab ]] || { echo "There is no ranklab in ${bin:-$top}: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
+# The caller's own file of that name, else ranklab's: config_of NAME
+configs=$(first configs "$top" "$top/share/ranklab" "$bin/../share/ranklab" "${bin%/build/*/bin}")
+config_of() { if [[ -e $1 || ! -e $configs/$1 ]]; then printf '%s\n' "$1"; else printf '%s\n' "$configs/$1"; fi; }
+
+mpirun=${RANKLAB_MPIRUN:-mpirun} # of the MPI that ranklab was built with: an archive has its own
+[[ -n ${RANKLAB_MPIRUN:-} || ! -x $bin/mpirun ]] || mpirun=$bin/mpirun
 # mpirun counts cores, not hardware threads.
 cores=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
 ranks=1
@@ -80,13 +95,12 @@ keep=() # what else the training is given
 echo "$ranks ranks, $threads threads each, $cores cores"
 echo "Running on host $(hostname), $(date -u +%FT%TZ)"
 
-cd "$repo"
-mkdir -p results
+mkdir -p results || { echo "Nothing can be written into $PWD: call this from a folder of your own." >&2; exit 5; }
 # The launch guard: says what is wrong with ranks, binding or libraries before time is spent.
 launch "$ranks" "$threads" doctor
 if [[ -z ${RANKLAB_DATA:-} ]]; then
-  export RANKLAB_DATA=$repo/data/cifar100
+  export RANKLAB_DATA=$PWD/data/cifar100
   [[ -e $RANKLAB_DATA/cifar-100-binary ]] || launch 1 1 data make cifar100 --output "$RANKLAB_DATA" --quiet
 fi
 config=${CONFIG:-configs/cifar100/${MODEL:-resnet50}_dp_b${BATCH:-64}.ini}
-launch "$ranks" "$threads" train --config "$config" --threads "$threads" --label "$(basename "$config" .ini)-$tag" "${keep[@]}" "$@"
+launch "$ranks" "$threads" train --config "$(config_of "$config")" --threads "$threads" --label "$(basename "$config" .ini)-$tag" "${keep[@]}" "$@"

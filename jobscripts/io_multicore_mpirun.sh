@@ -12,12 +12,24 @@ set -euo pipefail
 # Edit: the modules that ranklab was built with, as in
 # module purge && module load gcc openmpi hdf5
 
-repo=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-bin=${RANKLAB_BIN:-$repo/build/release/bin}
-[[ -n ${RANKLAB_BIN:-} || -x $bin/ranklab ]] || ! found=$(type -P ranklab) || bin=$(cd -- "${found%/*}" && pwd)
-[[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
+# The job works in the folder that it is called from: nothing is written beside the programs.
+top=${RANKLAB_ROOT:-$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)}
+top=${top%/share/ranklab} # where an archive or an installation keeps configs/ and jobscripts/
 
-mpirun=${RANKLAB_MPIRUN:-mpirun} # of the MPI that ranklab was built with
+# The first of the folders that has it: first WHAT FOLDER...
+first() {
+  local what=$1 folder
+  shift
+  for folder in "$@"; do
+    [[ ! -e $folder/$what ]] || { printf '%s\n' "$folder" && break; }
+  done
+}
+found=$(type -P ranklab || true)
+bin=${RANKLAB_BIN:-$(first ranklab "$top/build/release/bin" "$top/bin" ${found:+"${found%/*}"})}
+[[ -x $bin/ranklab ]] || { echo "There is no ranklab in ${bin:-$top}: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
+
+mpirun=${RANKLAB_MPIRUN:-mpirun} # of the MPI that ranklab was built with: an archive has its own
+[[ -n ${RANKLAB_MPIRUN:-} || ! -x $bin/mpirun ]] || mpirun=$bin/mpirun
 # mpirun counts cores, not hardware threads.
 cores=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
 ranks=1
@@ -78,8 +90,7 @@ launch() {
 echo "$ranks ranks, $threads threads each, $cores cores"
 echo "Running on host $(hostname), $(date -u +%FT%TZ)"
 
-cd "$repo"
-mkdir -p results
+mkdir -p results || { echo "Nothing can be written into $PWD: call this from a folder of your own." >&2; exit 5; }
 # The launch guard: says what is wrong with ranks, binding or libraries before time is spent.
 launch "$ranks" "$threads" doctor
 workers=
@@ -87,5 +98,5 @@ for ((count = 1; count < threads; count *= 2)); do workers+=$count,; done
 workers+=$threads
 (($#)) || set -- --files 1000 # the workshop's; other words take its place
 launch 1 "$threads" io --strategy text-loop,text-vectorized,binary,process-pool,process-queue,hdf5-serial --sweep-workers "$workers" \
-  --repetitions 7 --directory "${RANKLAB_IO_DIR:-$repo/output}/$tag" --label "io-multicore-$tag" "$@"
+  --repetitions 7 --directory "${RANKLAB_IO_DIR:-$PWD/output}/$tag" --label "io-multicore-$tag" "$@"
 echo "The ladder and its scaling: $bin/ranklab report results/ranklab.h5 --plots plots --label io-multicore-$tag"

@@ -28,12 +28,12 @@ class Experiment:
 
 
 def training(config, label, more=""):
-    return f'launch "$ranks" "$threads" train --config {config} --threads "$threads"{more} --label "{label}-$tag" "${{keep[@]}}" "$@"'
+    return f'launch "$ranks" "$threads" train --config "$(config_of {config})" --threads "$threads"{more} --label "{label}-$tag" "${{keep[@]}}" "$@"'
 
 
 CIFAR_DATA = """\
 if [[ -z ${RANKLAB_DATA:-} ]]; then
-  export RANKLAB_DATA=$repo/data/cifar100
+  export RANKLAB_DATA=$PWD/data/cifar100
   [[ -e $RANKLAB_DATA/cifar-100-binary ]] || launch 1 1 data make cifar100 --output "$RANKLAB_DATA" --quiet
 fi
 """
@@ -53,7 +53,7 @@ def cifar(mode, title, ranks=1):
 
 COSMOLOGY = """\
 if [[ -z ${DATA:-} ]]; then
-  DATA=$repo/data/cosmology
+  DATA=$PWD/data/cosmology
   mkdir -p "$DATA"
   seed=0
   for part in train valid; do
@@ -85,7 +85,7 @@ EXPERIMENTS = [
         body="""\
 for count in 1 2 4 8 16 32 48; do
   ((count <= threads)) || continue
-  launch 1 "$count" train --config "configs/mnist/threads_$count.ini" --label "mnist-threads-$count-$tag" "$@"
+  launch 1 "$count" train --config "$(config_of "configs/mnist/threads_$count.ini")" --label "mnist-threads-$count-$tag" "$@"
 done"""),
     Experiment(
         name="mnist_workers", document=1, does="the loader-worker sweep of the MNIST lesson", threads=8, time="00:45:00",
@@ -93,15 +93,15 @@ done"""),
         usage="jobscripts/mnist_workers.slurm\nCompare the data row of the table `phases` of both runs.",
         body="""\
 for count in 1 8; do
-  launch 1 "$threads" train --config "configs/mnist/workers_$count.ini" --threads 1 --label "mnist-workers-$count-$tag" "$@"
+  launch 1 "$threads" train --config "$(config_of "configs/mnist/workers_$count.ini")" --threads 1 --label "mnist-workers-$count-$tag" "$@"
 done"""),
     Experiment(
         name="mnist_gpu", document=1, does="all cores, then a GPU: worth it from ten times on", threads=8, gpus="gpu",
         title="The MNIST CNN on all cores of the task, then on a GPU: the lesson calls a GPU worth it from ten times on",
         usage="jobscripts/mnist_gpu.slurm",
         body="""\
-launch 1 "$threads" train --config configs/mnist/cpu.ini --threads "$threads" --label "mnist-cpu-or-gpu-$tag" "$@"
-launch 1 "$threads" train --config configs/mnist/gpu.ini --label "mnist-cpu-or-gpu-$tag" "$@"
+launch 1 "$threads" train --config "$(config_of configs/mnist/cpu.ini)" --threads "$threads" --label "mnist-cpu-or-gpu-$tag" "$@"
+launch 1 "$threads" train --config "$(config_of configs/mnist/gpu.ini)" --label "mnist-cpu-or-gpu-$tag" "$@"
 echo "How much faster: $bin/ranklab report results/ranklab.h5 --label mnist-cpu-or-gpu-$tag --group-by device\""""),
     Experiment(
         name="mnist_ddp", document=2, does="data parallel over ranks", ranks=2, ranked=True, keeps=True,
@@ -122,9 +122,9 @@ echo "How much faster: $bin/ranklab report results/ranklab.h5 --label mnist-cpu-
         body="""\
 all=$((ranks * threads))
 batch=$((32 * ranks)) # of all: 64 at two, as published
-launch 1 "$all" train --config configs/mnist/dp2.ini --replicas "$ranks" --global-batch-size "$batch" --threads "$all" \\
+launch 1 "$all" train --config "$(config_of configs/mnist/dp2.ini)" --replicas "$ranks" --global-batch-size "$batch" --threads "$all" \\
   --label "mnist-dp-$tag" "$@"
-launch "$ranks" "$threads" train --config configs/mnist/ddp2.ini --global-batch-size "$batch" --threads "$threads" \\
+launch "$ranks" "$threads" train --config "$(config_of configs/mnist/ddp2.ini)" --global-batch-size "$batch" --threads "$threads" \\
   --label "mnist-ddp-$tag" "$@\""""),
     Experiment(
         name="comm", document="2, 3, 5", does="what the network gives: every operation, then a model's gradients", ranks=2, ranked=True, time="00:30:00",
@@ -156,7 +156,7 @@ launch "$ranks" "$threads" comm --backend nccl --from-model "${MODEL:-resnet50}"
         body=powers_of_two("threads", "workers") + """\
 (($#)) || set -- --files 1000 # the workshop's; other words take its place
 launch 1 "$threads" io --strategy text-loop,text-vectorized,binary,process-pool,process-queue,hdf5-serial --sweep-workers "$workers" \\
-  --repetitions 7 --directory "${RANKLAB_IO_DIR:-$repo/output}/$tag" --label "io-multicore-$tag" "$@"
+  --repetitions 7 --directory "${RANKLAB_IO_DIR:-$PWD/output}/$tag" --label "io-multicore-$tag" "$@"
 """ + LADDER_REPORT.format(name="io-multicore")),
     Experiment(
         name="io_mpi", document=4, does="its MPI and parallel HDF5 rungs over 1, 2, 4 ... ranks", ranks=16, ranked=True, time="01:00:00", mem="3GB",
@@ -166,7 +166,7 @@ launch 1 "$threads" io --strategy text-loop,text-vectorized,binary,process-pool,
         body=powers_of_two("ranks", "sweep") + """\
 (($#)) || set -- --files 1000 # the workshop's; other words take its place
 launch "$ranks" "$threads" io --strategy mpi-send,mpi-scatter,hdf5-serial,hdf5-parallel-independent,hdf5-parallel-collective --ranks "$sweep" \\
-  --repetitions 7 --directory "${RANKLAB_IO_DIR:-$repo/output}/$tag" --label "io-mpi-$tag" "$@"
+  --repetitions 7 --directory "${RANKLAB_IO_DIR:-$PWD/output}/$tag" --label "io-mpi-$tag" "$@"
 """ + LADDER_REPORT.format(name="io-mpi")),
     Experiment(
         name="unet3d", document=5, does="the 3D U-Net", ranked=True, threads=8, time="02:00:00", gpus="gpu-if-any", keeps=True,
@@ -183,7 +183,7 @@ launch "$ranks" "$threads" io --strategy mpi-send,mpi-scatter,hdf5-serial,hdf5-p
         variables="CONFIG= names another of configs/unet3d/.\n" + COSMOLOGY_VARIABLES,
         body=COSMOLOGY + """\
 config=${CONFIG:-configs/unet3d/short_sm.ini}
-launch "$ranks" "$threads" train --config "$config" --data-dir "$DATA" --threads "$threads" --ablation --steps 50 \\
+launch "$ranks" "$threads" train --config "$(config_of "$config")" --data-dir "$DATA" --threads "$threads" --ablation --steps 50 \\
   --label "$(basename "$config" .ini)-limits-$tag" "$@\""""),
     Experiment(
         name="unet3d_scaling", document=5, does="weak and strong scaling of the U-Net over 1, 2, 4 ... ranks", ranks=4, ranked=True, threads=8, time="02:00:00",
@@ -195,7 +195,7 @@ for kind in weak strong; do
   for count in ${sweep//,/ }; do
     all=$batch
     [[ $kind == strong ]] || all=$((batch * count))
-    launch "$count" "$threads" train --config configs/unet3d/short_sm.ini --data-dir "$DATA" --threads "$threads" --evaluate off \\
+    launch "$count" "$threads" train --config "$(config_of configs/unet3d/short_sm.ini)" --data-dir "$DATA" --threads "$threads" --evaluate off \\
       --global-batch-size "$all" --steps 50 --label "unet3d-$kind-$tag" "$@"
   done
 done
@@ -208,5 +208,5 @@ echo "Speedup and efficiency: $bin/ranklab report results/ranklab.h5 --label une
         variables="DATA names the folder with train.h5 and valid.h5 (ranklab data make cosmology).",
         body=""": "${DATA:?DATA must name the folder that holds train.h5 and valid.h5}"
 config=${CONFIG:-configs/unet3d/bs576_opt_sm.ini}
-NCCL_NET_GDR_LEVEL=PHB launch "$ranks" "$threads" train --config "$config" --data-dir "$DATA" --threads "$threads" --label "unet3d-$tag" "$@\""""),
+NCCL_NET_GDR_LEVEL=PHB launch "$ranks" "$threads" train --config "$(config_of "$config")" --data-dir "$DATA" --threads "$threads" --label "unet3d-$tag" "$@\""""),
 ]

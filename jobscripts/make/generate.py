@@ -40,7 +40,7 @@ def usage_of(experiment, launcher):
         is_command = "jobscripts/" in line
         starts = line.startswith(("sbatch", "bsub")) or "=" in line.split(" ")[0] and "sbatch" in line or "bsub" in line
         lines.append(f"  {line}" if is_command and starts else f"  sbatch {line}" if is_command else line)
-    return "From the top folder of the checkout:\n" + "\n".join(lines) + "\n"
+    return "From the top folder of the checkout, or anywhere with RANKLAB_ROOT (the checkout or the archive):\n" + "\n".join(lines) + "\n"
 
 
 def edit_of(experiment, launcher):
@@ -53,7 +53,8 @@ def edit_of(experiment, launcher):
 def marks_of(experiment, launcher):
     """What lines of the template are for this script."""
     return {launcher, experiment.gpus, "ranked" if experiment.ranked else "single"} | ({"gpus"} if experiment.gpus else set()) | \
-        ({"keeps"} if experiment.keeps else set()) | ({"mem"} if experiment.mem else set())
+        ({"keeps"} if experiment.keeps else set()) | ({"queued"} if launcher != "mpirun" else set()) | \
+        ({"configs"} if "config_of" in experiment.body else set()) | ({"mem"} if experiment.mem else set())
 
 
 def script(experiment, launcher):
@@ -68,7 +69,7 @@ def script(experiment, launcher):
     values = {"title": experiment.title + ".", "usage": comment(usage_of(experiment, launcher)).rstrip("\n"),
               "edit": comment(experiment.variables + "\n" * bool(experiment.variables) + edit_of(experiment, launcher)).rstrip("\n"),
               "job": experiment.name.replace("_", "-"), "nodes": experiment.nodes, "ranks": experiment.ranks, "threads": experiment.threads,
-              "time": experiment.time, "mem": experiment.mem, "stop": STOP.read_text(), "body": experiment.body.rstrip("\n")}
+              "system": {"lsf": "LSF"}.get(launcher, "Slurm"), "submit": {"lsf": "bsub"}.get(launcher, "sbatch"), "time": experiment.time, "mem": experiment.mem, "stop": STOP.read_text(), "body": experiment.body.rstrip("\n")}
     return re.sub(r"@(\w+)@", lambda word: str(values[word[1]]), "\n".join(lines)) + "\n"
 
 

@@ -27,16 +27,29 @@ set -euo pipefail
 # Edit: the modules that ranklab was built with, as in
 # module purge && module load gcc openmpi hdf5
 
-%slurm # Slurm runs a copy of this file, so the checkout is where sbatch was called.
-%slurm repo=${SLURM_SUBMIT_DIR:?start this with sbatch}
-%lsf # LSF runs a copy of this file, so the checkout is where bsub was called.
-%lsf repo=${LS_SUBCWD:?start this with bsub}
-%mpirun repo=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-bin=${RANKLAB_BIN:-$repo/build/release/bin}
-[[ -n ${RANKLAB_BIN:-} || -x $bin/ranklab ]] || ! found=$(type -P ranklab) || bin=$(cd -- "${found%/*}" && pwd)
-%slurm [[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: call sbatch from the top folder of the checkout, run ./bootstrap build there first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
-%lsf [[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: call bsub from the top folder of the checkout, run ./bootstrap build there first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
-%mpirun [[ -x $bin/ranklab ]] || { echo "There is no ranklab in $bin: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
+%slurm : "${SLURM_SUBMIT_DIR:?start this with sbatch}"
+%lsf : "${LS_SUBCWD:?start this with bsub}"
+# The job works in the folder that it is called from: nothing is written beside the programs.
+%queued # @system@ runs a copy of this file, so that folder, or RANKLAB_ROOT, says which checkout or archive it is of.
+%queued top=${RANKLAB_ROOT:-$PWD}
+%mpirun top=${RANKLAB_ROOT:-$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)}
+top=${top%/share/ranklab} # where an archive or an installation keeps configs/ and jobscripts/
+
+# The first of the folders that has it: first WHAT FOLDER...
+first() {
+  local what=$1 folder
+  shift
+  for folder in "$@"; do
+    [[ ! -e $folder/$what ]] || { printf '%s\n' "$folder" && break; }
+  done
+}
+found=$(type -P ranklab || true)
+bin=${RANKLAB_BIN:-$(first ranklab "$top/build/release/bin" "$top/bin" ${found:+"${found%/*}"})}
+%queued [[ -x $bin/ranklab ]] || { echo "There is no ranklab in ${bin:-$top}: call @submit@ from the top folder of the checkout, run ./bootstrap build there first, let RANKLAB_ROOT name the checkout or the archive, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
+%mpirun [[ -x $bin/ranklab ]] || { echo "There is no ranklab in ${bin:-$top}: run ./bootstrap build first, put ranklab into PATH, or set RANKLAB_BIN." >&2; exit 5; }
+%configs # The caller's own file of that name, else ranklab's: config_of NAME
+%configs configs=$(first configs "$top" "$top/share/ranklab" "$bin/../share/ranklab" "${bin%/build/*/bin}")
+%configs config_of() { if [[ -e $1 || ! -e $configs/$1 ]]; then printf '%s\n' "$1"; else printf '%s\n' "$configs/$1"; fi; }
 
 %slurm ranks=$SLURM_NTASKS
 %slurm threads=${SLURM_CPUS_PER_TASK:-1} # a core that Slurm gave to each task is a thread
@@ -48,7 +61,8 @@ bin=${RANKLAB_BIN:-$repo/build/release/bin}
 %lsf ranks=$((nodes * per_node))
 %lsf threads=${CORES_PER_RANK:-7}
 %lsf tag=$LSB_JOBID
-%mpirun mpirun=${RANKLAB_MPIRUN:-mpirun} # of the MPI that ranklab was built with
+%mpirun mpirun=${RANKLAB_MPIRUN:-mpirun} # of the MPI that ranklab was built with: an archive has its own
+%mpirun [[ -n ${RANKLAB_MPIRUN:-} || ! -x $bin/mpirun ]] || mpirun=$bin/mpirun
 %mpirun # mpirun counts cores, not hardware threads.
 %mpirun cores=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
 %mpirun+ranked ranks=${1:-@ranks@}
@@ -99,8 +113,7 @@ launch() {
 echo "Running on host $(hostname), $(date -u +%FT%TZ)"
 %slurm printenv | grep '^SLURM_' | sort
 
-cd "$repo"
-mkdir -p results
+mkdir -p results || { echo "Nothing can be written into $PWD: call this from a folder of your own." >&2; exit 5; }
 # The launch guard: says what is wrong with ranks, binding or libraries before time is spent.
 launch "$ranks" "$threads" doctor
 @body@

@@ -86,6 +86,10 @@ std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precis
     return model;
 }
 
+double gate_scale(Precision precision) {
+    return precision == Precision::fp16 ? 1024 : 1;
+}
+
 double rounding_bound(Precision precision, torch::DeviceType device) {
     if (device == torch::kCPU) return 0.0;
     switch (precision) {

@@ -35,6 +35,10 @@ std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precis
 /// operations give the same bits.
 double rounding_bound(Precision precision, torch::DeviceType device);
 
+/// By what the checks before the first step multiply their loss. In fp16 gradients below 6e-8 would be zeros
+/// there, as in training; what is multiplied by 1024 does not overflow yet. 1 in the other precisions.
+double gate_scale(Precision precision);
+
 /// For the process: TF32 for fp32 products on a GPU, or not. LibTorch's own default is on for convolutions
 /// and off for matrix products: neither fp32 nor tf32.
 void allow_tf32(bool allow);

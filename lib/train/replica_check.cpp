@@ -20,7 +20,7 @@ std::vector<at::Generator> generators_of(const DataParallel& replicas) {
 }
 
 // One part after another: their gradients add up in the model's parameters.
-void compute_reference(DataParallel& replicas, const TensorBatch& batch) {
+void compute_reference(DataParallel& replicas, const TensorBatch& batch, double scale) {
     nn::Model& model = replicas.model(0);
     const auto parts = chunks_of(batch.count(), replicas.count());
     for (std::size_t r = 0; r < parts.size(); ++r) {
@@ -34,7 +34,7 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch) {
         }
         const auto output = model.forward(batch.input.narrow(0, first, count));
         const double share = static_cast<double>(count) / static_cast<double>(batch.count());
-        (model.loss(output, batch.targets.narrow(0, first, count)) * share).backward();
+        (model.loss(output, batch.targets.narrow(0, first, count)) * (scale * share)).backward();
     }
 }
 
@@ -60,15 +60,14 @@ double bound_of(torch::ScalarType type, Precision precision) {
 }
 
 ReplicaCheck compare(const std::vector<torch::Tensor>& ours, const std::vector<torch::Tensor>& reference,
-                     double bound, double& norm) {
+                     double bound, double scale) {
     double apart = 0;
     double size = 0;
     for (std::size_t i = 0; i < ours.size(); ++i) {
         apart += (ours[i] - reference[i]).square().sum().item<double>();
         size += reference[i].square().sum().item<double>();
     }
-    ReplicaCheck check{.bound = bound};
-    norm = std::sqrt(size);
+    ReplicaCheck check{.bound = bound, .norm = std::sqrt(size) / scale};
     check.difference = apart == 0 ? 0 : std::sqrt(apart / size);
     // Written so that a difference that is not a number fails.
     check.passed = check.difference <= bound;
@@ -80,22 +79,22 @@ ReplicaCheck compare(const std::vector<torch::Tensor>& ours, const std::vector<t
 ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Precision precision) {
     const auto parameters = replicas.model(0).parameters();
     Rewind rewind(replicas.model(0), generators_of(replicas));
-    replicas.compute_gradient(batch, 1.0);
+    const double scale = gate_scale(precision);
+    replicas.compute_gradient(batch, scale);
     const auto ours = take_gradients(parameters);
     rewind();
-    compute_reference(replicas, batch);
+    compute_reference(replicas, batch, scale);
     const auto reference = take_gradients(parameters);
     rewind();
-    double norm = 0;
     const double bound = std::max(bound_of(batch.input.scalar_type(), precision),
                                   rounding_bound(precision, batch.input.device().type()));
-    auto check = compare(ours, reference, bound, norm);
+    auto check = compare(ours, reference, bound, scale);
     check.detail =
         check.passed
             ? fmt::format(
                   "the first gradient of {} replicas differs by {:.1e} of its norm, {:.3g}, from that of "
                   "their parts one after another (at most {:.1e})",
-                  replicas.count(), check.difference, norm, check.bound)
+                  replicas.count(), check.difference, check.norm, check.bound)
             : fmt::format(
                   "the gradient of {} replicas differs by {:.1e} of its norm from that of their parts one "
                   "after another, more than {:.1e}: the model may keep state that it does not register, "

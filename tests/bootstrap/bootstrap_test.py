@@ -118,6 +118,26 @@ class BootstrapTest(unittest.TestCase):
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
             self.assertIn("openmpi or mpich", result.stderr)
 
+    def test_an_archive_is_open_mpis_and_another_is_refused_before_it_is_built(self):
+        self.program("patchelf", "")
+        said = {"2": self.bootstrap("pack", "--mpi", "mpich", **self.own_torch())}
+        for family, code in (("MPICH", "5"), ("OTHER", "5 other")):
+            self.program("cmake", FAKE_CMAKE + f"[ ! -e build/release ] || echo RANKLAB_MPI_IS_{family}:INTERNAL=1 >>build/release/CMakeCache.txt\n")
+            said[code] = self.bootstrap("pack", cwd=self.repo, **self.own_torch())
+        for code, result in said.items():
+            self.assertEqual(result.returncode, int(code[0]), result.stderr)
+            self.assertIn("an archive is Open MPI's alone", result.stderr)
+            self.assertIn("--mpi openmpi", result.stderr)
+            self.assertIn("another MPI" if "other" in code else "MPICH", result.stderr)
+        self.assertEqual(self.called("cmake --build"), [])
+
+    def test_a_wheel_is_no_libtorch(self):
+        wheel = self.scratch / "torch-2.11.0-cp311.whl"
+        wheel.touch()
+        result = self.bootstrap("build", RANKLAB_TORCH_ROOT=str(wheel))
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("pip install --target DIR", result.stderr)
+
     # -- the cache
 
     def test_the_python_packages_lie_in_a_cache_that_all_clones_share(self):

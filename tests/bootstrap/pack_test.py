@@ -24,6 +24,17 @@ SHELL = ("sh", "bash", "env", "id", "readlink", "sed", "grep", "sort", "tr", "he
 # The machine's own: the C library, and LibTorch.
 OUTSIDE = re.compile(r"^(ld-linux.*|lib(c|m|mvec|dl|rt|pthread|resolv|util)\.so\..*|libtorch.*|libc10.*)$")
 NOBODY = "65534"
+# Of Slurm, what a job script needs to be read to its end: one rank.
+SRUN = """#!/bin/sh
+until [ "${1##*/}" = ranklab ]; do shift; done
+exec "$@"
+"""
+READ_ONLY = r"""
+set -e
+mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"
+shift
+exec "$@"
+"""
 
 IN_ROOT = r"""
 set -e
@@ -197,6 +208,7 @@ class PackTest(unittest.TestCase):
         for ranks in ("", "mpirun -n 2 "):
             self.assertRefuses(self.bare(f"{ranks}ranklab train --steps 2", torch=False), "RANKLAB_TORCH_ROOT", "LibTorch 2.")
             self.assertRefuses(self.bare(f"{ranks}ranklab train --steps 2", RANKLAB_TORCH_ROOT="/other"), "2.10.1+cpu")
+            self.assertRefuses(self.bare(f"{ranks}ranklab train --steps 2", RANKLAB_TORCH_ROOT="/a/torch-2.11.0.whl"), "wheel", "pip install")
         self.assertRefuses(self.bare("ranklab-train --steps 2", RANKLAB_TORCH_ROOT="/nowhere"), "/nowhere", "libtorch_cpu.so")
         self.assertRuns(self.bare("ranklab completion bash", torch=False))
 
@@ -205,7 +217,64 @@ class PackTest(unittest.TestCase):
         away = mpi.rename(mpi.with_name("away"))
         self.addCleanup(away.rename, mpi)
         for program in ("io", "comm", "doctor", "data"):
-            self.assertRefuses(self.bare(f"ranklab {program} --help"), "Open MPI", "--with-mpi")
+            self.assertRefuses(self.bare(f"ranklab {program} --dry-run"), "Open MPI", "--with-mpi")
+            self.assertTellsOfItself(program)
+
+    def assertTellsOfItself(self, program):
+        """What needs nothing of the machine is told where the program cannot start, too."""
+        for words, start in (("--help", f"Usage: ranklab {program}"), ("--version", "ranklab "), ("--help-as man", ".TH")):
+            result = self.bare(f"ranklab {program} {words}", torch=False)
+            self.assertRuns(result)
+            self.assertIn(start, result.stdout)
+
+    @unittest.skipUnless(HAS_TRAIN, "this build has no ranklab-train")
+    def test_without_libtorch_train_tells_of_itself(self):
+        self.assertTellsOfItself("train")
+        two = self.bare("mpirun -n 2 ranklab train --help", torch=False)
+        self.assertRuns(two)
+        self.assertEqual(two.stdout.count("Usage: "), 1)
+
+    def test_nccl_is_not_that_of_the_machine_that_packed(self):
+        done = subprocess.run([self.home / "bin/ranklab", "doctor", "--verbose"], capture_output=True, text=True, cwd=self.scratch, timeout=100,
+                              env={"PATH": os.environ["PATH"], "RANKLAB_SYSTEM_ROOT": "/nonexistent"})
+        self.assertIn(done.returncode, (0, 3), done.stdout + done.stderr)
+        self.assertNotIn("site-packages/nvidia/nccl", done.stdout)
+
+    @unittest.skipUnless(torch_packages(), "the check for GPUs wants a LibTorch")
+    def test_the_check_for_gpus_takes_the_archives_programs(self):
+        done = subprocess.run([sys.executable, self.home / "tests/gpu/check", torch_packages() / "torch", "--only", "doctor,device"], capture_output=True,
+                              text=True, cwd=self.enterContext(tempfile.TemporaryDirectory()), timeout=100,
+                              env={"PATH": os.environ["PATH"], "CUDA_VISIBLE_DEVICES": "", "RANKLAB_SYSTEM_ROOT": "/nonexistent"})
+        if not (BIN.parent / "tests/device_gpu_test").exists():
+            self.assertEqual((done.returncode, "take an archive" in done.stderr), (5, True), done.stderr)
+            return
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.startswith(f"programs: {self.home}/bin: ranklab "), done.stdout)
+        self.assertIn("no GPU: 1 part said so, 0 skipped, 0 failed", done.stdout)
+
+    # -- the job scripts, in an archive that may only be read
+
+    def job(self, script, *words, **variables):
+        if not may_unshare():
+            self.skipTest("a folder that may only be read needs root and namespaces (unshare)")
+        work = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="ranklab-job-")))
+        (work / "srun").write_text(SRUN)
+        (work / "srun").chmod(0o755)
+        variables |= {"RANKLAB_TORCH_ROOT": str(torch_packages() / "torch")} if torch_packages() else {}
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c", READ_ONLY, "sh", self.home, "bash", self.home / "share/ranklab/jobscripts" / script, *words],
+            capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=work, timeout=200,
+            env={"HOME": str(work), "OMPI_MCA_mpi_yield_when_idle": "1", "RANKLAB_SYSTEM_ROOT": "/nonexistent", **variables, "PATH": f"{work}:{variables.get('PATH', os.environ['PATH'])}"})
+        self.assertRuns(done)
+        self.assertTrue((work / "results/ranklab.h5").exists(), done.stdout)
+
+    @unittest.skipUnless(HAS_TRAIN, "this build has no ranklab-train")
+    def test_job_scripts_work_in_the_callers_folder(self):
+        words = ("--data", "synthetic", "--steps", "3", "--warmup", "1", "--evaluate", "off")
+        slurm = {"SLURM_SUBMIT_DIR": "here", "SLURM_JOB_ID": "17", "SLURM_NTASKS": "1"}
+        self.job("mnist_ddp_mpirun.sh", "2", *words, THREADS="1")
+        self.job("mnist_ddp.slurm", *words, **slurm, RANKLAB_ROOT=str(self.home))
+        self.job("mnist_serial.slurm", *words, **slurm, PATH=f"{self.home}/bin:{os.environ['PATH']}")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,19 @@
 """tests/gpu/check without a GPU: each part comes to its sentence, a rehearsal exercises the table on the CPU, and nothing is written that was not measured. A
 stand-in that computes on the CPU what is asked of a GPU has every part's judgement made."""
 
+import argparse
 import hashlib
+import importlib.machinery
 import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -17,6 +21,10 @@ sys.path.insert(0, str(HERE))
 import commands  # noqa: E402
 import parts  # noqa: E402
 import table  # noqa: E402
+
+loader = importlib.machinery.SourceFileLoader("check", str(HERE / "check"))
+check = importlib.util.module_from_spec(importlib.util.spec_from_loader("check", loader))
+loader.exec_module(check)
 
 SOURCE, BIN = pathlib.Path(os.environ["RANKLAB_SOURCE"]), pathlib.Path(os.environ["RANKLAB_BIN"])
 TORCH_ROOT = pathlib.Path(importlib.util.find_spec("torch").origin).parent
@@ -37,6 +45,7 @@ os.execv("{program}", ["{program}", *words])
 # The check with the table's tiny networks in place of the documents', and PyTorch's GPU a CPU, too.
 TINY_TABLE = """
 import importlib.machinery, importlib.util, sys
+sys.dont_write_bytecode = True
 loader = importlib.machinery.SourceFileLoader("check", sys.argv[1] + "/check")
 check = importlib.util.module_from_spec(importlib.util.spec_from_loader("check", loader))
 sys.argv = sys.argv[1:]
@@ -83,6 +92,15 @@ class WithoutAGpu(CheckCase):
         self.assertEqual([(row[0], row[2]) for row in rows], [(row.model, row.variant) for row in table.planned(True)])
         for row in rows:
             self.assertGreater(float(row[7]), 0, "ranklab over eager")
+        for row in json.loads((self.folder / "out/table.json").read_text()):
+            for side in row["sides"].values():
+                self.assertIn(set(side), ({"error"}, set(table.side_of(*range(5)))), "one form, whosever it is")
+            self.assertEqual({"ranklab", "eager"} - set(row["sides"]), set())
+        self.assertIn(f"programs: {BIN}: ranklab ", done.stdout)
+        self.assertIn("; logs and results.json are in", done.stdout)
+        self.assertIn("the table is gpu-rehearsal.md there", done.stdout)
+        if "table: compile will be n/a" in done.stdout:
+            self.assertEqual(rows[0][6], "n/a")
         self.assertFalse((self.folder / "out/gpu.md").exists())
         self.assertEqual(document.read_bytes(), before, "a rehearsal leaves the document alone")
 
@@ -99,8 +117,89 @@ class WithoutAGpu(CheckCase):
         self.assertEqual(self.check("--only", "devise").returncode, 2)
         done = self.check(root=self.folder)
         self.assertEqual((done.returncode, "is no LibTorch" in done.stderr), (2, True))
-        done = self.check(RANKLAB_BIN=str(self.folder))
-        self.assertEqual((done.returncode, "there is no ranklab-train" in done.stderr), (5, True))
+        wheel = self.folder / "torch-2.11.0.whl"
+        wheel.touch()
+        done = self.check(root=wheel)
+        self.assertEqual((done.returncode, "is a wheel: install it" in done.stderr), (2, True))
+        self.assertEqual(subprocess.run([sys.executable, HERE / "check"], capture_output=True).returncode, 2)
+        self.assertEqual(subprocess.run([sys.executable, HERE / "check", "--list"], capture_output=True).returncode, 0)
+
+    def test_the_codes_are_those_of_the_document(self):
+        text = (SOURCE / "docs/gpu.md").read_text()
+        for code, meaning in check.CODES.items():
+            self.assertIn(f"| {code} | {meaning} |", text)
+
+
+class WhichPrograms(unittest.TestCase):
+    """Those of the checkout or archive that the check lies in; no folder above it is searched."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gpu-check-")))
+        self.top = self.folder / "top"
+        shutil.copytree(HERE, self.top / "tests/gpu", ignore=shutil.ignore_patterns("__pycache__"))
+        self.program(self.folder / "bin/ranklab")  # of somebody else
+        self.program(self.folder / "bin/ranklab-doctor")
+
+    def program(self, path, version="ranklab 0.1.0 (unknown, Release)"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\necho '{version}'\n")
+        path.chmod(0o755)
+
+    def asked(self, *words):
+        return subprocess.run([sys.executable, self.top / "tests/gpu/check", TORCH_ROOT, "--out", self.folder / "out", *words], capture_output=True, text=True,
+                              env={"PATH": os.environ["PATH"]}, cwd=self.folder, timeout=100)
+
+    def assertRefuses(self, done, *words):
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse((self.folder / "out").exists(), "nothing was begun")
+
+    def test_without_a_marker_none(self):
+        self.assertRefuses(self.asked("--only", "doctor"), "part of no checkout and no archive", "RANKLAB_BIN")
+
+    def test_a_checkout_has_its_build(self):
+        for name in ("CMakeLists.txt", "bootstrap"):
+            (self.top / name).touch()
+        built = self.top / "build/release/bin"
+        self.assertRefuses(self.asked("--only", "doctor,device"), str(built), f"say {self.top}/bootstrap build && cmake --build", "--target device_gpu_test")
+        self.program(built / "ranklab")
+        self.program(built / "ranklab-doctor")
+        self.assertRefuses(self.asked("--only", "doctor,device"), f"device_gpu_test is not in {self.top}/build/release/tests: say cmake --build")
+        done = self.asked("--only", "doctor")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.startswith(f"programs: {built}: ranklab 0.1.0 (unknown, Release)\n"), done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^1 part passed, 0 skipped, 0 without a GPU, 0 failed; \d+ s; logs and results.json are in \S+/out$")
+
+    @unittest.skipUnless(shutil.which("git"), "there is no git")
+    def test_a_checkout_takes_no_other_revision(self):
+        for name in ("CMakeLists.txt", "bootstrap"):
+            (self.top / name).touch()
+        git = ["git", "-C", self.top, "-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "init.defaultBranch=main"]
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+            subprocess.run([*git, *words], check=True)
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        built = self.top / "build/release/bin"
+        self.program(built / "ranklab-doctor")
+        for revision, code in ((f"{head[:12]}-dirty", 0), (head[:12], 0), ("0123456789ab", 5)):
+            self.program(built / "ranklab", f"ranklab 0.1.0 ({revision}, Release)")
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            done = self.asked("--only", "doctor")
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertRefuses(done, "revision 0123456789ab", head[:12], "bootstrap build")
+
+    def test_an_archive_has_its_own(self):
+        self.program(self.top / "libexec/launch")
+        self.program(self.top / "bin/ranklab")
+        self.program(self.top / "bin/ranklab-doctor")
+        self.assertEqual(self.asked("--only", "doctor").returncode, 0)
+        shutil.rmtree(self.folder / "out")
+        self.assertRefuses(self.asked("--only", "device"), f"device_gpu_test is not in {self.top}/tests/gpu/bin: take an archive")
+
+    def test_a_torch_root_may_lie_anywhere(self):
+        for root, first in (("/opt/torch", sys.executable), ("/torch", sys.executable), ("/v/lib/python3.11/site-packages/torch", "/v/bin/python3")):
+            self.assertEqual(check.pythons(argparse.Namespace(python=None, torch_root=pathlib.Path(root)))[0], first)
 
 
 class WithAStandIn(CheckCase):
@@ -108,7 +207,7 @@ class WithAStandIn(CheckCase):
         super().setUp()
         self.programs = self.folder / "bin"
         self.programs.mkdir()
-        for name in ("ranklab-train", "ranklab-comm", "ranklab-doctor"):
+        for name in ("ranklab", "ranklab-train", "ranklab-comm", "ranklab-doctor"):
             self.program(name, STAND_IN.format(python=sys.executable, program=BIN / name))
         for name in ("device_gpu_test", "replicas_gpu_test", "backend_contract"):
             self.program(name, "#!/bin/sh\nexit 0\n")
@@ -152,18 +251,83 @@ class WithAStandIn(CheckCase):
         self.assertEqual(outcomes["device"], ("FAILED", "exit code 1, not 0: wrong"))
         self.assertRegex(outcomes["replicas"][1], "was killed after 1[12] s")
         self.assertEqual(outcomes["nccl-contract"], ("skipped", "the time of 12 s is over"))
-        self.assertIn("0 parts passed, 1 skipped, 0 without a GPU, 2 failed", done.stdout)
+        self.assertRegex(done.stdout, r"0 parts passed, 1 skipped, 0 without a GPU, 2 failed; \d+ s; logs and results.json are in \S+\n$")
 
-    def test_a_wrong_loss_and_a_missing_program_are_seen(self):
+    def test_what_was_skipped_has_not_passed(self):
+        done = self.check("--only", "doctor", "--total", 4)
+        self.assertEqual((done.returncode, self.outcomes()["doctor"]), (3, ("skipped", "the time of 4 s is over")))
+
+    def test_a_wrong_loss_is_seen(self):
         self.program("ranklab-train", STAND_IN.format(python=sys.executable, program=BIN / "ranklab-train").replace("words = sys.argv[1:]",
                      "words = sys.argv[1:] + (['--seed', '2'] if 'cuda' in sys.argv else [])"))
+        self.check("--only", "graph")
+        outcome, detail = self.outcomes()["graph"]
+        self.assertEqual(outcome, "FAILED")
+        self.assertIn("apart from those of cpu", detail)
+
+    def test_a_missing_program_is_said_at_once(self):
         (self.programs / "device_gpu_test").unlink()
-        self.check("--only", "device,graph")
-        outcomes = self.outcomes()
-        self.assertEqual(outcomes["device"][0], "skipped")
-        self.assertIn("there is no device_gpu_test", outcomes["device"][1])
-        self.assertEqual(outcomes["graph"][0], "FAILED")
-        self.assertIn("apart from those of cpu", outcomes["graph"][1])
+        done = self.check("--only", "doctor,device")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn(f"device_gpu_test is not in {self.programs}: set RANKLAB_BIN and RANKLAB_TESTS", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+class WhatCompileLacks(unittest.TestCase):
+    """By the exception's type, not by the words of its text."""
+
+    class Server:
+        def __init__(self, answers):
+            self.answers = answers
+
+        def alive(self):
+            return True
+
+        def ask(self, job, limit):
+            return self.answers.pop(0)
+
+    def table(self, *answers):
+        made = check.Table(argparse.Namespace(rehearse=False, out=None), None, argparse.Namespace(clock=commands.Clock(100)))
+        made.server = self.Server(list(answers))
+        return made
+
+    def test_what_is_lacking_is_lacking_for_all(self):
+        for kind in check.LACKING:
+            made = self.table({"error": f"{kind}: no", "types": ["BackendCompilerFailed", kind]})
+            self.assertEqual([made.pytorch(row, "compile") for row in table.planned(False)[:2]], [{"error": f"{kind}: no"}] * 2)
+
+    def test_what_one_network_lacks_the_next_may_have(self):
+        first = {"error": "BackendCompilerFailed: backend compiler: OutOfMemoryError in triton_", "types": ["BackendCompilerFailed", "OutOfMemoryError"]}
+        second = {"step_s": [0.1, 0.3, 0.2], "first_loss": 1.0, "last_loss": 0.5, "peak_bytes": 7}
+        made = self.table(first, second)
+        rows = table.planned(False)
+        self.assertEqual(made.pytorch(rows[0], "compile"), {"error": first["error"]})
+        self.assertEqual(made.pytorch(rows[1], "compile"), table.side_of(0.2, 3, 1.0, 0.5, 7))
+
+    def test_pytorch_tells_the_types(self):
+        import pytorch_side
+
+        class Wrapping(Exception):
+            def __init__(self, inner):
+                self.inner_exception = inner
+
+        try:
+            try:
+                raise ModuleNotFoundError("no filelock")
+            except ModuleNotFoundError as why:
+                raise RuntimeError("no compiler") from why
+        except RuntimeError as why:
+            self.assertEqual(pytorch_side.types_of(Wrapping(why)), ["Wrapping", "RuntimeError", "ModuleNotFoundError"])
+        self.assertEqual(pytorch_side.answer({"model": "none", "device": "cpu", "way": "eager", "precision": "fp32", "batch": 1})["types"], ["KeyError"])
+
+    def test_what_is_lacking_is_named_before(self):
+        import pytorch_side
+        empty = self.enterContext(tempfile.TemporaryDirectory())
+        with unittest.mock.patch.dict(os.environ, {"PATH": empty}, clear=True):
+            self.assertIn("a C compiler (gcc or clang)", pytorch_side.lacking("cuda"))
+            self.assertIn("a C++ compiler (g++)", pytorch_side.lacking("cpu"))
+        with unittest.mock.patch.dict(os.environ, {"CC": sys.executable, "CXX": sys.executable}):
+            self.assertNotIn("compiler", " ".join(pytorch_side.lacking("cuda") + pytorch_side.lacking("cpu")))
 
 
 class TheTable(unittest.TestCase):
@@ -171,7 +335,7 @@ class TheTable(unittest.TestCase):
         return table.Row("resnet50", "fp32", 64, 13, 20, sides=sides)
 
     def test_another_loss_is_other_work(self):
-        row = self.row(ranklab={"median_s": 0.1, "step_s": 20, "first_loss": 4.6}, eager={"step_s": [0.2, 0.3, 0.2], "first_loss": 4.6001})
+        row = self.row(ranklab=table.side_of(0.1, 20, 4.6, 4.5, None), eager=table.side_of(0.2, 20, 4.6001, 4.5, None))
         self.assertEqual(row.disagreement("eager"), "")
         row.sides["eager"]["first_loss"] = 4.7
         self.assertIn("the first loss of eager is 4.7", row.disagreement("eager"))
@@ -179,8 +343,7 @@ class TheTable(unittest.TestCase):
         self.assertNotEqual(row.disagreement("eager"), "")
 
     def test_only_what_was_measured_is_a_figure(self):
-        row = self.row(ranklab={"median_s": 0.1, "step_s": 20, "first_loss": 4.6, "peak_bytes": 2**31},
-                       eager={"step_s": [0.2, 0.3, 0.2], "first_loss": 4.6, "peak_bytes": None}, compile={"error": "no compiler"})
+        row = self.row(ranklab=table.side_of(0.1, 20, 4.6, 4.5, 2**31), eager=table.side_of(0.2, 20, 4.6, 4.5, None), compile={"error": "no compiler"})
         text = table.markdown([row, table.Row("unet3d", "bf16", 32, 13, 20)], {"GPU": "none"}, False)
         self.assertIn("| resnet50 | 64 | fp32 | 640 | 320 | n/a | n/a | 2.00 | n/a | n/a | 2.00 | n/a |", text)
         self.assertNotIn("| unet3d", text)

@@ -18,7 +18,7 @@ class Failed(Exception):
 
 
 class NotThere(Exception):
-    """What the part needs is not on this machine, or its time is over: skipped, with the reason."""
+    """What is needed is not on this machine, and why."""
 
 
 @dataclasses.dataclass

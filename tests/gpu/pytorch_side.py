@@ -1,14 +1,20 @@
 """PyTorch's side of the table: training steps of one network on one batch that stays on the device, as `ranklab train --input synthetic` makes them.
 
-Reads jobs, one line of JSON each, and answers each by one: {"step_s": [...], "first_loss": x, "last_loss": x, "peak_bytes": n}, or {"error": "why"}. One process
-serves many jobs, since its start costs seconds. With --ahead FILE it takes the jobs of that file, makes a few steps of each and ends: torch.compile's cache on the
-disk then has what the table will ask for.
+Reads jobs, one line of JSON each, and answers each by one: {"step_s": [...], "first_loss": x, "last_loss": x, "peak_bytes": n}, or {"error": "why", "types":
+[the exception's, then that of each one inside it]}. One process serves many jobs, since its start costs seconds. With --ahead FILE it takes the jobs of that file,
+makes a few steps of each and ends: torch.compile's cache on the disk then has what the table will ask for. With --lacking DEVICE it prints what torch.compile
+lacks here for that device, as a list.
 """
 
 import contextlib
 import gc
+import importlib.util
 import json
+import os
+import pathlib
+import shutil
 import sys
+import sysconfig
 import time
 
 import torch
@@ -97,16 +103,42 @@ def tidy(job):
         torch.cuda.empty_cache()
 
 
+def types_of(error):
+    """Its own, then those of what it wraps: torch.compile wraps what its compiler threw."""
+    names = []
+    while error is not None and len(names) < 10:
+        names.append(type(error).__name__)
+        error = getattr(error, "inner_exception", None) or error.__cause__
+    return names
+
+
 def answer(job):
     try:
         return measured(job)
     except Exception as error:  # whatever it is, it is this job's answer, and the next one goes on
-        return {"error": " ".join(f"{type(error).__name__}: {error}".split())[:400]}
+        return {"error": " ".join(f"{type(error).__name__}: {error}".split())[:400], "types": types_of(error)}
     finally:
         tidy(job)
 
 
+def lacking(device):
+    """What torch.compile needs and this machine has not, in words. A wheel's dependencies are not always installed with it."""
+    on_gpu = device.startswith("cuda")
+    modules = ["filelock", "jinja2", "networkx", "sympy", *(["triton"] if on_gpu else [])]
+    found = [f"the package {name}" for name in modules if importlib.util.find_spec(name) is None]
+    # Triton compiles its launchers in C, and for a CPU torch.compile writes C++.
+    compilers = [os.environ["CC"]] if on_gpu and os.environ.get("CC") else ["gcc", "clang"] if on_gpu else [os.environ.get("CXX", "g++")]
+    if not any(shutil.which(name) for name in compilers):
+        found.append(f"a {'C' if on_gpu else 'C++'} compiler ({' or '.join(compilers)})")
+    if not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").is_file():
+        found.append("Python's headers (Python.h)")
+    return found
+
+
 def main():
+    if sys.argv[1:2] == ["--lacking"]:
+        print(json.dumps(lacking(sys.argv[2])))
+        return
     torch.set_num_threads(1)
     if sys.argv[1:2] == ["--ahead"]:
         with open(sys.argv[2], encoding="utf-8") as file:

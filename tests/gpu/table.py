@@ -31,7 +31,7 @@ class Row:
     steps: int
     edge: int | None = None
     width: int = 1
-    sides: dict = dataclasses.field(default_factory=dict)  # side -> {"step_s", "first_loss", ...} or {"error"}
+    sides: dict = dataclasses.field(default_factory=dict)  # name -> a side, as side_of makes it, or {"error"}
 
     @property
     def precision(self):
@@ -75,7 +75,7 @@ class Row:
         return f"the first loss of {side} is {theirs:.6g}, ranklab's {ours:.6g}: {apart:.1e} apart, allowed {bound:.0e}"
 
     def measured(self, side):
-        return "step_s" in self.sides.get(side, {})
+        return "median_s" in self.sides.get(side, {})
 
 
 def planned(rehearsal):
@@ -95,6 +95,20 @@ def agenda(rows):
     return of(first, fast) + of(["bf16"], ["compile"]) + of(later, fast) + of([v for v in VARIANTS if v != "bf16"], ["compile"])
 
 
+def side_of(median_s, steps, first_loss, last_loss, peak_bytes):
+    """What is kept of a measured side, whosever it is: the median of `steps` step times, the losses of the first and last
+    step, and the most that tensors took on the GPU (None on a CPU)."""
+    return {"median_s": median_s, "steps": steps, "first_loss": first_loss, "last_loss": last_loss, "peak_bytes": peak_bytes}
+
+
+def pytorch_side(answer):
+    """What pytorch_side.py answered, as a side or an error."""
+    if "error" in answer:
+        return {"error": answer["error"]}
+    times = answer["step_s"]
+    return side_of(statistics.median(times), len(times), answer["first_loss"], answer["last_loss"], answer["peak_bytes"])
+
+
 def ranklab_side(run):
     """What a run's JSON says, as a side; an error where the run is not one that counts."""
     verdicts = dict(zip(run["tables"]["verification"]["check"], run["tables"]["verification"]["result"]))
@@ -105,18 +119,14 @@ def ranklab_side(run):
     measurements = {m["name"]: m for m in run["measurements"]}
     losses = run["tables"]["epochs"]["train_loss"]
     peak = measurements.get("peak_gpu_bytes")
-    median, n = measurements["step_time_s"]["median"], measurements["step_time_s"]["n"]
-    return {"median_s": median, "step_s": n, "first_loss": losses[0], "last_loss": losses[-1], "peak_bytes": peak and peak["median"]}
-
-
-def median_s(side):
-    return side["median_s"] if "median_s" in side else statistics.median(side["step_s"])
+    times = measurements["step_time_s"]
+    return side_of(times["median"], times["n"], losses[0], losses[-1], peak and peak["median"])
 
 
 def rate(row, side):
     if not row.measured(side):
         return "n/a"
-    value = row.batch / median_s(row.sides[side])
+    value = row.batch / row.sides[side]["median_s"]
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -124,7 +134,7 @@ def ratio(row, side):
     """How many times as fast ranklab is; n/a where a side is missing."""
     if not (row.measured("ranklab") and row.measured(side)):
         return "n/a"
-    return f"{median_s(row.sides[side]) / median_s(row.sides['ranklab']):.2f}"
+    return f"{row.sides[side]['median_s'] / row.sides['ranklab']['median_s']:.2f}"
 
 
 def memory(row, side):

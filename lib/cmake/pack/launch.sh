@@ -11,10 +11,25 @@ torch_programs=' @TORCH_PROGRAMS@ '
 torch_version=@TORCH_VERSION@
 mpi='@MPI@'
 
+# --help, --version and what completion asks need neither MPI nor LibTorch: where the program cannot start, they
+# are told as the machine that packed the archive heard them. asked: the file's ending.
+case ${1:-} in
+  --help | -h) asked=help ;;
+  --version) asked=version ;;
+  --help-as) asked=${2:-} ;;
+  *) asked= ;;
+esac
+
 fail() {
+  told=$root/share/ranklab/help-as/$name.$asked
+  { [ -n "$asked" ] && [ -r "$told" ]; } || told=
   case ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}} in
-    0) printf '%s\n' "$1" >&2 ;;
-    *) sleep 2 ;; # a launcher ends the others with the first that leaves; the one that speaks needs a moment
+    0)
+      [ -z "$told" ] || exec cat "$told"
+      printf '%s\n' "$1" >&2 ;;
+    *)
+      [ -z "$told" ] || exit 0
+      sleep 2 ;; # a launcher ends the others with the first that leaves; the one that speaks needs a moment
   esac
   exit 5
 }
@@ -41,6 +56,10 @@ version_of_torch() {
 require_torch() {
   [ -n "$torch" ] ||
     fail "$name needs LibTorch $torch_version, which is no part of this archive: set RANKLAB_TORCH_ROOT to a Python's site-packages/torch or to an unpacked libtorch"
+  case $torch in
+    *.whl)
+      fail "RANKLAB_TORCH_ROOT is the wheel $torch: install it (python3 -m pip install --no-index --no-deps --target DIR $torch), and name DIR/torch" ;;
+  esac
   [ -e "$torch/lib/libtorch_cpu.so" ] ||
     fail "RANKLAB_TORCH_ROOT is $torch, but there is no lib/libtorch_cpu.so in it that this user may read: name a Python's site-packages/torch or an unpacked libtorch"
   found=$(version_of_torch)
@@ -77,17 +96,17 @@ explain_what_is_missing() {
 find_torch
 case $torch_programs in
   *" $name "*)
-    # Completion asks for words, which need no LibTorch.
-    if [ "${1:-}" = --help-as ] && [ -z "$torch" ] && [ -r "$root/share/ranklab/help-as/$name.${2:-}" ]; then
-      exec cat "$root/share/ranklab/help-as/$name.$2"
-    fi
     require_torch
     before LD_LIBRARY_PATH "$torch/lib" ;;
 esac
 if [ -n "$torch" ]; then
   export RANKLAB_TORCH_ROOT="$torch" # ranklab doctor looks there, too
-  nccl=$torch/../nvidia/nccl/lib/libnccl.so.2
-  if [ -z "${RANKLAB_NCCL_LIBRARY:-}" ] && [ -e "$nccl" ]; then export RANKLAB_NCCL_LIBRARY="$nccl"; fi
+fi
+# NCCL lies beside LibTorch, or where the loader looks: never where it lay on the machine that made this archive.
+if [ -z "${RANKLAB_NCCL_LIBRARY:-}" ]; then
+  RANKLAB_NCCL_LIBRARY=$torch/../nvidia/nccl/lib/libnccl.so.2
+  { [ -n "$torch" ] && [ -e "$RANKLAB_NCCL_LIBRARY" ]; } || RANKLAB_NCCL_LIBRARY=libnccl.so.2
+  export RANKLAB_NCCL_LIBRARY
 fi
 if [ -z "${RANKLAB_DATA:-}" ] && [ ! -e /usr/share/datasets/fashion-mnist ] && [ -d "$root/share/ranklab/data" ]; then
   export RANKLAB_DATA="$root/share/ranklab/data"

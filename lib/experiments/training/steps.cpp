@@ -223,9 +223,7 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     const std::string check = "first gradient is the plain sum";
     if (trains_alone()) return {check, "not verified", "sync none sums nothing"};
     const auto& speed = setup_.options.speed;
-    // In fp16 gradients below 6e-8 would be lost here as they would in training: larger, not as large as to
-    // overflow.
-    const double scale = scaler_ ? 1024 : 1;
+    const double scale = train::gate_scale(speed.precision);
     const auto gate = train::check_first_gradient(
         model_, *sync_, batch, scale * share_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
         setup_.control,

@@ -15,6 +15,7 @@
 #include "train/channels_last.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/graph_trainer.hpp"
+#include "train/replica_check.hpp"
 #include "train/replicas.hpp"
 #include "train/tensor_view.hpp"
 #include "train/traced_model.hpp"
@@ -277,6 +278,41 @@ TEST(DataParallelWithScaler, MakesTheStepsOfTheTrainer) {
     for (int step = 0; step < 5; ++step) last = replicas.train_step(batch, 1.0);
     EXPECT_LT(last, first);
     EXPECT_EQ(scaler.scale(), 8192) << "three times grown: no step was skipped";
+}
+
+/// Its gradient is a zero in 16 bits, unless the loss is scaled.
+class FaintModel final : public nn::Model {
+  public:
+    FaintModel() { linear_ = register_module("linear", torch::nn::Linear(4, 2)); }
+    torch::Tensor forward(const torch::Tensor& input) override { return linear_->forward(input); }
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor&) const override {
+        return output.mean() * 1e-7;
+    }
+
+  private:
+    torch::nn::Linear linear_{nullptr};
+};
+
+TEST(GateScale, KeepsAFaintGradientFromBecomingZeroInTheReplicasCheck) {
+    for (const auto& [precision, scale] :
+         {std::pair{Precision::fp16, 1024.0}, {Precision::bf16, 1.0}, {Precision::fp32, 1.0}}) {
+        EXPECT_EQ(gate_scale(precision), scale);
+        const auto make = [&, kind = precision] {
+            torch::manual_seed(3);
+            return in_precision(std::make_shared<FaintModel>(), kind, torch::kCPU);
+        };
+        const auto model = make();
+        const auto optimizer = make_optimizer(*model, 0.1);
+        measure::PhaseRecorder phases;
+        ReplicaSetup setup;
+        setup.devices = {torch::kCPU, torch::kCPU};
+        setup.make = [&make](torch::Device) { return make(); };
+        DataParallel replicas(*model, setup, *optimizer, phases);
+        const auto check =
+            check_replicas(replicas, {torch::ones({2, 4}), torch::zeros({2}, torch::kLong)}, precision);
+        EXPECT_TRUE(check.passed) << check.detail;
+        EXPECT_NEAR(check.norm, std::sqrt(2 * (4 + 1)) * 5e-8, 5e-9) << "of the loss, not of the scaled one";
+    }
 }
 
 // ---- graphs
