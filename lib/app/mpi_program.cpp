@@ -22,6 +22,8 @@ bool may_start_alone(const options::Options& options) {
 // with one thread: 310 MiB.
 constexpr std::uint64_t kAddressSpaceOfMpi = std::uint64_t{512} << 20U;
 
+constexpr double kPatience = 300;  // as --stall-timeout; of words that all ranks will refuse together
+
 }  // namespace
 
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
@@ -60,12 +62,12 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
         if (start != comm::Start::without_mpi && comm::MpiEnvironment::starts_daemon_alone() &&
             !comm::has_task_environment())
             host::require_limits_of_lone_mpi();
-        Session session(start);
+        // What a config file says comes later.
+        Session session(start, parsed ? parsed->real("stall-timeout") : kPatience);
         return session.conclude([&] {
             comm::together(session.control(), [&] {
                 if (!parsed) parse();
             });
-            // What a config file says comes later.
             session.watch(parsed->real("stall-timeout"));
             return work(session, *parsed);
         });

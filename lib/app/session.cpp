@@ -87,15 +87,19 @@ std::vector<std::string> libraries() {
 
 comm::MpiEnvironment& Session::started() {
     start_up_.done("MPI_Init");
+    if (start_clock_) start_clock_->comes_to("connecting the ranks");
     return mpi_;
 }
 
-Session::Session(comm::Start start)
+Session::Session(comm::Start start, double patience_s)
     : start_up_(loaded()),
+      start_clock_(start == comm::Start::without_mpi ? std::nullopt
+                                                     : std::optional<StartClock>(std::in_place, patience_s)),
       mpi_(start),
       lifeline_(started().control(), host::host_name(), {end_without, end_after, warn_of_unreached}) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
     base::set_ranks_on_node(mpi_.control().local_size());
+    start_clock_.reset();
     start_up_.done("connecting the ranks");
 }
 

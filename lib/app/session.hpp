@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/start_clock.hpp"
 #include "app/watchdog.hpp"
 #include "base/pinned.hpp"
 #include "comm/lifeline.hpp"
@@ -19,7 +20,8 @@ namespace ranklab::app {
 class Session {
   public:
     /// Without MPI: one rank, the same guard, exit codes and watchdog.
-    explicit Session(comm::Start start = comm::Start::with_mpi);
+    /// `patience_s`: for the start, as of watch().
+    explicit Session(comm::Start start = comm::Start::with_mpi, double patience_s = 300);
 
     comm::Communicator& control() { return mpi_.control(); }
     host::StartUp& start_up() { return start_up_; }
@@ -58,6 +60,7 @@ class Session {
     comm::MpiEnvironment& started();
 
     host::StartUp start_up_;
+    std::optional<StartClock> start_clock_;  // until all are connected
     comm::MpiEnvironment mpi_;
     comm::Lifeline lifeline_;           // ends the job when a rank is lost
     std::optional<Watchdog> watchdog_;  // uses the lifeline

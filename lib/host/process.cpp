@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,6 +87,9 @@ constexpr Least kLeastOfLoneMpi[] = {
 
 // Of the daemon and of this process; measured with Open MPI 4.1.4 (ulimit -u).
 constexpr std::size_t kThreadsOfLoneMpi = 8;
+// Its session folder; with less of either it fails in many words.
+constexpr std::uint64_t kRoomOfLoneMpi = std::uint64_t{8} << 20U;
+constexpr std::uint64_t kFilesOfLoneMpi = 64;
 
 // Where Open MPI keeps its own files, as it looks for the place.
 std::string folder_of_lone_mpi() {
@@ -102,6 +106,15 @@ void require_limits_of_lone_mpi() {
             "MPI keeps files of its own in {}, and this user may not write there ({}); set TMPDIR to "
             "a folder where files can be made",
             folder, std::strerror(errno)));
+    if (struct statvfs disk{}; statvfs(folder_of_lone_mpi().c_str(), &disk) == 0 &&
+                               (disk.f_bavail * disk.f_frsize < kRoomOfLoneMpi ||
+                                (disk.f_files > 0 && disk.f_favail < kFilesOfLoneMpi)))
+        throw base::EnvironmentError(
+            fmt::format("MPI keeps files of its own in {}, where {} KiB and {} files are free; it needs {} "
+                        "KiB and {} files: "
+                        "free some, or set TMPDIR to another folder",
+                        folder_of_lone_mpi(), disk.f_bavail * disk.f_frsize / 1024, disk.f_favail,
+                        kRoomOfLoneMpi / 1024, kFilesOfLoneMpi));
     if (const auto threads = base::ThreadTrial(kThreadsOfLoneMpi).started(); threads < kThreadsOfLoneMpi)
         throw base::EnvironmentError(fmt::format(
             "this user may start {} more threads (ulimit -u), and MPI needs {} at least, with those of "

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/stop_signals.hpp"
+#include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
 
 namespace ranklab::experiments {
@@ -27,18 +28,38 @@ int StopNotes::heard_from_others() {
     const auto now = Clock::now();
     if (now - looked_at_ < kBetweenLooks) return 0;
     looked_at_ = now;
-    if (!comm::probe(control_, comm::kAnyRank, kTag, comm::DType::i32)) return 0;
-    std::int32_t note = 0;
-    comm::receive(control_, comm::view(std::span(&note, 1)), comm::kAnyRank, kTag);
-    signal_ = note;
+    const auto note = comm::probe(control_, comm::kAnyRank, kTag, comm::DType::i32);
+    if (!note) return 0;
+    take_from(note->source);
     if (control_.rank() == 0) pass_on();
     return signal_;
 }
 
 // So that a signal to all ranks makes two notes a rank.
-void StopNotes::pass_on() const {
+void StopNotes::pass_on() {
+    has_passed_on_ = true;
     if (control_.rank() != 0) return send_to(0);
     for (int rank = 1; rank < control_.world_size(); ++rank) send_to(rank);
+}
+
+void StopNotes::take_from(int rank) {
+    std::int32_t note = 0;
+    comm::receive(control_, comm::view(std::span(&note, 1)), rank, kTag);
+    taken_.insert(rank);
+    if (signal_ == 0) signal_ = note;
+}
+
+void StopNotes::settle() {
+    if (control_.world_size() == 1) return;
+    std::int32_t any = has_passed_on_ ? 1 : 0;
+    control_.allreduce(comm::view(std::span(&any, 1)), comm::ReduceOp::max);
+    if (any == 0) return;
+    const auto senders = comm::gather_values(control_, std::int32_t{has_passed_on_});
+    for (int rank = 0; rank < control_.world_size(); ++rank) {
+        const bool sends_here = rank == 0 ? control_.rank() != 0 : control_.rank() == 0;
+        if (sends_here && senders[static_cast<std::size_t>(rank)] != 0 && !taken_.contains(rank))
+            take_from(rank);
+    }
 }
 
 void StopNotes::send_to(int rank) const {

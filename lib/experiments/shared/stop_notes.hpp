@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 
 #include "comm/communicator.hpp"
 
@@ -19,14 +20,21 @@ class StopNotes {
     /// The same, but for signals of this rank's own: where it is about to be done and others may be too.
     int heard_from_others();
 
+    /// Collective, after the work: takes the notes that nobody looked for any more. A message that is never
+    /// received is a fault of the program to MPI, and some libraries say so on stdout.
+    void settle();
+
   private:
     using Clock = std::chrono::steady_clock;
-    void pass_on() const;
+    void pass_on();
     void send_to(int rank) const;
+    void take_from(int rank);
 
     comm::Communicator& control_;
     Clock::time_point looked_at_ = Clock::now();
     int signal_ = 0;
+    bool has_passed_on_ = false;
+    std::set<int> taken_;  // the ranks whose note was received; each sends one to a rank at most
 };
 
 }  // namespace ranklab::experiments

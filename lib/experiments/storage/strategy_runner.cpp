@@ -164,7 +164,15 @@ WriteTrial StrategyRunner::write() {
                 stopped.signal());
         }
     };
-    comm::together_politely(control_, work, [&] { wait_for("write"); });
+    try {
+        comm::together_politely(control_, work, [&] { wait_for("write"); });
+    } catch (const comm::AloneError&) {
+        throw;
+    } catch (...) {
+        notes_.settle();
+        throw;
+    }
+    notes_.settle();
     readers_.note(*strategy_);
     progress_.finish();
     return trial;

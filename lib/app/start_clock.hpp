@@ -1,0 +1,30 @@
+// Ends a process that comes no further while MPI starts, before there is a lifeline that knows of the others.
+#pragma once
+
+#include <atomic>
+
+#include "base/ticker.hpp"
+
+namespace ranklab::app {
+
+class StartClock {
+  public:
+    /// From now on; `seconds` is what the user allows a job without progress. A crowded machine starts
+    /// slowly: kShortest at least.
+    explicit StartClock(double seconds);
+
+    /// What the start is at: "MPI_Init".
+    void comes_to(const char* what) { what_ = what; }
+
+    static constexpr double kShortest = 60;
+
+  private:
+    void tick(double seconds);
+
+    double limit_;
+    double passed_ = 0;
+    std::atomic<const char*> what_ = "MPI_Init";
+    base::Ticker ticker_;  // last: it uses the others
+};
+
+}  // namespace ranklab::app
