@@ -57,11 +57,11 @@ std::string processor_name() {
 }  // namespace
 
 bool must_part_without_mpi(Communicator& control) {
+    if (control.world_size() == 1) return false;
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
-    if (std::string_view(text.data()).find("ch4:ucx") == std::string_view::npos) return false;
-    return control.local_size() < control.world_size();
+    return std::string_view(text.data()).find("ch4:ucx") != std::string_view::npos;
 }
 
 void part_without_mpi(Communicator& control, double patience_s) {

@@ -124,7 +124,8 @@ class SignalTest(DeliveryCase):
         job = self.wait_at_lock(ranks=2)
         os.kill(job.process.pid, signal.SIGTERM)
         result = job.finish()
-        self.assertNotEqual(result.code, 0)
+        if cli.LAUNCHER.is_open_mpi:  # Hydra's own code may be 0 once it has passed a signal on
+            self.assertNotEqual(result.code, 0)
         self.assertIn(ANSWER, result.stdout)
         self.drop_lock()
         told = re.search(r"the run is in (\S+\.h5) meanwhile", result.stderr)
