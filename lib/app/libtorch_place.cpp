@@ -99,6 +99,10 @@ LibtorchPlace read_loader(const std::string& loader, const std::string& built_wi
         else if (words[0] == kWanted)
             path = words[2];
     }
+    constexpr std::string_view kError = "error while loading shared libraries: ";
+    if (const auto at = loader.find(kError); at != std::string::npos)
+        return {.text = fmt::format("cannot be loaded, {}: {}", kNoTraining,
+                                    base::trim(loader.substr(at + kError.size())))};
     if (path.empty()) return {.text = fmt::format("{}, {}: {}", kNotFound, kNoTraining, remedy(built_with))};
     const fs::path root = fs::path(path).parent_path().parent_path();
     const std::string version = libtorch_version(root);

@@ -102,6 +102,9 @@ class PackTest(unittest.TestCase):
         (cls.root / "tmp").chmod(0o1777)
         (cls.root / "other/lib/libtorch_cpu.so").touch()
         (cls.root / "other/version.py").write_text("__version__ = '2.10.1+cpu'\n")
+        (cls.root / "half/lib").mkdir(parents=True)
+        (cls.root / "half/lib/libtorch_cpu.so").touch()
+        (cls.root / "half/version.py").write_text("__version__ = '2.11.0+cpu'\n")
         files = set()
         for name in SHELL:
             program = shutil.which(name)
@@ -196,6 +199,12 @@ class PackTest(unittest.TestCase):
         for words in ("hdf5-parallel-collective", "process-pool", "comm allreduce"):
             self.assertIn(words, result.stdout)
 
+    def test_streams_that_are_closed(self):
+        command = "mpirun -n 2 ranklab io --workers 1 -n 4 -s 20 -i 1 --output closed.h5"
+        for closed in ("<&-", ">&-", "<&- >&-", "2>&-", "<&- >&- 2>&-"):
+            with self.subTest(closed=closed):
+                self.assertRuns(self.bare(f"{command} {closed}"))
+
     @unittest.skipUnless(HAS_TRAIN, "this build has no ranklab-train")
     def test_ranks_train_on_the_sample(self):
         result = self.bare("mpirun -n 2 ranklab train --batch-size 32 --steps 3 --threads 1 --output train.h5 && mpirun -n 2 ranklab-train "
@@ -209,7 +218,12 @@ class PackTest(unittest.TestCase):
             self.assertRefuses(self.bare(f"{ranks}ranklab train --steps 2", torch=False), "RANKLAB_TORCH_ROOT", "LibTorch 2.")
             self.assertRefuses(self.bare(f"{ranks}ranklab train --steps 2", RANKLAB_TORCH_ROOT="/other"), "2.10.1+cpu")
             self.assertRefuses(self.bare(f"{ranks}ranklab train --steps 2", RANKLAB_TORCH_ROOT="/a/torch-2.11.0.whl"), "wheel", "pip install")
+            self.assertRefuses(self.bare(f"{ranks}ranklab train --steps 2", RANKLAB_TORCH_ROOT="/half"), "cannot be loaded", "file too short", "/half")
+            self.assertRefuses(self.bare(f"{ranks}ranklab train --steps 2", RANKLAB_TORCH_ROOT="/a:b"), "/a:b", "a folder without them")
         self.assertRefuses(self.bare("ranklab-train --steps 2", RANKLAB_TORCH_ROOT="/nowhere"), "/nowhere", "libtorch_cpu.so")
+        for one, other in (("/site/torch", "/nowhere"), ("/nowhere", "/site/torch")):
+            mixed = self.bare(f"mpirun -n 1 -x RANKLAB_TORCH_ROOT={one} ranklab train --steps 2 : -n 1 -x RANKLAB_TORCH_ROOT={other} ranklab train --steps 2")
+            self.assertRefuses(mixed, "/nowhere", "libtorch_cpu.so", *(["rank 1 on"] if other == "/nowhere" else []))
         self.assertRuns(self.bare("ranklab completion bash", torch=False))
 
     def test_a_missing_mpi_is_one_sentence(self):

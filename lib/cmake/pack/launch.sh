@@ -1,8 +1,9 @@
 #!/bin/sh
 # Starts the program of this archive that it is called as (bin/ranklab-io -> libexec/ranklab-io), once what the
 # program needs of this machine is found: LibTorch in RANKLAB_TORCH_ROOT, an MPI, GCC's libraries. It is called
-# once a rank, by mpirun and srun, too. What is missing is one sentence, told by one rank, and exit code 5.
+# once a rank, by mpirun and srun, too. What is missing is one sentence and exit code 5.
 set -u
+PATH=${PATH:-/usr/local/bin:/usr/bin:/bin}
 self=$(readlink -f -- "$0") || exit 5
 root=${self%/libexec/*}
 name=${0##*/}
@@ -20,17 +21,20 @@ case ${1:-} in
   *) asked= ;;
 esac
 
+# A rank that is not the first speaks later: a launcher ends the others with the first that leaves, so that what
+# all of them miss is told once, and what one of them misses is told all the same.
 fail() {
   told=$root/share/ranklab/help-as/$name.$asked
   { [ -n "$asked" ] && [ -r "$told" ]; } || told=
-  case ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}} in
-    0)
-      [ -z "$told" ] || exec cat "$told"
-      printf '%s\n' "$1" >&2 ;;
+  rank=${OMPI_COMM_WORLD_RANK:-${JSM_NAMESPACE_RANK:-${FLUX_TASK_RANK:-${PALS_RANKID:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}}}}}
+  case $rank in
+    0) [ -z "$told" ] || exec cat "$told" ;;
     *)
       [ -z "$told" ] || exit 0
-      sleep 2 ;; # a launcher ends the others with the first that leaves; the one that speaks needs a moment
+      sleep 3
+      set -- "rank $rank on $(cat /proc/sys/kernel/hostname): $1" ;;
   esac
+  printf '%s\n' "$1" >&2
   exit 5
 }
 
@@ -57,6 +61,8 @@ require_torch() {
   [ -n "$torch" ] ||
     fail "$name needs LibTorch $torch_version, which is no part of this archive: set RANKLAB_TORCH_ROOT to a Python's site-packages/torch or to an unpacked libtorch"
   case $torch in
+    *[:\;]*)
+      fail "RANKLAB_TORCH_ROOT is $torch: the loader takes : and ; for the end of a folder's name, so give LibTorch a folder without them" ;;
     *.whl)
       fail "RANKLAB_TORCH_ROOT is the wheel $torch: install it (python3 -m pip install --no-index --no-deps --target DIR $torch), and name DIR/torch" ;;
   esac
@@ -72,7 +78,7 @@ require_torch() {
 before() { eval "$1=\$2\${$1:+:\$$1}" && export "${1?}"; }
 
 # What the loader would take, as ldd shows it.
-look() { libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$program" 2>&1); }
+look() { libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$program" 2>&1) || loader=$?; }
 
 # Names that the loader does not find, in one line.
 missing() { printf '%s\n' "$libraries" | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p' | sort -u | tr '\n' ' '; }
@@ -112,16 +118,26 @@ if [ -z "${RANKLAB_DATA:-}" ] && [ ! -e /usr/share/datasets/fashion-mnist ] && [
   export RANKLAB_DATA="$root/share/ranklab/data"
 fi
 
+case $root in
+  *[:\;]*)
+    fail "this archive is in $root: the loader takes : and ; for the end of a folder's name, so move it to a folder without them" ;;
+esac
+loader=0
 look
 case $libraries in
   *GLIBCXX_*"not found"* | *CXXABI_*"not found"* | *GCC_*"not found"* | *GOMP_*"not found"* | *"libstdc++.so.6 => not found"* | \
     *"libgcc_s.so.1 => not found"* | *"libgomp.so.1 => not found"*)
     # This machine's are older than ours, or none. Where they are newer, its own libraries may need them.
     before LD_LIBRARY_PATH "$root/lib/gcc"
+    loader=0
     look ;;
 esac
 case $libraries in
   *"not found"*) explain_what_is_missing ;;
+  *"error while loading"*) loader=1 ;;
   *"$root/lib/mpi/libmpi.so"* | *"/libexec/../lib/mpi/libmpi.so"*) . "$root/libexec/own-mpi" ;;
 esac
+# A library that is there and damaged: cut off, or of another machine.
+[ "$loader" -eq 0 ] ||
+  fail "$name cannot be loaded here: $(printf '%s\n' "$libraries" | sed -n 's/^[^:]*: error while loading shared libraries: //p' | grep . | head -n 1 || :) (exit code $loader of the loader${torch:+; LibTorch is that of $torch}): copy what is damaged again"
 exec "$program" "$@"
