@@ -124,6 +124,14 @@ class WithoutAGpu(CheckCase):
         self.assertEqual(subprocess.run([sys.executable, HERE / "check"], capture_output=True).returncode, 2)
         self.assertEqual(subprocess.run([sys.executable, HERE / "check", "--list"], capture_output=True).returncode, 0)
 
+    def test_a_folder_that_cannot_be_and_a_time_that_is_none(self):
+        taken = self.folder / "taken"
+        taken.touch()
+        done = self.check("--out", taken, "--only", "doctor")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (5, 1), done.stderr)
+        for seconds in ("-5", "0", "nan", "inf"):
+            self.assertEqual(self.check(f"--total={seconds}").returncode, 2)
+
     def test_the_codes_are_those_of_the_document(self):
         text = (SOURCE / "docs/gpu.md").read_text()
         for code, meaning in check.CODES.items():

@@ -92,6 +92,9 @@ class Runner:
             out, err = process.communicate()
             self.note(f"$ {shlex.join(words)}\n{text_of(out)}{text_of(err)}# killed after {limit:.0f} s")
             raise Failed(f"{pathlib.Path(words[0]).name} was killed after {limit:.0f} s: {shlex.join(words[1:])}") from None
+        except BaseException:  # this script is stopped: nothing of it is left behind
+            kill(process)
+            raise
         done = Done(words, process.returncode, text_of(out), text_of(err), time.monotonic() - start)
         self.note(f"$ {shlex.join(words)}\n{done.out}{done.err}# exit code {done.code} after {done.seconds:.1f} s")
         return done
