@@ -22,14 +22,14 @@ double turn() {
 
 }  // namespace
 
-StartClock::StartClock(double seconds)
-    : limit_(std::max(seconds, kShortest) + turn()),
+StartClock::StartClock(double seconds, double shortest)
+    : limit_(std::max(seconds, shortest) + turn()),
       ticker_(base::Ticker::Seconds(kPeriod), [this](double passed) { tick(passed); }) {}
 
 void StartClock::tick(double seconds) {
     passed_ += std::min(seconds, 2 * kPeriod);  // not what this process was stopped for itself
     if (passed_ < limit_) return;
-    base::log::error(fmt::format("{} has not ended within {:.0f} s: another rank is stopped or dead, or the "
+    base::log::error(fmt::format("{} has not ended within {:.3g} s: another rank is stopped or dead, or the "
                                  "nodes do not reach each other; the job is ended",
                                  what_.load(), limit_),
                      {"stall-timeout"});

@@ -10,8 +10,8 @@ namespace ranklab::app {
 class StartClock {
   public:
     /// From now on; `seconds` is what the user allows a job without progress. A crowded machine starts
-    /// slowly: kShortest at least.
-    explicit StartClock(double seconds);
+    /// slowly: `shortest` at least.
+    explicit StartClock(double seconds, double shortest = kShortest);
 
     /// What the start is at: "MPI_Init".
     void comes_to(const char* what) { what_ = what; }
