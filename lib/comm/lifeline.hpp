@@ -2,7 +2,7 @@
 // whether any other makes progress. Launchers differ: mpirun ends the job itself; srun without
 // --kill-on-bad-exit leaves the other ranks waiting in a collective, and MPI says nothing. So the ranks hold
 // TCP connections to their neighbours in a tree, a few each at any number of ranks: the kernel closes those
-// of a dead process at once. Each carries a byte a second each way. docs/adr/0010-what-moves.md
+// of a dead process at once. Each carries a byte a second each way. docs/adr/0021-the-lifeline-is-a-tree.md
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // What one rank of the lifeline knows of its neighbours, and what it tells them: no sockets, no threads, no
 // clock of its own. What is below is folded into one note and one Standing, so that each line carries as
-// much at any number of ranks. docs/adr/0010-what-moves.md. Private to comm and its tests.
+// much at any number of ranks. docs/adr/0021-the-lifeline-is-a-tree.md. Private to comm and its tests.
 #pragma once
 
 #include <chrono>
