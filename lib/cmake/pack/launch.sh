@@ -78,7 +78,7 @@ require_torch() {
 before() { eval "$1=\$2\${$1:+:\$$1}" && export "${1?}"; }
 
 # What the loader would take, as ldd shows it.
-look() { libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$program" 2>&1) || loader=$?; }
+look() { loader=0; libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$program" 2>&1) || loader=$?; }
 
 # Names that the loader does not find, in one line.
 missing() { printf '%s\n' "$libraries" | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p' | sort -u | tr '\n' ' '; }
@@ -122,19 +122,16 @@ case $root in
   *[:\;]*)
     fail "this archive is in $root: the loader takes : and ; for the end of a folder's name, so move it to a folder without them" ;;
 esac
-loader=0
 look
 case $libraries in
   *GLIBCXX_*"not found"* | *CXXABI_*"not found"* | *GCC_*"not found"* | *GOMP_*"not found"* | *"libstdc++.so.6 => not found"* | \
     *"libgcc_s.so.1 => not found"* | *"libgomp.so.1 => not found"*)
     # This machine's are older than ours, or none. Where they are newer, its own libraries may need them.
     before LD_LIBRARY_PATH "$root/lib/gcc"
-    loader=0
     look ;;
 esac
 case $libraries in
   *"not found"*) explain_what_is_missing ;;
-  *"error while loading"*) loader=1 ;;
   *"$root/lib/mpi/libmpi.so"* | *"/libexec/../lib/mpi/libmpi.so"*) . "$root/libexec/own-mpi" ;;
 esac
 # A library that is there and damaged: cut off, or of another machine.
