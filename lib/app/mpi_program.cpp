@@ -22,8 +22,6 @@ bool may_start_alone(const options::Options& options) {
 // with one thread: 310 MiB.
 constexpr std::uint64_t kAddressSpaceOfMpi = std::uint64_t{512} << 20U;
 
-constexpr double kPatience = 300;  // as --stall-timeout; of words that all ranks will refuse together
-
 }  // namespace
 
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
@@ -63,7 +61,7 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
             !comm::has_task_environment())
             host::require_limits_of_lone_mpi();
         // What a config file says comes later.
-        Session session(start, parsed ? parsed->real("stall-timeout") : kPatience);
+        Session session(start, parsed ? parsed->real("stall-timeout") : Session::kPatience);
         return session.conclude([&] {
             comm::together(session.control(), [&] {
                 if (!parsed) parse();

@@ -19,9 +19,12 @@ namespace ranklab::app {
 
 class Session {
   public:
+    /// As --stall-timeout: of a start whose words are not read yet.
+    static constexpr double kPatience = 300;
+
     /// Without MPI: one rank, the same guard, exit codes and watchdog.
     /// `patience_s`: for the start, as of watch().
-    explicit Session(comm::Start start = comm::Start::with_mpi, double patience_s = 300);
+    explicit Session(comm::Start start = comm::Start::with_mpi, double patience_s = kPatience);
 
     comm::Communicator& control() { return mpi_.control(); }
     host::StartUp& start_up() { return start_up_; }
