@@ -10,6 +10,7 @@
 #include "app/launch_checks.hpp"
 #include "app/printing.hpp"
 #include "base/error.hpp"
+#include "base/mpirun.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "comm/by_root.hpp"
@@ -42,9 +43,8 @@ std::string alone_of_ddp(Session& session, const options::Options& options) {
     const std::string name = std::filesystem::path(config).stem().string();
     const bool by_name = name.find("ddp") != std::string::npos;
     if (!by_name && options.text_or("mode", "") != "ddp") return "";
-    return fmt::format(
-        "{} is for several ranks, and this is one alone: start it with mpirun -n N, or srun -n N",
-        by_name ? config : std::string("mode ddp"));
+    return fmt::format("{} is for several ranks, and this is one alone: start it with {} -n N, or srun -n N",
+                       by_name ? config : std::string("mode ddp"), base::mpirun());
 }
 
 }  // namespace

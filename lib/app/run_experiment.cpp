@@ -24,6 +24,7 @@
 #include "app/terminal.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/mpirun.hpp"
 #include "base/shell_path.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
@@ -130,8 +131,9 @@ class Crews {
         comm::together(control, [&] {
             if (ranks > control.world_size())
                 throw base::OptionError(fmt::format(
-                    "--ranks {}: the job has {} rank{}; start it with {} or more (mpirun -n {}, srun -n {})",
-                    ranks, control.world_size(), control.world_size() == 1 ? "" : "s", ranks, ranks, ranks));
+                    "--ranks {}: the job has {} rank{}; start it with {} or more ({} -n {}, srun -n {})",
+                    ranks, control.world_size(), control.world_size() == 1 ? "" : "s", ranks, base::mpirun(),
+                    ranks, ranks));
         });
     }
     const std::vector<host::Placement>& places(int threads) {

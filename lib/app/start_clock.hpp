@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "base/ticker.hpp"
+#include "base/deadline.hpp"
 
 namespace ranklab::app {
 
@@ -19,12 +19,9 @@ class StartClock {
     static constexpr double kShortest = 60;
 
   private:
-    void tick(double seconds);
-
     double limit_;
-    double passed_ = 0;
     std::atomic<const char*> what_ = "MPI_Init";
-    base::Ticker ticker_;  // last: it uses the others
+    base::Deadline deadline_;  // last: it uses the others
 };
 
 }  // namespace ranklab::app

@@ -6,11 +6,11 @@
 #include <cstdlib>
 
 #include "base/cast.hpp"
+#include "base/deadline.hpp"
 #include "base/error.hpp"
 #include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "base/mpi_library.hpp"
-#include "base/ticker.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/bare_machine.hpp"
 #include "comm/fabric.hpp"
@@ -55,21 +55,6 @@ MpiEnvironment::MpiEnvironment(Start start) {
     control_ = std::move(control);
 }
 
-namespace {
-
-// From a thread beside MPI_Finalize, which cannot be left otherwise: no call of MPI is allowed by then, and a
-// launcher ends the others where one rank ends like this.
-[[noreturn]] void end_alone(double seconds) {
-    base::log::error(
-        fmt::format("MPI did not finish within {} s after all ranks had done their work: one of them "
-                    "is stopped, or its node hangs; the job is ended",
-                    seconds),
-        {"stall-timeout"});
-    std::_Exit(base::number_of(base::ExitCode::environment));
-}
-
-}  // namespace
-
 void MpiEnvironment::part() noexcept {
     try {
         if (must_part_without_mpi(*control_)) part_without_mpi(*control_, end_within_s_);
@@ -82,11 +67,12 @@ void MpiEnvironment::part() noexcept {
 
 MpiEnvironment::~MpiEnvironment() {
     if (!running()) return;
-    constexpr double kPeriod = 0.5;
-    double passed = 0;
-    const base::Ticker patience(base::Ticker::Seconds(kPeriod), [&](double seconds) {
-        passed += std::min(seconds, 2 * kPeriod);  // not what this process was stopped for itself
-        if (passed > end_within_s_) end_alone(end_within_s_);
+    // No call of MPI is allowed beside MPI_Finalize, so nothing gentler ends it.
+    const base::Deadline deadline(end_within_s_, [this] {
+        return fmt::format(
+            "MPI did not finish within {} s after all ranks had done their work: one of them "
+            "is stopped, or its node hangs",
+            end_within_s_);
     });
     part();
     if (MPI_Finalize() != MPI_SUCCESS) base::log::warn("MPI_Finalize failed; the results are not affected");

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,12 +58,18 @@ std::string processor_name() {
 
 }  // namespace
 
-bool must_part_without_mpi(Communicator& control) {
+bool must_part_without_mpi([[maybe_unused]] Communicator& control) {
+#ifdef OPEN_MPI
+    return false;
+#else
     if (control.world_size() == 1) return false;
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
-    return std::string_view(text.data()).find("ch4:ucx") != std::string_view::npos;
+    std::int64_t must = std::string_view(text.data()).find("ch4:ucx") != std::string_view::npos ? 1 : 0;
+    control.allreduce(view(std::span(&must, 1)), ReduceOp::max);  // ranks may have loaded different libraries
+    return must != 0;
+#endif
 }
 
 void part_without_mpi(Communicator& control, double patience_s) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/mpirun.hpp"
+
 namespace ranklab::host {
 
 std::optional<Finding> check_connected(int world_size, const std::string& launcher,
@@ -38,10 +40,9 @@ std::optional<Finding> check_slurm_counts(int world_size, const std::string& lau
                 "{} started {} ranks inside a step of Slurm with {} task{}: they share the cores that "
                 "the step was given",
                 launcher, world_size, *step, *step == 1 ? "" : "s"),
-            fmt::format(
-                "start them by srun --ntasks={0}, or call mpirun from the batch script or from salloc "
-                "--ntasks={0}, not inside srun",
-                world_size)};
+            fmt::format("start them by srun --ntasks={0}, or call {1} from the batch script or from salloc "
+                        "--ntasks={0}, not inside srun",
+                        world_size, base::mpirun())};
     if (step || !job || *job == world_size) return std::nullopt;
     const bool idle = *job > world_size;
     return Finding{"slurm-tasks-differ", false,

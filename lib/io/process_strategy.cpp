@@ -7,6 +7,7 @@
 
 #include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/mpirun.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::io {
@@ -87,9 +88,9 @@ std::vector<results::Table> ProcessStrategy::tables() const {
 std::vector<Remark> ProcessStrategy::warnings() const {
     const int cores = usable_cores();
     if (cores == 0 || job().workers <= cores) return {};
-    return {{fmt::format("{} workers share {} core{}; use fewer workers, or give the rank more cores (mpirun "
+    return {{fmt::format("{} workers share {} core{}; use fewer workers, or give the rank more cores ({} "
                          "--bind-to none)",
-                         job().workers, cores, cores == 1 ? "" : "s"),
+                         job().workers, cores, cores == 1 ? "" : "s", base::mpirun()),
              {fmt::format("workers {}", cores)}}};
 }
 

@@ -101,7 +101,7 @@ class Ladder(Case):
         self.assertNotIn("a step", result.stdout)
 
     def test_what_cannot_be_is_refused_before_any_work(self):
-        for words, parts in ((("--ranks", "1,8"), ("--ranks 8", "mpirun -n 8")), (("--ranks", "2,2"), ("--ranks", "twice")),
+        for words, parts in ((("--ranks", "1,8"), ("--ranks 8", f"{cli.LAUNCHER.own} -n 8")), (("--ranks", "2,2"), ("--ranks", "twice")),
                              (("--ranks", "1,2", "--scaling", "strong", "--batch-size", 3), ("2 ranks", "--global-batch-size")),
                              (("--ranks", "1,2", "--scaling", "weak", "--global-batch-size", 8), ("--scaling weak", "--batch-size")),
                              (("--scaling", "strong"), ("--ranks",)), (("--spread",), ("--ranks",)),

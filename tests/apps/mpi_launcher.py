@@ -19,7 +19,7 @@ class Launcher:
     bound: tuple  # a core for each rank
     unmoved: tuple  # a rank that dies ends no other; empty: it does in any case
     pmi: str  # of srun --mpi=
-    own: str  # how ranklab calls the launcher of its build
+    own: str  # what ranklab says is typed to start ranks of its build
 
     @property
     def is_open_mpi(self):
@@ -58,9 +58,9 @@ class Launcher:
 
 
 OPEN_MPI = Launcher("openmpi", "Open MPI", "OMPI_COMM_WORLD_RANK", crowded=("--oversubscribe",), unbound=("--bind-to", "none"),
-                    bound=("--bind-to", "core"), unmoved=("--enable-recovery",), pmi="pmix", own="mpirun")
+                    bound=("--bind-to", "core"), unmoved=("--enable-recovery",), pmi="pmix", own=os.environ.get("RANKLAB_MPIRUN", "mpirun"))
 HYDRA = Launcher("mpich", "Hydra", "PMI_RANK", crowded=(), unbound=("-bind-to", "none"), bound=("-bind-to", "core"),
-                 unmoved=(), pmi="pmi2", own="mpiexec")
+                 unmoved=(), pmi="pmi2", own=os.environ.get("RANKLAB_MPIRUN", "mpiexec.mpich"))
 
 
 def _family():

@@ -13,7 +13,7 @@ import unittest
 SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
 BUILD = pathlib.Path(os.environ.get("RANKLAB_MPICH_BUILD") or SOURCE / "build" / "release" / "mpich-smoke")
 # Set before the tests' helpers read them.
-os.environ |= {"RANKLAB_BIN": str(BUILD / "bin"), "RANKLAB_MPI_FAMILY": "mpich"}
+os.environ |= {"RANKLAB_BIN": str(BUILD / "bin"), "RANKLAB_MPI_FAMILY": "mpich", "RANKLAB_MPIRUN": "mpiexec.mpich"}
 sys.path.insert(0, str(SOURCE / "tests" / "apps"))
 import ranklab_cli as cli  # noqa: E402
 

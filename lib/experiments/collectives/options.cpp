@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "base/mpirun.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/collectives/levels.hpp"
@@ -148,7 +149,8 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
     }
     if (!messages.empty()) return messages;
     if (ranks < 2 && std::ranges::all_of(chosen_operations(options), comm::is_between_two))
-        throw base::OptionError("latency and bandwidth are between two ranks; start two: mpirun -n 2 ...");
+        throw base::OptionError("latency and bandwidth are between two ranks; start two: " + base::mpirun() +
+                                " -n 2 ...");
     throw base::OptionError(fmt::format("--op {} has no form {} over {}; take --place both",
                                         options.text("op"), options.text("place"), backend.name));
 }

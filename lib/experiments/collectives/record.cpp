@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/mpirun.hpp"
 #include "base/text.hpp"
 #include "experiments/collectives/tables.hpp"
 #include "experiments/shared/measurements.hpp"
@@ -240,7 +241,8 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
         run.warnings.push_back(
             "one rank talks to nobody: the times are those of calls and copies, and latency and bandwidth "
             "are "
-            "left out; start several ranks, such as mpirun -n 2");
+            "left out; start several ranks, such as " +
+            base::mpirun() + " -n 2");
     add_statistics(run);
     add_collectives_tables(run, sweep, options, library, control);
     keeper.finish(run);

@@ -6,6 +6,7 @@
 #include <torch/version.h>
 
 #include "base/failure.hpp"
+#include "base/mpirun.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/ablation.hpp"
 #include "host/facts.hpp"
@@ -28,9 +29,9 @@ void add_replicas(results::Run& run, const train::DataParallel& replicas) {
     const auto cores = host::cores_in(host::cpuset());
     run.warnings.push_back(fmt::format(
         "the {} replicas are not bound to cores of their own, since the process has {}: their times include "
-        "waiting for each other; start with more cores (mpirun --bind-to none, srun --cpus-per-task={}), or "
+        "waiting for each other; start with more cores ({} --bind-to none, srun --cpus-per-task={}), or "
         "use fewer --replicas",
-        threads.count(), cores, threads.count()));
+        threads.count(), cores, base::mpirun(), threads.count()));
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ TEST(Placements, OneProcessWithoutALauncherHearsOfNone) {
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_EQ(findings.front().sentence(), "3 threads, but the cpuset holds 2 cores; use fewer threads");
     EXPECT_THAT(check_placements({place(0, 0, 2, 3)}, "Open MPI's mpirun").front().sentence(),
-                AllOf(HasSubstr("2 cores; start with mpirun"), Not(HasSubstr("Open MPI binds"))))
+                AllOf(HasSubstr("2 cores; start with " + base::mpirun()), Not(HasSubstr("Open MPI binds"))))
         << "who has two cores was not bound to one";
 }
 
@@ -409,7 +409,8 @@ TEST(GpuDistance, OfRanksWithNoneIsNamedWithWhatMendsItThere) {
                                 "CPUs 0-3"),
                       HasSubstr("(and so for ranks 1-2)")));
     EXPECT_THAT(finding->remedy, HasSubstr("srun --gpus-per-task=1 --gpu-bind=closest"));
-    EXPECT_THAT(check_gpu_distance(ranks, "Open MPI's mpirun")->remedy, HasSubstr("mpirun --map-by numa"));
+    EXPECT_THAT(check_gpu_distance(ranks, "Open MPI's mpirun")->remedy,
+                HasSubstr(base::mpirun() + " --map-by numa"));
     EXPECT_THAT(check_gpu_distance(ranks, "a PMI launcher (mpiexec)")->remedy,
                 HasSubstr("bind rank 1 to CPUs of 24-27"));
     EXPECT_THAT(check_gpu_distance(ranks)->remedy, HasSubstr("taskset --cpu-list 24-27"));
