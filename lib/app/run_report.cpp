@@ -15,7 +15,6 @@
 #include "app/report_output.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/mpirun.hpp"
 #include "base/one_line.hpp"
 #include "base/shell_path.hpp"
 #include "base/text.hpp"
@@ -95,8 +94,8 @@ std::string published(const results::Run& run) {
 std::string whole(const ChosenRuns& runs, const results::Run& run) {
     const std::string network =
         report::formats::network_line(runs.file(), run,
-                                      fmt::format("`{} -n {} ranklab comm --from-model {}` would",
-                                                  base::mpirun(), run.hosts.size(), run.setting("model")));
+                                      fmt::format("`mpirun -n {} ranklab comm --from-model {}` would",
+                                                  run.hosts.size(), run.setting("model")));
     return report::formats::run_text(run, runs.how_to(), network) + published(run);
 }
 
