@@ -43,11 +43,13 @@ class Launcher:
         return len(re.findall(said, output))
 
     def without_its_own(self, lines):
-        """Without blocks between bars, and without one-liners about them."""
-        bar = re.compile(r"-{60,}" if self.is_open_mpi else r"={60,}")
+        """Without blocks between bars, and without one-liners about them. MPICH's UCX has its own of a peer that was killed while its memory
+        was read."""
+        bar = re.compile(r"-{60,}" if self.is_open_mpi else r"={30,}|==== backtrace \(tid: *\d+\) ====")
         own = re.compile(r"\[[^\]]+:\d+\] " if self.is_open_mpi else
                          r"\[(proxy|mpiexec)\S*\] |Abort\(\d+\) on node \d+ |YOUR APPLICATION TERMINATED WITH THE EXIT |"
-                         r"This typically refers to a problem with your application|Please see the FAQ page for debugging")
+                         r"This typically refers to a problem with your application|Please see the FAQ page for debugging|"
+                         r"\[[^\]]+:\d+\] +\w+\.c:\d+ +process_vm_readv\(.*No such process$")
         kept, in_block = [], False
         for line in lines:
             if bar.fullmatch(line):
