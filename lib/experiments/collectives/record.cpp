@@ -240,8 +240,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     if (control.world_size() == 1)
         run.warnings.push_back(
             "one rank talks to nobody: the times are those of calls and copies, and latency and bandwidth "
-            "are "
-            "left out; start several ranks, such as " +
+            "are left out; start several ranks, such as " +
             base::mpirun() + " -n 2");
     add_statistics(run);
     add_collectives_tables(run, sweep, options, library, control);
