@@ -63,51 +63,79 @@ elseif(RANKLAB_SANITIZE MATCHES "thread")
   list(APPEND RANKLAB_TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endif()
 
-# ranklab_add_test(NAME SOURCES x_test.cpp ... LINK target ... [TORCH])
-function(ranklab_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "SOURCES;LINK")
-  add_executable(${name} ${TEST_SOURCES})
-  target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gtest GTest::gmock GTest::gtest_main ranklab_settings)
+# The folder tests/slow is the second suite (./bootstrap test --all): its CMakeLists.txt sets this to "slow", which every
+# test added there has among its labels. Its C++ programs are built by the target slow_tests alone.
+set(RANKLAB_SUITE "")
+add_custom_target(slow_tests)
+
+# The precompiled header of the tests without LibTorch: GoogleMock is most of what compiling them costs. Tests are not
+# optimised, since that takes longer than it saves.
+set(RANKLAB_TEST_HEADERS ${RANKLAB_COMMON_HEADERS})
+list(APPEND RANKLAB_TEST_HEADERS <gtest/gtest.h> <gmock/gmock.h>)
+
+function(ranklab_add_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "FOLDERS;SOURCES;LINK")
+  set(sources ${TEST_SOURCES})
+  foreach(folder IN LISTS TEST_FOLDERS)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*_test.cpp")
+    list(APPEND sources ${found})
+  endforeach()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gtest GTest::gmock ranklab_settings)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_options(${name} PRIVATE -O0)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  set(kind COMMON)
+  set(headers ${RANKLAB_TEST_HEADERS})
   if(TEST_TORCH)
-    ranklab_share_torch_pch(${name})
+    set(kind TORCH)
+    list(APPEND headers <torch/torch.h>)
   endif()
+  get_property(owner GLOBAL PROPERTY RANKLAB_TEST_PCH_${kind})
+  if(owner)
+    target_precompile_headers(${name} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${name} PRIVATE ${headers})
+    set_property(GLOBAL PROPERTY RANKLAB_TEST_PCH_${kind} ${name})
+  endif()
+endfunction()
+
+# ranklab_add_room_tests(ROOM [FOLDERS a b] [SOURCES x.cpp ...] LINK target ... [TORCH])
+# The program ROOM_test, of all *_test.cpp below FOLDERS (the room's name), without MPI.
+function(ranklab_add_room_tests room)
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "FOLDERS;SOURCES;LINK")
+  set(name ${room}_test)
+  if(NOT TEST_FOLDERS)
+    set(TEST_FOLDERS ${room})
+  endif()
+  set(torch "")
+  if(TEST_TORCH)
+    set(torch TORCH)
+  endif()
+  ranklab_add_test_program(${name} FOLDERS ${TEST_FOLDERS} SOURCES ${TEST_SOURCES} LINK ${TEST_LINK} GTest::gtest_main ${torch})
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "unit;${RANKLAB_SUITE}" ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
 endfunction()
 
-# ranklab_add_low_isa_entry(NAME): the tests of ranklab_add_test's NAME again, as NAME.low_isa, with the instructions that every x86-64 has:
-# numbers must not depend on what else a processor can do.
-function(ranklab_add_low_isa_entry name)
-  add_test(NAME ${name}.low_isa COMMAND ${name})
-  set_tests_properties(${name}.low_isa PROPERTIES TIMEOUT 120 LABELS unit
-    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};ATEN_CPU_CAPABILITY=default;ONEDNN_MAX_CPU_ISA=SSE41")
-endfunction()
-
-# ranklab_add_mpi_test(NAME SOURCES x_test.cpp ... LINK target ... RANKS 1 2 3 [TORCH])
-# One program with the MPI GoogleTest main, one ctest entry per rank count: NAME.np1, NAME.np2 ... An entry all
-# of whose tests skip shows as skipped. LABEL gpu: for tests that need a GPU (ctest -L gpu).
-function(ranklab_add_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "LABEL" "SOURCES;LINK;RANKS")
-  add_executable(${name} ${TEST_SOURCES})
-  target_link_libraries(${name} PRIVATE ${TEST_LINK} ranklab_mpi_main GTest::gmock ranklab_settings)
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  if(TEST_TORCH)
-    ranklab_share_torch_pch(${name})
-  endif()
-  foreach(ranks IN LISTS TEST_RANKS)
-    ranklab_add_mpi_entry(${name}.np${ranks} ${name} ${ranks} "mpi;${TEST_LABEL}")
+# ranklab_add_mpi_tests(NAME FOLDERS a b [SOURCES x.cpp ...] LINK target ... [TORCH])
+# One program with the main of tests/mpi/main.cpp, started at 1 and 3 ranks in the fast suite, at 2 and 4 in the second.
+function(ranklab_add_mpi_tests name)
+  ranklab_add_test_program(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE ranklab_mpi_main)
+  foreach(ranks IN ITEMS 1 3)
+    ranklab_add_mpi_entry(${name}.np${ranks} ${name} ${ranks} mpi)
+  endforeach()
+  foreach(ranks IN ITEMS 2 4)
+    ranklab_add_mpi_entry(${name}.np${ranks} ${name} ${ranks} "mpi;slow")
   endforeach()
 endfunction()
 
-# ranklab_add_mpi_entry(ENTRY program ranks "labels" [argument ...])
+# ranklab_add_mpi_entry(ENTRY program ranks "labels" [argument ...]): an entry all of whose tests skip shows as skipped.
 function(ranklab_add_mpi_entry entry program ranks labels)
   add_test(NAME ${entry} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${program}>
     --expect-ranks=${ranks} ${ARGN})
   ranklab_limit_processors(processors ${ranks})
-  set_tests_properties(${entry} PROPERTIES TIMEOUT 300 LABELS "${labels}" PROCESSORS ${processors} SKIP_RETURN_CODE 77
+  set_tests_properties(${entry} PROPERTIES TIMEOUT 600 LABELS "${labels}" PROCESSORS ${processors} SKIP_RETURN_CODE 77
     ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
 endfunction()
 
@@ -132,7 +160,7 @@ function(ranklab_add_script_test name)
   ranklab_limit_processors(processors ${TEST_PROCESSORS})
   add_test(NAME ${name} COMMAND ${RANKLAB_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${TEST_FILE}" -v)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "${RANKLAB_TEST_PATH}"
-    TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL}" PROCESSORS ${processors}
+    TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL};${RANKLAB_SUITE}" PROCESSORS ${processors}
     SKIP_RETURN_CODE 77
-    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};RANKLAB_BIN=${PROJECT_BINARY_DIR}/bin;RANKLAB_SOURCE=${PROJECT_SOURCE_DIR};RANKLAB_HAS_TORCH=${RANKLAB_HAS_TORCH};RANKLAB_MPI_FAMILY=${RANKLAB_MPI_FAMILY};RANKLAB_MPIRUN=${RANKLAB_MPIRUN};RANKLAB_HAS_HDF5_WITHOUT_MPI=${RANKLAB_HAS_HDF5_WITHOUT_MPI};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests")
+    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};RANKLAB_BIN=${PROJECT_BINARY_DIR}/bin;RANKLAB_SOURCE=${PROJECT_SOURCE_DIR};RANKLAB_HAS_TORCH=${RANKLAB_HAS_TORCH};RANKLAB_MPI_FAMILY=${RANKLAB_MPI_FAMILY};RANKLAB_MPIRUN=${RANKLAB_MPIRUN};RANKLAB_HAS_HDF5_WITHOUT_MPI=${RANKLAB_HAS_HDF5_WITHOUT_MPI};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support")
 endfunction()

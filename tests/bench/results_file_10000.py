@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "apps"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import ranklab_cli as cli  # noqa: E402
 
 WRITER = cli.BIN.parent / "tests" / "results_writer"

@@ -10,7 +10,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TWO_HOSTS = HERE / "two_hosts.sh"
-sys.path.insert(0, str(HERE.parent / "apps"))
+sys.path.insert(0, str(HERE.parent / "support"))
 import ranklab_cli as cli  # noqa: E402
 
 

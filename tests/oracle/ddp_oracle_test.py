@@ -21,7 +21,7 @@ except ImportError as error:
     sys.exit(77)
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "apps"))
+sys.path.insert(0, str(HERE.parent / "support"))
 import ranklab_cli as cli  # noqa: E402
 from twins import FASHION_MNIST, make_twin, read_idx, write_idx  # noqa: E402
 

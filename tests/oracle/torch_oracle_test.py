@@ -18,7 +18,7 @@ except ImportError as error:
     print(f"SKIPPED: {error.name} is not installed for this Python; ./bootstrap makes one that has it")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "apps"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import ranklab_cli as cli  # noqa: E402
 from twins import FASHION_MNIST, Net, make_twin, normalised, read_idx, write_idx  # noqa: E402
 

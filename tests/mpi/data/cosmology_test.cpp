@@ -10,7 +10,7 @@
 #include "mpi_world.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
-#include "volume_files.hpp"
+#include "unit/data/volume_files.hpp"
 
 namespace ranklab::data {
 namespace {

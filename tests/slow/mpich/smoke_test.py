@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
+SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE") or pathlib.Path(__file__).resolve().parents[3])
 BUILD = pathlib.Path(os.environ.get("RANKLAB_MPICH_BUILD") or SOURCE / "build" / "release" / "mpich-smoke")
 # Set before the tests' helpers read them.
 os.environ |= {"RANKLAB_BIN": str(BUILD / "bin"), "RANKLAB_MPI_FAMILY": "mpich", "RANKLAB_MPIRUN": "mpiexec.mpich"}

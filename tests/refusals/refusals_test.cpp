@@ -1,0 +1,157 @@
+#include "refusals/refusals.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "app/programs.hpp"
+#include "experiments/collectives/collectives.hpp"
+#include "experiments/data_sets/data_sets.hpp"
+#include "experiments/storage/storage.hpp"
+#ifdef RANKLAB_HAS_TORCH
+#include "experiments/training/training.hpp"
+#endif
+#include "temp_folder.hpp"
+
+namespace ranklab::refusals {
+namespace {
+
+namespace fs = std::filesystem;
+using Program = std::function<int(int, char**)>;
+
+template <class Experiment>
+int run(int argc, char** argv) {
+    Experiment experiment;
+    return app::run_experiment(argc, argv, experiment);
+}
+
+const std::map<std::string, Program>& programs() {
+    static const std::map<std::string, Program> all{
+#ifdef RANKLAB_HAS_TORCH
+        {"train", run<experiments::Training>},
+#endif
+        {"io", run<experiments::Storage>},
+        {"comm", run<experiments::Collectives>},
+        {"data", [](int argc, char** argv) { return app::run_tool(argc, argv, experiments::DataSetsTool()); }},
+        {"doctor", app::run_doctor},
+        {"report", app::run_report},
+        {"compare", app::run_compare},
+        {"results", app::run_results},
+        {"campaign", app::run_campaign},
+    };
+    return all;
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream text(line);
+    return {std::istream_iterator<std::string>(text), {}};
+}
+
+std::string read(const fs::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+}
+
+struct Answer {
+    int code = -1;
+    std::string out, err;
+};
+
+void send(int descriptor, const fs::path& file) {
+    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (opened < 0 || ::dup2(opened, descriptor) < 0) std::_Exit(98);
+}
+
+[[noreturn]] void run_here(std::vector<std::string> words, const fs::path& folder, const fs::path& streams) {
+    ::alarm(120);  // a refusal that hangs
+    send(STDOUT_FILENO, streams / "out");
+    send(STDERR_FILENO, streams / "err");
+    fs::current_path(folder);
+    const auto program = programs().find(words.empty() ? "" : words.front());
+    if (program == programs().end()) words.insert(words.begin(), "ranklab");
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const int argc = static_cast<int>(words.size());
+    std::exit(program == programs().end() ? app::dispatch(argc, arguments.data())
+                                          : program->second(argc, arguments.data()));
+}
+
+// What the command lines name beside the options.
+void fill(const tests::TempFolder& folder) {
+    folder.write("notes.txt", "no results file\n");
+    folder.write("unknown_key.ini", "stepz = 5\n");
+    folder.write("empty.ini", "");
+    folder.write("no_value.ini", "steps\n");
+    folder.write("array.npy", std::string("\x93NUMPY\x01", 7));
+    fs::create_directory(folder / "folder");
+    fs::create_directory(folder / "empty_folder");
+}
+
+Answer answer_to(const std::string& line, const fs::path& folder) {
+    const tests::TempFolder streams;
+    const pid_t child = ::fork();
+    if (child == 0) run_here(words_of(line), folder, streams.path());
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(streams / "out"),
+            read(streams / "err")};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        if (!line.empty() && line.rfind("warning: ", 0) != 0) lines.push_back(line);
+    return lines;
+}
+
+std::vector<std::string> everything_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) names.push_back(entry.path().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+class Refused : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(Refused, InOneSentence) {
+    const tests::TempFolder folder;
+    fill(folder);
+    const auto before = everything_in(folder.path());
+    const auto& [line, code, parts] = GetParam();
+    const auto answer = answer_to(line, folder.path());
+    SCOPED_TRACE("$ ranklab " + line + "\n" + answer.out + answer.err);
+    EXPECT_EQ(answer.code, code);
+    const auto said = lines_of(answer.err);
+    ASSERT_EQ(said.size(), 1U);
+    for (const auto& part : parts) EXPECT_THAT(said.front(), ::testing::HasSubstr(part));
+    EXPECT_EQ(everything_in(folder.path()), before) << "a refusal leaves no file";
+}
+
+std::string row_name(const ::testing::TestParamInfo<Refusal>& row) {
+    std::string name = fmt::format("{:03}", row.index);
+    for (const char c : row.param.line.substr(0, 60)) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    return name;
+}
+
+#ifdef RANKLAB_HAS_TORCH
+INSTANTIATE_TEST_SUITE_P(Train, Refused, ::testing::ValuesIn(of_train()), row_name);
+#endif
+INSTANTIATE_TEST_SUITE_P(Io, Refused, ::testing::ValuesIn(of_io()), row_name);
+INSTANTIATE_TEST_SUITE_P(Comm, Refused, ::testing::ValuesIn(of_comm()), row_name);
+INSTANTIATE_TEST_SUITE_P(Data, Refused, ::testing::ValuesIn(of_data()), row_name);
+INSTANTIATE_TEST_SUITE_P(Reading, Refused, ::testing::ValuesIn(of_reading()), row_name);
+
+}  // namespace
+}  // namespace ranklab::refusals
