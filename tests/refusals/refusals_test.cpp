@@ -1,4 +1,6 @@
-#include "refusals/refusals.hpp"
+// What each program refuses: tables of a command line, the exit code, and what the one sentence on stderr has to name
+// (*.json beside this file). A row runs in process, in a forked child, through the function that is the program's main;
+// MPI starts only where the refusal needs it.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -11,6 +13,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/programs.hpp"
@@ -20,12 +23,21 @@
 #ifdef RANKLAB_HAS_TORCH
 #include "experiments/training/training.hpp"
 #endif
+#include "results/result_file.hpp"
 #include "temp_folder.hpp"
+#include "unit/results/sample_run.hpp"
 
 namespace ranklab::refusals {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct Refusal {
+    std::string line;  // "train --steps x", words between blanks
+    int code = 0;
+    std::vector<std::string> parts;
+};
+
 using Program = std::function<int(int, char**)>;
 
 template <class Experiment>
@@ -49,6 +61,15 @@ const std::map<std::string, Program>& programs() {
         {"campaign", app::run_campaign},
     };
     return all;
+}
+
+std::vector<Refusal> table(const std::string& name) {
+    const char* const elsewhere = std::getenv("RANKLAB_REFUSALS");
+    const fs::path folder = elsewhere != nullptr ? elsewhere : RANKLAB_REFUSALS;
+    std::vector<Refusal> rows;
+    for (const auto& row : nlohmann::json::parse(std::ifstream(folder / (name + ".json"))))
+        rows.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
+    return rows;
 }
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -95,6 +116,7 @@ void fill(const tests::TempFolder& folder) {
     folder.write("no_value.ini", "steps\n");
     folder.write("array.npy", std::string("\x93NUMPY\x01", 7));
     fs::create_directory(folder / "folder");
+    results::ResultFile(folder / "runs.h5").append(results::sample_run());
     fs::create_directory(folder / "empty_folder");
 }
 
@@ -146,12 +168,12 @@ std::string row_name(const ::testing::TestParamInfo<Refusal>& row) {
 }
 
 #ifdef RANKLAB_HAS_TORCH
-INSTANTIATE_TEST_SUITE_P(Train, Refused, ::testing::ValuesIn(of_train()), row_name);
+INSTANTIATE_TEST_SUITE_P(Train, Refused, ::testing::ValuesIn(table("train")), row_name);
 #endif
-INSTANTIATE_TEST_SUITE_P(Io, Refused, ::testing::ValuesIn(of_io()), row_name);
-INSTANTIATE_TEST_SUITE_P(Comm, Refused, ::testing::ValuesIn(of_comm()), row_name);
-INSTANTIATE_TEST_SUITE_P(Data, Refused, ::testing::ValuesIn(of_data()), row_name);
-INSTANTIATE_TEST_SUITE_P(Reading, Refused, ::testing::ValuesIn(of_reading()), row_name);
+INSTANTIATE_TEST_SUITE_P(Io, Refused, ::testing::ValuesIn(table("io")), row_name);
+INSTANTIATE_TEST_SUITE_P(Comm, Refused, ::testing::ValuesIn(table("comm")), row_name);
+INSTANTIATE_TEST_SUITE_P(Data, Refused, ::testing::ValuesIn(table("data")), row_name);
+INSTANTIATE_TEST_SUITE_P(Reading, Refused, ::testing::ValuesIn(table("reading")), row_name);
 
 }  // namespace
 }  // namespace ranklab::refusals

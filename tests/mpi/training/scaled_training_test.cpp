@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
+#include "mpi/training/no_phases.hpp"
 #include "mpi_world.hpp"
 #include "train/trainer.hpp"
 
@@ -29,12 +30,6 @@ class Line final : public nn::Model {
     }
     torch::Tensor weight;
     torch::Tensor shift;
-};
-
-class NoPhases final : public base::PhaseSink {
-  public:
-    void enter(base::Phase) override {}
-    void leave(base::Phase) override {}
 };
 
 std::unique_ptr<Optimizer> sgd_for(const nn::Model& model) {

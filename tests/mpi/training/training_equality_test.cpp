@@ -11,6 +11,7 @@
 #include "comm/exchange.hpp"
 #include "data/dataset.hpp"
 #include "data/sampler.hpp"
+#include "mpi/training/no_phases.hpp"
 #include "mpi_world.hpp"
 #include "train/equal_state.hpp"
 #include "train/trainer.hpp"
@@ -21,11 +22,6 @@ namespace {
 using ranklab::testing::world;
 
 constexpr std::int64_t kGlobalBatch = 66;  // 33 on each of 2 ranks, 22 on each of 3
-
-class NoPhases final : public base::PhaseSink {
-    void enter(base::Phase) override {}
-    void leave(base::Phase) override {}
-};
 
 template <class Entry>
 Entry named(const std::vector<Entry>& catalogue, const std::string& name) {

@@ -268,7 +268,7 @@ class NotingPhases final : public base::PhaseSink {
     std::vector<std::string>& notes_;
 };
 
-struct Bench {
+struct TrainerBench {
     std::vector<std::string> notes;
     ScaleModel model;
     NotingSync sync{notes};
@@ -278,7 +278,7 @@ struct Bench {
 };
 
 TEST(Trainer, MakesAStepInMarkedPhases) {
-    Bench bench;
+    TrainerBench bench;
     const TensorBatch batch{torch::full({2, 1, 1, 1}, 3.0, torch::kDouble), torch::zeros({2}, torch::kLong)};
     EXPECT_DOUBLE_EQ(bench.trainer.train_step(batch, 0.25), 3.0) << "the loss is not scaled";
     EXPECT_DOUBLE_EQ(bench.optimizer.gradient, 0.75) << "the gradient is weighted by the rank's share";
@@ -289,7 +289,7 @@ TEST(Trainer, MakesAStepInMarkedPhases) {
 }
 
 TEST(Trainer, AccumulatesMicroBatchesAndSyncsWithTheLast) {
-    Bench bench;
+    TrainerBench bench;
     const auto batch = [](double value) {
         return TensorBatch{torch::full({2, 1, 1, 1}, value, torch::kDouble), torch::zeros({2}, torch::kLong)};
     };
@@ -304,7 +304,7 @@ TEST(Trainer, AccumulatesMicroBatchesAndSyncsWithTheLast) {
 }
 
 TEST(Trainer, TakesPartWithAnEmptyBatch) {
-    Bench bench;
+    TrainerBench bench;
     const TensorBatch nothing{torch::empty({0, 1, 1, 1}, torch::kDouble), torch::empty({0}, torch::kLong)};
     EXPECT_EQ(bench.trainer.train_step(nothing, 0.0), 0.0);
     EXPECT_TRUE(bench.model.modes.empty()) << "a mean over no samples is no number";
@@ -314,7 +314,7 @@ TEST(Trainer, TakesPartWithAnEmptyBatch) {
 }
 
 TEST(Trainer, ThePhasesOfAStepAreWithinIt) {
-    Bench bench;
+    TrainerBench bench;
     measure::PhaseRecorder recorder;
     Trainer trainer(bench.model, bench.sync, bench.optimizer, recorder);
     recorder.begin_step();

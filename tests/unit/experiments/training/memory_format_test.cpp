@@ -12,12 +12,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-options::Options options_of(const std::vector<std::string>& words) {
+options::Options format_options(const std::vector<std::string>& words) {
     return options::Options::parse(vocabulary::training_settings(), words);
 }
 
 TEST(MemoryFormat, IsOpenWhereBothCanBeTried) {
-    auto options = options_of({});
+    auto options = format_options({});
     const auto choice = settle_format(options, {});
     EXPECT_TRUE(choice.open);
     EXPECT_EQ(choice.asked, "auto");
@@ -27,7 +27,7 @@ TEST(MemoryFormat, IsOpenWhereBothCanBeTried) {
 TEST(MemoryFormat, IsContiguousWhereThereIsNothingToTry) {
     for (const FormatFacts& facts :
          {FormatFacts{.convolves = false}, {.computes = false}, {.cuda_graph = true}, {.breaks = true}}) {
-        auto options = options_of({});
+        auto options = format_options({});
         const auto choice = settle_format(options, facts);
         EXPECT_FALSE(choice.open);
         EXPECT_FALSE(choice.channels_last);
@@ -43,7 +43,7 @@ TEST(MemoryFormat, IsTheOneAskedForInEitherSpelling) {
         {{"--memory-format", "channels-last"}, true},
         {{"--channels-last"}, true}};
     for (const auto& [words, last] : spellings) {
-        auto options = options_of(words);
+        auto options = format_options(words);
         const auto choice = settle_format(options, {.convolves = false});
         EXPECT_FALSE(choice.open);
         EXPECT_EQ(choice.channels_last, last);
@@ -53,7 +53,7 @@ TEST(MemoryFormat, IsTheOneAskedForInEitherSpelling) {
 }
 
 TEST(MemoryFormat, RefusesWhatWouldBreak) {
-    auto options = options_of({"--channels-last"});
+    auto options = format_options({"--channels-last"});
     EXPECT_THROW(settle_format(options, {.breaks = true}), base::OptionError);
 }
 
