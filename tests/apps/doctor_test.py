@@ -39,7 +39,7 @@ class Doctoring(Case):
         if not cc:
             self.skipTest("there is no C compiler")
         library = self.folder.parent / f"{self.folder.name}-other_host.so"
-        subprocess.run([cc, "-shared", "-fPIC", "-O1", "-o", library, cli.SOURCE / "tests" / "apps" / "other_host.c", "-ldl"], check=True)
+        subprocess.run([cc, "-shared", "-fPIC", "-O1", "-o", library, cli.SOURCE / "tests" / "support" / "other_host.c", "-ldl"], check=True)
         self.addCleanup(library.unlink)
         return cli.environment(LD_PRELOAD=library, OTHER_HOST_RANK=1, **how)
 

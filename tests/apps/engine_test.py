@@ -11,7 +11,7 @@ import unittest
 
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab, train
-from train_run_test import stored_runs
+from stored_runs import stored_runs
 
 try:
     import numpy as np
@@ -109,7 +109,7 @@ class WrongSums(Case):
     def lying(self, count, rank=None, only=None):
         library = self.folder / "liblying.so"
         if not library.exists():
-            source = cli.SOURCE / "tests" / "apps" / "lying_mpi.c"
+            source = cli.SOURCE / "tests" / "support" / "lying_mpi.c"
             subprocess.run([MPICC, "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
         changes = {"LD_PRELOAD": str(library), "LYING_MPI_COUNT": str(count)}
         if rank is not None:

@@ -5,7 +5,7 @@ import json
 
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, train
-from train_run_test import stored_runs
+from stored_runs import stored_runs
 
 h5py, np = cli.modules("h5py", "numpy")
 

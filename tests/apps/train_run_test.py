@@ -16,6 +16,7 @@ import unittest
 
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab, train
+from stored_runs import StoredRun, stored_runs, text
 
 try:
     import h5py
@@ -30,32 +31,6 @@ NAMES = {"step_time_s", "epoch_time_s", "throughput_samples_per_s", *PHASES, "ti
          "validation_accuracy", "peak_rss_bytes"}
 SUMMARY = ("median", "mean", "min", "max", "p95", "p99", "ci95_low", "ci95_high")
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
-
-
-def text(value):
-    return value.decode() if isinstance(value, bytes) else value
-
-
-class StoredRun:
-    """One run of a results file, read with h5py alone."""
-
-    def __init__(self, group):
-        self.id = group.name.rsplit("/", 1)[-1]
-        self.attrs = {key: text(value) for key, value in group.attrs.items()}
-        self.rows = {text(row["name"]): {key: text(row[key]) for key in row.dtype.names} for row in group["measurements"][()]}
-        self.samples = {name: data[()] for name, data in group["samples"].items()}
-        self.sample_attrs = {name: {k: text(v) for k, v in data.attrs.items()} for name, data in group["samples"].items()}
-        self.warmup = {name: data[()] for name, data in group["warmup"].items()} if "warmup" in group else {}
-        self.hosts = [{key: text(row[key]) for key in row.dtype.names} for row in group["hosts"][()]]
-        self.tables = {name: {key: [text(v) for v in table[key]] for key in table.dtype.names} for name, table in group["tables"].items()}
-        self.config, self.context = json.loads(self.attrs["config_json"]), json.loads(self.attrs["context_json"])
-        self.warnings = json.loads(self.attrs["warnings_json"])
-        self.verification = dict(zip(self.tables["verification"]["check"], zip(self.tables["verification"]["result"], self.tables["verification"]["detail"])))
-
-
-def stored_runs(path):
-    with h5py.File(path) as file:
-        return [StoredRun(file["runs"][name]) for name in file["runs"]]
 
 
 def order_statistic_interval(values):

@@ -4,7 +4,7 @@ import sys
 
 import ranklab_cli as cli
 from ranklab_cli import Case, train
-from train_run_test import stored_runs
+from stored_runs import stored_runs
 
 (np,) = cli.modules("numpy")
 

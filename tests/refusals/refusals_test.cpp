@@ -23,6 +23,7 @@
 #ifdef RANKLAB_HAS_TORCH
 #include "experiments/training/training.hpp"
 #endif
+#include "golden.hpp"
 #include "results/result_file.hpp"
 #include "temp_folder.hpp"
 #include "unit/results/sample_run.hpp"
@@ -64,10 +65,8 @@ const std::map<std::string, Program>& programs() {
 }
 
 std::vector<Refusal> table(const std::string& name) {
-    const char* const elsewhere = std::getenv("RANKLAB_REFUSALS");
-    const fs::path folder = elsewhere != nullptr ? elsewhere : RANKLAB_REFUSALS;
     std::vector<Refusal> rows;
-    for (const auto& row : nlohmann::json::parse(std::ifstream(folder / (name + ".json"))))
+    for (const auto& row : nlohmann::json::parse(std::ifstream(tests::folder_of_tests() / "refusals" / (name + ".json"))))
         rows.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
     return rows;
 }

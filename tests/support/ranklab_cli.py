@@ -353,6 +353,15 @@ class Case(unittest.TestCase):
     def assertCode(self, result, code):
         self.assertEqual(result.code, code, str(result))
 
+    def assertGolden(self, name, text):
+        """That the text is what tests/golden/NAME holds; RANKLAB_BLESS=1 stores it there."""
+        file = SOURCE / "tests" / "golden" / name
+        if os.environ.get("RANKLAB_BLESS"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+        self.assertTrue(file.exists(), f"{file} is missing: RANKLAB_BLESS=1 stores it")
+        self.assertMultiLineEqual(file.read_bytes().decode(), text, f"{name} differs; if that is meant, run this test with RANKLAB_BLESS=1")
+
     def assertSchema(self, name, text):
         """That the JSON is what docs/schema/NAME.schema.json says."""
         python = python_with("jsonschema")

@@ -25,7 +25,7 @@ class SlowDisk(Case):
     @classmethod
     def setUpClass(cls):
         cls.library = cli.BIN / "libslow_files.so"
-        source = cli.SOURCE / "tests" / "apps" / "slow_files.c"
+        source = cli.SOURCE / "tests" / "support" / "slow_files.c"
         subprocess.run([CC, "-shared", "-fPIC", "-O1", "-o", cls.library, source, "-ldl", "-lpthread"], check=True)
 
     def slow(self, calls, name, most=1, rank=None):
@@ -187,7 +187,7 @@ class StoppedAtTheEnd(Case):
 
     def test_a_rank_that_is_stopped_in_it(self):
         library = self.folder / "libstops.so"
-        source = cli.SOURCE / "tests" / "apps" / "lying_mpi.c"
+        source = cli.SOURCE / "tests" / "support" / "lying_mpi.c"
         subprocess.run([MPICC, "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
         for stopped in (0, 1):
             env = cli.environment(LD_PRELOAD=library, LYING_MPI_STOPS_AT_END=stopped)
