@@ -168,6 +168,7 @@ std::string row_name(const ::testing::TestParamInfo<Refusal>& row) {
 
 #ifdef RANKLAB_HAS_TORCH
 INSTANTIATE_TEST_SUITE_P(Train, Refused, ::testing::ValuesIn(table("train")), row_name);
+INSTANTIATE_TEST_SUITE_P(TrainFiles, Refused, ::testing::ValuesIn(table("train_files")), row_name);
 #endif
 INSTANTIATE_TEST_SUITE_P(Io, Refused, ::testing::ValuesIn(table("io")), row_name);
 INSTANTIATE_TEST_SUITE_P(Comm, Refused, ::testing::ValuesIn(table("comm")), row_name);
