@@ -36,14 +36,20 @@ void expect_same_on_all(std::int64_t value, const std::string& what) {
     EXPECT_EQ(ends[0], -ends[1]) << what;
 }
 
-TEST(StopPoll, GoesOnWhereNobodyWasTold) {
+// What one test has raised is not left for the next.
+class StopPollTest : public ::testing::Test {
+  protected:
+    void TearDown() override { base::StopSignals::follow(); }
+};
+
+TEST_F(StopPollTest, GoesOnWhereNobodyWasTold) {
     const base::StopSignals signals;
     StopPoll poll(world());
     EXPECT_EQ(units_until_stop(poll, [](std::int64_t) {}), kUnits);
     EXPECT_EQ(poll.signal(), 0);
 }
 
-TEST(StopPoll, StopsAllAtOnePlaceWhicheverRankWasTold) {
+TEST_F(StopPollTest, StopsAllAtOnePlaceWhicheverRankWasTold) {
     for (const int number : {SIGTERM, SIGINT, SIGUSR1}) {
         for (int told = 0; told < world().world_size(); ++told) {
             const base::StopSignals signals;
@@ -60,7 +66,7 @@ TEST(StopPoll, StopsAllAtOnePlaceWhicheverRankWasTold) {
     }
 }
 
-TEST(StopPoll, AsksAfterEachLongUnit) {
+TEST_F(StopPollTest, AsksAfterEachLongUnit) {
     const base::StopSignals signals;
     StopPoll poll(world());
     const bool slow = world().rank() == 0;  // the slowest rank decides
@@ -73,7 +79,7 @@ TEST(StopPoll, AsksAfterEachLongUnit) {
     }
 }
 
-TEST(StopIfAsked, SaysItOnOneRank) {
+TEST_F(StopPollTest, SaysItOnOneRank) {
     const base::StopSignals signals;
     stop_if_asked(world(), "before anything was done");
     if (world().rank() == world().world_size() - 1) std::raise(SIGTERM);
@@ -90,7 +96,7 @@ TEST(StopIfAsked, SaysItOnOneRank) {
     EXPECT_EQ(sentence == "stopped by SIGTERM before anything was done", told) << sentence;
 }
 
-TEST(StopSignals, OneInsideOfAnotherForgetsNothing) {
+TEST_F(StopPollTest, OneInsideOfAnotherForgetsNothing) {
     const base::StopSignals outer;
     std::raise(SIGTERM);
     {
