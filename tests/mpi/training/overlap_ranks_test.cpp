@@ -188,7 +188,14 @@ void expect_true_or_none(const Measured& all) {
     }
 }
 
-TEST(KnownOverlap, IsHalfWhereSomebodyMovesTheFirstBucket) {
+class KnownOverlap : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (world().world_size() < 2) GTEST_SKIP() << "one rank sends nothing";
+    }
+};
+
+TEST_F(KnownOverlap, IsHalfWhereSomebodyMovesTheFirstBucket) {
     const Measured all = measured(train::Progress::thread);
     expect_true_or_none(all);
     if (!all.kept_time(seconds(kTravel))) GTEST_SKIP() << "the machine is too busy to keep times";
@@ -199,7 +206,7 @@ TEST(KnownOverlap, IsHalfWhereSomebodyMovesTheFirstBucket) {
 }
 
 // Nobody moves anything during backward: all is paid after it, and no hidden share is made up.
-TEST(KnownOverlap, IsNoneWhereNobodyMovesAnything) {
+TEST_F(KnownOverlap, IsNoneWhereNobodyMovesAnything) {
     const Measured all = measured(train::Progress::none);
     expect_true_or_none(all);
     EXPECT_LT(all.run.median("communication_inside_backward_s"), 0.1 * all.total) << "lying is no travelling";

@@ -1,7 +1,7 @@
 """Whole programs under command lines and configuration files that nobody would write: the real binaries, as started
 by a user.
 
-    RANKLAB_BIN=build/asan/bin python3 tests/fuzz/programs.py --count 2000 --seed 1 --jobs 2 --keep /tmp/found
+    RANKLAB_BIN=build/asan/bin python3 tests/slow/fuzz/programs.py --count 2000 --seed 1 --jobs 2 --keep /tmp/found
 
 Each must end by itself with a listed exit code, and where it failed with one sentence. What fails is kept with its
 command, its folder and its output. Ends with 1 where something was found.
