@@ -217,7 +217,7 @@ class WithAStandIn(CheckCase):
         self.programs.mkdir()
         for name in ("ranklab", "ranklab-train", "ranklab-comm", "ranklab-doctor"):
             self.program(name, STAND_IN.format(python=sys.executable, program=BIN / name))
-        for name in ("gpu_test", "mpi_test"):
+        for name in ("device_gpu_test", "replicas_gpu_test", "mpi_test"):
             self.program(name, "#!/bin/sh\nexit 0\n")
         self.environment |= {"RANKLAB_BIN": str(self.programs), "RANKLAB_TESTS": str(self.programs)}
 
