@@ -1,4 +1,4 @@
-# How tests are added. Every test has a timeout; one of N ranks asks ctest for N processors.
+# How tests are added. Every test has a time limit; one of N ranks asks ctest for N processors.
 if(NOT RANKLAB_BUILD_TESTS)
   return()
 endif()
@@ -138,17 +138,12 @@ endfunction()
 function(ranklab_add_mpi_entry entry program ranks labels)
   add_test(NAME ${entry} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${program}>
     --expect-ranks=${ranks} ${ARGN})
-  ranklab_limit_processors(processors ${ranks})
+  set(processors ${ranks})
+  if(processors GREATER RANKLAB_CORES)
+    set(processors ${RANKLAB_CORES})  # all of them
+  endif()
   set_tests_properties(${entry} PROPERTIES TIMEOUT 600 LABELS "${labels}" PROCESSORS ${processors} SKIP_RETURN_CODE 77
     ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
-endfunction()
-
-# A test that asks for more processors than there are would wait for all of them: that is what is meant.
-function(ranklab_limit_processors out ranks)
-  if(ranks GREATER RANKLAB_CORES)
-    set(ranks ${RANKLAB_CORES})
-  endif()
-  set(${out} ${ranks} PARENT_SCOPE)
 endfunction()
 
 # ranklab_add_script_tests(KIND): each file *_test.py of this folder as the test KIND.<file>.
@@ -160,20 +155,15 @@ function(ranklab_add_script_tests kind)
   endforeach()
 endfunction()
 
-# ranklab_add_script_test(NAME FILE x_test.py [LABEL apps] [PROCESSORS n] [TIMEOUT s])
+# ranklab_add_script_test(NAME FILE x_test.py [LABEL apps] [TIMEOUT s])
 # A Python unittest file; it finds the programs in RANKLAB_BIN and the checkout in RANKLAB_SOURCE.
 function(ranklab_add_script_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "FILE;LABEL;PROCESSORS;TIMEOUT" "")
-  if(NOT TEST_PROCESSORS)
-    set(TEST_PROCESSORS 1)
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "FILE;LABEL;TIMEOUT" "")
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 240)
   endif()
-  ranklab_limit_processors(processors ${TEST_PROCESSORS})
   add_test(NAME ${name} COMMAND ${RANKLAB_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${TEST_FILE}" -v)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "${RANKLAB_TEST_PATH}"
-    TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL};${RANKLAB_SUITE}" PROCESSORS ${processors}
-    SKIP_RETURN_CODE 77
+    TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL};${RANKLAB_SUITE}" SKIP_RETURN_CODE 77
     ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};RANKLAB_BIN=${PROJECT_BINARY_DIR}/bin;RANKLAB_SOURCE=${PROJECT_SOURCE_DIR};RANKLAB_HAS_TORCH=${RANKLAB_HAS_TORCH};RANKLAB_MPI_FAMILY=${RANKLAB_MPI_FAMILY};RANKLAB_MPIRUN=${RANKLAB_MPIRUN};RANKLAB_HAS_HDF5_WITHOUT_MPI=${RANKLAB_HAS_HDF5_WITHOUT_MPI};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support")
 endfunction()
