@@ -103,8 +103,10 @@ void send(int descriptor, const fs::path& file) {
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     const int argc = static_cast<int>(words.size());
-    std::exit(program == programs().end() ? app::dispatch(argc, arguments.data())
-                                          : program->second(argc, arguments.data()));
+    const int code = program == programs().end() ? app::dispatch(argc, arguments.data())
+                                                 : program->second(argc, arguments.data());
+    std::fflush(nullptr);
+    std::_Exit(code);  // LibTorch's destructors take longer than most refusals
 }
 
 // What the command lines name beside the options.
