@@ -1,13 +1,13 @@
-"""`ranklab data`: what it makes is what others read and the same at any rank count; what is wrong is told in a sentence."""
+"""`ranklab data`: what it makes is what others read and the same at any rank count; what is wrong is told in a sentence. What it
+refuses by the command line alone is in tests/refusals/data.json."""
 
 import filecmp
-import os
 import pathlib
 import struct
 import unittest
 
 import ranklab_cli as cli
-from ranklab_cli import Case, mpirun, ranklab, several
+from ranklab_cli import Case, ranklab, several
 
 try:
     import h5py
@@ -53,9 +53,9 @@ class Cosmology(Case):
     def test_it_is_the_same_at_any_number_of_ranks(self):
         for chunk in (0, 4):
             words = ("make", "cosmology", "--edge", EDGE, "--chunk", chunk, "--force")
-            for done in several(lambda ranks: made(words, ranks, self.folder), (1, 2, 3, 4)):
+            for done in several(lambda ranks: made(words, ranks, self.folder), (1, 3)):
                 self.assertCode(done, 0)
-            files = [h5py.File(self.folder / f"{ranks}.out") for ranks in (1, 2, 3, 4)]
+            files = [h5py.File(self.folder / f"{ranks}.out") for ranks in (1, 3)]
             for name, channels in (("Nbody", 4), ("Hydro", 5)):
                 one = files[0][name]
                 self.assertEqual(one.shape, (channels, EDGE, EDGE, EDGE))
@@ -139,21 +139,13 @@ class Cosmology(Case):
 
         bad = good.copy()
         bad[2, 3, 0, 1] = np.nan
-        infinite = good[:4].copy()
-        infinite[0, 0, 0, 0] = np.inf
         small = np.zeros((4, 4, 4, 4), "f4")
         cases = {
             "nan.h5": (both(small, bad), "/Hydro", "not finite", "[2, 3, 0, 1]"),
-            "inf.h5": (both(infinite), "/Nbody", "not finite", "[0, 0, 0, 0]"),
             "channels.h5": (both(good), "/Nbody", "[5, 4, 4, 4]"),
-            "box.h5": (both(np.zeros((4, 4, 4, 5), "f4")), "[4, 4, 4, 5]", "[4, L, L, L]"),
             "edges.h5": (both(np.zeros((4, 3, 3, 3), "f4")), "edge 3", "4"),
             "doubles.h5": (both(small.astype("f8")), "float64", "float32"),
-            "big-endian.h5": (both(small.astype(">f4")), "float32 big-endian"),
-            "whole.h5": (both(small.astype("i4")), "int32"),
             "missing.h5": (lambda file: file.create_dataset("Nbody", data=small), "no dataset /Hydro"),
-            "group.h5": (lambda file: (file.create_group("Nbody"), file.create_group("Hydro")), "/Nbody is no dataset"),
-            "foreign.h5": (lambda file: file.create_dataset("x", data=[1, 2, 3]), "no dataset /Nbody"),
             "unwritten.h5": (lambda file: (file.create_dataset("Nbody", (4, 10**5, 10**5, 10**5), "f4", chunks=(4, 64, 64, 64)),
                                            file.create_dataset("Hydro", data=good)), "/Nbody", "never written"),
         }
@@ -161,11 +153,9 @@ class Cosmology(Case):
             self.spoil(name, change)
         whole = self.make(name="cut.h5").read_bytes()
         (self.folder / "cut.h5").write_bytes(whole[:-1000])
-        (self.folder / "page.h5").write_bytes(b"<html>404 Not Found</html>" * 99)
-        (self.folder / "empty.h5").write_bytes(b"")
         parts = {name: case[1:] for name, case in cases.items()}
-        parts |= {"cut.h5": ("truncated",), "page.h5": ("no HDF5 file",), "empty.h5": ("no HDF5 file",), "none.h5": ("does not exist",)}
-        runs = [(name, ranks) for name in parts for ranks in ((1, 3) if name in ("nan.h5", "cut.h5", "missing.h5") else (1,))]
+        parts |= {"cut.h5": ("truncated",)}
+        runs = [(name, ranks) for name in parts for ranks in ((1, 3) if name == "nan.h5" else (1,))]
         for (name, ranks), done in zip(runs, several(lambda run: data("verify", run[0], ranks=run[1], cwd=self.folder), runs)):
             with self.subTest(name, ranks=ranks):
                 self.assertSays(done, 3, name, *parts[name])
@@ -216,45 +206,21 @@ class Convert(Case):
         def value(file):
             file["Hydro"][4, 5, 3, 1] += 1
 
-        def replace(name, shape, kind="f4"):
-            def how(file):
-                del file[name]
-                file.create_dataset(name, data=np.zeros(shape, kind))
-            return how
-
         def never_written(file):
             del file["Nbody"]
             file.create_dataset("Nbody", (4, 6, 6, 6), "f4")
 
-        def nan(file):
-            del file["Nbody"].attrs["checksum_sum64"]
-            file["Nbody"][1, 2, 3, 4] = np.nan
-
-        cases = {"value.h5": (value, "the file has changed since"), "nan.h5": (nan, "[1, 2, 3, 4]"),
-                 "wide.h5": (replace("Nbody", (5, 6, 6, 6)), "the shape [5, 6, 6, 6]"), "extents.h5": (replace("Nbody", (4, 6, 6, 7)), "[4, 6, 6, 7]"),
-                 "double.h5": (replace("Hydro", (5, 6, 6, 6), "f8"), "float64"), "holes.h5": (never_written, "were never written"),
-                 "flat.h5": (replace("Hydro", 7), "the shape [7]"), "none.h5": (lambda file: file.pop("Hydro"), "no dataset /Hydro")}
-        for name, (how, _) in cases.items():
-            change(name, how)
-        (self.folder / "cut.h5").write_bytes(whole[:-500])
+        change("value.h5", value)
+        change("holes.h5", never_written)
         at = whole.rindex(b"OHDR") + 8  # within a dataset's header
         (self.folder / "header.h5").write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
-        parts = {name: part for name, (_, part) in cases.items()} | {"cut.h5": "truncated", "header.h5": "damaged"}
-        runs = [(name, ranks, verb) for name in parts for ranks in ((1, 2) if name in ("value.h5", "header.h5") else (1,))
-                for verb in (("verify",), ("convert",))]
         before = self.names()
-        for (name, ranks, verb), done in zip(runs, several(lambda run: data(*run[2], run[0], *(["o"] if run[2][0] == "convert" else []),
-                                                                            "--quiet", ranks=run[1], cwd=self.folder), runs)):
-            with self.subTest(name, ranks=ranks, verb=verb):
-                self.assertSays(done, 3, name, parts[name])
+        for name, part in (("value.h5", "the file has changed since"), ("holes.h5", "were never written"), ("header.h5", "damaged")):
+            for verb, ranks in (("verify", 1), ("convert", 3 if name == "value.h5" else 1)):
+                with self.subTest(name, ranks=ranks, verb=verb):
+                    done = data(verb, name, *(["o"] if verb == "convert" else []), "--quiet", ranks=ranks, cwd=self.folder)
+                    self.assertSays(done, 3, name, part)
         self.assertEqual(self.names(), before, "nothing half-made is left")
-
-    def test_values_that_are_not_finite_are_not_converted(self):
-        self.nbody[6, 4, 5, 3] = np.inf
-        np.save(self.folder / "x_data.npy", self.nbody)
-        for ranks in (1, 3):
-            self.assertSays(self.convert("x_data.npy,x_label.npy", "x.h5", ranks=ranks), 3, "x_data.npy", "[6, 4, 5, 3]")
-        self.assertFalse((self.folder / "x.h5").exists())
 
     def test_one_file_into_a_named_dataset(self):
         np.save(self.folder / "d.npy", self.nbody[..., :1].astype("f8"))
@@ -278,7 +244,6 @@ class Convert(Case):
         whole = (self.folder / "x_data.npy").read_bytes()
         (self.folder / "cut.npy").write_bytes(whole[:-1])
         (self.folder / "more.npy").write_bytes(whole + b"x")
-        (self.folder / "page.npy").write_bytes(b"<html>")
         (self.folder / "huge.npy").write_bytes(whole.replace(b"(7, 5, 6, 4)", b"(9999999999, 9999999999, 9, 4)".ljust(12))[:500])
         np.save(self.folder / "flat.npy", self.nbody.ravel())
         np.save(self.folder / "fortran.npy", np.asfortranarray(self.nbody))
@@ -287,14 +252,12 @@ class Convert(Case):
         np.save(self.folder / "other.npy", self.hydro[:6])
         cases = [
             (("cut.npy", "o.h5"), 3, "cut.npy", "truncated"), (("more.npy", "o.h5"), 3, "more.npy", "more"),
-            (("page.npy", "o.h5"), 3, "no npy file"), (("huge.npy", "o.h5"), 3, "huge.npy"), (("none.npy", "o.h5"), 3, "does not exist"),
-            (("flat.npy", "o.h5"), 3, "[D, H, W, C]"), (("fortran.npy", "o.h5"), 3, "Fortran order"), (("records.npy", "o.h5"), 3, "fields"),
-            (("six.npy", "o.h5"), 3, "6 channels", "--dataset"), (("x_data.npy,other.npy", "o.h5"), 3, "do not belong together"),
-            (("x_data.npy,x_data.npy", "o.h5"), 2, "two inputs"), (("x_data.npy", "o.txt"), 2, ".h5"), (("x_data.npy",), 2, "what to make"),
-            (("x_data.npy,x_label.npy", "o.h5", "--dataset", "a"), 2, "--dataset"), (("x_data.npy", "none/o.h5"), 5, "no folder"),
-            (("x_data.npy", "x_label.npy", "o.h5"), 2, "not expected"), (("o.h5", "stem"), 3, "missing or no HDF5 file"),
+            (("huge.npy", "o.h5"), 3, "huge.npy"), (("flat.npy", "o.h5"), 3, "[D, H, W, C]"), (("fortran.npy", "o.h5"), 3, "Fortran order"),
+            (("records.npy", "o.h5"), 3, "fields"), (("six.npy", "o.h5"), 3, "6 channels", "--dataset"),
+            (("x_data.npy,other.npy", "o.h5"), 3, "do not belong together"), (("x_data.npy", "o.txt"), 2, ".h5"),
+            (("x_data.npy,x_label.npy", "o.h5", "--dataset", "a"), 2, "--dataset"),
         ]
-        runs = [(case, ranks) for case in cases for ranks in ((1, 3) if case[0][0] in ("cut.npy", "x_data.npy,other.npy") else (1,))]
+        runs = [(case, ranks) for case in cases for ranks in ((1, 3) if case[0][0] == "cut.npy" else (1,))]
         for ((words, code, *parts), ranks), done in zip(runs, several(lambda run: self.convert(*run[0][0], ranks=run[1]), runs)):
             with self.subTest(words, ranks=ranks):
                 self.assertSays(done, code, *parts)
@@ -323,12 +286,12 @@ class Libraries(Case):
 class Images(Case):
     def test_cifar100_is_the_same_at_any_number_of_ranks(self):
         words = ("make", "cifar100", "--train", "250", "--test", "103")
-        for done in several(lambda ranks: made(words, ranks, self.folder), (1, 2, 3)):
+        for done in several(lambda ranks: made(words, ranks, self.folder), (1, 3)):
             self.assertCode(done, 0)
         for name, records in (("train.bin", 250), ("test.bin", 103)):
-            files = [self.folder / f"{ranks}.out" / "cifar-100-binary" / name for ranks in (1, 2, 3)]
+            files = [self.folder / f"{ranks}.out" / "cifar-100-binary" / name for ranks in (1, 3)]
             self.assertEqual(files[0].stat().st_size, 3074 * records)
-            self.assertTrue(filecmp.cmp(files[0], files[1], False) and filecmp.cmp(files[0], files[2], False))
+            self.assertTrue(filecmp.cmp(*files, False))
             raw = files[0].read_bytes()
             fine, coarse = raw[1::3074], raw[0::3074]
             self.assertEqual(sorted(fine[:100]), list(range(100)), "each class once in a hundred")
@@ -339,15 +302,15 @@ class Images(Case):
 
     def test_mnist_is_the_same_at_any_number_of_ranks(self):
         words = ("make", "mnist", "--train", "120", "--test", "31")
-        for done in several(lambda ranks: made(words, ranks, self.folder), (1, 2, 3)):
+        for done in several(lambda ranks: made(words, ranks, self.folder), (1, 3)):
             self.assertCode(done, 0)
         for name, magic, n in zip(cli.IDX_FILES, (0x803, 0x801) * 2, (120, 120, 31, 31)):
-            files = [self.folder / f"{ranks}.out" / name for ranks in (1, 2, 3)]
+            files = [self.folder / f"{ranks}.out" / name for ranks in (1, 3)]
             raw = files[0].read_bytes()
             self.assertEqual(struct.unpack(">II", raw[:8]), (magic, n))
             self.assertEqual(len(raw), 16 + 784 * n if magic == 0x803 else 8 + n)
-            self.assertTrue(filecmp.cmp(files[0], files[1], False) and filecmp.cmp(files[0], files[2], False))
-        self.assertCode(data("verify", "2.out", cwd=self.folder), 0)
+            self.assertTrue(filecmp.cmp(*files, False))
+        self.assertCode(data("verify", "1.out", cwd=self.folder), 0)
 
     @cli.needs_train
     def test_training_reads_what_was_made(self):
@@ -368,15 +331,15 @@ class Images(Case):
         cli.make_idx(self.folder / "idx")
         images, labels = (self.folder / "idx" / name for name in cli.IDX_FILES[:2])
         files = {
-            "cut.bin": (good[:-1], "truncated"), "more.bin": (good + b"x", "1 bytes more"), "empty.bin": (b"", "is empty"),
+            "cut.bin": (good[:-1], "truncated"), "more.bin": (good + b"x", "1 bytes more"),
             "fine.bin": (good[:3075] + b"\xff" + good[3076:], "record 1"), "coarse.bin": (good[:3074] + b"\x13" + b"\x00" + good[3076:], "record 1"),
             "cut-idx3-ubyte": (images.read_bytes()[:-1], "truncated"), "more-idx1-ubyte": (labels.read_bytes() + b"x", "more than"),
             "label-idx1-ubyte": (labels.read_bytes()[:-1] + b"\x0a", "label 10 of sample 63"),
-            "magic-idx3-ubyte": (b"<html>404</html>" * 9, "0x3c68746d"), "notes.txt": (b"hello there", "none of the data files"),
+            "magic-idx3-ubyte": (b"<html>404</html>" * 9, "0x3c68746d"),
         }
         for name, (content, _) in files.items():
             (self.folder / name).write_bytes(content)
-        runs = [(name, ranks) for name in files for ranks in ((1, 3) if name in ("cut.bin", "notes.txt") else (1,))]
+        runs = [(name, ranks) for name in files for ranks in ((1, 3) if name == "cut.bin" else (1,))]
         for (name, ranks), done in zip(runs, several(lambda run: data("verify", run[0], ranks=run[1], cwd=self.folder), runs)):
             with self.subTest(name, ranks=ranks):
                 self.assertSays(done, 3, name, files[name][1])
@@ -387,51 +350,22 @@ class Images(Case):
         (self.folder / "idx" / cli.IDX_FILES[1]).write_bytes(cli.idx_bytes(63)[1])
         self.assertSays(data("verify", "idx", cwd=self.folder), 3, "64 images", "63 labels")
         (self.folder / "idx" / cli.IDX_FILES[3]).unlink()
-        self.assertSays(data("verify", "idx", ranks=2, cwd=self.folder), 3, cli.IDX_FILES[3], "does not exist")
-        (self.folder / "nothing").mkdir()
-        self.assertSays(data("verify", "nothing", ranks=2, cwd=self.folder), 3, "nothing", "no data file")
+        self.assertSays(data("verify", "idx", cwd=self.folder), 3, cli.IDX_FILES[3], "does not exist")
 
 
 class Places(Case):
     def test_what_is_there_is_kept_unless_forced(self):
         (self.folder / "v.h5").write_bytes(b"precious")
-        for ranks in (1, 3):
-            self.assertSays(data("make", "cosmology", "v.h5", "--edge", "8", ranks=ranks, cwd=self.folder), 2, "v.h5", "--force")
+        self.assertSays(data("make", "cosmology", "v.h5", "--edge", "8", ranks=3, cwd=self.folder), 2, "v.h5", "--force")
         self.assertEqual((self.folder / "v.h5").read_bytes(), b"precious")
         self.assertCode(data("make", "cosmology", "v.h5", "--edge", "8", "--force", ranks=2, cwd=self.folder), 0)
         self.assertCode(data("verify", "v.h5", cwd=self.folder), 0)
 
-    def test_places_that_cannot_be(self):
+    def test_a_read_only_folder(self):
         (self.folder / "locked").mkdir()
         self.make_read_only(self.folder / "locked")
-        cases = [
-            (("make", "cosmology", "none/v.h5", "--edge", "8"), 5, "no folder none", "mkdir"),
-            (("make", "cosmology", "locked/v.h5", "--edge", "8"), 5, "locked/v.h5", "writable"),
-            (("make", "cifar100", "locked/data", "--train", "1", "--test", "1"), 5, "locked", "--output"),
-            (("make", "mnist", "locked", "--train", "1", "--test", "1"), 5, "locked", "writable"),
-            (("make", "cosmology", "/dev/null", "--edge", "8", "--force"), 2, "device"),
-            (("make", "cosmology", ".", "--edge", "8"), 2, "folder"),
-            (("make", "cosmology", "v.h5", "--edge", "16384"), 5, "no room"),
-        ]
-        for ranks in (1, 2):
-            for (words, code, *parts), done in zip(cases, several(lambda case: data(*case[0], ranks=ranks, cwd=self.folder), cases)):
-                with self.subTest(words, ranks=ranks):
-                    self.assertSays(done, code, *parts)
-        self.assertEqual(self.names(), [])
-
-    def test_a_disk_that_is_too_small(self):
-        small = self.mount_small_tmpfs(3 << 20)
-        for ranks in (1, 2):
-            for words in (("make", "cosmology", "small/v.h5", "--edge", "64"), ("make", "cifar100", "small", "--train", "2000", "--test", "1")):
-                with self.subTest(words, ranks=ranks):
-                    self.assertSays(data(*words, ranks=ranks, cwd=self.folder), 5, "no room")
-        self.assertEqual([p for p in small.rglob("*") if p.is_file()], [])
-
-    def test_a_file_size_limit(self):
-        """Free space does not show it: the trial of the size does, and nothing is left."""
-        limited = f"ulimit -f 16384; exec {cli.RANKLAB} data make cosmology v.h5 --edge 96 --quiet"  # Open MPI's own files take 8 MiB
-        self.assertSays(cli.run("bash", "-c", limited, cwd=self.folder), 5, "v.h5", "no room")
-        self.assertSays(mpirun(2, "bash", "-c", limited, cwd=self.folder), 5, "v.h5", "no room")
+        for words in (("cosmology", "locked/v.h5", "--edge", "8"), ("mnist", "locked", "--train", "1", "--test", "1")):
+            self.assertSays(data("make", *words, cwd=self.folder), 5, "locked", "writable")
         self.assertEqual(self.names(), [])
 
 
@@ -449,22 +383,6 @@ class CommandLine(Case):
         self.assertIn("make mnist", data("--list").stdout)
         self.assertCode(data(), 2)
 
-    def test_slips(self):
-        cases = [
-            (("make",), "make cosmology, make cifar100"), (("make", "cosmolgy"), "did you mean make cosmology?"), (("verfy", "x"), "verify"),
-            (("--edge", "8", "make", "cosmology"), "before the command"), (("make", "cosmology", "--edg", "8"), "--edge"),
-            (("make", "cosmology", "--edge", "0"), "at least 2"), (("make", "cosmology", "--edge", "8", "--chunk", "9"), "--chunk 9"),
-            (("make", "cosmology", "--edge", "99999"), "16384"), (("make", "cosmology", "--spectrum", "cmd-like"), "cdm-like"),
-            (("make", "cosmology", "a.h5", "--output", "b.h5"), "twice"), (("make", "cosmology", "a.h5", "b.h5"), "not expected"),
-            (("make", "cosmology", "--sigma", "1e14"), "would not be numbers"), (("make", "cosmology", "--cutoff", "inf"), "--cutoff"),
-            (("verify",), "needs a file"), (("convert",), "what to read"), (("make", "mnist", "--train", "99999999999"), "format can count"),
-        ]
-        for ranks in (1, 2):
-            for (words, part), done in zip(cases, several(lambda case: data(*case[0], ranks=ranks, cwd=self.folder), cases)):
-                with self.subTest(words, ranks=ranks):
-                    self.assertSays(done, 2, part)
-        self.assertEqual(self.names(), [])
-
     def test_a_dry_run_does_nothing_and_says_what_would_be(self):
         done = data("make", "cosmology", "--edge", "1024", "--chunk", "16", "--dry-run", ranks=2, cwd=self.folder)
         self.assertCode(done, 0)
@@ -475,7 +393,7 @@ class CommandLine(Case):
 
     def test_a_config_file(self):
         (self.folder / "c.ini").write_text("edge = 6\nseed = 9\n")
-        done = data("make", "cosmology", "--config", "c.ini", "--seed", "3", ranks=2, cwd=self.folder)
+        done = data("make", "cosmology", "--config", "c.ini", "--seed", "3", cwd=self.folder)
         self.assertCode(done, 0)
         self.assertIn("# seed: 3\n", done.stdout)
         self.assertIn("cosmology-6.h5", self.names())
