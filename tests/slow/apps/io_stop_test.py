@@ -37,6 +37,23 @@ def written_by(pid):
 
 
 class Sweeps(Case):
+    def test_a_rung_is_held_against_its_slowest_writer(self):
+        """The pool's workers wait for each other: their phases add up. Those of the queue write at once: the longest counts."""
+        file = self.folder / "writers.h5"
+        self.assertCode(ranklab("io", "--strategy", "process-pool,process-queue", "--workers", 3, "-n", 12, "-s", 50, "-i", 1,
+                                "--ceilings", "on", "--order", "sequential", "--output", file, "--directory", self.folder / "out"), 0)
+        for run in runs_of(file)[:-1]:
+            with self.subTest(rung=run["config"]["strategy"]):
+                total = dict(zip(column(run, "io_phases", "phase"), column(run, "io_phases", "total_s")))
+                rung_s = dict(zip(column(run, "ceilings", "ceiling"), column(run, "ceilings", "rung_s")))
+                writing, creating = rung_s["raw write()"], rung_s["file creation"]
+                if run["config"]["strategy"] == "process-pool":
+                    self.assertAlmostEqual(writing, total["write"], delta=1e-9)
+                    self.assertAlmostEqual(creating, total["open"] + total["close"], delta=1e-9)
+                else:
+                    self.assertGreaterEqual(writing, total["write"] / 3 - 1e-9)
+                    self.assertLessEqual(writing, total["write"] + 1e-9)
+
     def test_sweeps(self):
         file = self.folder / "sweep.h5"
         result = ranklab("io", "--strategy", "process-queue,mpi-send", "--sweep-workers", "1,2", "--ranks", "1,2", "--dynamic",
