@@ -1,4 +1,4 @@
-"""What `ranklab report` makes of runs of `ranklab io`: the ladder's table, and its pictures by gnuplot."""
+"""The table of the ladder and the pictures that `ranklab report` makes of runs of `ranklab io`."""
 
 import json
 import re

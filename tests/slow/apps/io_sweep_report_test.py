@@ -1,4 +1,4 @@
-"""What `ranklab report` and `ranklab results list` make of sweeps of `ranklab io` over ranks and workers."""
+"""Tables, pictures and lists that `ranklab report` and `ranklab results list` make of sweeps of `ranklab io` over ranks and workers."""
 
 import json
 import re
