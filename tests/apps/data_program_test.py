@@ -1,13 +1,12 @@
-"""`ranklab data`: what it makes is what others read and the same at any rank count; what is wrong is told in a sentence."""
+"""`ranklab data`: what it makes is what others read and the same at any rank count; what is wrong is told in a sentence. What it
+refuses by the command line alone is in tests/refusals/data.json."""
 
 import filecmp
-import os
-import pathlib
 import struct
 import unittest
 
 import ranklab_cli as cli
-from ranklab_cli import Case, mpirun, ranklab, several
+from ranklab_cli import Case, ranklab, several
 
 try:
     import h5py
@@ -16,7 +15,6 @@ except ImportError:
     h5py = np = None
 
 EDGE = 10  # divisible by neither 3 nor 4
-CELLS = EDGE**3
 needs_h5py = unittest.skipIf(h5py is None, "h5py and numpy are not in this Python")
 
 
@@ -51,11 +49,12 @@ class Cosmology(Case):
         return self.folder / name
 
     def test_it_is_the_same_at_any_number_of_ranks(self):
+        values = {h5py.File(self.make(*words))["Nbody"][...].tobytes() for words in (("--seed", 2), ("--spectrum", "power-law", "--force"))}
         for chunk in (0, 4):
             words = ("make", "cosmology", "--edge", EDGE, "--chunk", chunk, "--force")
-            for done in several(lambda ranks: made(words, ranks, self.folder), (1, 2, 3, 4)):
+            for done in several(lambda ranks: made(words, ranks, self.folder), (1, 3)):
                 self.assertCode(done, 0)
-            files = [h5py.File(self.folder / f"{ranks}.out") for ranks in (1, 2, 3, 4)]
+            files = [h5py.File(self.folder / f"{ranks}.out") for ranks in (1, 3)]
             for name, channels in (("Nbody", 4), ("Hydro", 5)):
                 one = files[0][name]
                 self.assertEqual(one.shape, (channels, EDGE, EDGE, EDGE))
@@ -66,8 +65,9 @@ class Cosmology(Case):
                     self.assertEqual(dict(file[name].attrs), dict(one.attrs))
                 self.assertEqual(int(one.attrs["checksum_sum64"]) % 2**64, sum64(one[...]))
             self.assertEqual({dict(file.attrs)["seed"] for file in files}, {1})
-            for file in files:
-                file.close()
+            values.add(files[0]["Nbody"][...].tobytes())
+            for file in files: file.close()
+        self.assertEqual(len(values), 3, "seed and spectrum decide, the chunks do not")
 
     def test_its_fields_are_what_the_page_says(self):
         file = h5py.File(self.make("--spectrum", "power-law", "--cutoff", "1", "--gas-smoothing", "1"))
@@ -97,11 +97,6 @@ class Cosmology(Case):
         log_t = np.log(1e4) + 0.6 * density + 4 / (1 + np.exp(-density)) * speed2 / (speed2 + 3 * 0.3**2)
         np.testing.assert_allclose(hydro[4], np.tanh(log_t / 8 - 1.5), atol=5e-6)
 
-    def test_seeds_and_spectra_differ(self):
-        files = [self.make(name="a.h5"), self.make("--seed", "2", name="b.h5"), self.make("--spectrum", "power-law", name="c.h5")]
-        values = {h5py.File(file)["Nbody"][...].tobytes() for file in files}
-        self.assertEqual(len(values), 3)
-
     def test_chunks_lie_at_pages_unfiltered_and_allocated(self):
         with h5py.File(self.make("--chunk", "4", ranks=2)) as file:
             for name in ("Nbody", "Hydro"):
@@ -118,61 +113,28 @@ class Cosmology(Case):
         path = self.make("--chunk", "4")
         with h5py.File(path) as file:
             place = file["Hydro"].id.get_chunk_info(5).byte_offset + 7
-        with open(path, "r+b") as raw:
-            raw.seek(place)
-            byte = raw.read(1)
-            raw.seek(place)
-            raw.write(bytes([byte[0] ^ 1]))
+        content = bytearray(path.read_bytes())
+        content[place] ^= 1
+        path.write_bytes(content)
         for done in several(lambda ranks: data("verify", "v.h5", ranks=ranks, cwd=self.folder), (1, 3)):
             self.assertSays(done, 3, "v.h5", "/Hydro", "sum64:")
             self.assertIn("WRONG", done.stdout)
 
-    def spoil(self, name, change):
-        with h5py.File(self.folder / name, "w") as file:
-            change(file)
-
     def test_verify_tells_what_is_wrong(self):
-        good = np.zeros((5, 4, 4, 4), "f4")
-
-        def both(nbody, hydro=good, **how):
-            return lambda file: (file.create_dataset("Nbody", data=nbody, **how), file.create_dataset("Hydro", data=hydro))
-
-        bad = good.copy()
-        bad[2, 3, 0, 1] = np.nan
-        infinite = good[:4].copy()
-        infinite[0, 0, 0, 0] = np.inf
-        small = np.zeros((4, 4, 4, 4), "f4")
-        cases = {
-            "nan.h5": (both(small, bad), "/Hydro", "not finite", "[2, 3, 0, 1]"),
-            "inf.h5": (both(infinite), "/Nbody", "not finite", "[0, 0, 0, 0]"),
-            "channels.h5": (both(good), "/Nbody", "[5, 4, 4, 4]"),
-            "box.h5": (both(np.zeros((4, 4, 4, 5), "f4")), "[4, 4, 4, 5]", "[4, L, L, L]"),
-            "edges.h5": (both(np.zeros((4, 3, 3, 3), "f4")), "edge 3", "4"),
-            "doubles.h5": (both(small.astype("f8")), "float64", "float32"),
-            "big-endian.h5": (both(small.astype(">f4")), "float32 big-endian"),
-            "whole.h5": (both(small.astype("i4")), "int32"),
-            "missing.h5": (lambda file: file.create_dataset("Nbody", data=small), "no dataset /Hydro"),
-            "group.h5": (lambda file: (file.create_group("Nbody"), file.create_group("Hydro")), "/Nbody is no dataset"),
-            "foreign.h5": (lambda file: file.create_dataset("x", data=[1, 2, 3]), "no dataset /Nbody"),
-            "unwritten.h5": (lambda file: (file.create_dataset("Nbody", (4, 10**5, 10**5, 10**5), "f4", chunks=(4, 64, 64, 64)),
-                                           file.create_dataset("Hydro", data=good)), "/Nbody", "never written"),
-        }
-        for name, (change, *_) in cases.items():
-            self.spoil(name, change)
         whole = self.make(name="cut.h5").read_bytes()
         (self.folder / "cut.h5").write_bytes(whole[:-1000])
-        (self.folder / "page.h5").write_bytes(b"<html>404 Not Found</html>" * 99)
-        (self.folder / "empty.h5").write_bytes(b"")
-        parts = {name: case[1:] for name, case in cases.items()}
-        parts |= {"cut.h5": ("truncated",), "page.h5": ("no HDF5 file",), "empty.h5": ("no HDF5 file",), "none.h5": ("does not exist",)}
-        runs = [(name, ranks) for name in parts for ranks in ((1, 3) if name in ("nan.h5", "cut.h5", "missing.h5") else (1,))]
-        for (name, ranks), done in zip(runs, several(lambda run: data("verify", run[0], ranks=run[1], cwd=self.folder), runs)):
-            with self.subTest(name, ranks=ranks):
-                self.assertSays(done, 3, name, *parts[name])
+        for name, kind, bad in (("nan.h5", "f4", np.nan), ("doubles.h5", "f8", 0)):
+            with h5py.File(self.folder / name, "w") as file:
+                file["Nbody"], file["Hydro"] = np.zeros((4, 4, 4, 4), kind), np.zeros((5, 4, 4, 4), "f4")
+                file["Hydro"][2, 3, 0, 1] = bad
+        for name, ranks, *parts in (("cut.h5", 1, "truncated"), ("nan.h5", 3, "/Hydro", "[2, 3, 0, 1]"), ("doubles.h5", 1, "float64", "float32")):
+            with self.subTest(name):
+                self.assertSays(data("verify", name, ranks=ranks, cwd=self.folder), 3, name, *parts)
 
     def test_a_file_without_checksum_is_right_too(self):
-        self.spoil("plain.h5", lambda file: (file.create_dataset("Nbody", data=np.zeros((4, 6, 6, 6), "f4"), compression="gzip"),
-                                             file.create_dataset("Hydro", data=np.zeros((5, 6, 6, 6), "f4"))))
+        with h5py.File(self.folder / "plain.h5", "w") as file:
+            file.create_dataset("Nbody", data=np.zeros((4, 6, 6, 6), "f4"), compression="gzip")
+            file["Hydro"] = np.zeros((5, 6, 6, 6), "f4")
         done = data("verify", "plain.h5", ranks=2, cwd=self.folder)
         self.assertCode(done, 0)
         self.assertIn("no checksum stored", done.stdout)
@@ -205,56 +167,13 @@ class Convert(Case):
 
     def test_what_verify_refuses_is_not_converted(self):
         """One set of checks: a damaged file is exit 3 with a sentence, and nothing is made of it."""
-        self.assertCode(data("make", "cosmology", "good.h5", "--edge", 6, "--quiet", cwd=self.folder), 0)
-        whole = (self.folder / "good.h5").read_bytes()
-
-        def change(name, how):
-            (self.folder / name).write_bytes(whole)
-            with h5py.File(self.folder / name, "a") as file:
-                how(file)
-
-        def value(file):
+        self.assertCode(data("make", "cosmology", "value.h5", "--edge", 6, "--quiet", cwd=self.folder), 0)
+        with h5py.File(self.folder / "value.h5", "a") as file:
             file["Hydro"][4, 5, 3, 1] += 1
-
-        def replace(name, shape, kind="f4"):
-            def how(file):
-                del file[name]
-                file.create_dataset(name, data=np.zeros(shape, kind))
-            return how
-
-        def never_written(file):
-            del file["Nbody"]
-            file.create_dataset("Nbody", (4, 6, 6, 6), "f4")
-
-        def nan(file):
-            del file["Nbody"].attrs["checksum_sum64"]
-            file["Nbody"][1, 2, 3, 4] = np.nan
-
-        cases = {"value.h5": (value, "the file has changed since"), "nan.h5": (nan, "[1, 2, 3, 4]"),
-                 "wide.h5": (replace("Nbody", (5, 6, 6, 6)), "the shape [5, 6, 6, 6]"), "extents.h5": (replace("Nbody", (4, 6, 6, 7)), "[4, 6, 6, 7]"),
-                 "double.h5": (replace("Hydro", (5, 6, 6, 6), "f8"), "float64"), "holes.h5": (never_written, "were never written"),
-                 "flat.h5": (replace("Hydro", 7), "the shape [7]"), "none.h5": (lambda file: file.pop("Hydro"), "no dataset /Hydro")}
-        for name, (how, _) in cases.items():
-            change(name, how)
-        (self.folder / "cut.h5").write_bytes(whole[:-500])
-        at = whole.rindex(b"OHDR") + 8  # within a dataset's header
-        (self.folder / "header.h5").write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
-        parts = {name: part for name, (_, part) in cases.items()} | {"cut.h5": "truncated", "header.h5": "damaged"}
-        runs = [(name, ranks, verb) for name in parts for ranks in ((1, 2) if name in ("value.h5", "header.h5") else (1,))
-                for verb in (("verify",), ("convert",))]
         before = self.names()
-        for (name, ranks, verb), done in zip(runs, several(lambda run: data(*run[2], run[0], *(["o"] if run[2][0] == "convert" else []),
-                                                                            "--quiet", ranks=run[1], cwd=self.folder), runs)):
-            with self.subTest(name, ranks=ranks, verb=verb):
-                self.assertSays(done, 3, name, parts[name])
+        for words, ranks in ((("verify", "value.h5"), 1), (("convert", "value.h5", "o"), 3)):
+            self.assertSays(data(*words, "--quiet", ranks=ranks, cwd=self.folder), 3, "value.h5", "the file has changed since")
         self.assertEqual(self.names(), before, "nothing half-made is left")
-
-    def test_values_that_are_not_finite_are_not_converted(self):
-        self.nbody[6, 4, 5, 3] = np.inf
-        np.save(self.folder / "x_data.npy", self.nbody)
-        for ranks in (1, 3):
-            self.assertSays(self.convert("x_data.npy,x_label.npy", "x.h5", ranks=ranks), 3, "x_data.npy", "[6, 4, 5, 3]")
-        self.assertFalse((self.folder / "x.h5").exists())
 
     def test_one_file_into_a_named_dataset(self):
         np.save(self.folder / "d.npy", self.nbody[..., :1].astype("f8"))
@@ -267,68 +186,34 @@ class Convert(Case):
             self.assertEqual(file["u"][1, 3, 2, 1], 47)
 
     def test_verify_reads_npy(self):
-        done = data("verify", "x_data.npy", ranks=3, cwd=self.folder)
+        done = data("verify", "x_data.npy", cwd=self.folder)
         self.assertCode(done, 0)
         self.assertIn("[7, 5, 6, 4] float32", done.stdout)
-        self.nbody[6, 4, 5, 3] = np.nan
-        np.save(self.folder / "nan.npy", self.nbody)
-        self.assertSays(data("verify", "nan.npy", ranks=3, cwd=self.folder), 3, "nan.npy", "[6, 4, 5, 3]")
 
     def test_what_cannot_be_converted(self):
-        whole = (self.folder / "x_data.npy").read_bytes()
-        (self.folder / "cut.npy").write_bytes(whole[:-1])
-        (self.folder / "more.npy").write_bytes(whole + b"x")
-        (self.folder / "page.npy").write_bytes(b"<html>")
-        (self.folder / "huge.npy").write_bytes(whole.replace(b"(7, 5, 6, 4)", b"(9999999999, 9999999999, 9, 4)".ljust(12))[:500])
-        np.save(self.folder / "flat.npy", self.nbody.ravel())
+        (self.folder / "cut.npy").write_bytes((self.folder / "x_data.npy").read_bytes()[:-1])
         np.save(self.folder / "fortran.npy", np.asfortranarray(self.nbody))
-        np.save(self.folder / "records.npy", np.zeros(3, [("a", "f4"), ("b", "i4")]))
         np.save(self.folder / "six.npy", np.zeros((2, 2, 2, 6), "f4"))
         np.save(self.folder / "other.npy", self.hydro[:6])
-        cases = [
-            (("cut.npy", "o.h5"), 3, "cut.npy", "truncated"), (("more.npy", "o.h5"), 3, "more.npy", "more"),
-            (("page.npy", "o.h5"), 3, "no npy file"), (("huge.npy", "o.h5"), 3, "huge.npy"), (("none.npy", "o.h5"), 3, "does not exist"),
-            (("flat.npy", "o.h5"), 3, "[D, H, W, C]"), (("fortran.npy", "o.h5"), 3, "Fortran order"), (("records.npy", "o.h5"), 3, "fields"),
-            (("six.npy", "o.h5"), 3, "6 channels", "--dataset"), (("x_data.npy,other.npy", "o.h5"), 3, "do not belong together"),
-            (("x_data.npy,x_data.npy", "o.h5"), 2, "two inputs"), (("x_data.npy", "o.txt"), 2, ".h5"), (("x_data.npy",), 2, "what to make"),
-            (("x_data.npy,x_label.npy", "o.h5", "--dataset", "a"), 2, "--dataset"), (("x_data.npy", "none/o.h5"), 5, "no folder"),
-            (("x_data.npy", "x_label.npy", "o.h5"), 2, "not expected"), (("o.h5", "stem"), 3, "missing or no HDF5 file"),
-        ]
-        runs = [(case, ranks) for case in cases for ranks in ((1, 3) if case[0][0] in ("cut.npy", "x_data.npy,other.npy") else (1,))]
-        for ((words, code, *parts), ranks), done in zip(runs, several(lambda run: self.convert(*run[0][0], ranks=run[1]), runs)):
-            with self.subTest(words, ranks=ranks):
-                self.assertSays(done, code, *parts)
+        for words, ranks, code, *parts in ((("cut.npy", "o.h5"), 3, 3, "cut.npy", "truncated"), (("fortran.npy", "o.h5"), 1, 3, "Fortran order"),
+                                           (("six.npy", "o.h5"), 1, 3, "6 channels", "--dataset"),
+                                           (("x_data.npy,other.npy", "o.h5"), 1, 3, "do not belong together"),
+                                           (("x_data.npy", "o.txt"), 1, 2, ".h5"),
+                                           (("x_data.npy,x_label.npy", "o.h5", "--dataset", "a"), 1, 2, "--dataset")):
+            with self.subTest(words):
+                self.assertSays(self.convert(*words, ranks=ranks), code, *parts)
         self.assertFalse([name for name in self.names() if name.startswith((".", "o.h5"))], "nothing half-made is left")
-
-
-class Libraries(Case):
-    @cli.only_open_mpi  # MPICH 4 as Debian builds it is on UCX, whatever there is
-    def test_no_library_of_a_fabric_comes_and_goes(self):
-        """UCX has a thread of its own. Where there is no device for it, it would be loaded, asked and unloaded at every start."""
-        if any(pathlib.Path("/sys/class").glob("infiniband/*")):
-            self.skipTest("there is a fabric here")
-        self.assertCode(data("make", "mnist", "m", "--train", 2, "--test", 2, "--quiet", cwd=self.folder), 0)
-        for ranks in (1, 2):
-            log = self.folder / f"loads{ranks}"
-            env = cli.environment(LD_DEBUG="files", LD_DEBUG_OUTPUT=str(log))
-            self.assertCode(data("verify", "m", "--quiet", ranks=ranks, cwd=self.folder, env=env), 0)
-            loads = [line for file in self.folder.glob(f"{log.name}.*") for line in file.read_text(errors="replace").splitlines()]
-            started = [line for line in loads if "calling init:" in line]
-            self.assertTrue(any("libc.so" in line for line in started))
-            self.assertFalse([line for line in started if "libucs" in line or "libpsm2" in line], f"{ranks} rank(s)")
-            if ranks == 1:
-                self.assertFalse([line for line in started if "mca_" in line], "MPI is not started for a process alone")
 
 
 class Images(Case):
     def test_cifar100_is_the_same_at_any_number_of_ranks(self):
         words = ("make", "cifar100", "--train", "250", "--test", "103")
-        for done in several(lambda ranks: made(words, ranks, self.folder), (1, 2, 3)):
+        for done in several(lambda ranks: made(words, ranks, self.folder), (1, 3)):
             self.assertCode(done, 0)
         for name, records in (("train.bin", 250), ("test.bin", 103)):
-            files = [self.folder / f"{ranks}.out" / "cifar-100-binary" / name for ranks in (1, 2, 3)]
+            files = [self.folder / f"{ranks}.out" / "cifar-100-binary" / name for ranks in (1, 3)]
             self.assertEqual(files[0].stat().st_size, 3074 * records)
-            self.assertTrue(filecmp.cmp(files[0], files[1], False) and filecmp.cmp(files[0], files[2], False))
+            self.assertTrue(filecmp.cmp(*files, False))
             raw = files[0].read_bytes()
             fine, coarse = raw[1::3074], raw[0::3074]
             self.assertEqual(sorted(fine[:100]), list(range(100)), "each class once in a hundred")
@@ -336,18 +221,20 @@ class Images(Case):
         done = data("verify", "3.out", ranks=2, cwd=self.folder)
         self.assertCode(done, 0)
         self.assertIn("250 images", done.stdout)
+        (self.folder / "fine.bin").write_bytes(raw[:3075] + b"\xff" + raw[3076:])
+        self.assertSays(data("verify", "fine.bin", ranks=3, cwd=self.folder), 3, "fine.bin", "record 1")
 
     def test_mnist_is_the_same_at_any_number_of_ranks(self):
         words = ("make", "mnist", "--train", "120", "--test", "31")
-        for done in several(lambda ranks: made(words, ranks, self.folder), (1, 2, 3)):
+        for done in several(lambda ranks: made(words, ranks, self.folder), (1, 3)):
             self.assertCode(done, 0)
         for name, magic, n in zip(cli.IDX_FILES, (0x803, 0x801) * 2, (120, 120, 31, 31)):
-            files = [self.folder / f"{ranks}.out" / name for ranks in (1, 2, 3)]
+            files = [self.folder / f"{ranks}.out" / name for ranks in (1, 3)]
             raw = files[0].read_bytes()
             self.assertEqual(struct.unpack(">II", raw[:8]), (magic, n))
             self.assertEqual(len(raw), 16 + 784 * n if magic == 0x803 else 8 + n)
-            self.assertTrue(filecmp.cmp(files[0], files[1], False) and filecmp.cmp(files[0], files[2], False))
-        self.assertCode(data("verify", "2.out", cwd=self.folder), 0)
+            self.assertTrue(filecmp.cmp(*files, False))
+        self.assertCode(data("verify", "1.out", cwd=self.folder), 0)
 
     @cli.needs_train
     def test_training_reads_what_was_made(self):
@@ -362,108 +249,35 @@ class Images(Case):
         self.assertIn(f"# bytes: {47040016 + 60008 + 7840016 + 10008}\n", done.stdout)
         self.assertEqual(self.names(), [])
 
-    def test_verify_tells_what_is_wrong(self):
-        self.assertCode(data("make", "cifar100", "c", "--train", "100", "--test", "100", cwd=self.folder), 0)
-        good = (self.folder / "c/cifar-100-binary/train.bin").read_bytes()
-        cli.make_idx(self.folder / "idx")
-        images, labels = (self.folder / "idx" / name for name in cli.IDX_FILES[:2])
-        files = {
-            "cut.bin": (good[:-1], "truncated"), "more.bin": (good + b"x", "1 bytes more"), "empty.bin": (b"", "is empty"),
-            "fine.bin": (good[:3075] + b"\xff" + good[3076:], "record 1"), "coarse.bin": (good[:3074] + b"\x13" + b"\x00" + good[3076:], "record 1"),
-            "cut-idx3-ubyte": (images.read_bytes()[:-1], "truncated"), "more-idx1-ubyte": (labels.read_bytes() + b"x", "more than"),
-            "label-idx1-ubyte": (labels.read_bytes()[:-1] + b"\x0a", "label 10 of sample 63"),
-            "magic-idx3-ubyte": (b"<html>404</html>" * 9, "0x3c68746d"), "notes.txt": (b"hello there", "none of the data files"),
-        }
-        for name, (content, _) in files.items():
-            (self.folder / name).write_bytes(content)
-        runs = [(name, ranks) for name in files for ranks in ((1, 3) if name in ("cut.bin", "notes.txt") else (1,))]
-        for (name, ranks), done in zip(runs, several(lambda run: data("verify", run[0], ranks=run[1], cwd=self.folder), runs)):
-            with self.subTest(name, ranks=ranks):
-                self.assertSays(done, 3, name, files[name][1])
-
     def test_verify_looks_at_a_whole_folder(self):
         cli.make_idx(self.folder / "idx")
-        self.assertCode(data("verify", "idx", cwd=self.folder), 0)
         (self.folder / "idx" / cli.IDX_FILES[1]).write_bytes(cli.idx_bytes(63)[1])
         self.assertSays(data("verify", "idx", cwd=self.folder), 3, "64 images", "63 labels")
-        (self.folder / "idx" / cli.IDX_FILES[3]).unlink()
-        self.assertSays(data("verify", "idx", ranks=2, cwd=self.folder), 3, cli.IDX_FILES[3], "does not exist")
-        (self.folder / "nothing").mkdir()
-        self.assertSays(data("verify", "nothing", ranks=2, cwd=self.folder), 3, "nothing", "no data file")
 
 
 class Places(Case):
     def test_what_is_there_is_kept_unless_forced(self):
         (self.folder / "v.h5").write_bytes(b"precious")
-        for ranks in (1, 3):
-            self.assertSays(data("make", "cosmology", "v.h5", "--edge", "8", ranks=ranks, cwd=self.folder), 2, "v.h5", "--force")
+        self.assertSays(data("make", "cosmology", "v.h5", "--edge", "8", ranks=3, cwd=self.folder), 2, "v.h5", "--force")
         self.assertEqual((self.folder / "v.h5").read_bytes(), b"precious")
         self.assertCode(data("make", "cosmology", "v.h5", "--edge", "8", "--force", ranks=2, cwd=self.folder), 0)
         self.assertCode(data("verify", "v.h5", cwd=self.folder), 0)
 
-    def test_places_that_cannot_be(self):
+    def test_a_read_only_folder(self):
         (self.folder / "locked").mkdir()
         self.make_read_only(self.folder / "locked")
-        cases = [
-            (("make", "cosmology", "none/v.h5", "--edge", "8"), 5, "no folder none", "mkdir"),
-            (("make", "cosmology", "locked/v.h5", "--edge", "8"), 5, "locked/v.h5", "writable"),
-            (("make", "cifar100", "locked/data", "--train", "1", "--test", "1"), 5, "locked", "--output"),
-            (("make", "mnist", "locked", "--train", "1", "--test", "1"), 5, "locked", "writable"),
-            (("make", "cosmology", "/dev/null", "--edge", "8", "--force"), 2, "device"),
-            (("make", "cosmology", ".", "--edge", "8"), 2, "folder"),
-            (("make", "cosmology", "v.h5", "--edge", "16384"), 5, "no room"),
-        ]
-        for ranks in (1, 2):
-            for (words, code, *parts), done in zip(cases, several(lambda case: data(*case[0], ranks=ranks, cwd=self.folder), cases)):
-                with self.subTest(words, ranks=ranks):
-                    self.assertSays(done, code, *parts)
-        self.assertEqual(self.names(), [])
-
-    def test_a_disk_that_is_too_small(self):
-        small = self.mount_small_tmpfs(3 << 20)
-        for ranks in (1, 2):
-            for words in (("make", "cosmology", "small/v.h5", "--edge", "64"), ("make", "cifar100", "small", "--train", "2000", "--test", "1")):
-                with self.subTest(words, ranks=ranks):
-                    self.assertSays(data(*words, ranks=ranks, cwd=self.folder), 5, "no room")
-        self.assertEqual([p for p in small.rglob("*") if p.is_file()], [])
-
-    def test_a_file_size_limit(self):
-        """Free space does not show it: the trial of the size does, and nothing is left."""
-        limited = f"ulimit -f 16384; exec {cli.RANKLAB} data make cosmology v.h5 --edge 96 --quiet"  # Open MPI's own files take 8 MiB
-        self.assertSays(cli.run("bash", "-c", limited, cwd=self.folder), 5, "v.h5", "no room")
-        self.assertSays(mpirun(2, "bash", "-c", limited, cwd=self.folder), 5, "v.h5", "no room")
+        for words in (("cosmology", "locked/v.h5", "--edge", "8"), ("mnist", "locked", "--train", "1", "--test", "1")):
+            self.assertSays(data("make", *words, cwd=self.folder), 5, "locked", "writable")
         self.assertEqual(self.names(), [])
 
 
 class CommandLine(Case):
     def test_help_says_how(self):
-        done = data("--help")
-        self.assertCode(done, 0)
         for verb in ("make cosmology", "make cifar100", "make mnist", "verify", "convert"):
-            self.assertIn(verb, done.stdout)
-            one = data(*verb.split(), "--help")
-            self.assertCode(one, 0)
-            self.assertIn(f"Usage: ranklab data {verb}", one.stdout)
-            self.assertIn("Examples:", one.stdout)
-        self.assertCode(data("--version"), 0)
-        self.assertIn("make mnist", data("--list").stdout)
-        self.assertCode(data(), 2)
-
-    def test_slips(self):
-        cases = [
-            (("make",), "make cosmology, make cifar100"), (("make", "cosmolgy"), "did you mean make cosmology?"), (("verfy", "x"), "verify"),
-            (("--edge", "8", "make", "cosmology"), "before the command"), (("make", "cosmology", "--edg", "8"), "--edge"),
-            (("make", "cosmology", "--edge", "0"), "at least 2"), (("make", "cosmology", "--edge", "8", "--chunk", "9"), "--chunk 9"),
-            (("make", "cosmology", "--edge", "99999"), "16384"), (("make", "cosmology", "--spectrum", "cmd-like"), "cdm-like"),
-            (("make", "cosmology", "a.h5", "--output", "b.h5"), "twice"), (("make", "cosmology", "a.h5", "b.h5"), "not expected"),
-            (("make", "cosmology", "--sigma", "1e14"), "would not be numbers"), (("make", "cosmology", "--cutoff", "inf"), "--cutoff"),
-            (("verify",), "needs a file"), (("convert",), "what to read"), (("make", "mnist", "--train", "99999999999"), "format can count"),
-        ]
-        for ranks in (1, 2):
-            for (words, part), done in zip(cases, several(lambda case: data(*case[0], ranks=ranks, cwd=self.folder), cases)):
-                with self.subTest(words, ranks=ranks):
-                    self.assertSays(done, 2, part)
-        self.assertEqual(self.names(), [])
+            self.assertIn(verb, data("--help").stdout)
+            done = data(*verb.split(), "--help")
+            self.assertCode(done, 0)
+            self.assertIn(f"Usage: ranklab data {verb}", done.stdout)
 
     def test_a_dry_run_does_nothing_and_says_what_would_be(self):
         done = data("make", "cosmology", "--edge", "1024", "--chunk", "16", "--dry-run", ranks=2, cwd=self.folder)
@@ -475,7 +289,7 @@ class CommandLine(Case):
 
     def test_a_config_file(self):
         (self.folder / "c.ini").write_text("edge = 6\nseed = 9\n")
-        done = data("make", "cosmology", "--config", "c.ini", "--seed", "3", ranks=2, cwd=self.folder)
+        done = data("make", "cosmology", "--config", "c.ini", "--seed", "3", cwd=self.folder)
         self.assertCode(done, 0)
         self.assertIn("# seed: 3\n", done.stdout)
         self.assertIn("cosmology-6.h5", self.names())

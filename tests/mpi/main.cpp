@@ -5,6 +5,7 @@
 //
 //   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single ranks tests
 //   nothing
+// RANKLAB_TEST_PATIENCE=S in the environment: how long a rank waits for the others at a test's end, in seconds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,8 +32,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // How long a rank waits for the others at a test's end. One that failed has likely left them in a collective.
-constexpr std::chrono::seconds kPatience{90};
-constexpr std::chrono::seconds kPatienceOfFailed{10};
+std::chrono::duration<double> patience(bool failed) {
+    const char* seconds = std::getenv("RANKLAB_TEST_PATIENCE");
+    if (seconds != nullptr) return std::chrono::duration<double>(std::strtod(seconds, nullptr));
+    return std::chrono::seconds(failed ? 10 : 90);
+}
 
 comm::Communicator* world_of_tests = nullptr;
 
@@ -59,10 +63,9 @@ class Jury final : public ::testing::EmptyTestEventListener {
         std::vector<std::int32_t> flags(static_cast<std::size_t>(verdicts_.world_size()), 0);
         flags[static_cast<std::size_t>(verdicts_.rank())] = mine ? 1 : 0;
         comm::Request request = verdicts_.start_allreduce(comm::view(std::span(flags)), comm::ReduceOp::sum);
-        const auto patience = mine ? kPatienceOfFailed : kPatience;
-        const auto deadline = Clock::now() + patience;
+        const auto start = Clock::now();
         while (!request.test()) {
-            if (Clock::now() > deadline) give_up(test, patience);
+            if (Clock::now() - start > patience(mine)) give_up(test);
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         std::vector<int> failed;
@@ -72,10 +75,9 @@ class Jury final : public ::testing::EmptyTestEventListener {
         return failed;
     }
 
-    [[noreturn]] void give_up(const ::testing::TestInfo& test, std::chrono::seconds patience) const {
-        fmt::print(stderr,
-                   "rank {}: not all ranks came to the end of {} within {} s of this one; the job is ended\n",
-                   verdicts_.rank(), name_of(test), patience.count());
+    [[noreturn]] void give_up(const ::testing::TestInfo& test) const {
+        fmt::print(stderr, "rank {}: not all ranks came to the end of {} in time; the job is ended\n",
+                   verdicts_.rank(), name_of(test));
         comm::MpiEnvironment::abort(1);
     }
 

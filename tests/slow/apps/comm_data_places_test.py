@@ -1,0 +1,94 @@
+"""`ranklab comm` and `ranklab data` on full disks and under limits, stopped by a signal, and with late or differing ranks."""
+
+import json
+import os
+import signal
+
+import ranklab_cli as cli
+from ranklab_cli import Case, mpirun, ranklab, several
+
+SHORT = ("-n", 3, "-w", 1)
+
+
+def data(*words, ranks=1, **how):
+    return ranklab("data", *words, ranks=ranks, **how)
+
+
+class CommTest(cli.Case):
+    def comm(self, *words, ranks=2, **how):
+        return cli.ranklab("comm", "--output", "r.h5", *words, ranks=ranks, cwd=self.folder, **how)
+
+    def test_a_full_disk_loses_no_numbers(self):
+        place = self.mount_small_tmpfs("1m")
+        result = self.comm("--sizes", "8", "-J", f"{place}/x.json", *SHORT)
+        self.assertCode(result, 0)
+        fill = os.open(place / "fill", os.O_WRONLY | os.O_CREAT)
+        self.addCleanup(os.close, fill)
+        try:
+            while True:
+                os.write(fill, b"0" * 4096)
+        except OSError:
+            pass
+        self.assertCode(self.comm("--sizes", "8", "-J", f"{place}/y.json", *SHORT), 5)
+        self.assertEqual(json.loads((place / "x.json").read_text())["version"], 3, "the earlier file is whole")
+
+    def test_a_signal_and_a_time_limit_store_what_there_is(self):
+        job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "comm", "--output", "r.h5", "-n", 1000000, "--sizes", "8,16,4M",
+                         "--stall-timeout", 120)
+        job.wait_until(lambda: len(job.ranks()) == 2)
+        for pid in job.ranks().values():
+            os.kill(pid, signal.SIGTERM)
+        # Before anything is measured the signal itself ends them.
+        self.assertIn(job.finish(100).code, (128 + signal.SIGTERM, cli.LAUNCHER.killed_by(signal.SIGTERM)))
+        result = self.comm("--op", "all", "-n", 100000, "--time-limit", 0.5, "--quiet")
+        self.assertCode(result, 6)
+        runs = json.loads(cli.ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"]
+        self.assertTrue(any("time limit ended the run after" in warning for run in runs for warning in run["warnings"]))
+
+    def test_ranks_with_different_tables(self):
+        text = (cli.SOURCE / "lib/experiments/collectives/buckets/mnist-cnn.csv").read_text()
+        words = []
+        for folder, content in (("a", text), ("b", text.replace("fp32", "fp16").replace("4724264", "2362132").replace("75264", "37632"))):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "t.csv").write_text(content)
+            words += [":", "-n", 1, "-wdir", self.folder / folder, cli.RANKLAB, "comm", "--output", "none", "--from-model", "t.csv", "-n", 1]
+        self.assertSays(cli.run("mpirun", *words[1:], cwd=self.folder), 3, "different tables")
+
+
+class Places(Case):
+    def test_places_that_cannot_be(self):
+        (self.folder / "locked").mkdir()
+        self.make_read_only(self.folder / "locked")
+        cases = [
+            (("make", "cosmology", "none/v.h5", "--edge", "8"), 5, "no folder none", "mkdir"),
+            (("make", "cosmology", "locked/v.h5", "--edge", "8"), 5, "locked/v.h5", "writable"),
+            (("make", "cifar100", "locked/data", "--train", "1", "--test", "1"), 5, "locked", "--output"),
+            (("make", "mnist", "locked", "--train", "1", "--test", "1"), 5, "locked", "writable"),
+            (("make", "cosmology", "/dev/null", "--edge", "8", "--force"), 2, "device"),
+            (("make", "cosmology", ".", "--edge", "8"), 2, "folder"),
+            (("make", "cosmology", "v.h5", "--edge", "16384"), 5, "no room"),
+        ]
+        for ranks in (1, 2):
+            for (words, code, *parts), done in zip(cases, several(lambda case: data(*case[0], ranks=ranks, cwd=self.folder), cases)):
+                with self.subTest(words, ranks=ranks):
+                    self.assertSays(done, code, *parts)
+        self.assertEqual(self.names(), [])
+
+    def test_a_disk_that_is_too_small(self):
+        small = self.mount_small_tmpfs(3 << 20)
+        for ranks in (1, 2):
+            for words in (("make", "cosmology", "small/v.h5", "--edge", "64"), ("make", "cifar100", "small", "--train", "2000", "--test", "1")):
+                with self.subTest(words, ranks=ranks):
+                    self.assertSays(data(*words, ranks=ranks, cwd=self.folder), 5, "no room")
+        self.assertEqual([p for p in small.rglob("*") if p.is_file()], [])
+
+    def test_a_file_size_limit(self):
+        """Free space does not show it: the trial of the size does, and nothing is left."""
+        limited = f"ulimit -f 16384; exec {cli.RANKLAB} data make cosmology v.h5 --edge 96 --quiet"  # Open MPI's own files take 8 MiB
+        self.assertSays(cli.run("bash", "-c", limited, cwd=self.folder), 5, "v.h5", "no room")
+        self.assertSays(mpirun(2, "bash", "-c", limited, cwd=self.folder), 5, "v.h5", "no room")
+        self.assertEqual(self.names(), [])
+
+
+if __name__ == "__main__":
+    cli.main()

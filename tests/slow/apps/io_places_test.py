@@ -1,0 +1,204 @@
+"""`ranklab io` on full, limited, read-only and vanishing folders, with too many processes and with killed ones: one sentence,
+the agreed exit code, no hang, nothing half-written, at 1 and 3 ranks."""
+
+import os
+import shutil
+import signal
+import time
+
+import ranklab_cli as cli
+from ranklab_cli import Case, ranklab
+
+RUNGS = cli.rungs()
+RANKS = (1, 3)
+
+
+def io(*arguments, **how):
+    return ranklab("io", "--output", "none", *arguments, **how)
+
+
+def below(limit):
+    """A command line that starts a program under `ulimit -f` (in KiB)."""
+    return ["bash", "-c", f'ulimit -f {limit}; exec "$@"', "bash"]
+
+
+class TooManyProcesses(Case):
+    def test_workers_that_cannot_be_are_refused_before_the_work(self):
+        """Not after thousands of them were started."""
+        few_pipes = ["bash", "-c", 'ulimit -n 256; exec "$@"', "bash"]
+        for ranks in (1, 2):
+            for rung in ("process-pool", "process-queue", "all"):
+                result = io("--strategy", rung, "--workers", 5000000, ranks=ranks, cwd=self.folder)
+                self.assertSays(result, 5, "--workers 5000000 are more", "use fewer --workers")
+            result = cli.run(*few_pipes, *(() if ranks == 1 else cli.mpirun_words(ranks)), cli.BIN / "ranklab", "io", "--output", "none",
+                             "--strategy", "process-queue", "--workers", 900, cwd=self.folder)
+            self.assertSays(result, 5, "--workers 900 are more", "ulimit -n")
+        result = io("--strategy", "process-queue", "--workers", 500, "--size", 50000, "-n", 1, cwd=self.folder)
+        self.assertSays(result, 2, "--workers 500 of process-queue need", "GB of memory")
+        self.assertEqual(self.names(), [])
+
+
+class Places(Case):
+    def everywhere(self, directory, code, *parts, rungs=("binary", "text-loop", "process-queue", "mpi-scatter",
+                                                         "hdf5-serial", "hdf5-parallel-collective"), extra=(), ranks=RANKS):
+        cases = [(rung, n) for rung in rungs for n in ranks]
+        results = cli.several(lambda case: io("--strategy", case[0], "--directory", directory, *extra, ranks=case[1]), cases)
+        for case, result in zip(cases, results):
+            with self.subTest(case=case):
+                self.assertSays(result, code, *parts)
+
+    def test_a_file_where_a_folder_should_be(self):
+        (self.folder / "file").write_text("mine")
+        self.everywhere(self.folder / "file", 2, "is a file")
+        self.everywhere(self.folder / "file" / "sub", 2, "file", rungs=("binary",))
+        self.assertEqual((self.folder / "file").read_text(), "mine")
+
+    def test_a_path_too_long(self):
+        self.everywhere(self.folder / ("a" * 300), 2, "File name too long", rungs=("binary", "hdf5-serial"))
+
+    def test_a_file_of_somebody_else_stays(self):
+        out = self.folder / "out"
+        results = self.folder / "r.h5"
+        self.assertCode(ranklab("io", "-n", 1, "-s", 2, "--strategy", "binary", "--output", results, cwd=self.folder), 0)
+        foreign = {".txt": b"0.5 0.25\n", ".npy": b"mine", ".h5": results.read_bytes()}
+        for rung in RUNGS:
+            ending = ".txt" if rung.startswith("text") else ".h5" if rung.startswith("hdf5") else ".npy"
+            words = ("--strategy", rung, "-n", 2, "-s", 4, "--directory", out)
+            self.assertCode(io(*words, "-k"), 0)
+            self.assertCode(io(*words[:5], 3, *words[6:], "-k", "--rename"), 0)  # its own, of another size
+            path = sorted(out.iterdir())[-1]
+            self.assertEqual(path.suffix, ending)
+            for content in (foreign[ending], path.read_bytes()[8:]):
+                path.write_bytes(content)
+                for ranks in RANKS:
+                    with self.subTest(rung=rung, ranks=ranks):
+                        self.assertSays(io(*words, ranks=ranks), 2, f"{rung} would replace {path}, which does not look like a file")
+                self.assertEqual(path.read_bytes(), content)
+            shutil.rmtree(out)
+
+    def test_a_read_only_folder(self):
+        place = self.folder / "ro"
+        place.mkdir()
+        self.make_read_only(place)
+        self.everywhere(place, 5, "--directory")
+        self.everywhere(place / "sub", 5, "--directory", rungs=("binary",))
+
+    def test_a_full_disk_before_the_work(self):
+        place = self.mount_small_tmpfs(4 << 20)
+        (place / "filler").write_bytes(b"x" * (3 << 20))
+        self.everywhere(place / "o", 5, "15 records x 120 x 120", "GB free", extra=("-s", 120))
+        self.assertEqual(sorted(os.listdir(place)), ["filler"])
+
+    def test_a_limit_to_files_in_the_work(self):
+        # As a quota: what statvfs does not tell. A record of 2100 x 2100 has 34 MiB; MPI's own files are below 32.
+        for rung in RUNGS:
+            for ranks in RANKS:
+                with self.subTest(rung=rung, ranks=ranks):
+                    out = self.folder / f"{rung}{ranks}"
+                    words = [*(cli.mpirun_words(ranks) if ranks > 1 else []), *below(32 << 10), cli.RANKLAB, "io", "--output", "none",
+                             "--strategy", rung, "-n", 3, "-s", 2100, "--directory", out]
+                    result = cli.run(*words, timeout=60)
+                    if ranks > 1 and rung.startswith(("mpi", "hdf5-parallel")):
+                        self.assertEqual(result.code, 5, str(result))  # each rank may say its own
+                        self.assertIn("File too large", result.stderr)
+                    else:
+                        self.assertSays(result, 5, "no room")
+                    left = [p for p in out.iterdir()] if out.exists() else []
+                    self.assertEqual([p.name for p in left if p.suffix == ".npy" and p.stat().st_size != 8 * 2100**2 + 128], [])
+
+    def test_a_folder_that_vanishes(self):
+        for rung in RUNGS:
+            for ranks in RANKS:
+                with self.subTest(rung=rung, ranks=ranks):
+                    out = self.folder / f"{rung}{ranks}"
+                    words = cli.mpirun_words(ranks) if ranks > 1 else []
+                    job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 500 if rung.startswith("hdf5") else 200000,
+                                     "-i", 100, "-s", 20, "--workers", 2, "--directory", out, "--output", "none", "--ceilings", "off")
+                    job.wait_until(lambda: out.exists() and len(os.listdir(out)) > 0)
+                    shutil.rmtree(out, ignore_errors=True)
+                    while out.exists():
+                        shutil.rmtree(out, ignore_errors=True)
+                    result = job.finish(120)
+                    self.assertIn(result.code, (3, 5), str(result))
+                    self.assertIn(str(out), result.stderr)
+
+
+class Processes(Case):
+    def workers_of(self, job):
+        found = []
+        for pid in cli.descendants(job.process.pid):
+            try:
+                with open(f"/proc/{pid}/comm") as file:
+                    if file.read().startswith("ranklab-io-work"):
+                        found.append(pid)
+            except OSError:
+                continue
+        return found
+
+    def test_a_killed_worker_is_noticed_and_named(self):
+        for rung in ("process-pool", "process-queue"):
+            for ranks in RANKS:
+                with self.subTest(rung=rung, ranks=ranks):
+                    words = cli.mpirun_words(ranks) if ranks > 1 else []
+                    job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 200000, "-s", 20, "--workers", 3,
+                                     "--directory", self.folder / f"{rung}{ranks}", "--output", "none")
+                    workers = job.wait_until(lambda: len(self.workers_of(job)) == 3 and self.workers_of(job))
+                    os.kill(workers[1], signal.SIGKILL)
+                    result = job.finish(30)
+                    self.assertSays(result, 5, "worker", str(workers[1]), "signal 9")
+                    deadline = time.monotonic() + 5
+                    while any(cli.alive(pid) for pid in workers) and time.monotonic() < deadline:
+                        time.sleep(0.05)
+                    self.assertEqual([pid for pid in workers if cli.alive(pid)], [])
+
+    def test_workers_do_not_outlive_a_killed_parent(self):
+        job = self.start(cli.BIN / "ranklab-io", "--strategy", "process-pool", "-n", 200000, "-s", 20, "--workers", 3,
+                         "--directory", self.folder / "o", "--output", "none")
+        workers = job.wait_until(lambda: len(self.workers_of(job)) == 3 and self.workers_of(job))
+        os.kill(job.process.pid, signal.SIGKILL)
+        job.process.wait(10)
+        deadline = time.monotonic() + 10
+        while any(cli.alive(pid) for pid in workers) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual([pid for pid in workers if cli.alive(pid)], [])
+
+    def test_a_killed_rank_ends_the_job(self):
+        for rung in ("mpi-send", "hdf5-parallel-collective"):
+            job = self.start(*cli.mpirun_words(3), cli.RANKLAB, "io", "--strategy", rung, "-n", 200000, "-s", 20,
+                             "--directory", self.folder / rung, "--output", "none")
+            ranks = job.wait_until(lambda: len(job.ranks()) == 3 and job.ranks())
+            job.wait_until(lambda: (self.folder / rung).exists() and len(os.listdir(self.folder / rung)) > 0)
+            os.kill(ranks[1], signal.SIGKILL)
+            self.assertNotEqual(job.finish(30).code, 0)
+
+    def test_what_a_killed_run_left_of_a_shared_file_blocks_no_other(self):
+        words = ("--directory", "out", "--output", "none", "--strategy", "hdf5-serial")
+        job = self.start(cli.RANKLAB, "io", "-n", 3000, "-s", 300, *words)
+        job.wait_until(lambda: (self.folder / "out" / "data.h5").exists() and (self.folder / "out" / "data.h5").stat().st_size > 0)
+        os.kill(job.process.pid, signal.SIGKILL)
+        job.finish(30)
+        self.assertTrue((self.folder / "out" / "data.h5").exists())
+        self.assertCode(cli.ranklab("io", "-n", 3, "-s", 10, "--keep", *words, cwd=self.folder), 0)
+        self.assertEqual(os.listdir(self.folder / "out"), ["data.h5"], "the mark goes with the run")
+        # Without the mark it may be anybody's.
+        (self.folder / "out" / "data.h5").write_bytes((self.folder / "out" / "data.h5").read_bytes()[:500])
+        self.assertSays(cli.ranklab("io", "-n", 3, "-s", 10, *words, cwd=self.folder), 2, "would replace out/data.h5", "cannot be opened")
+
+    def test_ranks_in_different_folders(self):
+        for rung in ("hdf5-parallel-collective", "mpi-send"):
+            for directory, code in (("out", 5), (self.folder / "out", 0)):
+                with self.subTest(rung=rung, directory=directory):
+                    words = [cli.RANKLAB, "io", "--strategy", rung, "-n", 4, "-s", 20, "--output", "none", "--directory", directory]
+                    for place in ("a", "b"):
+                        (self.folder / place).mkdir(exist_ok=True)
+                    result = cli.run(*cli.mpirun_words(1), "--wdir", self.folder / "a", *words, ":", "-n", 1, "--wdir", self.folder / "b",
+                                     *words, timeout=120)
+                    if code == 0:
+                        self.assertCode(result, 0)
+                    else:
+                        self.assertSays(result, 5, "rank 0 was started in", str(self.folder / "b"), "--directory")
+                    self.assertFalse((self.folder / "a/out").exists())
+
+
+if __name__ == "__main__":
+    cli.main()
