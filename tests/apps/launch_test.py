@@ -1,0 +1,113 @@
+"""How a job is started and how it ends: the launch guard, threads, a killed rank, time limits, NaN losses. What doctor finds: doctor_test.py;
+stopped ranks and launchers: tests/slow/apps/lost_rank_test.py."""
+
+import os
+import signal
+import time
+
+import ranklab_cli as cli
+from ranklab_cli import Case, ranklab, train
+from stored_runs import stored_runs
+
+cli.need_train()
+
+
+class LaunchGuardTest(Case):
+    def test_two_singletons_both_refuse_and_one_says_why(self):
+        jobs = [self.start(cli.RANKLAB, "train", "--steps", "3", "--output", "r.h5", env=cli.environment(SLURM_NTASKS=2, SLURM_PROCID=rank))
+                for rank in range(2)]
+        self.assertSays(jobs[0].finish(), 5, "Slurm", "MPI connects 1 rank", f"srun --mpi={cli.LAUNCHER.pmi}", "--expect-ranks 1")
+        other = jobs[1].finish()
+        self.assertEqual((other.code, other.stdout, other.stderr), (5, "", ""))
+        self.assertEqual(self.names(), [])
+
+    def test_of_another_launcher(self):
+        env = cli.environment(PMI_SIZE=2, PMI_RANK=0) if cli.LAUNCHER.is_open_mpi else cli.environment(OMPI_COMM_WORLD_SIZE=2, OMPI_COMM_WORLD_RANK=0)
+        self.assertSays(train("--steps", 3, "--output", "none", env=env, cwd=self.folder), 5, "MPI connects 1 rank", "--expect-ranks 1")
+
+    def test_one_process_alone_may_be_meant(self):
+        env = cli.environment(SLURM_NTASKS=2, SLURM_PROCID=0)
+        self.assertCode(train("--steps", 3, "--expect-ranks", 1, "--output", "none", env=env, cwd=self.folder), 0)
+        # In a batch script, outside srun, Slurm tells the number of tasks but this process is none of them.
+        env = cli.environment(SLURM_NTASKS=2, SLURM_PROCID=None)
+        self.assertCode(train("--steps", 3, "--output", "none", env=env, cwd=self.folder), 0)
+
+    def test_expect_ranks(self):
+        self.assertSays(train("--steps", 3, "--expect-ranks", 3, ranks=2, cwd=self.folder), 5, "--expect-ranks 3", "2 ranks")
+        self.assertCode(train("--steps", 3, "--expect-ranks", 2, "--output", "none", ranks=2, cwd=self.folder), 0)
+        self.assertEqual(self.names(), [])
+
+    def test_ranks_of_different_commands_are_named(self):
+        result = cli.run("mpirun", "-n", 1, cli.RANKLAB, "io", "--strategy", "binary", "--output", "none", ":", "-n", 1, cli.RANKLAB, "doctor", cwd=self.folder)
+        self.assertCode(result, 2)
+        for part in ("different options", "'ranklab io", "'ranklab doctor'"):
+            self.assertIn(part, result.stderr)
+
+    def test_threads(self):
+        """As --threads says, else OMP_NUM_THREADS, else a rank's cores."""
+        for value, words, threads in (("3", (), 3), (" 2,1", (), 2), ("3", ("--threads", 1), 1)):
+            result = ranklab("train", "--dry-run", *words, cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=value))
+            self.assertIn(f"# threads: {threads}", result.stdout.splitlines())
+        for unusable in (None, "many"):
+            result = cli.mpirun(2, cli.RANKLAB, "train", "--dry-run", options=cli.LAUNCHER.bound, cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=unusable))
+            self.assertIn("# threads: 1", result.stdout.splitlines())
+            warned = [line for line in result.said if line.startswith("warning: ") and f"OMP_NUM_THREADS is '{unusable}'" in line]
+            self.assertEqual(len(warned), int(unusable is not None), str(result))
+
+    @cli.only_open_mpi
+    def test_a_wrong_binding_is_warned_of_and_stored(self):
+        result = cli.mpirun(2, cli.RANKLAB, "train", "--model", "template-softmax", "--threads", "2", "--steps", "3", "--output", "r.h5",
+                            options=("--bind-to", "core"), cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertEqual(len([line for line in result.said if line.startswith("warning: ") and "--threads 1" in line]), 1, str(result))
+        (run,) = stored_runs(self.folder / "r.h5")
+        self.assertTrue(any("binds each rank to one core" in warning for warning in run.warnings), run.warnings)
+
+
+class EndedEarlyTest(Case):
+    def test_a_killed_rank_ends_the_job_and_nothing_stored_is_lost(self):
+        self.assertCode(train("--steps", 3, "--output", "r.h5", cwd=self.folder), 0)
+        before = (self.folder / "r.h5").read_bytes()
+        job = self.start(*cli.mpirun_words(3), cli.RANKLAB, "train", "--model", "template-softmax", "--data", "synthetic", "--threads", "1", "--batch-size", "8",
+                         "--steps", 10**8, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 20, "--output", "r.h5")
+        job.wait_until((self.folder / "c/checkpoint.h5").exists, 120)  # it makes steps
+        ranks = job.ranks()
+        os.kill(ranks[1], signal.SIGKILL)
+        result = job.finish(60)
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertEqual(cli.LAUNCHER.names_killed(result.stderr + result.stdout, 1, ranks[1]), 1, str(result))
+        self.assertNotIn("Img/sec", result.stdout)
+        deadline = time.monotonic() + 20 * cli.patience()
+        while any(map(cli.alive, ranks.values())) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertFalse([pid for pid in ranks.values() if cli.alive(pid)], "a rank outlived the job")
+        self.assertEqual((self.folder / "r.h5").read_bytes(), before)
+        self.assertCode(train("--steps", 3, "--output", "r.h5", cwd=self.folder), 0)  # no lock stays behind
+        self.assertEqual([run.attrs["valid"] for run in stored_runs(self.folder / "r.h5")], [1, 1])
+
+    def test_the_time_limit_ends_and_stores_the_run(self):
+        result = train("--steps", 10**6, "--warmup", 0, "--time-limit", 0.3, "--output", "r.h5", ranks=3, cwd=self.folder)
+        self.assertSays(result, 6, "time limit", "1000000 steps")
+        (run,) = stored_runs(self.folder / "r.h5")
+        self.assertEqual((run.attrs["exit_code"], run.attrs["valid"]), (6, 1))
+        self.assertTrue(any("time limit" in warning for warning in run.warnings), run.warnings)
+        self.assertTrue(0 < run.samples["step_time_s"].shape[0] < 10**6)
+        self.assertIn("throughput_samples_per_s", run.rows)
+
+    def test_a_loss_that_is_not_a_number(self):
+        for ranks in (1, 3):
+            with self.subTest(ranks=ranks):
+                output = self.folder / f"nan{ranks}.h5"
+                result = train("--optimizer", "sgd", "--lr", "1e38", "--steps", 20, "--output", output, ranks=ranks, cwd=self.folder)
+                self.assertSays(result, 3, "the loss is not a number from step", "on rank", "--lr")
+                (run,) = stored_runs(output)
+                self.assertEqual((run.attrs["exit_code"], run.attrs["valid"]), (3, 0))
+                self.assertNotIn("throughput_samples_per_s", run.rows)
+                report = ranklab("report", output)
+                for stdout in (result.stdout, report.stdout):
+                    self.assertIn("INVALID", stdout)
+                    self.assertNotIn("Img/sec", stdout)
+
+
+if __name__ == "__main__":
+    cli.main()

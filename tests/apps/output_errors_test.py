@@ -1,0 +1,79 @@
+"""Places where a run cannot be stored: refused before the work, and what is there stays as it was. One rank: tests/refusals/train_files.json;
+disks that fill during the work: tests/slow/apps/full_disk_test.py."""
+
+import ranklab_cli as cli
+from ranklab_cli import Case, ranklab, train
+
+cli.need_train()
+(h5py,) = cli.modules("h5py")
+
+
+class RefusedOutputTest(Case):
+    def refused(self, code, *parts, output, ranks=1):
+        """Exit code and sentence, before the work."""
+        result = train("--steps", 5, "--output", output, ranks=ranks, cwd=self.folder)
+        self.assertSays(result, code, *parts)
+        self.assertNotIn("Img/sec", result.stdout)
+
+    def store_a_run(self, output):
+        self.assertCode(train("--steps", 3, "--evaluate", "off", "--output", output, cwd=self.folder), 0)
+        return (self.folder / output).read_bytes()
+
+    def test_a_read_only_folder(self):
+        (self.folder / "protected").mkdir()
+        before = self.store_a_run("protected/r.h5")
+        self.make_read_only(self.folder / "protected")
+        self.refused(5, "protected", "--output", output="protected/new.h5", ranks=3)
+        self.refused(5, "protected", "--output", output="protected/r.h5")
+        self.assertEqual((self.folder / "protected/r.h5").read_bytes(), before)
+        self.assertCode(ranklab("report", "protected/r.h5", cwd=self.folder), 0)  # reading needs no writing
+        self.assertSays(train("--steps", 2, "--output", "none", "--save-parameters", "protected/p.h5", cwd=self.folder), 5, "protected/p.h5")
+
+    def test_what_is_no_results_file_is_left_as_it_is(self):
+        good = self.store_a_run("good.h5")
+        with h5py.File(self.folder / "schema.h5", "w") as file:
+            file.attrs["ranklab_schema"] = 999
+            file.create_group("runs")
+        (self.folder / "cut.h5").write_bytes(good[: len(good) // 2])
+        for name, part, ranks in (("schema.h5", "999", 3), ("cut.h5", "damaged", 1)):
+            content = (self.folder / name).read_bytes()
+            self.refused(3, name, part, output=name, ranks=ranks)
+            self.assertEqual((self.folder / name).read_bytes(), content, "the file was changed")
+            self.assertSays(ranklab("report", name, cwd=self.folder), 3, name, part)
+
+    def test_a_full_disk(self):
+        place = self.mount_small_tmpfs(128 << 10)
+        self.refused(5, place, "no room", "--output", output=place / "r.h5", ranks=3)
+        self.assertEqual([p.name for p in place.iterdir() if p.suffix != ".lock"], [], "nothing is left on the full disk")
+
+    def test_a_run_is_stored_though_nobody_reads_the_screen(self):
+        cli.run("sh", "-c", 'exec "$0" train --model template-softmax --steps 3 --output r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder)
+        with h5py.File(self.folder / "r.h5") as file:
+            self.assertEqual(len(file["runs"]), 1)
+        self.assertSays(cli.run("sh", "-c", 'exec "$0" report r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder), 5, "stdout")
+
+    def test_parameters_take_the_place_of_parameters(self):
+        words = ("--steps", 2, "--evaluate", "off", "--output", "none", "--save-parameters", "p.h5")
+        self.assertCode(train(*words, cwd=self.folder), 0)
+        parameters = (self.folder / "p.h5").read_bytes()
+        self.assertCode(train(*words, "--seed", 2, cwd=self.folder), 0)
+        self.assertNotEqual((self.folder / "p.h5").read_bytes(), parameters)
+
+
+class LimitsTest(Case):
+    """What the system does not give: one sentence and the right code. All limits: tests/slow/apps/limits_test.py."""
+
+    def limited(self, mebibytes, *words, ranks=1):
+        launcher = () if ranks == 1 else cli.mpirun_words(ranks)
+        return cli.run(*launcher, "bash", "-c", f'ulimit -v {mebibytes * 1024}; exec "$@"', "bash", cli.RANKLAB, "train", "--model", "template-softmax",
+                       "--data", "synthetic", "--threads", 1, "--steps", 3, "--evaluate", "off", "--output", "none", *words, cwd=self.folder)
+
+    def test_address_space(self):
+        if self.limited(64 << 10).code != 0:
+            self.skipTest("this build does not run with a limit of the address space at all (a sanitizer's shadow)")
+        self.assertSays(self.limited(400), 5, "400 MiB", "ulimit -v")
+        self.assertSays(self.limited(1300, "--batch-size", 400000, "--train-samples", 1200000, ranks=3), 5, "out of memory", "--batch-size", "ulimit -v")
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,46 @@
+"""Asked to stop: SIGUSR1, which a batch system is told to send before the time is up, and SIGTERM. What is measured is stored and marked, the exit
+code is 128 + the signal. A signal to one of three ranks: checkpoint_test.py; at any moment: tests/slow/apps/stop_storm_test.py."""
+
+import os
+import signal
+import sys
+
+import ranklab_cli as cli
+from stored_runs import stored_runs
+
+cli.need_train()
+
+ENDLESS = ("--data", "synthetic", "--model", "template-softmax", "--steps", 10**8, "--batch-size", 8, "--threads", 1, "--evaluate", "off", "--output", "r.h5",
+           "--checkpoint", "c", "--checkpoint-every", 40)
+# What a shell has no words for: the signal waits before the program has begun.
+ALREADY_ASKED = "import os, signal, sys\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n" \
+                "os.kill(os.getpid(), signal.SIGUSR1)\nos.execv(sys.argv[1], sys.argv[1:])\n"
+
+
+class StopTest(cli.Case):
+    def assertStopped(self, job, number, runs):
+        result = job.finish(120)
+        self.assertIn(result.code, cli.LAUNCHER.after_signal(number) if job.command[0] == "mpirun" else {128 + number}, str(result))
+        self.assertEqual(len([line for line in result.said if "stopped by" in line and number.name in line]), 1, str(result))
+        stored = stored_runs(self.folder / "r.h5") if (self.folder / "r.h5").exists() else []
+        self.assertEqual([(run.attrs["exit_code"], run.attrs["valid"]) for run in stored], [(128 + number, 1)] * runs, str(result))
+
+    def test_before_it_has_begun(self):
+        self.assertStopped(self.start(sys.executable, "-c", ALREADY_ASKED, cli.RANKLAB, "train", *ENDLESS), signal.SIGUSR1, runs=0)
+
+    def test_among_the_steps(self):
+        job = self.start(cli.RANKLAB, "train", *ENDLESS)
+        job.wait_until((self.folder / "c/checkpoint.h5").exists, 60)
+        os.kill(job.process.pid, signal.SIGINT)
+        self.assertStopped(job, signal.SIGINT, runs=1)
+
+    def test_the_launcher_passes_a_warning_on_however_often(self):
+        job = self.start(*cli.mpirun_words(3), cli.RANKLAB, "train", *ENDLESS)
+        job.wait_until((self.folder / "c/checkpoint.h5").exists, 120)
+        for _ in range(3):
+            os.kill(job.process.pid, signal.SIGUSR1)
+        self.assertStopped(job, signal.SIGUSR1, runs=1)
+
+
+if __name__ == "__main__":
+    cli.main()
