@@ -347,96 +347,7 @@ class StoppedTest(CheckpointCase):
         self.assertIn("after all 1 steps, before the evaluation was made", run.warnings[0])
 
 
-class RecordTest(CheckpointCase):
-    def test_what_the_run_says_of_its_checkpoints(self):
-        # 10,000 samples, 2,500 at each of the 4 steps of an epoch
-        words = ["--batch-size", 2500, "--checkpoint", "deep/er/c"]
-        self.go(*words, "--steps", 6, "--warmup", 0)
-        first = self.last()
-        self.assertEqual(first.context["checkpoint"]["resumed_from_step"], "0")
-        self.assertEqual(first.context["checkpoint"]["written"], "2", "one at the epoch's end, one at the end")
-        self.assertEqual(first.context["checkpoint"]["last_step"], "6")
-        path = self.folder / "deep/er/c" / FILE
-        self.assertEqual(first.context["checkpoint"]["bytes"], str(path.stat().st_size))
-        self.assertEqual(first.samples["checkpoint_time_s"].shape, (2,))
-        self.assertTrue((first.samples["checkpoint_time_s"] > 0).all())
-        self.assertEqual(completed(path), 6)
-
-        self.go(*words, "--steps", 11, "--warmup", 2, "--resume", "--checkpoint-every", 5, output="second.h5")
-        second = self.last("second.h5")
-        self.assertEqual(second.context["checkpoint"]["resumed_from_step"], "6")
-        self.assertEqual(second.context["checkpoint"]["written"], "2", "after step 10, and at the end")
-        self.assertEqual((len(second.losses), second.counted), (7, 5), "two of the seven are warm-up again")
-        self.assertEqual(second.samples["step_time_s"].shape[0], 5)
-        epochs = [(int(row["epoch"]), int(row["steps"]), int(row["steps_per_epoch"]), int(row["samples"])) for row in second.epochs]
-        self.assertEqual(epochs, [(2, 2, 4, 5000), (3, 4, 4, 10000), (4, 1, 4, 2500)])
-        for epoch, steps in ((2, 2), (4, 1)):
-            self.assertTrue(any(f"epoch {epoch} is a subset: {steps} of 4" in warning for warning in second.warnings), second.warnings)
-        self.assertEqual(completed(path), 13)
-        self.assertEqual([p.name for p in path.parent.iterdir()], [FILE])
-
-    def test_at_two_ranks_each_has_its_times_and_its_generator(self):
-        self.go("--steps", 4, "--warmup", 0, "--batch-size", 8, "--checkpoint", "c", "--checkpoint-every", 3, ranks=2)
-        self.assertEqual(self.last().samples["checkpoint_time_s"].shape, (2, 2))
-        with h5py.File(self.folder / "c" / FILE) as file:
-            self.assertEqual(list(file["ranks"]), ["0", "1"])
-
-    def test_no_option_no_checkpoint(self):
-        self.go("--steps", 3)
-        run = self.last()
-        self.assertNotIn("checkpoint_time_s", run.samples)
-        self.assertNotIn("checkpoint", run.context)
-        self.assertEqual(self.names(), ["r.h5"])
-
-    def test_the_time_limit_and_then_the_rest(self):
-        words = ["--batch-size", 8, "--warmup", 0, "--checkpoint", "c", "--checkpoint-every", 1000000, "--resume"]
-        for ranks in (1, 2):
-            with self.subTest(ranks=ranks):
-                shutil.rmtree(self.folder / "c", ignore_errors=True)
-                output = f"limit{ranks}.h5"
-                self.go(*words, "--steps", 500000, "--time-limit", 0.5, code=6, ranks=ranks, output=output)
-                done = completed(self.folder / "c" / FILE)
-                self.assertEqual(len(self.last(output).losses), done)
-                self.go(*words, "--steps", done + 20, ranks=ranks, output=output)
-                self.go("--batch-size", 8, "--warmup", 0, "--steps", done + 20, ranks=ranks, output=f"whole{ranks}.h5")
-                runs = stored_runs(self.folder / output)
-                self.assertEqual(sorted(len(run.losses) for run in runs), sorted([done, 20]))
-                rest = next(run for run in runs if run.context["checkpoint"]["resumed_from_step"] == str(done))
-                self.assertEqual(rest.losses.tobytes(), self.last(f"whole{ranks}.h5").losses[done:].tobytes())
-
-    def test_the_time_limit_counts_all_steps(self):
-        words = ["--warmup", 0, "--checkpoint", "c", "--resume"]
-        self.go(*words, "--steps", 7)
-        result = self.go(*words, "--steps", 500000, "--time-limit", 0.3, code=6)
-        self.assertIn(f"after {completed(self.folder / 'c' / FILE)} of 500000 steps", result.stderr)
-
-
 class BeginningTest(CheckpointCase):
-    def test_resume_without_a_checkpoint_starts_anew_and_says_so(self):
-        for ranks in (1, 2):
-            result = self.go("--steps", 3, "--checkpoint", f"c{ranks}", "--resume", ranks=ranks)
-            said = [line for line in result.said if "no checkpoint" in line]
-            self.assertEqual(len(said), 1, str(result))
-            self.assertIn(f"c{ranks}/{FILE}", said[0])
-            self.assertIn("from the beginning", said[0])
-            self.assertTrue((self.folder / f"c{ranks}" / FILE).exists())
-
-    def test_a_forgotten_resume_loses_nothing(self):
-        self.go("--steps", 5, "--checkpoint", "c")
-        old = (self.folder / "c" / FILE).read_bytes()
-        result = self.go("--steps", 2, "--warmup", 0, "--checkpoint", "c", "--checkpoint-every", 1)
-        self.assertIn("--resume is not given", result.stderr)
-        self.assertEqual((self.folder / "c" / "checkpoint.previous.h5").read_bytes(), old)
-        self.assertEqual(completed(self.folder / "c" / FILE), 2)
-
-    def test_all_steps_done(self):
-        self.go("--steps", 9, "--warmup", 0, "--checkpoint", "c")
-        self.refused(2, "9 planned steps", "--steps", "--epochs")
-        self.refused(2, "9 planned steps", words=("--checkpoint", "c", "--resume", "--quiet"))
-        self.go("--steps", 4, "--warmup", 0, "--batch-size", 4, "--checkpoint", "two", ranks=2)
-        result = train("--steps", 4, "--warmup", 0, "--batch-size", 4, "--checkpoint", "two", "--resume", ranks=2, cwd=self.folder)
-        self.assertSays(result, 2, "planned steps", "--steps", "--epochs")
-
     def test_options_that_do_not_go_together(self):
         self.refused(2, "--checkpoint DIR", "--resume", words=("--resume",))
         self.refused(2, "--checkpoint DIR", "--checkpoint-every", words=("--checkpoint-every", 3))
@@ -471,11 +382,6 @@ class RefusedCheckpointTest(CheckpointCase):
         change(checkpoint)
         self.put(checkpoint.content())
 
-    def test_the_unchanged_one_is_taken(self):
-        self.put_changed(lambda file: None)
-        self.go("--steps", 9, "--warmup", 0, *self.RESUME)
-        self.assertEqual(len(self.last().losses), 6)
-
     def test_damaged_and_cut(self):
         flipped = bytearray(self.good)
         flipped[len(flipped) // 2] ^= 0x10
@@ -493,11 +399,6 @@ class RefusedCheckpointTest(CheckpointCase):
             self.refused(3, f"c/{FILE}", "no checkpoint", words=self.RESUME)
         self.put(sealed(b"not HDF5 at all", b"and no index"))
         self.refused(3, f"c/{FILE}", "damaged", words=self.RESUME)
-
-    def test_another_schema(self):
-        for schema, number in (("", 1), ("schema 3: ", 3)):
-            self.put(sealed(*parts(self.good), schema))
-            self.refused(3, f"c/{FILE}", f"schema {number}", "reads 2", words=self.RESUME)
 
     def test_whatever_hdf5_says_is_not_looked_at(self):
         """The structures that HDF5 1.10 dies of: each byte that is no array's, made 255, under a right checksum."""
@@ -547,47 +448,17 @@ class RefusedCheckpointTest(CheckpointCase):
         self.put_changed(changes["the shape"])
         self.refused(3, f"c/{FILE}", last, "another model", words=self.RESUME)
 
-    def test_other_settings_are_named_with_both_values(self):
-        self.put(self.good)
-        base = ("--checkpoint", "c", "--resume")
-        self.refused(2, "--optimizer sgd (now adadelta)", "--momentum 0.9 (now 0)", words=(*base, "--optimizer", "adadelta"))
-        self.refused(2, "--lr 0.05 (now 0.5)", "--seed 1 (now 2)", words=(*self.RESUME, "--lr", 0.5, "--seed", 2))
-        self.refused(2, "--model template-softmax (now mnist-cnn)", words=(*self.RESUME, "--model", "mnist-cnn"))
-        self.refused(2, "--precision fp32 (now fp64)", words=(*self.RESUME, "--precision", "fp64"))
-        for option, value in (("global-batch-size", 8), ("momentum", 0.5), ("shuffle", "off"), ("sharding", "exact"), ("dropout", "off")):
-            others = (*base, "--optimizer", "sgd") if option == "momentum" else self.RESUME
-            self.refused(2, f"--{option}", f"(now {value})", words=(*others, f"--{option}", value))
-        self.refused(2, "ranks 1 (now 2)", words=self.RESUME, ranks=2)
-        data = cli.make_idx(self.folder / "data", 40, 20)
-        self.refused(2, "--data synthetic (now mnist)", "training samples 10000 (now 40)", words=(*self.RESUME, "--data", "mnist", "--data-dir", data))
-        # The same number in other words, and what may change at a break.
-        self.go("--steps", 5, "--warmup", 0, "--checkpoint", "c", "--resume", "--optimizer", "sgd", "--momentum", "9e-1", "--label", "other",
-                "--backend", "self", "--checkpoint-every", 2)
-
     def test_a_text_that_is_not_fit_for_a_terminal(self):
         self.put_changed(lambda file: file.settings.__setitem__(0, (file.settings[0][0], b"\x1b[31m\xff")))
         self.refused(2, "--model", words=self.RESUME)
 
 
 class PlacesTest(CheckpointCase):
-    def test_a_read_only_folder_is_seen_before_the_work(self):
-        place = self.folder / "protected"
-        place.mkdir()
-        self.make_read_only(place)
-        self.refused(5, "protected", "--checkpoint", words=("--checkpoint", "protected"))
-        self.refused(5, "protected", "--checkpoint", words=("--checkpoint", "protected", "--resume"), ranks=2)
-        self.refused(5, "protected/c", "--checkpoint", words=("--checkpoint", "protected/c"))
-
     def test_what_is_no_folder(self):
         (self.folder / "file").write_text("a file")
         self.refused(2, "file", "--checkpoint", words=("--checkpoint", "file"))
         (self.folder / "c" / FILE).mkdir(parents=True)
         self.refused(2, f"c/{FILE}", "--checkpoint", words=("--checkpoint", "c"))
-
-    def test_a_full_disk_is_seen_before_the_work(self):
-        place = self.mount_small_tmpfs(128 << 10)
-        self.refused(5, place, "no room", "--checkpoint", words=("--checkpoint", place))
-        self.assertEqual(list(place.iterdir()), [], "nothing is left on the full disk")
 
     def test_a_disk_that_is_full_later_loses_neither_run_nor_checkpoint(self):
         # 14.4 MB a checkpoint: one has room, the next beside it has not.

@@ -1,5 +1,4 @@
-"""Places where a run cannot be stored: refused before the work starts where that can be seen, else rescued; what was
-stored before is never touched."""
+"""Full disks: refused before the work starts where that can be seen, else rescued; what was stored before is never touched."""
 
 import re
 import sys
@@ -29,73 +28,6 @@ class OutputCase(Case):
         result = train("--steps", 5, "--output", output, *words, cwd=self.folder)
         self.assertCode(result, 0)
         return re.search(r"Stored as (\S+) in", result.stdout).group(1)
-
-
-class RefusedOutputTest(OutputCase):
-    def test_a_folder_a_device_and_no_name(self):
-        (self.folder / "folder").mkdir()
-        for ranks in (1, 2):
-            self.refused(2, "folder", "results file", output="folder", ranks=ranks)
-            self.refused(2, "/dev/full", "device", output="/dev/full", ranks=ranks)
-        self.refused(2, "folder/", output="folder/")
-        self.refused(2, "--output", output="")
-        self.assertEqual(self.names(), [])
-
-    def test_a_path_through_a_file(self):
-        (self.folder / "file").write_text("a file")
-        self.refused(2, "file", output="file/r.h5")
-        self.assertEqual((self.folder / "file").read_text(), "a file")
-
-    def test_a_read_only_folder(self):
-        place = self.folder / "protected"
-        place.mkdir()
-        self.store_a_run("protected/r.h5")
-        before = (place / "r.h5").read_bytes()
-        self.make_read_only(place)
-        for ranks in (1, 2):
-            self.refused(5, "protected", "--output", output="protected/new.h5", ranks=ranks)
-        self.refused(5, "protected", "--output", output="protected/below/new.h5")
-        self.refused(5, "protected", "--output", output="protected/r.h5")
-        self.assertEqual((place / "r.h5").read_bytes(), before)
-        self.assertCode(ranklab("report", place / "r.h5"), 0)  # reading needs no writing
-
-    def test_what_is_no_results_file_is_left_as_it_is(self):
-        run = self.store_a_run("good.h5")
-        good = (self.folder / "good.h5").read_bytes()
-        with h5py.File(self.folder / "other.h5", "w") as file:
-            file["x"] = [1, 2, 3]
-        with h5py.File(self.folder / "schema.h5", "w") as file:
-            file.attrs["ranklab_schema"] = 999
-            file.create_group("runs")
-        kinds = {
-            "text.h5": (b"this is a diary, not a results file\n", "not an HDF5 file"),
-            "empty.h5": (b"", "not an HDF5 file"),
-            "cut.h5": (good[: len(good) // 2], "damaged"),
-            "signature.h5": (good[:8] + bytes(4096), "damaged"),
-            "other.h5": ((self.folder / "other.h5").read_bytes(), "ranklab_schema"),
-            "schema.h5": ((self.folder / "schema.h5").read_bytes(), "999"),
-        }
-        for name, (content, part) in kinds.items():
-            (self.folder / name).write_bytes(content)
-            for ranks in (1, 2) if name in ("text.h5", "schema.h5") else (1,):
-                with self.subTest(name=name, ranks=ranks):
-                    self.refused(3, name, part, output=name, ranks=ranks)
-                    self.assertEqual((self.folder / name).read_bytes(), content, "the file was changed")
-            with self.subTest(name=name, command="report"):
-                self.assertSays(ranklab("report", name, cwd=self.folder), 3, name, part)
-        self.assertIn(run, ranklab("report", "good.h5", cwd=self.folder).stdout)
-
-    def test_an_unwritable_stdout_of_report_is_an_error(self):
-        self.store_a_run("r.h5")
-        for form in ("text", "json", "csv"):
-            result = cli.run("sh", "-c", f'exec "$0" report r.h5 --format {form} >/dev/full', cli.RANKLAB, cwd=self.folder)
-            self.assertSays(result, 5, "stdout")
-
-    def test_a_run_is_stored_though_nobody_reads_the_screen(self):
-        result = cli.run("sh", "-c", 'exec "$0" train --model template-softmax --steps 5 --output r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder)
-        self.assertNotIn(result.code, (-13, -6, -11), str(result))
-        with h5py.File(self.folder / "r.h5") as file:
-            self.assertEqual(len(file["runs"]), 1)
 
 
 class FullDiskTest(OutputCase):
@@ -169,12 +101,6 @@ class ParameterFileTest(OutputCase):
         if "Img/sec" in result.stdout:  # the work was done
             self.assertTrue((self.folder / "r.h5").exists(), "the run was lost")
 
-    def test_what_is_no_file(self):
-        (self.folder / "folder").mkdir()
-        self.check("/dev/full", 2)
-        self.check("folder", 2)
-        self.check("no/such/folder/p.h5", 2)
-
     def test_files_of_others_are_spared(self):
         first = train("--model", "template-softmax", "--steps", 2, "--output", "r.h5", "--save-parameters", "p.h5", cwd=self.folder)
         self.assertCode(first, 0)
@@ -190,11 +116,11 @@ class ParameterFileTest(OutputCase):
         self.assertCode(train(*words, "--save-parameters", "p.h5", cwd=self.folder), 0)
         self.assertNotEqual((self.folder / "p.h5").read_bytes(), parameters, "parameters take the place of parameters")
 
-    def test_a_read_only_folder(self):
-        place = self.folder / "protected"
-        place.mkdir()
-        self.make_read_only(place)
-        self.check(place / "p.h5", 5)
+    def test_a_table_of_buckets_on_a_full_disk(self):
+        place = self.mount_small_tmpfs(4096)
+        (place / "filler").write_bytes(bytes(4096))
+        self.assertSays(train("--dry-run", "--buckets", place / "t.csv", cwd=self.folder), 5, "no room", "--buckets")
+        self.assertEqual([path.name for path in place.iterdir()], ["filler"])
 
     def test_a_full_disk(self):
         place = self.mount_small_tmpfs(64 << 10)
