@@ -21,10 +21,6 @@ class LaunchGuardTest(Case):
         self.assertEqual((other.code, other.stdout, other.stderr), (5, "", ""))
         self.assertEqual(self.names(), [])
 
-    def test_of_another_launcher(self):
-        env = cli.environment(PMI_SIZE=2, PMI_RANK=0) if cli.LAUNCHER.is_open_mpi else cli.environment(OMPI_COMM_WORLD_SIZE=2, OMPI_COMM_WORLD_RANK=0)
-        self.assertSays(train("--steps", 3, "--output", "none", env=env, cwd=self.folder), 5, "MPI connects 1 rank", "--expect-ranks 1")
-
     def test_one_process_alone_may_be_meant(self):
         env = cli.environment(SLURM_NTASKS=2, SLURM_PROCID=0)
         self.assertCode(train("--steps", 3, "--expect-ranks", 1, "--output", "none", env=env, cwd=self.folder), 0)
@@ -53,15 +49,6 @@ class LaunchGuardTest(Case):
             self.assertIn("# threads: 1", result.stdout.splitlines())
             warned = [line for line in result.said if line.startswith("warning: ") and f"OMP_NUM_THREADS is '{unusable}'" in line]
             self.assertEqual(len(warned), int(unusable is not None), str(result))
-
-    @cli.only_open_mpi
-    def test_a_wrong_binding_is_warned_of_and_stored(self):
-        result = cli.mpirun(2, cli.RANKLAB, "train", "--model", "template-softmax", "--threads", "2", "--steps", "3", "--output", "r.h5",
-                            options=("--bind-to", "core"), cwd=self.folder)
-        self.assertCode(result, 0)
-        self.assertEqual(len([line for line in result.said if line.startswith("warning: ") and "--threads 1" in line]), 1, str(result))
-        (run,) = stored_runs(self.folder / "r.h5")
-        self.assertTrue(any("binds each rank to one core" in warning for warning in run.warnings), run.warnings)
 
 
 class EndedEarlyTest(Case):

@@ -52,13 +52,6 @@ class RefusedOutputTest(Case):
             self.assertEqual(len(file["runs"]), 1)
         self.assertSays(cli.run("sh", "-c", 'exec "$0" report r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder), 5, "stdout")
 
-    def test_parameters_take_the_place_of_parameters(self):
-        words = ("--steps", 2, "--evaluate", "off", "--output", "none", "--save-parameters", "p.h5")
-        self.assertCode(train(*words, cwd=self.folder), 0)
-        parameters = (self.folder / "p.h5").read_bytes()
-        self.assertCode(train(*words, "--seed", 2, cwd=self.folder), 0)
-        self.assertNotEqual((self.folder / "p.h5").read_bytes(), parameters)
-
 
 class LimitsTest(Case):
     """What the system does not give: one sentence and the right code. All limits: tests/slow/apps/limits_test.py."""

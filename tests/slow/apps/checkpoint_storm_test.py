@@ -347,6 +347,30 @@ class StoppedTest(CheckpointCase):
         self.assertIn("after all 1 steps, before the evaluation was made", run.warnings[0])
 
 
+class TimeLimitTest(CheckpointCase):
+    def test_the_time_limit_and_then_the_rest(self):
+        words = ["--batch-size", 8, "--warmup", 0, "--checkpoint", "c", "--checkpoint-every", 1000000, "--resume"]
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                shutil.rmtree(self.folder / "c", ignore_errors=True)
+                output = f"limit{ranks}.h5"
+                self.go(*words, "--steps", 500000, "--time-limit", 0.5, code=6, ranks=ranks, output=output)
+                done = completed(self.folder / "c" / FILE)
+                self.assertEqual(len(self.last(output).losses), done)
+                self.go(*words, "--steps", done + 20, ranks=ranks, output=output)
+                self.go("--batch-size", 8, "--warmup", 0, "--steps", done + 20, ranks=ranks, output=f"whole{ranks}.h5")
+                runs = stored_runs(self.folder / output)
+                self.assertEqual(sorted(len(run.losses) for run in runs), sorted([done, 20]))
+                rest = next(run for run in runs if run.context["checkpoint"]["resumed_from_step"] == str(done))
+                self.assertEqual(rest.losses.tobytes(), self.last(f"whole{ranks}.h5").losses[done:].tobytes())
+
+    def test_the_time_limit_counts_all_steps(self):
+        words = ["--warmup", 0, "--checkpoint", "c", "--resume"]
+        self.go(*words, "--steps", 7)
+        result = self.go(*words, "--steps", 500000, "--time-limit", 0.3, code=6)
+        self.assertIn(f"after {completed(self.folder / 'c' / FILE)} of 500000 steps", result.stderr)
+
+
 class BeginningTest(CheckpointCase):
     def test_options_that_do_not_go_together(self):
         self.refused(2, "--checkpoint DIR", "--resume", words=("--resume",))

@@ -73,6 +73,16 @@ class LaunchGuardTest(Case):
         self.assertEqual(self.names(), [])
 
     @needs_train
+    @cli.only_open_mpi
+    def test_a_wrong_binding_is_warned_of_and_stored(self):
+        result = cli.mpirun(2, cli.RANKLAB, "train", "--model", "template-softmax", "--threads", "2", "--steps", "3", "--output", "r.h5",
+                            options=("--bind-to", "core"), cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertEqual(len([line for line in result.said if line.startswith("warning: ") and "--threads 1" in line]), 1, str(result))
+        (run,) = stored_runs(self.folder / "r.h5")
+        self.assertTrue(any("binds each rank to one core" in warning for warning in run["warnings"]), run)
+
+    @needs_train
     def test_threads_default_to_the_ranks_cores(self):
         for unusable in (None, "", "many", "-2", "5000"):
             with self.subTest(OMP_NUM_THREADS=unusable):
