@@ -8,7 +8,7 @@ import signal
 import tempfile
 
 import ranklab_cli as cli
-from checkpoint_files import HEADER, Checkpoint, parts, sealed
+from checkpoint_files import Checkpoint, parts, sealed
 from ranklab_cli import Case, train
 from stored_runs import stored_runs
 
@@ -135,7 +135,6 @@ class RecordTest(CheckpointCase):
         self.assertIn("--resume", result.stderr)
         self.assertEqual((self.folder / "c" / "checkpoint.previous.h5").read_bytes(), old)
         self.assertEqual(self.completed(), 2)
-        self.assertEqual(len(self.runs()), 2)
         self.assertSays(self.go("--steps", 2, "--warmup", 0, "--checkpoint", "c", "--resume", code=2), 2, "2 planned steps", "--steps")
         self.assertEqual(len(self.runs()), 2)
 
@@ -180,7 +179,6 @@ class RefusedCheckpointTest(CheckpointCase):
         self.refused(3, f"c/{FILE}", "damaged", content=bytes(flipped))
         self.refused(3, f"c/{FILE}", "no checkpoint", content=(self.shared / "r.h5").read_bytes())
         self.refused(3, f"c/{FILE}", "schema 3", "reads 2", content=sealed(*parts(self.good), "schema 3: "))
-        self.assertEqual(HEADER, self.good.index(b"\x89HDF"))
 
     def test_contents_that_do_not_fit(self):
         last = [name for name in Checkpoint(self.good).arrays if name.startswith("parameters/")][-1].split("/")[1]
