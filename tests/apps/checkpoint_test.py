@@ -1,63 +1,24 @@
-"""Training that is broken off and gone on with: the same losses, bit by bit; a checkpoint that is whole whenever the job
-dies; and a sentence for every checkpoint that cannot be gone on with."""
+"""Training that is broken off and gone on with: the same losses, bit by bit; what a run says of its checkpoints; and which are refused. Storms
+of kills and signals, full disks and every kind of damage: tests/slow/apps/checkpoint_storm_test.py."""
 
-import io
-import json
 import os
 import pathlib
-import random
 import shutil
 import signal
-import sys
 import tempfile
-import time
 
 import ranklab_cli as cli
-from checkpoint_files import HEADER, Checkpoint, parts, sealed
-from ranklab_cli import Case, needs_train, train
+from checkpoint_files import Checkpoint, parts, sealed
+from ranklab_cli import Case, train
+from stored_runs import stored_runs
 
-try:
-    import h5py
-    import numpy as np
-except ImportError as error:
-    print(f"SKIPPED: {error.name} is not installed for this Python")
-    sys.exit(77)
-
+cli.need_train()
+h5py, np = cli.modules("h5py", "numpy")
 FILE = "checkpoint.h5"
 
 
-def completed(path):
-    """The step of a checkpoint, after looking whether it is whole."""
-    content = path.read_bytes()
-    if sealed(*parts(content)) != content:
-        raise AssertionError(f"{path} is not whole")
-    read = Checkpoint(content)
-    with h5py.File(io.BytesIO(content)) as file:  # says the same to other programs; by now there may be a newer one
-        for name in file["parameters"]:
-            if file["parameters"][name][()].tobytes() != read.arrays[f"parameters/{name}"].tobytes():
-                raise AssertionError(f"{path}: {name} is not in HDF5 as in the index")
-        if int(file.attrs["completed_steps"]) != read.steps or [tuple(row) for row in file["settings"][()].tolist()] != read.settings:
-            raise AssertionError(f"{path}: HDF5 and the index disagree")
-    return read.steps
-
-
-class Stored:
-    """What a run left in the results file."""
-
-    def __init__(self, group):
-        self.losses = np.concatenate([group[part]["train_loss"][()].ravel() for part in ("warmup", "samples")
-                                      if part in group and "train_loss" in group[part]])
-        self.counted = len(group["samples/train_loss"])
-        self.samples = {name: data[()] for name, data in group["samples"].items()}
-        self.exit_code = int(group.attrs["exit_code"])
-        self.context = json.loads(group.attrs["context_json"])
-        self.warnings = json.loads(group.attrs["warnings_json"])
-        self.epochs = group["tables/epochs"][()]
-
-
-def stored_runs(path):
-    with h5py.File(path) as file:
-        return [Stored(group) for group in file["runs"].values()]
+def losses(run):
+    return np.concatenate([part["train_loss"].ravel() for part in (run.warmup, run.samples) if "train_loss" in part])
 
 
 def parameters(path):
@@ -65,7 +26,6 @@ def parameters(path):
         return {name: data[()].tobytes() for name, data in file.items()}
 
 
-@needs_train
 class CheckpointCase(Case):
     def go(self, *words, code=0, ranks=1, output="r.h5", **how):
         if "--evaluate" not in words:
@@ -74,277 +34,77 @@ class CheckpointCase(Case):
         self.assertCode(result, code)
         return result
 
-    def last(self, output="r.h5"):
-        return stored_runs(self.folder / output)[-1]
+    def runs(self, output="r.h5"):
+        return stored_runs(self.folder / output)
 
-    def refused(self, code, *parts, words=(), ranks=1):
-        """Before the work: one sentence, nothing stored."""
-        words = words or ("--checkpoint", "c", "--resume")
-        result = train("--steps", 9, "--warmup", 0, "--evaluate", "off", "--output", "refused.h5", *words, ranks=ranks, cwd=self.folder)
-        self.assertSays(result, code, *parts)
-        self.assertNotIn("Img/sec", result.stdout)
-        self.assertFalse((self.folder / "refused.h5").exists() and stored_runs(self.folder / "refused.h5"))
+    def completed(self, folder="c"):
+        """The step of a checkpoint, after looking whether it is whole and whether HDF5 reads the same."""
+        content = (self.folder / folder / FILE).read_bytes()
+        self.assertEqual(sealed(*parts(content)), content)
+        read = Checkpoint(content)
+        with h5py.File(self.folder / folder / FILE) as file:
+            self.assertEqual(int(file.attrs["completed_steps"]), read.steps)
+            for name, data in file["parameters"].items():
+                self.assertEqual(data[()].tobytes(), read.arrays[f"parameters/{name}"].tobytes())
+        return read.steps
 
 
 class SameLossesTest(CheckpointCase):
-    """53 samples do not divide by anything here: ranks differ in their last batches."""
+    """22 samples do not divide by anything here: ranks differ in their last batches."""
 
     EPOCHS = 3
 
-    def check(self, ranks, optimizer, folder):
-        data = cli.make_idx(self.folder / folder / "data", 53, 20, seed=ranks)
-        per_epoch = -(-(-(-53 // ranks)) // 4)
-        words = ["--model", "mnist-cnn", "--data", "mnist", "--data-dir", data, "--batch-size", 4, "--sharding", "exact", "--dropout", "on",
-                 "--shuffle", "on", "--warmup", 0, "--check-parameters", "step", *optimizer]
-
-        def part(name, *more):
-            self.go(*words, "--save-parameters", f"{folder}/{name}.p.h5", "--evaluate", "epoch", *more, ranks=ranks, output=f"{folder}/{name}.h5")
-
-        part("whole", "--epochs", self.EPOCHS)
-        (whole,) = stored_runs(self.folder / folder / "whole.h5")
-        self.assertEqual(len(whole.losses), self.EPOCHS * per_epoch)
-        # Broken in the first epoch, exactly at its end, and in the second.
-        for length in (("--steps", per_epoch - 2), ("--steps", per_epoch), ("--steps", per_epoch + 2), ("--epochs", self.EPOCHS)):
-            part("parts", *length, "--checkpoint", f"{folder}/c", "--resume")
-        runs = stored_runs(self.folder / folder / "parts.h5")
-        self.assertEqual([len(run.losses) for run in runs], [per_epoch - 2, 2, 2, self.EPOCHS * per_epoch - per_epoch - 2])
-        self.assertEqual(np.concatenate([run.losses for run in runs]).tobytes(), whole.losses.tobytes())
-        # The run of --steps that ends in the second epoch evaluates there too: the others must not feel it.
+    def check(self, ranks, *more, model="mnist-cnn"):
+        data = cli.make_idx(self.folder / "data", 22, 10)
+        per_epoch = -(-(-(-22 // ranks)) // 4)
+        words = ["--model", model, "--data", "mnist", "--data-dir", data, "--batch-size", 4, "--sharding", "exact", "--shuffle", "on", "--warmup", 0,
+                 "--evaluate", "epoch", "--lr-schedule", "cosine", "--lr-total-steps", self.EPOCHS * per_epoch, *more]
+        self.go(*words, "--epochs", self.EPOCHS, "--save-parameters", "whole.p.h5", ranks=ranks, output="whole.h5")
+        (whole,) = self.runs("whole.h5")
+        self.assertEqual(len(losses(whole)), self.EPOCHS * per_epoch)
+        self.assertEqual(len(set(losses(whole))), len(losses(whole)), "losses that repeat would show nothing")
+        # Broken in the first epoch at one rank, and in the second.
+        breaks = [per_epoch - 1, per_epoch + 1] if ranks == 1 else [per_epoch + 1]
+        for steps in (*breaks, self.EPOCHS * per_epoch):
+            self.go(*words, "--steps", steps, "--checkpoint", "c", "--resume", "--save-parameters", "parts.p.h5", ranks=ranks)
+        runs = self.runs()
+        self.assertEqual([len(losses(run)) for run in runs], np.diff([0, *breaks, self.EPOCHS * per_epoch]).tolist())
+        self.assertEqual(np.concatenate([losses(run) for run in runs]).tobytes(), losses(whole).tobytes())
+        self.assertEqual(np.concatenate([run.samples["learning_rate"].ravel() for run in runs]).tobytes(), whole.samples["learning_rate"].tobytes())
         self.assertEqual(runs[-1].samples["validation_loss"].tobytes(), whole.samples["validation_loss"][1:].tobytes())
-        self.assertEqual(parameters(self.folder / folder / "parts.p.h5"), parameters(self.folder / folder / "whole.p.h5"))
-        self.assertEqual(len(set(whole.losses)), len(whole.losses), "losses that repeat would show nothing")
+        self.assertEqual(parameters(self.folder / "parts.p.h5"), parameters(self.folder / "whole.p.h5"))
+        return Checkpoint((self.folder / "c" / FILE).read_bytes()).arrays
 
     def test_at_one_rank(self):
-        self.check(1, ["--optimizer", "adadelta"], "a")
-        self.check(1, ["--optimizer", "sgd", "--momentum", 0.9, "--precision", "fp64"], "s")
+        self.check(1, "--optimizer", "adadelta", "--dropout", "on")
 
-    def test_replicas_go_on_with_their_own_random_numbers(self):
-        self.check(1, ["--optimizer", "sgd", "--mode", "dp", "--replicas", 2], "d")
+    def test_at_three_ranks_each_has_its_own_dropout(self):
+        arrays = self.check(3, "--optimizer", "sgd", "--momentum", 0.9, "--dropout", "on", "--check-parameters", "step")
+        self.assertEqual(len({arrays[f"ranks/{rank}/torch_cpu_generator"].tobytes() for rank in range(3)}), 3, "equal ones would show nothing")
 
-    def test_at_two_ranks(self):
-        self.check(2, ["--optimizer", "adadelta"], "a")
-        self.check(2, ["--optimizer", "sgd", "--momentum", 0.9], "s")
-
-    def test_at_three_ranks(self):
-        self.check(3, ["--optimizer", "adadelta", "--sync", "per-parameter"], "a")
-        self.check(3, ["--optimizer", "sgd", "--momentum", 0.9], "s")
-
-    def test_the_dropout_of_each_rank_goes_on(self):
-        """Without each rank's own generator the losses after the break would differ: this test can fail."""
-        words = ["--model", "mnist-cnn", "--batch-size", 4, "--warmup", 0]
-        self.go(*words, "--steps", 6, ranks=2, output="whole.h5")
-        self.go(*words, "--steps", 3, "--checkpoint", "c", ranks=2)
-        swapped = Checkpoint((self.folder / "c" / FILE).read_bytes())
-        names = [f"ranks/{rank}/torch_cpu_generator" for rank in (0, 1)]
-        first, second = (swapped.arrays[name] for name in names)
-        self.assertNotEqual(first.tobytes(), second.tobytes())
-        swapped.arrays.update(zip(names, (second, first)))
-        self.go(*words, "--steps", 6, "--checkpoint", "c", "--resume", ranks=2, output="right.h5")
-        (self.folder / "c" / FILE).write_bytes(swapped.content())
-        self.go(*words, "--steps", 6, "--checkpoint", "c", "--resume", ranks=2, output="swapped.h5")
-        whole, right, swapped = (self.last(name).losses for name in ("whole.h5", "right.h5", "swapped.h5"))
-        self.assertEqual(right.tobytes(), whole[3:].tobytes())
-        self.assertNotEqual(swapped.tobytes(), whole[3:].tobytes())
-
-
-class OwnBuffersTest(CheckpointCase):
-    """BatchNorm's running statistics: rank 0's for all, or with --no-broadcast-buffers each rank's own."""
-
-    MODELS = {"bn-cnn": (), "resnet18": ("--width", 32, "--image-size", 32)}
-
-    def check(self, ranks, model, *flags):
-        words = ["--model", model, "--data", "synthetic", *self.MODELS[model], "--batch-size", 4, "--train-samples", 16 * ranks, "--validation-samples", 10,
-                 "--warmup", 0, "--evaluate", "epoch", *flags]
-        folder = "-".join((model, str(ranks), *flags)).replace("--", "")
-
-        def part(name, *more):
-            self.go(*words, "--save-parameters", f"{folder}/{name}.p.h5", *more, ranks=ranks, output=f"{folder}/{name}.h5", timeout=240)
-
-        (self.folder / folder).mkdir()
-        part("whole", "--epochs", 2)
-        for length in (("--steps", 3), ("--epochs", 2)):
-            part("parts", *length, "--checkpoint", f"{folder}/c", "--resume")
-        (whole,), parts = stored_runs(self.folder / folder / "whole.h5"), stored_runs(self.folder / folder / "parts.h5")
-        self.assertEqual(np.concatenate([run.losses for run in parts]).tobytes(), whole.losses.tobytes())
-        self.assertEqual(parts[-1].samples["validation_loss"].tobytes(), whole.samples["validation_loss"].tobytes(), "the buffers are in it")
-        self.assertEqual(parameters(self.folder / folder / "parts.p.h5"), parameters(self.folder / folder / "whole.p.h5"))
-        with h5py.File(self.folder / folder / "c" / FILE) as file:
-            own = [file[f"ranks/{rank}/buffers"][()].tobytes() if flags else None for rank in range(ranks)]
-            self.assertEqual("buffers" in file["ranks/0"], bool(flags))
-        return own
-
-    def test_each_ranks_own_go_on(self):
-        own = self.check(2, "bn-cnn", "--no-broadcast-buffers")
-        self.assertNotEqual(own[0], own[1], "equal ones would show nothing")
-        self.check(3, "bn-cnn", "--no-broadcast-buffers")
-        self.check(2, "resnet18", "--no-broadcast-buffers")
-
-    def test_rank_0s_go_on(self):
-        self.check(2, "bn-cnn")
-        self.check(3, "resnet18")
-
-    def test_another_number_of_bytes_is_refused(self):
-        words = ("--model", "bn-cnn", "--batch-size", 4, "--momentum", 0.9, "--no-broadcast-buffers", "--checkpoint", "c")
-        self.go(*words, "--steps", 3, "--warmup", 0, ranks=2)
-        short = Checkpoint((self.folder / "c" / FILE).read_bytes())
-        short.arrays["ranks/1/buffers"] = short.arrays["ranks/1/buffers"][:-1]
-        (self.folder / "c" / FILE).write_bytes(short.content())
-        result = self.go(*words, "--steps", 9, "--warmup", 0, "--resume", ranks=2, code=3, output="none")
-        self.assertIn("bytes of a rank's buffers", result.stderr)
+    def test_at_two_ranks_each_has_its_own_buffers(self):
+        arrays = self.check(2, "--no-broadcast-buffers", model="bn-cnn")
+        self.assertNotEqual(*(arrays[f"ranks/{rank}/buffers"].tobytes() for rank in range(2)))
 
 
 class StoppedTest(CheckpointCase):
-    """SIGTERM and Ctrl-C, on whichever rank, wherever the run is: a sentence, the run of what was done, and a checkpoint."""
+    WORDS = ("--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--warmup", 0, "--batch-size", 8, "--evaluate", "off")
 
-    ENDLESS = ("--steps", 100000000, "--warmup", 0, "--batch-size", 8)
-
-    def begin(self, *words, ranks=1, output="r.h5"):
-        model = () if "--model" in words else ("--model", "template-softmax")
-        command = [cli.RANKLAB, "train", *model, "--data", "synthetic", "--threads", 1, "--output", output, *words]
-        return self.start(*(command if ranks == 1 else [*cli.mpirun_words(ranks), *command]))
-
-    def pids(self, job, ranks):
-        """{rank: pid}, once all have begun."""
-        if ranks == 1:
-            return {0: job.process.pid}
-        return job.wait_until(lambda: (lambda found: found if len(found) == ranks else None)(job.ranks()), 60)
-
-    def has_saved(self, step=1, folder="c"):
-        path = self.folder / folder / FILE
-        return lambda: path.exists() and completed(path) >= step
-
-    def stop(self, job, pid, number=signal.SIGTERM, parts=("stopped by SIGTERM",)):
-        os.kill(pid, number)
+    def test_by_a_signal_on_one_of_three_ranks(self):
+        """Wherever it is: a sentence, the run of what was done, a checkpoint, and the same losses from there on."""
+        job = self.start(*cli.mpirun_words(3), cli.RANKLAB, "train", *self.WORDS, "--steps", 10**8, "--checkpoint", "c", "--checkpoint-every", 20,
+                         "--output", "r.h5")
+        job.wait_until((self.folder / "c" / FILE).exists, 120)
+        os.kill(job.ranks()[1], signal.SIGTERM)
         result = job.finish(120)
-        self.assertCode(result, 128 + number)
-        said = [line for line in result.said if "stopped by" in line]
-        self.assertEqual(len(said), 1, str(result))
-        for part in parts:
-            self.assertIn(part, said[0])
-        return result
-
-    def test_between_steps(self):
-        for ranks, rank, number in ((1, 0, signal.SIGTERM), (2, 1, signal.SIGTERM), (3, 0, signal.SIGINT)):
-            with self.subTest(ranks=ranks, rank=rank):
-                folder, output = f"c{ranks}", f"r{ranks}.h5"
-                words = ("--evaluate", "off", "--checkpoint", folder, "--resume")
-                job = self.begin(*self.ENDLESS, *words, "--checkpoint-every", 40, ranks=ranks, output=output)
-                pid = self.pids(job, ranks)[rank]
-                job.wait_until(self.has_saved(40, folder), 240)
-                self.stop(job, pid, number, ("of 100000000 steps", "--resume goes on from there"))
-                run = self.last(output)
-                done = completed(self.folder / folder / FILE)
-                self.assertEqual((run.exit_code, len(run.losses)), (128 + number, done))
-                self.assertIn(f"after {done} of", run.warnings[0])
-                self.go("--steps", done + 5, "--warmup", 0, "--batch-size", 8, *words, ranks=ranks, output=output)
-                self.go("--steps", done + 5, "--warmup", 0, "--batch-size", 8, ranks=ranks, output=f"whole{ranks}.h5")
-                self.assertEqual(self.last(output).losses.tobytes(), self.last(f"whole{ranks}.h5").losses[done:].tobytes())
-
-    def test_in_the_evaluation_before_which_the_work_is_saved(self):
-        """Test samples one by one, for minutes: the checkpoint is there before, and nobody waits for its end."""
-        words = ("--model", "mnist-cnn", "--train-samples", 16, "--validation-samples", 60000, "--eval-batch-size", 1, "--batch-size", 4, "--epochs", 9,
-                 "--warmup", 0, "--checkpoint", "c")
-        for ranks in (1, 2):
-            for every in ((), ("--checkpoint-every", 1000)):
-                with self.subTest(ranks=ranks, every=every):
-                    shutil.rmtree(self.folder / "c", ignore_errors=True)
-                    steps = 16 // 4 // ranks
-                    job = self.begin(*words, *every, ranks=ranks)
-                    pid = self.pids(job, ranks)[ranks - 1]
-                    job.wait_until(self.has_saved(steps), 240)
-                    self.stop(job, pid, parts=(f"after {steps} of {9 * steps} steps",))
-                    run = self.last()
-                    self.assertEqual((len(run.losses), len(run.samples["validation_loss"])), (steps, 0))
-                    self.assertEqual(run.epochs["steps"].tolist(), [steps])
-
-    def test_while_the_overlap_is_measured(self):
-        job = self.begin("--steps", 30, "--warmup", 0, "--batch-size", 8, "--evaluate", "off", "--overlap-steps", 1000000, "--checkpoint", "c", ranks=2)
-        pid = self.pids(job, 2)[0]
-        job.wait_until(self.has_saved(30), 240)
-        self.stop(job, pid, parts=("after all 30 steps, before the overlap was measured",))
-        self.assertEqual(len(self.last().losses), 30)
-
-    def compute_for(self, job, pid, seconds):
-        """Until that process has used so much of a processor: however slow the machine is, it trains by then."""
-        ticks = os.sysconf("SC_CLK_TCK")
-        used = lambda: sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) / ticks
-        job.wait_until(lambda: used() > seconds, 300)
-
-    def test_among_the_trials_of_an_ablation(self):
-        job = self.begin("--ablation", "--steps", 3, "--repetitions", 10000, "--batch-size", 8, ranks=2)
-        pids = self.pids(job, 2)
-        self.compute_for(job, pids[1], 4)
-        self.stop(job, pids[1], parts=("during the trials", "complete rounds"))
-        self.assertEqual(self.last_raw("tables")["ablation"]["steps"].tolist(), [3] * 5)
-
-    def test_an_ablation_without_a_whole_round_has_no_numbers(self):
-        job = self.begin("--ablation", "--steps", 100000000, "--batch-size", 8)
-        self.compute_for(job, job.process.pid, 4)
-        self.stop(job, job.process.pid, parts=("during the trials", "there are no numbers"))
-        with h5py.File(self.folder / "r.h5") as file:
-            (run,) = file["runs"].values()
-            self.assertEqual((run.attrs["valid"], run.attrs["exit_code"], len(run["measurements"])), (0, 143, 0))
-
-    def last_raw(self, group):
-        with h5py.File(self.folder / "r.h5") as file:
-            return {name: data[()] for name, data in list(file["runs"].values())[-1][group].items()}
-
-    def test_of_several_runs_the_others_are_not_begun(self):
-        job = self.begin(*self.ENDLESS, "--evaluate", "off", "--repetitions", 3)
-        self.compute_for(job, job.process.pid, 4)
-        os.kill(job.process.pid, signal.SIGTERM)
-        result = job.finish(120)
-        self.assertCode(result, 143)
-        self.assertIn("the runs that were left are not made", result.stderr)
-        (run,) = stored_runs(self.folder / "r.h5")
-        self.assertEqual(run.exit_code, 143)
-
-    def test_long_steps_are_asked_after_each(self):
-        """Not after 25 of them: with steps of 0.4 s a limit of 1 s is seen after the third at the latest."""
-        for ranks in (1, 2):
-            result = self.go("--steps", 1000, "--warmup", 0, "--inject-delay", f"{ranks - 1}:forward:400", "--time-limit", 1, ranks=ranks, code=6)
-            self.assertLessEqual(len(self.last().losses), 4, str(result))
-
-    def test_no_checkpoint_is_promised_that_was_not_written(self):
-        """There is an earlier one, but not of where the run was stopped."""
-        job = self.begin(*self.ENDLESS, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 40)
-        job.wait_until(self.has_saved(40), 240)
-        (self.folder / "c").rename(self.folder / "elsewhere")
-        (self.folder / "c").touch()
-        self.stop(job, job.process.pid)
-        warnings = self.last().warnings
-        self.assertIn("of 100000000 steps: the numbers cover what was done", warnings[0])
-        self.assertNotIn("--resume", warnings[0])
-        self.assertTrue(any("was not written" in warning for warning in warnings), warnings)
-
-    def test_beyond_the_least_steps_of_a_target(self):
-        words = ("--target-ci", "0.0001%", "--time-limit", 1000, "--steps", 20, "--warmup", 2, "--evaluate", "off", "--batch-size", 8)
-        job = self.begin(*words)
-        self.compute_for(job, job.process.pid, 6)
-        self.stop(job, job.process.pid, parts=("steps, of which --target-ci wanted 22 at least",))
-
-    def test_a_target_whose_time_is_over_in_an_evaluation(self):
-        """As where it is over between two steps: the target was not reached in its time, and no step is missing."""
-        self.go("--model", "mnist-cnn", "--target-ci", "0.0001%", "--time-limit", 3, "--steps", 2, "--warmup", 0, "--train-samples", 16, "--batch-size", 4,
-                "--evaluate", "epoch", "--validation-samples", 60000, "--eval-batch-size", 1, code=7)
-        self.assertFalse(any("the time limit ended the run" in warning for warning in self.last().warnings), self.last().warnings)
-
-    def test_an_evaluation_that_nobody_wanted_has_no_excuse(self):
-        self.go("--steps", 100000000, "--warmup", 0, "--evaluate", "off", "--time-limit", 0.5, code=6)
-        verdicts = {row["check"].decode(): row["detail"].decode() for row in self.last_raw("tables")["verification"]}
-        self.assertEqual(verdicts["test samples counted once"], "no evaluation was made")
-
-    def test_no_evaluation_once_the_time_limit_is_hit(self):
-        for validation, words in ((2000, ("--steps", 100000000)), (60000, ("--model", "mnist-cnn", "--eval-batch-size", 1, "--steps", 1))):
-            shutil.rmtree(self.folder / "c", ignore_errors=True)
-            self.go("--warmup", 0, "--evaluate", "epoch", "--validation-samples", validation, "--time-limit", 2, "--checkpoint", "c", *words, ranks=2, code=6)
-            run = self.last()
-            self.assertIn("the time limit", run.warnings[0])
-            self.assertEqual(len(run.losses), completed(self.folder / "c" / FILE))
-            verdicts = {row["check"].decode(): row["detail"].decode() for row in self.last_raw("tables")["verification"]}
-            if len(run.samples["validation_loss"]) == 0:
-                self.assertEqual(verdicts["test samples counted once"], "no evaluation was made: the time limit had come")
-        self.assertIn("after all 1 steps, before the evaluation was made", run.warnings[0])
+        self.assertCode(result, 128 + signal.SIGTERM)
+        self.assertEqual(len([line for line in result.said if "stopped by SIGTERM" in line and "--resume" in line]), 1, str(result))
+        (run,), done = self.runs(), self.completed()
+        self.assertEqual((run.attrs["exit_code"], run.attrs["valid"], len(losses(run))), (128 + signal.SIGTERM, 1, done))
+        self.assertIn(f"after {done} of", run.warnings[0])
+        self.go(*self.WORDS, "--steps", done + 3, "--checkpoint", "c", "--resume", ranks=3, output="rest.h5")
+        self.go(*self.WORDS, "--steps", done + 3, ranks=3, output="whole.h5")
+        self.assertEqual(losses(self.runs("rest.h5")[0]).tobytes(), losses(self.runs("whole.h5")[0])[done:].tobytes())
 
 
 class RecordTest(CheckpointCase):
@@ -352,290 +112,103 @@ class RecordTest(CheckpointCase):
         # 10,000 samples, 2,500 at each of the 4 steps of an epoch
         words = ["--batch-size", 2500, "--checkpoint", "deep/er/c"]
         self.go(*words, "--steps", 6, "--warmup", 0)
-        first = self.last()
-        self.assertEqual(first.context["checkpoint"]["resumed_from_step"], "0")
-        self.assertEqual(first.context["checkpoint"]["written"], "2", "one at the epoch's end, one at the end")
-        self.assertEqual(first.context["checkpoint"]["last_step"], "6")
+        (first,) = self.runs()
         path = self.folder / "deep/er/c" / FILE
-        self.assertEqual(first.context["checkpoint"]["bytes"], str(path.stat().st_size))
+        self.assertEqual({key: first.context["checkpoint"][key] for key in ("resumed_from_step", "written", "last_step", "bytes")},
+                         {"resumed_from_step": "0", "written": "2", "last_step": "6", "bytes": str(path.stat().st_size)})
         self.assertEqual(first.samples["checkpoint_time_s"].shape, (2,))
-        self.assertTrue((first.samples["checkpoint_time_s"] > 0).all())
-        self.assertEqual(completed(path), 6)
-
         self.go(*words, "--steps", 11, "--warmup", 2, "--resume", "--checkpoint-every", 5, output="second.h5")
-        second = self.last("second.h5")
-        self.assertEqual(second.context["checkpoint"]["resumed_from_step"], "6")
-        self.assertEqual(second.context["checkpoint"]["written"], "2", "after step 10, and at the end")
-        self.assertEqual((len(second.losses), second.counted), (7, 5), "two of the seven are warm-up again")
-        self.assertEqual(second.samples["step_time_s"].shape[0], 5)
-        epochs = [(int(row["epoch"]), int(row["steps"]), int(row["steps_per_epoch"]), int(row["samples"])) for row in second.epochs]
-        self.assertEqual(epochs, [(2, 2, 4, 5000), (3, 4, 4, 10000), (4, 1, 4, 2500)])
-        for epoch, steps in ((2, 2), (4, 1)):
-            self.assertTrue(any(f"epoch {epoch} is a subset: {steps} of 4" in warning for warning in second.warnings), second.warnings)
-        self.assertEqual(completed(path), 13)
+        (second,) = self.runs("second.h5")
+        self.assertEqual([second.context["checkpoint"][key] for key in ("resumed_from_step", "written")], ["6", "2"], "after step 10, and at the end")
+        self.assertEqual((len(losses(second)), second.samples["step_time_s"].shape[0]), (7, 5), "two of the seven are warm-up again")
+        epochs = second.tables["epochs"]
+        self.assertEqual([epochs[key] for key in ("epoch", "steps", "steps_per_epoch", "samples")], [[2, 3, 4], [2, 4, 1], [4, 4, 4], [5000, 10000, 2500]])
+        self.assertEqual(self.completed("deep/er/c"), 13)
         self.assertEqual([p.name for p in path.parent.iterdir()], [FILE])
 
-    def test_at_two_ranks_each_has_its_times_and_its_generator(self):
-        self.go("--steps", 4, "--warmup", 0, "--batch-size", 8, "--checkpoint", "c", "--checkpoint-every", 3, ranks=2)
-        self.assertEqual(self.last().samples["checkpoint_time_s"].shape, (2, 2))
-        with h5py.File(self.folder / "c" / FILE) as file:
-            self.assertEqual(list(file["ranks"]), ["0", "1"])
-
-    def test_no_option_no_checkpoint(self):
-        self.go("--steps", 3)
-        run = self.last()
-        self.assertNotIn("checkpoint_time_s", run.samples)
-        self.assertNotIn("checkpoint", run.context)
-        self.assertEqual(self.names(), ["r.h5"])
-
-    def test_the_time_limit_and_then_the_rest(self):
-        words = ["--batch-size", 8, "--warmup", 0, "--checkpoint", "c", "--checkpoint-every", 1000000, "--resume"]
-        for ranks in (1, 2):
-            with self.subTest(ranks=ranks):
-                shutil.rmtree(self.folder / "c", ignore_errors=True)
-                output = f"limit{ranks}.h5"
-                self.go(*words, "--steps", 500000, "--time-limit", 0.5, code=6, ranks=ranks, output=output)
-                done = completed(self.folder / "c" / FILE)
-                self.assertEqual(len(self.last(output).losses), done)
-                self.go(*words, "--steps", done + 20, ranks=ranks, output=output)
-                self.go("--batch-size", 8, "--warmup", 0, "--steps", done + 20, ranks=ranks, output=f"whole{ranks}.h5")
-                runs = stored_runs(self.folder / output)
-                self.assertEqual(sorted(len(run.losses) for run in runs), sorted([done, 20]))
-                rest = next(run for run in runs if run.context["checkpoint"]["resumed_from_step"] == str(done))
-                self.assertEqual(rest.losses.tobytes(), self.last(f"whole{ranks}.h5").losses[done:].tobytes())
-
-    def test_the_time_limit_counts_all_steps(self):
-        words = ["--warmup", 0, "--checkpoint", "c", "--resume"]
-        self.go(*words, "--steps", 7)
-        result = self.go(*words, "--steps", 500000, "--time-limit", 0.3, code=6)
-        self.assertIn(f"after {completed(self.folder / 'c' / FILE)} of 500000 steps", result.stderr)
-
-
-class BeginningTest(CheckpointCase):
-    def test_resume_without_a_checkpoint_starts_anew_and_says_so(self):
-        for ranks in (1, 2):
-            result = self.go("--steps", 3, "--checkpoint", f"c{ranks}", "--resume", ranks=ranks)
-            said = [line for line in result.said if "no checkpoint" in line]
-            self.assertEqual(len(said), 1, str(result))
-            self.assertIn(f"c{ranks}/{FILE}", said[0])
-            self.assertIn("from the beginning", said[0])
-            self.assertTrue((self.folder / f"c{ranks}" / FILE).exists())
-
-    def test_a_forgotten_resume_loses_nothing(self):
-        self.go("--steps", 5, "--checkpoint", "c")
+    def test_beginnings(self):
+        """Without a checkpoint --resume begins anew and says so; where it is forgotten the old one is kept; where all is done nothing is made."""
+        result = self.go("--steps", 3, "--warmup", 0, "--checkpoint", "c", "--resume")
+        self.assertEqual(len([line for line in result.said if f"c/{FILE}" in line]), 1, str(result))
         old = (self.folder / "c" / FILE).read_bytes()
         result = self.go("--steps", 2, "--warmup", 0, "--checkpoint", "c", "--checkpoint-every", 1)
-        self.assertIn("--resume is not given", result.stderr)
+        self.assertIn("--resume", result.stderr)
         self.assertEqual((self.folder / "c" / "checkpoint.previous.h5").read_bytes(), old)
-        self.assertEqual(completed(self.folder / "c" / FILE), 2)
-
-    def test_all_steps_done(self):
-        self.go("--steps", 9, "--warmup", 0, "--checkpoint", "c")
-        self.refused(2, "9 planned steps", "--steps", "--epochs")
-        self.refused(2, "9 planned steps", words=("--checkpoint", "c", "--resume", "--quiet"))
-        self.go("--steps", 4, "--warmup", 0, "--batch-size", 4, "--checkpoint", "two", ranks=2)
-        result = train("--steps", 4, "--warmup", 0, "--batch-size", 4, "--checkpoint", "two", "--resume", ranks=2, cwd=self.folder)
-        self.assertSays(result, 2, "planned steps", "--steps", "--epochs")
-
-    def test_options_that_do_not_go_together(self):
-        self.refused(2, "--checkpoint DIR", "--resume", words=("--resume",))
-        self.refused(2, "--checkpoint DIR", "--checkpoint-every", words=("--checkpoint-every", 3))
-        self.refused(2, "--checkpoint-every", words=("--checkpoint", "c", "--checkpoint-every", 0))
-        self.refused(2, "--checkpoint", words=("--checkpoint", ""))
-        self.refused(2, "--sync none", "drift", words=("--checkpoint", "c", "--sync", "none"), ranks=2)
-        self.assertFalse((self.folder / "c").exists())
+        self.assertEqual(self.completed(), 2)
+        self.assertSays(self.go("--steps", 2, "--warmup", 0, "--checkpoint", "c", "--resume", code=2), 2, "2 planned steps", "--steps")
+        self.assertEqual(len(self.runs()), 2)
 
 
 class RefusedCheckpointTest(CheckpointCase):
     """template-softmax, SGD with momentum at one rank, as the checkpoint to be changed."""
 
+    WORDS = ("--optimizer", "sgd", "--momentum", "0.9")
+    RESUME = ("--checkpoint", "c", "--resume", *WORDS)
+
     @classmethod
     def setUpClass(cls):
         cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-test-"))
         cls.addClassCleanup(shutil.rmtree, cls.shared, ignore_errors=True)
-        result = train("--steps", 3, "--warmup", 0, "--evaluate", "off", "--output", "none", "--checkpoint", cls.shared / "c", *cls.WORDS)
+        result = train("--steps", 3, "--warmup", 0, "--evaluate", "off", "--output", cls.shared / "r.h5", "--checkpoint", cls.shared / "c", *cls.WORDS)
         if result.code != 0:
             raise AssertionError(str(result))
         cls.good = (cls.shared / "c" / FILE).read_bytes()
 
-    WORDS = ("--optimizer", "sgd", "--momentum", "0.9")
-    RESUME = ("--checkpoint", "c", "--resume", *WORDS)
+    def refused(self, code, *said, words=RESUME, ranks=1, content=None):
+        """Before the work: one sentence, nothing stored, the checkpoint as it was."""
+        path = self.folder / "c" / FILE
+        if content is not None:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        before = path.read_bytes()
+        result = train("--steps", 9, "--warmup", 0, "--evaluate", "off", "--output", "r.h5", *words, ranks=ranks, cwd=self.folder)
+        self.assertSays(result, code, *said)
+        self.assertEqual(path.read_bytes(), before)
+        self.assertFalse((self.folder / "r.h5").exists() and self.runs())
 
-    def put(self, content):
-        (self.folder / "c").mkdir(exist_ok=True)
-        (self.folder / "c" / FILE).write_bytes(content)
-
-    def put_changed(self, change):
+    def changed(self, change):
         """A checkpoint whose checksum is right and whose contents `change(file)` made wrong."""
         checkpoint = Checkpoint(self.good)
         change(checkpoint)
-        self.put(checkpoint.content())
+        return checkpoint.content()
 
-    def test_the_unchanged_one_is_taken(self):
-        self.put_changed(lambda file: None)
-        self.go("--steps", 9, "--warmup", 0, *self.RESUME)
-        self.assertEqual(len(self.last().losses), 6)
-
-    def test_damaged_and_cut(self):
+    def test_damaged_and_foreign_ones(self):
         flipped = bytearray(self.good)
         flipped[len(flipped) // 2] ^= 0x10
-        for content in (self.good[:-1], self.good[: len(self.good) // 2], self.good[:HEADER], self.good[:100], self.good + b"\0", bytes(flipped)):
-            self.put(content)
-            self.refused(3, f"c/{FILE}", "damaged or cut short", words=self.RESUME)
-            self.assertEqual((self.folder / "c" / FILE).read_bytes(), content, "the file was changed")
-        self.put(self.good[:-1])
-        self.refused(3, f"c/{FILE}", "damaged or cut short", words=self.RESUME, ranks=2)
-
-    def test_foreign_files(self):
-        self.go("--steps", 3, output="results.h5")
-        for content in (b"", b"a diary\n", (self.folder / "results.h5").read_bytes(), self.good[HEADER:], bytes(4096)):
-            self.put(content)
-            self.refused(3, f"c/{FILE}", "no checkpoint", words=self.RESUME)
-        self.put(sealed(b"not HDF5 at all", b"and no index"))
-        self.refused(3, f"c/{FILE}", "damaged", words=self.RESUME)
-
-    def test_another_schema(self):
-        for schema, number in (("", 1), ("schema 3: ", 3)):
-            self.put(sealed(*parts(self.good), schema))
-            self.refused(3, f"c/{FILE}", f"schema {number}", "reads 2", words=self.RESUME)
-
-    def test_whatever_hdf5_says_is_not_looked_at(self):
-        """The structures that HDF5 1.10 dies of: each byte that is no array's, made 255, under a right checksum."""
-        data, index = parts(self.good)
-        broken = bytearray(b"\xff" * len(data))
-        read = Checkpoint(self.good)
-        for name, values in read.arrays.items():
-            at = read.offsets[name]
-            broken[at : at + values.nbytes] = values.tobytes()
-        self.put(sealed(bytes(broken), index))
-        self.go("--steps", 9, "--warmup", 0, *self.RESUME)
-        self.assertEqual(len(self.last().losses), 6)
+        self.refused(3, f"c/{FILE}", "damaged", content=self.good[:-1], ranks=3)
+        self.refused(3, f"c/{FILE}", "damaged", content=bytes(flipped))
+        self.refused(3, f"c/{FILE}", "no checkpoint", content=(self.shared / "r.h5").read_bytes())
+        self.refused(3, f"c/{FILE}", "schema 3", "reads 2", content=sealed(*parts(self.good), "schema 3: "))
 
     def test_contents_that_do_not_fit(self):
-        def put(name, values):
-            return lambda file: file.arrays.__setitem__(name, values)
-
-        names = [name for name in Checkpoint(self.good).arrays if name.startswith("parameters/")]
-        first, last = names[0], names[-1].split("/")[1]
+        last = [name for name in Checkpoint(self.good).arrays if name.startswith("parameters/")][-1].split("/")[1]
         generator = "ranks/0/torch_cpu_generator"
-        good = Checkpoint(self.good).arrays
-        changes = {
-            "the shape": put(f"parameters/{last}", np.zeros((3, 3), "f4")),
-            "the type": put(f"parameters/{last}", good[f"parameters/{last}"].astype("f8")),
-            "one is missing": lambda file: file.arrays.__delitem__(first),
-            "one too many": put("parameters/zzz", np.zeros(3, "f4")),
-            "a buffer": put("buffers/zzz", np.zeros(3, "f4")),
-            "no parameters": lambda file: [file.arrays.__delitem__(name) for name in names],
-            "a step": lambda file: setattr(file, "steps", -3),
-            "optimizer's shape": put(f"optimizer/momentum_buffer/{last}", np.zeros((2, 2), "f4")),
-            "optimizer's kind": lambda file: file.move("optimizer/momentum_buffer", "optimizer/other"),
-            "optimizer's name": lambda file: file.move(f"optimizer/momentum_buffer/{last}", "optimizer/momentum_buffer/other"),
-            "no rank": lambda file: file.move("ranks/0", "ranks/1"),
-            "no generator": lambda file: file.move(generator, "ranks/0/other"),
-            "a generator more": put("ranks/0/other", good[generator]),
-            "a generator's size": put(generator, np.zeros(100, "u1")),
-            "a generator's bytes": put(generator, np.full(good[generator].shape, 255, "u1")),
-            "a huge claim": lambda file: file.claims.__setitem__(f"parameters/{last}", (1 << 40,)),
-            "a negative claim": lambda file: file.claims.__setitem__(f"parameters/{last}", (-1, -1)),
-        }
-        for what, change in changes.items():
-            with self.subTest(what):
-                self.put_changed(change)
-                self.refused(3, f"c/{FILE}", words=self.RESUME)
-        self.put_changed(lambda file: file.settings.clear())
-        self.refused(2, f"c/{FILE}", "no --model", words=self.RESUME)  # of another run, as far as it says
-        self.put_changed(changes["the shape"])
-        self.refused(3, f"c/{FILE}", last, "another model", words=self.RESUME)
+        for change in (lambda file: file.arrays.__setitem__(f"parameters/{last}", np.zeros((3, 3), "f4")),
+                       lambda file: file.move("optimizer/momentum_buffer", "optimizer/other"),
+                       lambda file: file.arrays.__setitem__(generator, np.full(file.arrays[generator].shape, 255, "u1")),
+                       lambda file: file.claims.__setitem__(f"parameters/{last}", (1 << 40,))):
+            self.refused(3, f"c/{FILE}", content=self.changed(change))
+        self.refused(2, f"c/{FILE}", "--model", content=self.changed(lambda file: file.settings.clear()))
 
     def test_other_settings_are_named_with_both_values(self):
-        self.put(self.good)
-        base = ("--checkpoint", "c", "--resume")
-        self.refused(2, "--optimizer sgd (now adadelta)", "--momentum 0.9 (now 0)", words=(*base, "--optimizer", "adadelta"))
-        self.refused(2, "--lr 0.05 (now 0.5)", "--seed 1 (now 2)", words=(*self.RESUME, "--lr", 0.5, "--seed", 2))
-        self.refused(2, "--model template-softmax (now mnist-cnn)", words=(*self.RESUME, "--model", "mnist-cnn"))
-        self.refused(2, "--precision fp32 (now fp64)", words=(*self.RESUME, "--precision", "fp64"))
-        for option, value in (("global-batch-size", 8), ("momentum", 0.5), ("shuffle", "off"), ("sharding", "exact"), ("dropout", "off")):
-            others = (*base, "--optimizer", "sgd") if option == "momentum" else self.RESUME
-            self.refused(2, f"--{option}", f"(now {value})", words=(*others, f"--{option}", value))
-        self.refused(2, "ranks 1 (now 2)", words=self.RESUME, ranks=2)
-        data = cli.make_idx(self.folder / "data", 40, 20)
-        self.refused(2, "--data synthetic (now mnist)", "training samples 10000 (now 40)", words=(*self.RESUME, "--data", "mnist", "--data-dir", data))
+        self.refused(2, "--optimizer sgd (now adadelta)", "--momentum 0.9 (now 0)", "--lr 0.05 (now 0.5)", "--seed 1 (now 2)", "--precision fp32 (now fp64)",
+                     "(now cosine)", "--global-batch-size", "--shuffle", content=self.good,
+                     words=("--checkpoint", "c", "--resume", "--optimizer", "adadelta", "--lr", 0.5, "--seed", 2, "--precision", "fp64", "--lr-schedule", "cosine",
+                            "--global-batch-size", 8, "--shuffle", "off"))
+        self.refused(2, "ranks 1 (now 2)", ranks=2)
         # The same number in other words, and what may change at a break.
-        self.go("--steps", 5, "--warmup", 0, "--checkpoint", "c", "--resume", "--optimizer", "sgd", "--momentum", "9e-1", "--label", "other",
-                "--backend", "self", "--checkpoint-every", 2)
+        self.go("--steps", 5, "--warmup", 0, "--checkpoint", "c", "--resume", "--optimizer", "sgd", "--momentum", "9e-1", "--label", "other", "--backend", "self")
+        self.assertEqual(len(losses(self.runs()[-1])), 2)
 
-    def test_a_text_that_is_not_fit_for_a_terminal(self):
-        self.put_changed(lambda file: file.settings.__setitem__(0, (file.settings[0][0], b"\x1b[31m\xff")))
-        self.refused(2, "--model", words=self.RESUME)
-
-
-class PlacesTest(CheckpointCase):
-    def test_a_read_only_folder_is_seen_before_the_work(self):
+    def test_places(self):
         place = self.folder / "protected"
         place.mkdir()
         self.make_read_only(place)
-        self.refused(5, "protected", "--checkpoint", words=("--checkpoint", "protected"))
-        self.refused(5, "protected", "--checkpoint", words=("--checkpoint", "protected", "--resume"), ranks=2)
-        self.refused(5, "protected/c", "--checkpoint", words=("--checkpoint", "protected/c"))
-
-    def test_what_is_no_folder(self):
-        (self.folder / "file").write_text("a file")
-        self.refused(2, "file", "--checkpoint", words=("--checkpoint", "file"))
-        (self.folder / "c" / FILE).mkdir(parents=True)
-        self.refused(2, f"c/{FILE}", "--checkpoint", words=("--checkpoint", "c"))
-
-    def test_a_full_disk_is_seen_before_the_work(self):
-        place = self.mount_small_tmpfs(128 << 10)
-        self.refused(5, place, "no room", "--checkpoint", words=("--checkpoint", place))
-        self.assertEqual(list(place.iterdir()), [], "nothing is left on the full disk")
-
-    def test_a_disk_that_is_full_later_loses_neither_run_nor_checkpoint(self):
-        # 14.4 MB a checkpoint: one has room, the next beside it has not.
-        for ranks in (1, 2):
-            with self.subTest(ranks=ranks):
-                place = self.mount_small_tmpfs(20 << 20, f"small{ranks}")
-                words = ["--model", "mnist-cnn", "--batch-size", 4, "--warmup", 0, "--checkpoint", place]
-                self.go(*words, "--steps", 3, "--checkpoint-every", 1, code=5, ranks=ranks, output=f"r{ranks}.h5")
-                run = self.last(f"r{ranks}.h5")
-                self.assertEqual((len(run.losses), run.exit_code, run.context["checkpoint"]["written"]), (3, 5, "1"))
-                for step in (2, 3):
-                    self.assertTrue(any(f"after step {step}" in warning and "no room" in warning for warning in run.warnings), run.warnings)
-                self.assertEqual(completed(place / FILE), 1)
-                self.assertEqual([p.name for p in place.iterdir()], [FILE], "half a file is left behind")
-                shutil.move(place / FILE, self.folder / f"c{ranks}" / FILE if (self.folder / f"c{ranks}").mkdir() is None else None)
-                self.go(*words[:-1], f"c{ranks}", "--steps", 3, "--resume", ranks=ranks, output=f"rest{ranks}.h5")
-                self.assertEqual(self.last(f"rest{ranks}.h5").losses.tobytes(), run.losses[1:].tobytes())
-
-
-class KilledTest(CheckpointCase):
-    ROUNDS = 8
-
-    def check(self, ranks):
-        """kill -9 of all processes at any moment, again and again, while a checkpoint is written after every step."""
-        source = random.Random(ranks)
-        words = ["train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--batch-size", 8, "--warmup", 0, "--evaluate", "off",
-                 "--checkpoint", "c"]
-        path = self.folder / "c" / FILE
-        step = 0
-        for _ in range(self.ROUNDS):
-            command = [cli.RANKLAB, *words, "--resume", "--checkpoint-every", 1, "--steps", 1000000, "--output", "none"]
-            job = self.start(*(command if ranks == 1 else [*cli.mpirun_words(ranks), *command]))
-            before = step
-            job.wait_until(lambda: path.exists() and completed(path) > before)
-            time.sleep(source.uniform(0, 0.03))
-            job.kill()
-            step = completed(path)
-            self.assertGreater(step, before)
-        self.go(*words[1:], "--resume", "--steps", step + 5, ranks=ranks)
-        self.go("--batch-size", 8, "--warmup", 0, "--steps", step + 5, ranks=ranks, output="whole.h5")
-        self.assertEqual(self.last().losses.tobytes(), self.last("whole.h5").losses[step:].tobytes())
-        self.assertEqual([p.name for p in path.parent.iterdir()], [FILE], "what killed writers left is gone")
-
-    def test_one_rank(self):
-        self.check(1)
-
-    def test_two_ranks(self):
-        self.check(2)
+        result = train("--steps", 3, "--output", "r.h5", "--checkpoint", "protected/c", ranks=2, cwd=self.folder)
+        self.assertSays(result, 5, "protected/c", "--checkpoint")
+        small = self.mount_small_tmpfs(128 << 10)
+        self.assertSays(train("--steps", 3, "--output", "r.h5", "--checkpoint", small, cwd=self.folder), 5, small, "no room", "--checkpoint")
+        self.assertEqual(list(small.iterdir()), [], "nothing is left on the full disk")
 
 
 if __name__ == "__main__":

@@ -1,205 +1,71 @@
-"""Places where a run cannot be stored: refused before the work starts where that can be seen, else rescued; what was
-stored before is never touched."""
-
-import re
-import sys
-import time
+"""Places where a run cannot be stored: refused before the work, and what is there stays as it was. One rank: tests/refusals/train_files.json;
+disks that fill during the work: tests/slow/apps/full_disk_test.py."""
 
 import ranklab_cli as cli
-from ranklab_cli import Case, needs_train, ranklab, train
+from ranklab_cli import Case, ranklab, train
 
-try:
-    import h5py
-except ImportError:
-    print("SKIPPED: h5py is not installed for this Python")
-    sys.exit(77)
+cli.need_train()
+(h5py,) = cli.modules("h5py")
 
 
-@needs_train
-class OutputCase(Case):
-    def refused(self, code, *parts, output, ranks=1, words=()):
-        """Exit code and sentence, before the work: no summary was printed."""
-        result = train("--steps", 5, "--output", output, *words, ranks=ranks, cwd=self.folder)
+class RefusedOutputTest(Case):
+    def refused(self, code, *parts, output, ranks=1):
+        """Exit code and sentence, before the work."""
+        result = train("--steps", 5, "--output", output, ranks=ranks, cwd=self.folder)
         self.assertSays(result, code, *parts)
         self.assertNotIn("Img/sec", result.stdout)
-        self.assertNotIn("  step ", result.stdout)
-        return result
 
-    def store_a_run(self, output, *words):
-        result = train("--steps", 5, "--output", output, *words, cwd=self.folder)
-        self.assertCode(result, 0)
-        return re.search(r"Stored as (\S+) in", result.stdout).group(1)
-
-
-class RefusedOutputTest(OutputCase):
-    def test_a_folder_a_device_and_no_name(self):
-        (self.folder / "folder").mkdir()
-        for ranks in (1, 2):
-            self.refused(2, "folder", "results file", output="folder", ranks=ranks)
-            self.refused(2, "/dev/full", "device", output="/dev/full", ranks=ranks)
-        self.refused(2, "folder/", output="folder/")
-        self.refused(2, "--output", output="")
-        self.assertEqual(self.names(), [])
-
-    def test_a_path_through_a_file(self):
-        (self.folder / "file").write_text("a file")
-        self.refused(2, "file", output="file/r.h5")
-        self.assertEqual((self.folder / "file").read_text(), "a file")
+    def store_a_run(self, output):
+        self.assertCode(train("--steps", 3, "--evaluate", "off", "--output", output, cwd=self.folder), 0)
+        return (self.folder / output).read_bytes()
 
     def test_a_read_only_folder(self):
-        place = self.folder / "protected"
-        place.mkdir()
-        self.store_a_run("protected/r.h5")
-        before = (place / "r.h5").read_bytes()
-        self.make_read_only(place)
-        for ranks in (1, 2):
-            self.refused(5, "protected", "--output", output="protected/new.h5", ranks=ranks)
-        self.refused(5, "protected", "--output", output="protected/below/new.h5")
+        (self.folder / "protected").mkdir()
+        before = self.store_a_run("protected/r.h5")
+        self.make_read_only(self.folder / "protected")
+        self.refused(5, "protected", "--output", output="protected/new.h5", ranks=3)
         self.refused(5, "protected", "--output", output="protected/r.h5")
-        self.assertEqual((place / "r.h5").read_bytes(), before)
-        self.assertCode(ranklab("report", place / "r.h5"), 0)  # reading needs no writing
+        self.assertEqual((self.folder / "protected/r.h5").read_bytes(), before)
+        self.assertCode(ranklab("report", "protected/r.h5", cwd=self.folder), 0)  # reading needs no writing
+        self.assertSays(train("--steps", 2, "--output", "none", "--save-parameters", "protected/p.h5", cwd=self.folder), 5, "protected/p.h5")
 
     def test_what_is_no_results_file_is_left_as_it_is(self):
-        run = self.store_a_run("good.h5")
-        good = (self.folder / "good.h5").read_bytes()
-        with h5py.File(self.folder / "other.h5", "w") as file:
-            file["x"] = [1, 2, 3]
+        good = self.store_a_run("good.h5")
         with h5py.File(self.folder / "schema.h5", "w") as file:
             file.attrs["ranklab_schema"] = 999
             file.create_group("runs")
-        kinds = {
-            "text.h5": (b"this is a diary, not a results file\n", "not an HDF5 file"),
-            "empty.h5": (b"", "not an HDF5 file"),
-            "cut.h5": (good[: len(good) // 2], "damaged"),
-            "signature.h5": (good[:8] + bytes(4096), "damaged"),
-            "other.h5": ((self.folder / "other.h5").read_bytes(), "ranklab_schema"),
-            "schema.h5": ((self.folder / "schema.h5").read_bytes(), "999"),
-        }
-        for name, (content, part) in kinds.items():
-            (self.folder / name).write_bytes(content)
-            for ranks in (1, 2) if name in ("text.h5", "schema.h5") else (1,):
-                with self.subTest(name=name, ranks=ranks):
-                    self.refused(3, name, part, output=name, ranks=ranks)
-                    self.assertEqual((self.folder / name).read_bytes(), content, "the file was changed")
-            with self.subTest(name=name, command="report"):
-                self.assertSays(ranklab("report", name, cwd=self.folder), 3, name, part)
-        self.assertIn(run, ranklab("report", "good.h5", cwd=self.folder).stdout)
-
-    def test_an_unwritable_stdout_of_report_is_an_error(self):
-        self.store_a_run("r.h5")
-        for form in ("text", "json", "csv"):
-            result = cli.run("sh", "-c", f'exec "$0" report r.h5 --format {form} >/dev/full', cli.RANKLAB, cwd=self.folder)
-            self.assertSays(result, 5, "stdout")
-
-    def test_a_run_is_stored_though_nobody_reads_the_screen(self):
-        result = cli.run("sh", "-c", 'exec "$0" train --model template-softmax --steps 5 --output r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder)
-        self.assertNotIn(result.code, (-13, -6, -11), str(result))
-        with h5py.File(self.folder / "r.h5") as file:
-            self.assertEqual(len(file["runs"]), 1)
-
-
-class FullDiskTest(OutputCase):
-    def test_a_full_disk_is_seen_before_the_work_starts(self):
-        place = self.mount_small_tmpfs(128 << 10)
-        for ranks in (1, 2):
-            self.refused(5, place, "no room", "--output", output=place / "r.h5", ranks=ranks)
-        self.assertEqual([p.name for p in place.iterdir() if p.suffix != ".lock"], [], "nothing is left on the full disk")
-
-    def test_room_is_asked_for_what_the_steps_will_take(self):
-        place = self.mount_small_tmpfs(4 << 20)
-        self.store_a_run(place / "r.h5")
-        before = (place / "r.h5").read_bytes()
-        result = train("--steps", 1000000, "--output", place / "r.h5", cwd=self.folder, timeout=30)
-        self.assertSays(result, 5, "no room")
-        self.assertEqual((place / "r.h5").read_bytes(), before)
-
-    def test_a_limit_on_file_sizes(self):
-        self.store_a_run("r.h5")
-        before = (self.folder / "r.h5").read_bytes()
-        for output in ("new.h5", "r.h5"):
-            # Open MPI's own files need a few MiB, so the run is made to need more.
-            result = cli.run("bash", "-c", f'ulimit -f 16384; exec "$0" train --model template-softmax --steps 1000000 --output {output}',
-                             cli.RANKLAB, cwd=self.folder)
-            self.assertSays(result, 5, output, "no room")
-        self.assertEqual((self.folder / "r.h5").read_bytes(), before)
-        self.assertEqual(self.names(), ["r.h5"])
-
-    def test_a_disk_that_fills_during_the_work(self):
-        for ranks in (1, 2):
-            with self.subTest(ranks=ranks):
-                place = self.mount_small_tmpfs(2 << 20, f"small{ranks}")
-                rescue = self.folder / f"rescue{ranks}"
-                output = place / "r.h5"
-                first = self.store_a_run(output)
-                before = output.read_bytes()
-                rescue.mkdir()
-                words = ["train", "--model", "mnist-cnn", "--data", "synthetic", "--threads", "1", "--steps", "40", "--evaluate", "off",
-                         "--output", output]
-                command = [cli.RANKLAB, *words] if ranks == 1 else [*cli.mpirun_words(ranks), cli.RANKLAB, *words]
-                job = self.start(*command, env=cli.environment(TMPDIR=rescue))
-                job.wait_for_stdout("# model:")
-                time.sleep(0.5)  # the place is looked at within milliseconds of that line; the work takes seconds
-                with open(place / "filler", "wb", buffering=0) as filler:
-                    try:
-                        while True:
-                            filler.write(bytes(4096))
-                    except OSError:
-                        pass
-                self.assertIsNone(job.process.poll(), "the run ended before the disk was full")
-                result = job.finish()
-                self.assertSays(result, 5, f"{output}: ", "no room", "not lost", rescue)
-                path = re.search(r"it is in (\S+\.h5)", result.stderr).group(1)
-                report = ranklab("report", path)
-                self.assertCode(report, 0)
-                self.assertIn("step_time_s", report.stdout)
-                with h5py.File(path) as file:
-                    (run,) = file["runs"].values()
-                    self.assertEqual(run["samples/step_time_s"].size, 40 * ranks)
-                self.assertEqual(output.read_bytes(), before, "the earlier run's file was changed")
-                self.assertIn(first, ranklab("report", output).stdout)
-
-
-class ParameterFileTest(OutputCase):
-    """--save-parameters to a place that will not take it: one sentence, and no run is lost by it."""
-
-    def check(self, place, code):
-        result = train("--model", "mnist-cnn", "--batch-size", 4, "--steps", 2, "--evaluate", "off", "--output", "r.h5",
-                       "--save-parameters", place, cwd=self.folder)
-        self.assertSays(result, code, place)
-        if "Img/sec" in result.stdout:  # the work was done
-            self.assertTrue((self.folder / "r.h5").exists(), "the run was lost")
-
-    def test_what_is_no_file(self):
-        (self.folder / "folder").mkdir()
-        self.check("/dev/full", 2)
-        self.check("folder", 2)
-        self.check("no/such/folder/p.h5", 2)
-
-    def test_files_of_others_are_spared(self):
-        first = train("--model", "template-softmax", "--steps", 2, "--output", "r.h5", "--save-parameters", "p.h5", cwd=self.folder)
-        self.assertCode(first, 0)
-        (self.folder / "notes.txt").write_text("mine")
-        parameters = (self.folder / "p.h5").read_bytes()
-        (self.folder / "cut.h5").write_bytes((self.folder / "r.h5").read_bytes()[:1000])
-        before = {name: (self.folder / name).read_bytes() for name in ("r.h5", "cut.h5", "notes.txt")}
-        words = ("--model", "mnist-cnn", "--batch-size", 4, "--steps", 2, "--output", "none")
-        for place in before:
-            self.assertSays(train(*words, "--save-parameters", place, cwd=self.folder), 2, place, "--save-parameters")
-        self.assertSays(train(*words, "--ablation", "--benchy-json", "r.h5", cwd=self.folder), 2, "r.h5", "--benchy-json")
-        self.assertEqual({name: (self.folder / name).read_bytes() for name in before}, before)
-        self.assertCode(train(*words, "--save-parameters", "p.h5", cwd=self.folder), 0)
-        self.assertNotEqual((self.folder / "p.h5").read_bytes(), parameters, "parameters take the place of parameters")
-
-    def test_a_read_only_folder(self):
-        place = self.folder / "protected"
-        place.mkdir()
-        self.make_read_only(place)
-        self.check(place / "p.h5", 5)
+        (self.folder / "cut.h5").write_bytes(good[: len(good) // 2])
+        for name, part, ranks in (("schema.h5", "999", 3), ("cut.h5", "damaged", 1)):
+            content = (self.folder / name).read_bytes()
+            self.refused(3, name, part, output=name, ranks=ranks)
+            self.assertEqual((self.folder / name).read_bytes(), content, "the file was changed")
+            self.assertSays(ranklab("report", name, cwd=self.folder), 3, name, part)
 
     def test_a_full_disk(self):
-        place = self.mount_small_tmpfs(64 << 10)
-        self.check(place / "p.h5", 5)
-        self.assertEqual(list(place.iterdir()), [], "half a file is left behind")
+        place = self.mount_small_tmpfs(128 << 10)
+        self.refused(5, place, "no room", "--output", output=place / "r.h5", ranks=3)
+        self.assertEqual([p.name for p in place.iterdir() if p.suffix != ".lock"], [], "nothing is left on the full disk")
+
+    def test_a_run_is_stored_though_nobody_reads_the_screen(self):
+        cli.run("sh", "-c", 'exec "$0" train --model template-softmax --steps 3 --output r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder)
+        with h5py.File(self.folder / "r.h5") as file:
+            self.assertEqual(len(file["runs"]), 1)
+        self.assertSays(cli.run("sh", "-c", 'exec "$0" report r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder), 5, "stdout")
+
+
+class LimitsTest(Case):
+    """What the system does not give: one sentence and the right code. All limits: tests/slow/apps/limits_test.py."""
+
+    def limited(self, mebibytes, *words, ranks=1):
+        launcher = () if ranks == 1 else cli.mpirun_words(ranks)
+        return cli.run(*launcher, "bash", "-c", f'ulimit -v {mebibytes * 1024}; exec "$@"', "bash", cli.RANKLAB, "train", "--model", "template-softmax",
+                       "--data", "synthetic", "--threads", 1, "--steps", 3, "--evaluate", "off", "--output", "none", *words, cwd=self.folder)
+
+    def test_address_space(self):
+        if self.limited(64 << 10).code != 0:
+            self.skipTest("this build does not run with a limit of the address space at all (a sanitizer's shadow)")
+        self.assertSays(self.limited(400), 5, "400 MiB", "ulimit -v")
+        self.assertSays(self.limited(1300, "--batch-size", 400000, "--train-samples", 1200000, ranks=3), 5, "out of memory", "--batch-size", "ulimit -v")
 
 
 if __name__ == "__main__":

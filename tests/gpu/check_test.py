@@ -1,5 +1,5 @@
-"""tests/gpu/check without a GPU: each part comes to its sentence, a rehearsal exercises the table on the CPU, and nothing is written that was not measured. A
-stand-in that computes on the CPU what is asked of a GPU has every part's judgement made."""
+"""tests/gpu/check without a GPU: nothing is measured, each refusal is said, and the table's rules are kept. The rehearsal of all parts and of the table, with and
+without a stand-in that computes on the CPU what is asked of a GPU: tests/slow/apps/gpu_check_test.py."""
 
 import argparse
 import hashlib
@@ -42,21 +42,6 @@ os.execv("{program}", ["{program}", *words])
 """
 
 
-# The check with the table's tiny networks in place of the documents', and PyTorch's GPU a CPU, too.
-TINY_TABLE = """
-import importlib.machinery, importlib.util, sys
-sys.dont_write_bytecode = True
-loader = importlib.machinery.SourceFileLoader("check", sys.argv[1] + "/check")
-check = importlib.util.module_from_spec(importlib.util.spec_from_loader("check", loader))
-sys.argv = sys.argv[1:]
-loader.exec_module(check)
-table, job = check.table, check.table.Row.pytorch_job
-table.planned = lambda rehearsal: [table.Row("mnist-cnn", variant, *table.TINY["mnist-cnn"]) for variant in ("fp32", "bf16 graph")]
-table.Row.pytorch_job = lambda row, way, device: job(row, "eager" if way == "graph" else way, "cpu")
-sys.exit(check.main())
-"""
-
-
 class CheckCase(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gpu-check-")))
@@ -74,36 +59,6 @@ class CheckCase(unittest.TestCase):
 
 
 class WithoutAGpu(CheckCase):
-    def test_the_rehearsal_comes_to_every_sentence_and_to_a_table(self):
-        document = SOURCE / "docs/gpu.md"
-        before = document.read_bytes()
-        done = self.check("--rehearse")
-        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
-        outcomes = self.outcomes()
-        self.assertEqual(list(outcomes), [part.name for part in parts.all_parts()] + ["table"])
-        self.assertEqual(outcomes.pop("doctor")[0], "passed")
-        for name, (outcome, detail) in outcomes.items():
-            self.assertEqual(outcome, "no GPU", f"{name}: {detail}")
-            self.assertIn("no GPU can be used", detail, name)
-        self.assertRegex(done.stdout, r"(?m)^no GPU: 11 parts said so, 0 skipped, 0 failed; \d+ s")
-        text = (self.folder / "out/gpu-rehearsal.md").read_text()
-        self.assertTrue(text.startswith("**A rehearsal on a CPU with tiny networks: no figure here is of a GPU.**"))
-        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ") and "variant" not in line]
-        self.assertEqual([(row[0], row[2]) for row in rows], [(row.model, row.variant) for row in table.planned(True)])
-        for row in rows:
-            self.assertGreater(float(row[7]), 0, "ranklab over eager")
-        for row in json.loads((self.folder / "out/table.json").read_text()):
-            for side in row["sides"].values():
-                self.assertIn(set(side), ({"error"}, set(table.side_of(*range(5)))), "one form, whosever it is")
-            self.assertEqual({"ranklab", "eager"} - set(row["sides"]), set())
-        self.assertIn(f"programs: {BIN}: ranklab ", done.stdout)
-        self.assertIn("; logs and results.json are in", done.stdout)
-        self.assertIn("the table is gpu-rehearsal.md there", done.stdout)
-        if "table: compile will be n/a" in done.stdout:
-            self.assertEqual(rows[0][6], "n/a")
-        self.assertFalse((self.folder / "out/gpu.md").exists())
-        self.assertEqual(document.read_bytes(), before, "a rehearsal leaves the document alone")
-
     def test_without_rehearsing_nothing_is_measured_or_written(self):
         copy = self.folder / "gpu.md"
         copy.write_text(f"a\n{table.BEGIN}\n{table.END}\n")
@@ -171,10 +126,10 @@ class WhichPrograms(unittest.TestCase):
         for name in ("CMakeLists.txt", "bootstrap"):
             (self.top / name).touch()
         built = self.top / "build/release/bin"
-        self.assertRefuses(self.asked("--only", "doctor,device"), str(built), f"say {self.top}/bootstrap build && cmake --build", "--target device_gpu_test")
+        self.assertRefuses(self.asked("--only", "doctor,device"), str(built), f"say {self.top}/bootstrap build && cmake --build", "--target gpu_test")
         self.program(built / "ranklab")
         self.program(built / "ranklab-doctor")
-        self.assertRefuses(self.asked("--only", "doctor,device"), f"device_gpu_test is not in {self.top}/build/release/tests: say cmake --build")
+        self.assertRefuses(self.asked("--only", "doctor,device"), f"gpu_test is not in {self.top}/build/release/tests: say cmake --build")
         done = self.asked("--only", "doctor")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(done.stdout.startswith(f"programs: {built}: ranklab 0.1.0 (unknown, Release)\n"), done.stdout)
@@ -203,21 +158,21 @@ class WhichPrograms(unittest.TestCase):
         self.program(self.top / "bin/ranklab-doctor")
         self.assertEqual(self.asked("--only", "doctor").returncode, 0)
         shutil.rmtree(self.folder / "out")
-        self.assertRefuses(self.asked("--only", "device"), f"device_gpu_test is not in {self.top}/tests/gpu/bin: take an archive")
+        self.assertRefuses(self.asked("--only", "device"), f"gpu_test is not in {self.top}/tests/gpu/bin: take an archive")
 
     def test_a_torch_root_may_lie_anywhere(self):
         for root, first in (("/opt/torch", sys.executable), ("/torch", sys.executable), ("/v/lib/python3.11/site-packages/torch", "/v/bin/python3")):
             self.assertEqual(check.pythons(argparse.Namespace(python=None, torch_root=pathlib.Path(root)))[0], first)
 
 
-class WithAStandIn(CheckCase):
+class StandInCase(CheckCase):
     def setUp(self):
         super().setUp()
         self.programs = self.folder / "bin"
         self.programs.mkdir()
         for name in ("ranklab", "ranklab-train", "ranklab-comm", "ranklab-doctor"):
             self.program(name, STAND_IN.format(python=sys.executable, program=BIN / name))
-        for name in ("device_gpu_test", "replicas_gpu_test", "mpi_test"):
+        for name in ("gpu_test", "mpi_test"):
             self.program(name, "#!/bin/sh\nexit 0\n")
         self.environment |= {"RANKLAB_BIN": str(self.programs), "RANKLAB_TESTS": str(self.programs)}
 
@@ -225,42 +180,8 @@ class WithAStandIn(CheckCase):
         (self.programs / name).write_text(text)
         (self.programs / name).chmod(0o755)
 
-    def test_every_part_passes_where_a_gpu_computes_what_the_cpu_does(self):
-        done = self.check("--only", ",".join(part.name for part in parts.all_parts()))
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for name, (outcome, detail) in self.outcomes().items():
-            self.assertEqual(outcome, "passed", f"{name}: {detail}")
 
-    def test_the_table_is_written_where_there_is_a_gpu(self):
-        document = self.folder / "gpu.md"
-        document.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nbehind\n")
-        done = subprocess.run([sys.executable, "-c", TINY_TABLE, HERE, TORCH_ROOT, "--out", self.folder / "out", "--only", "table", "--docs", document],
-                              capture_output=True, text=True, env=self.environment, cwd=self.folder, timeout=540)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        text = document.read_text()
-        self.assertRegex(text, r"\| mnist-cnn \| 8 \| fp32 \| [\d.]+ \| [\d.]+ \| n/a \|")
-        self.assertRegex(text, r"\| mnist-cnn \| 8 \| bf16 graph \| [\d.]+ \| [\d.]+ \| [\d.]+ \|")
-        self.assertNotIn("old", text)
-        self.assertTrue(text.startswith("before\n") and text.endswith("behind\n"))
-        self.assertIn(table.BEGIN, (self.folder / "out/gpu.md").read_text())
-        self.assertGreater((self.folder / "out/ranklab.h5").stat().st_size, 0, "ranklab's runs are stored")
-        again = self.folder / "again.md"
-        again.write_text(f"{table.BEGIN}\n{table.END}\n")
-        subprocess.run([sys.executable, HERE / "table.py", self.folder / "out/gpu.md", again], check=True)
-        self.assertEqual(table.put_between_markers("x\n" + again.read_text(), ""), f"x\n{table.BEGIN}\n{table.END}\n")
-        self.assertIn("| mnist-cnn | 8 | fp32 |", again.read_text())
-
-    def test_a_part_that_fails_or_hangs_stops_no_other(self):
-        self.program("device_gpu_test", "#!/bin/sh\necho wrong >&2\nexit 1\n")
-        self.program("replicas_gpu_test", "#!/bin/sh\nsleep 600 & sleep 600\n")
-        done = self.check("--only", "device,replicas,nccl-contract", "--total", 12)
-        self.assertEqual(done.returncode, 3)
-        outcomes = self.outcomes()
-        self.assertEqual(outcomes["device"], ("FAILED", "exit code 1, not 0: wrong"))
-        self.assertRegex(outcomes["replicas"][1], "was killed after 1[12] s")
-        self.assertEqual(outcomes["nccl-contract"], ("skipped", "the time of 12 s is over"))
-        self.assertRegex(done.stdout, r"0 parts passed, 1 skipped, 0 without a GPU, 2 failed; \d+ s; logs and results.json are in \S+\n$")
-
+class WithAStandIn(StandInCase):
     def test_what_was_skipped_has_not_passed(self):
         done = self.check("--only", "doctor", "--total", 4)
         self.assertEqual((done.returncode, self.outcomes()["doctor"]), (3, ("skipped", "the time of 4 s is over")))
@@ -274,10 +195,10 @@ class WithAStandIn(CheckCase):
         self.assertIn("apart from those of cpu", detail)
 
     def test_a_missing_program_is_said_at_once(self):
-        (self.programs / "device_gpu_test").unlink()
+        (self.programs / "gpu_test").unlink()
         done = self.check("--only", "doctor,device")
         self.assertEqual(done.returncode, 5)
-        self.assertIn(f"device_gpu_test is not in {self.programs}: set RANKLAB_BIN and RANKLAB_TESTS", done.stderr)
+        self.assertIn(f"gpu_test is not in {self.programs}: set RANKLAB_BIN and RANKLAB_TESTS", done.stderr)
         self.assertEqual(done.stdout, "")
 
 

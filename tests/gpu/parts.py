@@ -128,8 +128,8 @@ def all_parts():
     dp = ["--mode", "dp"]
     return [
         Part("doctor", 30, "what the programs find here", [Command(["ranklab-doctor"], nothing, on_cpu=True)]),
-        Part("device", 40, "streams, events, memory", [test("device_gpu_test", "--expect-ranks=1")]),
-        Part("replicas", 60, "DataParallel over the GPUs of one process", [test("replicas_gpu_test", "--expect-ranks=1")]),
+        Part("device", 40, "streams, events, memory", [test("gpu_test", "--expect-ranks=1", "--gtest_filter=OnGpu.*")]),
+        Part("replicas", 60, "DataParallel over the GPUs of one process", [test("gpu_test", "--expect-ranks=1", "--gtest_filter=OnGpus.*")]),
         Part("nccl-contract", 60, "the contract of the backend nccl at one rank", [test("mpi_test", "--expect-ranks=1", "--gtest_filter=*/nccl")]),
         Part("precisions", 90, "every precision computes what it should",
              [cpu, exact, small(["--precision", "fp64"], as_reference("cpu fp64", 1e-8)), small([], as_reference("cpu", 1e-3)),

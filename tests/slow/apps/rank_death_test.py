@@ -1,5 +1,5 @@
 """A rank is killed in the middle of a step: whatever synchronises the gradients, the job ends, says so once, and loses nothing that
-was stored. launch_test.py has the other ways in which ranks are lost.
+was stored. lost_rank_test.py has the other ways in which ranks are lost.
 """
 
 import os

@@ -259,7 +259,7 @@ class PackTest(unittest.TestCase):
         done = subprocess.run([sys.executable, self.home / "tests/gpu/check", torch_packages() / "torch", "--only", "doctor,device"], capture_output=True,
                               text=True, cwd=self.enterContext(tempfile.TemporaryDirectory()), timeout=100,
                               env={"PATH": os.environ["PATH"], "CUDA_VISIBLE_DEVICES": "", "RANKLAB_SYSTEM_ROOT": "/nonexistent"})
-        if not (BIN.parent / "tests/device_gpu_test").exists():
+        if not (BIN.parent / "tests/gpu_test").exists():
             self.assertEqual((done.returncode, "take an archive" in done.stderr), (5, True), done.stderr)
             return
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)

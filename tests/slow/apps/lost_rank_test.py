@@ -1,0 +1,173 @@
+"""Lost and stopped ranks and launchers, and the launch guard under every launcher that is known."""
+
+import json
+import os
+import signal
+import time
+
+import ranklab_cli as cli
+from ranklab_cli import Case, needs_train, ranklab, train
+
+try:
+    import h5py
+except ImportError:
+    h5py = None  # the doctor's tests do without
+
+UNCONNECTED = (
+    ("Open MPI", {"OMPI_COMM_WORLD_SIZE": 2, "OMPI_COMM_WORLD_RANK": 0}),
+    ("PMI", {"PMI_SIZE": 2, "PMI_RANK": 0}),
+    ("Hydra's mpiexec", {"PMI_SIZE": 2, "PMI_RANK": 0, "MPI_LOCALNRANKS": 2}),
+    ("PALS's mpiexec", {"PMI_SIZE": 2, "PMI_RANK": 0, "PALS_RANKID": 0}),
+    ("Flux's flux run", {"FLUX_JOB_SIZE": 2, "FLUX_TASK_RANK": 0}),
+    ("JSM's jsrun", {"JSM_NAMESPACE_SIZE": 2, "JSM_NAMESPACE_RANK": 0}),
+    ("Slurm", {"SLURM_NTASKS": 2, "SLURM_PROCID": 0}),
+    ("Slurm", {"SLURM_STEP_NUM_TASKS": 4, "SLURM_NTASKS": 4, "SLURM_PROCID": 0}),
+)
+
+
+def mend_of(launcher):
+    """How the ranks of this build are connected."""
+    by_flux = "flux run -o pmi=" + ("pmix" if cli.LAUNCHER.is_open_mpi else "simple")
+    return f"({by_flux if 'Flux' in launcher else f'srun --mpi={cli.LAUNCHER.pmi}'}, or its own {cli.LAUNCHER.own})"
+
+
+def stored_runs(path):
+    with h5py.File(path) as file:
+        return [{"exit_code": int(run.attrs["exit_code"]), "valid": int(run.attrs["valid"]), "warnings": json.loads(run.attrs["warnings_json"]),
+                 "names": {name.decode() if isinstance(name, bytes) else name for name in run["measurements"]["name"]},
+                 "steps": run["samples/step_time_s"].shape[0] if "step_time_s" in run["samples"] else 0} for run in file["runs"].values()]
+
+
+class UnusableThreadsTest(Case):
+    def test_doctor_names_an_omp_num_threads_that_it_does_not_take(self):
+        for value in ("0", "garbage", "-1", "", "99999999999", "0,2"):
+            result = ranklab("doctor", cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=value))
+            self.assertCode(result, 0)
+            warned = [line for line in result.said if f"OMP_NUM_THREADS is '{value}'" in line]
+            self.assertEqual(len(warned), 1, str(result))
+            self.assertIn("one for each core of its cpuset", warned[0])
+        for value, words in (("2,1", ()), (" 1", ()), ("0", ("--threads", 1)), (None, ())):
+            result = ranklab("doctor", *words, cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=value))
+            self.assertCode(result, 0)
+            self.assertNotIn("OMP_NUM_THREADS is", result.stderr)
+
+
+class LaunchGuardTest(Case):
+    def test_doctor_names_unconnected_processes(self):
+        for launcher, env in UNCONNECTED:
+            with self.subTest(env=env):
+                result = ranklab("doctor", env=cli.environment(**env), cwd=self.folder)
+                self.assertCode(result, 5)
+                wrong = [line for line in result.stdout.splitlines() if line.startswith("WRONG: ")]
+                self.assertEqual(len(wrong), 1, str(result))
+                for part in (launcher, "MPI connects 1 rank", mend_of(launcher)):
+                    self.assertIn(part, wrong[0])
+
+    @needs_train
+    def test_unconnected_processes_do_not_train(self):
+        for launcher, env in UNCONNECTED:
+            with self.subTest(env=env):
+                result = train("--steps", 3, "--output", "r.h5", env=cli.environment(**env), cwd=self.folder)
+                self.assertSays(result, 5, launcher, "MPI connects 1 rank", mend_of(launcher), "--expect-ranks 1")
+                self.assertNotIn("Img/sec", result.stdout)
+        self.assertEqual(self.names(), [])
+
+    @needs_train
+    @cli.only_open_mpi
+    def test_a_wrong_binding_is_warned_of_and_stored(self):
+        result = cli.mpirun(2, cli.RANKLAB, "train", "--model", "template-softmax", "--threads", "2", "--steps", "3", "--output", "r.h5",
+                            options=("--bind-to", "core"), cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertEqual(len([line for line in result.said if line.startswith("warning: ") and "--threads 1" in line]), 1, str(result))
+        (run,) = stored_runs(self.folder / "r.h5")
+        self.assertTrue(any("binds each rank to one core" in warning for warning in run["warnings"]), run)
+
+    @needs_train
+    def test_threads_default_to_the_ranks_cores(self):
+        for unusable in (None, "", "many", "-2", "5000"):
+            with self.subTest(OMP_NUM_THREADS=unusable):
+                result = cli.mpirun(2, cli.RANKLAB, "train", "--dry-run", options=cli.LAUNCHER.bound, cwd=self.folder,
+                                    env=cli.environment(OMP_NUM_THREADS=unusable))
+                self.assertCode(result, 0)
+                self.assertIn("# threads: 1", result.stdout.splitlines())
+                # GNU's OpenMP library writes its sentence in pieces, and two ranks' pieces come mixed.
+                said = "".join(line for line in result.said if not line.startswith("warning: ")).replace("libgomp: ", "")
+                self.assertEqual(said.replace("Invalid value for environment variable OMP_NUM_THREADS", ""), "")
+                warned = [line for line in result.said if line.startswith("warning: ")]
+                self.assertEqual(len(warned), int(unusable is not None), str(result))
+                if warned:
+                    self.assertIn(f"OMP_NUM_THREADS is '{unusable}', which is no number from 1 to", warned[0])
+
+
+@needs_train
+class LostRankTest(Case):
+    """A long job, into a file that holds a run already. It must end within 20 s, not with 0, and lose nothing."""
+
+    def setUp(self):
+        super().setUp()
+        if h5py is None:
+            self.skipTest("h5py is not installed for this Python")
+        self.file = self.folder / "r.h5"
+        self.assertCode(train("--steps", 5, "--output", self.file), 0)
+        self.before = self.file.read_bytes()
+
+    def start_long_job(self, *words):
+        job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "train", "--model", "mnist-cnn", "--data", "synthetic", "--threads", "1",
+                         "--batch-size", "16", "--steps", "20000", "--output", self.file, *words)
+        job.wait_for_stdout("# model:")
+        ranks = job.wait_until(lambda: (found := job.ranks()) and len(found) == 2 and found)
+        time.sleep(1.5)  # into the steps
+        self.assertIsNone(job.process.poll())
+        return job, ranks
+
+    def check_end(self, job, ranks):
+        result = job.finish(20)
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertNotIn("Img/sec", result.stdout)
+        deadline = time.monotonic() + 5
+        while any(map(cli.alive, ranks.values())) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertFalse([pid for pid in ranks.values() if cli.alive(pid)], "a rank outlived the job")
+        self.assertEqual(self.file.read_bytes(), self.before)
+        self.assertEqual([run["valid"] for run in stored_runs(self.file)], [1])
+        self.assertCode(train("--steps", 5, "--output", self.file), 0)  # no lock stays behind
+        self.assertEqual(len(stored_runs(self.file)), 2)
+        return result
+
+    def test_a_killed_rank_ends_the_job(self):
+        for rank in (1, 0):
+            with self.subTest(rank=rank):
+                job, ranks = self.start_long_job()
+                os.kill(ranks[rank], signal.SIGKILL)
+                result = self.check_end(job, ranks)
+                self.assertIn("signal 9", result.stderr + result.stdout)  # the launcher's sentence, which Hydra says on stdout
+                self.file.write_bytes(self.before)
+
+    def test_a_stopped_rank_is_noticed_by_the_others(self):
+        job, ranks = self.start_long_job("--stall-timeout", "3")
+        os.kill(ranks[1], signal.SIGSTOP)
+        result = self.check_end(job, ranks)
+        self.assertEqual(result.code, 5, str(result))
+        said = [line for line in result.said if "no progress for 3 s" in line]
+        self.assertEqual(len(said), 1, str(result))
+        self.assertRegex(said[0], r"rank 1 on \S+ does not answer .*; rank 0: \w+.*--stall-timeout")
+
+    def test_an_interrupted_launcher_ends_the_ranks(self):
+        job, ranks = self.start_long_job()
+        os.kill(job.process.pid, signal.SIGTERM)
+        result = job.finish(60)
+        if cli.LAUNCHER.is_open_mpi:  # Hydra's may be 0
+            self.assertNotEqual(result.code, 0, str(result))
+        deadline = time.monotonic() + 20
+        while any(map(cli.alive, ranks.values())) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertFalse([pid for pid in ranks.values() if cli.alive(pid)], "a rank outlived the job")
+        first, *partial = stored_runs(self.file)
+        self.assertEqual(first["valid"], 1)
+        # mpirun passes the signal on and kills soon after: what was measured by then is stored, marked, or kept beside
+        self.assertLessEqual([run["exit_code"] for run in partial], [128 + signal.SIGTERM], str(result))
+        self.assertCode(train("--steps", 5, "--output", self.file), 0)  # no lock stays behind
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,128 @@
+"""Asked to stop, wherever the work is: SIGUSR1, which a batch system is told to send before the time is up, and SIGTERM. What is measured
+is stored and marked, the exit code is 128 + the signal, and a warning never ends a process by itself.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import sys
+
+import ranklab_cli as cli
+
+(h5py,) = cli.modules("h5py")
+
+ENDLESS = ("--data", "synthetic", "--model", "template-softmax", "--steps", 100000000, "--batch-size", 8, "--threads", 1, "--output", "r.h5")
+FILES = ("-n", 50, "-s", 30, "-i", 1000000, "--ceilings", "off", "--directory", "o", "--output", "r.h5")
+# What a shell has no words for: the signal waits before the program has begun.
+ALREADY_ASKED = "import os, signal, sys\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n" \
+                "os.kill(os.getpid(), signal.SIGUSR1)\nos.execv(sys.argv[1], sys.argv[1:])\n"
+
+
+def name_of(pid):
+    return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def used_s(pid):
+    return sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+class StopTest(cli.Case):
+    def begin(self, *words):
+        return self.start(*words)
+
+    def stored(self):
+        path = self.folder / "r.h5"
+        if not path.exists():
+            return []
+        with h5py.File(path) as file:
+            return [(run.attrs["exit_code"], run.attrs["valid"]) for run in file.get("runs", {}).values()]
+
+    def assertStopped(self, job, number, runs=None):
+        result = job.finish(120)
+        self.assertIn(result.code, cli.LAUNCHER.after_signal(number) if job.command[0] == "mpirun" else {128 + number}, str(result))
+        self.assertEqual(len([line for line in result.said if "stopped by" in line]), 1, str(result))
+        self.assertIn(f"stopped by {number.name}", result.stderr)
+        stored = self.stored()
+        self.assertEqual(set(stored), {(128 + number, 1)} if stored else set())
+        if runs is not None:
+            self.assertEqual(len(stored), runs, str(result))
+        return result
+
+    def test_before_it_has_begun(self):
+        for words in (("io", *FILES, "--strategy", "binary"), *([("train", *ENDLESS)] if cli.HAS_TRAIN else [])):
+            for program in ([cli.RANKLAB, words[0]], [cli.BIN / f"ranklab-{words[0]}"]):
+                with self.subTest(program=program):
+                    job = self.begin(sys.executable, "-c", ALREADY_ASKED, *program, *words[1:])
+                    self.assertStopped(job, signal.SIGUSR1, runs=0)
+
+    @cli.needs_train
+    def test_while_its_libraries_are_loaded(self):
+        """LibTorch takes a while; before main() there is no handler."""
+        for _ in range(3):
+            job = self.begin(cli.RANKLAB, "train", *ENDLESS)
+            job.wait_until(lambda: name_of(job.process.pid) == "ranklab-train")
+            os.kill(job.process.pid, signal.SIGUSR1)
+            self.assertStopped(job, signal.SIGUSR1)
+
+    @cli.needs_train
+    def test_at_any_moment(self):
+        """From the start of MPI through data, warm-up and steps: told by what the process has used of a processor."""
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            for tenths in (2, 4, 6, 8, 10, 14, 18):
+                with self.subTest(signal=number, tenths=tenths):
+                    (self.folder / "r.h5").unlink(missing_ok=True)
+                    job = self.begin(cli.RANKLAB, "train", *ENDLESS)
+                    job.wait_until(lambda: used_s(job.process.pid) >= tenths / 10, 120)
+                    os.kill(job.process.pid, number)
+                    result = job.finish(120)
+                    if result.code == -signal.SIGTERM:  # before there is work that could be kept it ends the process at once
+                        self.assertEqual((number, self.stored()), (signal.SIGTERM, []), str(result))
+                        continue
+                    self.assertCode(result, 128 + number)
+                    self.assertIn(f"stopped by {number.name}", result.stderr)
+                    self.assertLessEqual(set(self.stored()), {(128 + number, 1)})
+
+    def test_the_launcher_passes_a_warning_on(self):
+        """However often: to mpirun, which tells all ranks, and to a rank itself. Something is measured by then."""
+        cases = [(("io", *FILES, "--strategy", "binary"), "r.h5.*pending*")]
+        if cli.HAS_TRAIN:
+            cases.append((("train", *ENDLESS, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 40), "c/checkpoint.h5"))
+        for words, sign in cases:
+            with self.subTest(command=words[0]):
+                (self.folder / "r.h5").unlink(missing_ok=True)
+                job = self.begin(*cli.mpirun_words(2), cli.RANKLAB, *words)
+                pids = job.wait_until(lambda: (lambda found: found if len(found) == 2 else None)(job.ranks()), 60)
+                job.wait_until(lambda: list(self.folder.glob(sign)), 60)
+                os.kill(pids[1], signal.SIGUSR1)
+                for _ in range(3):
+                    os.kill(job.process.pid, signal.SIGUSR1)
+                self.assertStopped(job, signal.SIGUSR1, runs=1)
+
+    @cli.needs_train
+    def test_a_job_script_passes_it_on(self):
+        """Ctrl-C, the batch system's SIGTERM and its warning: to the shell that runs the script, which waits until the ranks have stored."""
+        shutil.copytree(cli.SOURCE / "jobscripts", self.folder / "jobscripts")
+        (self.folder / "configs").symlink_to(cli.SOURCE / "configs")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+            with self.subTest(signal=number):
+                shutil.rmtree(self.folder / "c", ignore_errors=True)
+                job = self.start("bash", "jobscripts/mnist_ddp_mpirun.sh", 2, *ENDLESS, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 40,
+                                 env=cli.environment(RANKLAB_BIN=cli.BIN, THREADS=1))
+                job.wait_until((self.folder / "c" / "checkpoint.h5").exists, 120)
+                os.kill(job.process.pid, number)
+                result = job.finish(60)
+                self.assertCode(result, 128 + number)
+                self.assertEqual(self.stored()[-1], (128 + signal.SIGUSR1, 1), str(result))  # how the ranks heard of it
+        self.assertEqual(len(self.stored()), 3)
+
+    def test_worker_processes_leave_it_to_their_parent(self):
+        """A batch system signals each process of a job step."""
+        job = self.begin(cli.RANKLAB, "io", *FILES, "--strategy", "process-pool", "--workers", 2)
+        job.wait_until(lambda: list(self.folder.glob("r.h5.*pending*")), 60)
+        os.killpg(job.process.pid, signal.SIGUSR1)
+        self.assertStopped(job, signal.SIGUSR1, runs=1)
+
+
+if __name__ == "__main__":
+    cli.main()
