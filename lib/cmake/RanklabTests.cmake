@@ -151,7 +151,7 @@ function(ranklab_add_script_tests kind)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/*_test.py")
   foreach(file IN LISTS files)
     string(REPLACE "_test.py" "" name ${file})
-    ranklab_add_script_test(${kind}.${name} FILE ${file} LABEL ${kind} TIMEOUT 600)
+    ranklab_add_script_test(${kind}.${name} FILE ${file} LABEL ${kind} TIMEOUT 1800)
   endforeach()
 endfunction()
 
