@@ -87,9 +87,9 @@ TEST(Crops, HoldTheRightNumbersInEveryLayoutAndByEveryAccess) {
             const bool through_library = file->how().find("HDF5") != std::string::npos;
             EXPECT_EQ(through_library, !stored.direct || access == VolumeAccess::library)
                 << stored.name << ": " << file->how();
-            for (const std::int64_t edge : {1, 6, 17, 20}) {
+            for (const std::int64_t edge : {1, 17, 20}) {
                 const auto source = crop_source(file, {edge, 1, true, false});
-                for (std::uint64_t random = 0; random < 12; ++random) {
+                for (std::uint64_t random = 0; random < 3; ++random) {
                     const auto place = crop_place(random, kVolume, edge, true);
                     const auto sample = read(*source, random);
                     EXPECT_EQ(sample.input, crop_plainly(false, 4, kVolume, edge, place))

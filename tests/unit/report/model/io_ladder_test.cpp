@@ -1,15 +1,22 @@
+// Ladders of strategies, their series over ranks and workers, and where their files lay.
 #include "report/model/io_ladder.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "report/model/ladder_advice.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/series.hpp"
+#include "report/model/storage_place.hpp"
 #include "unit/report/io_runs_sample.hpp"
+#include "unit/report/outputs.hpp"
 
 namespace ranklab::report::model {
 namespace {
+
+using testing::ElementsAre;
 
 /// The series of runs, and the groups that they point into.
 struct Made {
@@ -103,14 +110,6 @@ TEST(LadderRows, AShareAbove105PerCentIsNeverShownAsACeilingThatBinds) {
     EXPECT_EQ(rows[2].ceiling, "write (does not bind)");
     EXPECT_EQ(rows[3].ceiling, "raw write() (does not bind)") << "once";
     EXPECT_EQ(rows[4].ceiling, "write");
-}
-
-TEST(LadderRows, MissingColumnsAreNoNumbers) {
-    const auto rows = ladder_rows({"ladder", {{"rung", std::vector<std::string>{"binary"}}}});
-    ASSERT_EQ(rows.size(), 1U);
-    EXPECT_EQ(rows[0].ranks, 1);
-    EXPECT_TRUE(std::isnan(rows[0].time.median_s));
-    EXPECT_EQ(rows[0].mark, "");
 }
 
 TEST(LadderLabels, NameRanksAndWorkersWhereTheyAreManyOrDiffer) {
@@ -228,6 +227,75 @@ TEST(ScalingSeries, PoolRunsThatAreAlikeAndKeepOtherRecordsAndSettingsApart) {
     ASSERT_EQ(made.all[0].points.size(), 2U);
     EXPECT_EQ(made.all[0].points[1].group->newest.median("job_time_s"), 4);
     EXPECT_EQ(made.speedup(0, 1), 8.0 / 5);
+}
+
+results::Run read_run(const std::string& cache) {
+    auto run = rung_run("binary", 1, 1, {0.5, {0.4, 0.6}});
+    run.measurements.push_back(io_measurement("read_MiBps", "MiB/s", results::Kind::rate, {1000, {}, 7}));
+    if (!cache.empty()) run.context.push_back({"storage", "cache", cache});
+    return run;
+}
+
+TEST(StoragePlace, IsWhatTheRunStored) {
+    auto run = read_run("warm 100 %");
+    run.context.push_back({"storage", "directory", "/scratch/out"});
+    run.context.push_back({"storage", "file_system", "lustre"});
+    run.config.push_back({"fsync", "true"});
+    EXPECT_EQ(storage_place(run), (StoragePlace{"/scratch/out", "lustre", "yes", "warm 100 %"}));
+    EXPECT_EQ(cache_kind(run), "warm");
+}
+
+TEST(StoragePlace, OfAnOlderRunIsWhatItsTablesSayOrUnknown) {
+    auto run = read_run("");
+    EXPECT_EQ(storage_place(run), (StoragePlace{"unknown", "unknown", "unknown", "unknown"}));
+    EXPECT_EQ(cache_kind(run), "") << "an older run is kept apart from none by it";
+    run.tables.push_back({"io_reads",
+                          {{"pass", std::vector<std::string>{"read 1", "read 2", "check"}},
+                           {"cache", std::vector<std::string>{"cold", "warm", "warm"}},
+                           {"file_system", std::vector<std::string>{"ext4", "ext4", "ext4"}}}});
+    EXPECT_EQ(storage_place(run), (StoragePlace{"unknown", "ext4", "unknown", "cold"}));
+    std::get<std::vector<std::string>>(run.tables.back().columns[0].values)[1] = "read 1";
+    EXPECT_EQ(storage_place(run).cache, "cold, warm");
+    EXPECT_EQ(cache_kind(run), "mixed");
+}
+
+TEST(StoragePlace, ColdAndWarmRunsAreNeverPooled) {
+    GroupedRuns grouped;
+    for (const char* cache : {"cold", "warm 99 %", "warm 100 %", "mixed 40 %", "mixed 41 %"})
+        grouped.add(read_run(cache));
+    std::vector<std::size_t> counts;
+    for (const auto& group : grouped.groups()) counts.push_back(group.all());
+    EXPECT_THAT(counts, ElementsAre(1, 2, 2));
+    EXPECT_THAT(kept_apart(grouped), ElementsAre("cache: cold | mixed | warm"));
+}
+
+TEST(LadderRows, HaveTheWidestIntervalOfASpeedupThatBothTimesAllow) {
+    const auto rows = ladder_rows(sample_ladder().tables[0]);
+    EXPECT_TRUE(std::isnan(rows[0].speedup_ci.low)) << "the base over itself";
+    EXPECT_DOUBLE_EQ(rows[2].speedup_ci.low, 4.7 / 0.18);
+    EXPECT_DOUBLE_EQ(rows[2].speedup_ci.high, 5.0 / 0.15);
+    EXPECT_TRUE(std::isnan(rows[3].speedup_ci.low)) << "no interval of its own";
+}
+
+// What the first screens do not show (formats/screens_test.cpp): the reason where intervals part the fastest.
+TEST(LadderAdvice, IsAsStored) {
+    auto run = ladder_run(
+        {{"text-loop", {4, {3.9, 4.1}}}, {"binary", {1, {0.9, 1.1}}}, {"mpi-send", {1.2, {1, 1.4}}}},
+        {"", "", ""});
+    const auto advice = [](const results::Run& of) {
+        return lines_of(ladder_advice(ladder_rows(of.tables[0], of), scope_of(of)));
+    };
+    Outputs all;
+    all.add("intervals overlap", advice(run));
+    std::get<std::vector<std::string>>(run.tables[0].columns[13].values)[2] = "not verified";
+    run.context.push_back({"ladder", "strategies_left", "mpi-send, hdf5-serial"});
+    run.config.push_back({"fsync", "true"});
+    all.add("binary is 4 times as fast; strategies left, fsync", advice(run));
+    std::get<std::vector<std::string>>(run.tables[0].columns[13].values)[1] = "not verified";
+    all.add("one row alone is verified", advice(run));
+    all.add("no interval", advice(ladder_run({{"text-loop", {4, {}, 1}}, {"binary", {1, {}, 1}}}, {"", ""})));
+    all.expect("ladder_advice.txt");
+    EXPECT_TRUE(ladder_advice({}, {}).empty());
 }
 
 }  // namespace
