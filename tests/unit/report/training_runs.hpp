@@ -10,8 +10,8 @@
 
 namespace ranklab::report {
 
-/// A rank alone or several, each with its own 32 samples; 20 steps that do not hang together: each of 20 levels
-/// once, out of order.
+/// A rank alone or several, each with its own 32 samples; 20 steps that do not hang together: each of 20
+/// levels once, out of order.
 inline results::Run weak_run(const std::string& id, int ranks, double step_s) {
     results::Run run = results::sample_run(id);
     run.config = {{"model", "mnist-cnn", false},

@@ -70,7 +70,7 @@ StoredRun hostile_run(Random& random, int number) {
         *field = text();
     run.config.clear();
     run.context.clear();
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 3; ++i) {
         run.config.push_back({fmt::format("{} {}", i, base::valid_utf8(text())), text(), random() % 2 == 0});
         run.context.push_back({fmt::format("{}", i % 2), fmt::format("{} {}", i, text()), text()});
         run.warnings.push_back(text());

@@ -28,13 +28,8 @@ std::string refusal(const Side& a, const Side& b, const CompareOptions& options 
     return tests::thrown_sentence<base::OptionError>([&] { compare(a, b, options); });
 }
 
-const CompareRow& row(const Comparison& comparison, const std::string& name = "step_time_s") {
-    static const CompareRow kNoRow;
-    for (const auto& group : comparison.groups)
-        for (const auto& one : group.rows)
-            if (one.measurement == name) return one;
-    ADD_FAILURE() << "there is no row " << name;
-    return kNoRow;
+const CompareRow& row(const Comparison& comparison) {
+    return comparison.groups.at(0).rows.at(0);
 }
 
 void add(Side& side, const std::string& name, const std::string& unit, results::Kind kind, double factor) {
@@ -42,97 +37,86 @@ void add(Side& side, const std::string& name, const std::string& unit, results::
         run.measurements.push_back(median_of(name, unit, kind, factor * run.median("step_time_s")));
 }
 
-TEST(Compare, TellsWorseBetterAndSame) {
-    const Side a = steady_side("A", 9, 0.1);
-    EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.12))).outcome, Outcome::worse);
-    EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.08))).outcome, Outcome::better);
-    EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.102))).outcome, Outcome::same);
-    const auto worse = row(compared(a, steady_side("B", 9, 0.12)));
-    EXPECT_NEAR(worse.difference.ratio.ratio, 1.2, 1e-3);
-    EXPECT_NEAR(worse.median_a, 0.1, 1e-4);
-    EXPECT_LT(worse.corrected_p, 0.001);
-    EXPECT_DOUBLE_EQ(worse.difference.test.effect, 1);
-}
-
 void made_by(Side& side, const std::vector<std::string>& processes) {
     for (std::size_t i = 0; i < side.runs.size(); ++i)
         side.runs[i].context.push_back({"process", "instance", processes[i % processes.size()]});
 }
 
-// `train --repetitions 9`: nine runs of one process are one piece of evidence.
-TEST(Compare, EachProcessCountsOnce) {
-    Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.12);
-    made_by(a, {"n1 17 1"});
-    made_by(b, {"n1 18 2"});
-    const auto once = compared(a, b);
-    EXPECT_EQ(row(once).outcome, Outcome::too_few_runs);
-    EXPECT_EQ(row(once).difference.n_a, 1U);
-    EXPECT_NEAR(row(once).median_a, 0.1 * (1 + 4e-4), 1e-9) << "the median of its nine";
-    EXPECT_EQ(once.overall(), "inconclusive");
-    EXPECT_THAT(once.groups[0].notes, Contains(HasSubstr("9 runs of A were made by 1 process")));
-    a = steady_side("A", 10, 0.1);
-    b = steady_side("B", 10, 0.12);
-    made_by(a, {"n1 1 1", "n1 2 2", "n1 3 3", "n1 4 4", "n1 5 5"});
-    std::vector<std::string> own;
-    for (int i = 0; i < 10; ++i) own.push_back("n2 " + std::to_string(i) + " 7");
-    made_by(b, own);
-    EXPECT_EQ(row(compared(a, b)).difference.n_a, 5U);
-    EXPECT_EQ(row(compared(a, b)).difference.n_b, 10U);
-    EXPECT_EQ(row(compared(a, b)).outcome, Outcome::worse);
+/// A row a measurement, and what the gates make of all.
+std::string verdicts_of(const Comparison& comparison) {
+    std::string text;
+    for (const auto& group : comparison.groups) {
+        text += group.title + '\n';
+        for (const auto& one : group.rows)
+            text += fmt::format("  {} {}: {} of {} and {} runs, {:.5g} -> {:.5g}, p {:.3g}, needs {}\n",
+                                one.measurement, better_name(one.better), outcome_name(one.outcome),
+                                one.difference.n_a, one.difference.n_b, one.median_a, one.median_b,
+                                one.corrected_p, one.runs_needed);
+        for (const auto& note : group.notes) text += "  " + note + '\n';
+    }
+    for (const auto& one : comparison.only_a) text += "only A: " + one + '\n';
+    return text + fmt::format("{}; gates end with {} and {}\n", comparison.overall(),
+                              exit_code_of(comparison, {true, false}),
+                              exit_code_of(comparison, {true, true}));
 }
 
-TEST(Compare, TheSmallestChangeOfInterestDecides) {
-    const Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.102);
-    EXPECT_EQ(row(compared(a, b)).outcome, Outcome::same);
-    EXPECT_EQ(row(compared(a, b, {.smallest = 0.01})).outcome, Outcome::worse);
+TEST(Compare, TellsWorseBetterAndSame) {
+    const Side a = steady_side("A", 9, 0.1);
+    const auto worse = row(compared(a, steady_side("B", 9, 0.12)));
+    EXPECT_EQ(worse.outcome, Outcome::worse);
+    EXPECT_NEAR(worse.difference.ratio.ratio, 1.2, 1e-3);
+    EXPECT_NEAR(worse.median_a, 0.1, 1e-4);
+    EXPECT_LT(worse.corrected_p, 0.001);
+    EXPECT_DOUBLE_EQ(worse.difference.test.effect, 1);
+    EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.08))).outcome, Outcome::better);
+    EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.102))).outcome, Outcome::same);
+    EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.102), {.smallest = 0.01})).outcome, Outcome::worse);
+    EXPECT_EQ(exit_code_of(compared(a, steady_side("B", 9, 0.12)), {}), 0) << "no gate";
 }
 
-TEST(Compare, ARateIsBetterWhenHigherAndACountHasNoDirection) {
-    Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.12);
-    for (Side* side : {&a, &b}) {
+// Of what is better when higher, of counts, of what is learned (by its last epoch), of several processes.
+TEST(Compare, VerdictsAreAsStored) {
+    Outputs all;
+    const Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.12);
+    const auto of = [&](const std::string& name, const Side& one, const Side& other,
+                        const CompareOptions& options = {}) {
+        all.add(name, verdicts_of(compare(one, other, options)));
+    };
+    Side many_a = a, many_b = b;
+    for (Side* side : {&many_a, &many_b}) {
         add(*side, "throughput_samples_per_s", "samples/s", results::Kind::rate, 100);
         add(*side, "threads", "1", results::Kind::count, 10);
         add(*side, "validation_accuracy", "1", results::Kind::ratio, 1);
         add(*side, "train_loss", "1", results::Kind::ratio, 1);
+        add(*side, "wrong_elements", "1", results::Kind::count, 0);
     }
-    const auto all = compared(a, b, {.measurements = {"all"}});
-    EXPECT_EQ(row(all, "throughput_samples_per_s").outcome, Outcome::better);
-    EXPECT_EQ(row(all, "threads").outcome, Outcome::changed);
-    EXPECT_EQ(row(all, "validation_accuracy").outcome, Outcome::better);
-    EXPECT_EQ(row(all, "train_loss").outcome, Outcome::worse);
-    EXPECT_EQ(all.overall(), "worse");
-    EXPECT_EQ(compared(a, b, {.measurements = {"threads"}}).overall(), "changed");
-}
-
-TEST(Compare, CountsThatAreZeroOnBothSidesAreTheSame) {
-    Side a = steady_side("A", 6, 0.1), b = steady_side("B", 6, 0.1);
-    add(a, "wrong_elements", "1", results::Kind::count, 0);
-    add(b, "wrong_elements", "1", results::Kind::count, 0);
-    EXPECT_EQ(row(compared(a, b, {.measurements = {"wrong_elements"}}), "wrong_elements").outcome,
-              Outcome::same);
-}
-
-TEST(Compare, TheHeadlineIsComparedUnlessOthersAreAskedFor) {
-    Side a = steady_side("A", 6, 0.1), b = steady_side("B", 6, 0.1);
-    for (Side* side : {&a, &b}) add(*side, "data_time_s", "s", results::Kind::cost, 0.1);
-    EXPECT_EQ(compared(a, b).groups.front().rows.size(), 1U);
-    EXPECT_EQ(compared(a, b, {.measurements = {"all"}}).groups.front().rows.size(), 2U);
-    EXPECT_EQ(compared(a, b, {.measurements = {"data_time_s"}}).groups.front().rows.front().measurement,
-              "data_time_s");
-    EXPECT_THAT(refusal(a, b, {.measurements = {"data_tim_s"}}), HasSubstr("did you mean data_time_s"));
-}
-
-TEST(Compare, WhatIsLearnedCountsByItsLastEpoch) {
-    Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
-    for (Side* side : {&a, &b}) {
-        add(*side, "validation_accuracy", "1", results::Kind::ratio, 1);
+    of("all measurements", many_a, many_b, {.measurements = {"all"}});
+    of("the headline alone", many_a, many_b);
+    of("a count", many_a, many_b, {.measurements = {"threads"}});
+    for (Side* side : {&many_a, &many_b})
         for (auto& run : side->runs)
             run.tables.push_back({"epochs", {{"validation_accuracy", std::vector<double>{0.5, 0.875}}}});
-    }
-    const auto accuracy =
-        row(compared(a, b, {.measurements = {"validation_accuracy"}}), "validation_accuracy");
-    EXPECT_DOUBLE_EQ(accuracy.median_a, 0.875);
-    EXPECT_EQ(accuracy.outcome, Outcome::same);
+    of("the last epoch's accuracy", many_a, many_b, {.measurements = {"validation_accuracy"}});
+    // `train --repetitions 9`: nine runs of one process are one piece of evidence.
+    Side once_a = a, once_b = b, five = a;
+    made_by(once_a, {"n1 17 1"});
+    made_by(once_b, {"n1 18 2"});
+    of("one process a side", once_a, once_b);
+    made_by(five, {"n1 1 1", "n1 2 2", "n1 3 3", "n1 4 4", "n1 5 5"});
+    made_by(many_b, {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
+    of("5 processes and 9", five, many_b);
+    of("4 runs", steady_side("A", 4, 0.1), b);
+    of("5 runs", steady_side("A", 5, 0.1), steady_side("B", 5, 0.12));
+    // Configurations are matched each with its own.
+    Side both_a = steady_side("A", 5, 0.1), both_b = steady_side("B", 5, 0.1),
+         large_a = steady_side("A", 5, 0.4), large_b = steady_side("B", 5, 0.6);
+    for (Side* side : {&large_a, &large_b}) set(*side, "model", "resnet18");
+    both_a.runs.insert(both_a.runs.end(), large_a.runs.begin(), large_a.runs.end());
+    of("a configuration of A alone", both_a, both_b);
+    both_b.runs.insert(both_b.runs.begin(), large_b.runs.begin(), large_b.runs.end());
+    of("two configurations", both_a, both_b);
+    all.expect("compare_verdicts.txt");
+    EXPECT_THAT(refusal(a, b, {.measurements = {"step_tim_s"}}), HasSubstr("did you mean step_time_s"));
 }
 
 // The corrected p of one row depends on how many rows there are.
@@ -141,27 +125,11 @@ TEST(Compare, PValuesAreCorrectedOverAllRows) {
     const double alone = row(compared(a, b)).corrected_p;
     for (int i = 0; i < 4; ++i)
         for (Side* side : {&a, &b}) add(*side, fmt::format("other{}_time_s", i), "s", results::Kind::cost, 1);
-    const auto all = compared(a, b, {.measurements = {"all"}});
-    EXPECT_NEAR(row(all).corrected_p, 5 * alone, 1e-12);
-    EXPECT_DOUBLE_EQ(row(all).difference.test.p, alone);
-}
-
-TEST(Compare, FourRunsASideAreTooFew) {
-    const auto few = compared(steady_side("A", 4, 0.1), steady_side("B", 9, 0.2));
-    EXPECT_EQ(row(few).outcome, Outcome::too_few_runs);
-    EXPECT_TRUE(std::isnan(row(few).corrected_p));
-    EXPECT_GE(row(few).runs_needed, stats::kFewestRuns);
-    EXPECT_EQ(few.overall(), "inconclusive");
-    EXPECT_EQ(row(compared(steady_side("A", 5, 0.1), steady_side("B", 5, 0.2))).outcome, Outcome::worse);
-}
-
-// A run's steps do not count: the value of a run is one, however many steps are behind it.
-TEST(Compare, TheUnitIsTheRun) {
-    Side a = steady_side("A", 2, 0.1), b = steady_side("B", 2, 0.2);
-    for (Side* side : {&a, &b})
-        for (auto& run : side->runs) run.measurements.front().summary.n = 1000000;
-    EXPECT_EQ(row(compared(a, b)).difference.n_a, 2U);
-    EXPECT_EQ(row(compared(a, b)).outcome, Outcome::too_few_runs);
+    const auto all = compared(a, b, {.measurements = {"all"}}).groups.at(0).rows;
+    const auto first = std::ranges::find(all, "step_time_s", &CompareRow::measurement);
+    ASSERT_NE(first, all.end());
+    EXPECT_NEAR(first->corrected_p, 5 * alone, 1e-12);
+    EXPECT_DOUBLE_EQ(first->difference.test.p, alone);
 }
 
 TEST(Compare, AFivePercentSlowdownIsFoundWithTheRunsRecommended) {
@@ -323,32 +291,6 @@ TEST(Compare, WhatAnOlderProgramDidNotStoreIsSaidAndNotRefused) {
     EXPECT_THAT(noted(a, b), testing::ElementsAre("cache"));
 }
 
-TEST(Compare, ConfigurationsAreMatchedEachWithItsOwn) {
-    Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
-    Side large_a = steady_side("A", 5, 0.4), large_b = steady_side("B", 5, 0.6);
-    for (Side* side : {&large_a, &large_b}) set(*side, "model", "resnet18");
-    a.runs.insert(a.runs.end(), large_a.runs.begin(), large_a.runs.end());
-    b.runs.insert(b.runs.begin(), large_b.runs.begin(), large_b.runs.end());
-    const auto comparison = compared(a, b);
-    ASSERT_EQ(comparison.groups.size(), 2U);
-    EXPECT_THAT(comparison.groups[0].title, HasSubstr("model mnist-cnn"));
-    EXPECT_EQ(comparison.groups[0].rows.front().outcome, Outcome::same);
-    EXPECT_THAT(comparison.groups[1].title, HasSubstr("model resnet18"));
-    EXPECT_EQ(comparison.groups[1].rows.front().outcome, Outcome::worse);
-}
-
-TEST(Compare, AConfigurationOfOneSideAloneIsSaidAndNoVerdict) {
-    Side a = steady_side("A", 5, 0.1);
-    Side large = steady_side("A", 5, 0.4);
-    set(large, "model", "resnet18");
-    a.runs.insert(a.runs.end(), large.runs.begin(), large.runs.end());
-    const auto comparison = compared(a, steady_side("B", 5, 0.1));
-    EXPECT_THAT(comparison.only_a, Contains(HasSubstr("resnet18")));
-    EXPECT_EQ(comparison.overall(), "inconclusive");
-    EXPECT_EQ(exit_code_of(comparison, {true, false}), 0);
-    EXPECT_EQ(exit_code_of(comparison, {true, true}), 7);
-}
-
 TEST(Compare, RunsThatDoNotStandAreLeftOutAndCounted) {
     const Side a = steady_side("A", 5, 0.1);
     Side b = steady_side("B", 11, 0.1);
@@ -388,18 +330,6 @@ TEST(Compare, NotesTheOrderOfMeasuringSharedRunsAndBusyHosts) {
     all.add("5 of them on both sides", notes(a, more));
     all.add("hosts that were not quiet", notes(quiet, busy));
     all.expect("compare_notes.txt");
-}
-
-TEST(Compare, TheGateFailsWhereARowIsWorse) {
-    const Side a = steady_side("A", 5, 0.1);
-    const auto worse = compared(a, steady_side("B", 5, 0.12));
-    EXPECT_EQ(exit_code_of(worse, {}), 0);
-    EXPECT_EQ(exit_code_of(worse, {true, false}), 4);
-    EXPECT_EQ(exit_code_of(worse, {true, true}), 4);
-    const auto few = compared(a, steady_side("B", 4, 0.12));
-    EXPECT_EQ(exit_code_of(few, {true, false}), 0);
-    EXPECT_EQ(exit_code_of(few, {true, true}), 7);
-    EXPECT_EQ(exit_code_of(compared(a, steady_side("B", 5, 0.08)), {true, true}), 0);
 }
 
 // Of six runs a side: rows that were made up, a row each outcome.

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/error.hpp"
 #include "report/formats/formats.hpp"
@@ -17,7 +16,6 @@ namespace {
 using nlohmann::json;
 using results::sample_run;
 using results::StoredRun;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Runs = std::vector<StoredRun>;
 
@@ -184,24 +182,6 @@ TEST(ChromeTrace, OfEverythingIsTheNewestRun) {
     EXPECT_EQ(trace_of(stored.chosen(), 9)["otherData"]["runs"].size(), 1U);
     EXPECT_EQ(trace_of(stored.chosen(), 9)["otherData"]["runs"][0]["run"], "b");
     EXPECT_EQ(trace_of(stored.chosen({"", "sweep", {}, 0}), 9)["otherData"]["runs"].size(), 2U);
-}
-
-TEST(ChromeTrace, SaysWhichRunsItLeavesOut) {
-    StoredRun all = step_run("a", 2, 0.1), ranks = step_run("b", 2, 0.1), none = step_run("c", 2, 0.1);
-    StoredRun alone = step_run("d", 1, 0.1), comparison = step_run("e", 2, 0.1);
-    for (auto* run : {&ranks, &alone}) run->config.push_back({"keep-samples", "ranks", false});
-    none.config.push_back({"keep-samples", "summary", false});
-    comparison.measurements.clear();
-    const StoredRuns stored({all, ranks, none, alone, comparison});
-    std::vector<std::string> left_out;
-    const json parsed = json::parse(written([&](const model::Sink& sink) {
-        left_out = write_chrome_trace(stored.chosen({"", "sweep", {}, 0}), 9, sink);
-    }));
-    EXPECT_THAT(left_out, ElementsAre(HasSubstr("run b "), HasSubstr("run c "), HasSubstr("run e ")));
-    std::set<std::string> drawn;
-    for (const auto& run : parsed["otherData"]["runs"])
-        if (run["drawn"] > 0) drawn.insert(run["run"]);
-    EXPECT_EQ(drawn, (std::set<std::string>{"a", "d"})) << "one rank's are its own";
 }
 
 // argv may hold any bytes, and a failed measurement any number.

@@ -245,6 +245,8 @@ std::vector<Shown> writings() {
             {"the fastest failed", ladder(0.0001, {"yes", "NO", "yes"}), false}};
 }
 
+// The first columns are those of nccl-tests' util.cu: "%12li  %12li  %8s  %6s  %6s", and twice
+// "  %7s  %6s  %6s  %6g".
 std::vector<Shown> messages() {
     return {{"allreduce", comm_run()},
             {"wrong elements", invalid(comm_run({{.wrong = 3}}), "24 elements are wrong")},
@@ -296,31 +298,6 @@ TEST(Screens, LetNoControlCharacterThrough) {
     run.hosts[0].host = "\x1b";
     for (const char c : run_text(run) + answer_text(run))
         EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20U);
-}
-
-// What nccl-tests' util.cu prints: "%12li  %12li  %8s  %6s  %6s", and twice "  %7s  %6s  %6s  %6g".
-TEST(CommAnswer, HasNcclTestsColumnsWhereNcclTestsHasThem) {
-    std::istringstream stream(answer_text(comm_run()));
-    Texts lines;
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    const auto heads =
-        std::ranges::find_if(lines, [](const auto& line) { return line.find("algbw") != std::string::npos; });
-    const auto row =
-        std::ranges::find_if(lines, [](const auto& line) { return line.starts_with("           8 "); });
-    ASSERT_TRUE(heads != lines.end() && row != lines.end());
-    for (const auto& [name, end] : {std::pair{"size", 12U},
-                                    {"count", 26U},
-                                    {"type", 36U},
-                                    {"redop", 44U},
-                                    {"root", 52U},
-                                    {"time", 61U},
-                                    {"algbw", 69U},
-                                    {"busbw", 77U},
-                                    {"#wrong", 85U}}) {
-        EXPECT_EQ(heads->find(name) + std::string(name).size(), end) << name;
-        EXPECT_TRUE((*row)[end] == ' ' && (*row)[end - 1] != ' ') << name;
-    }
-    EXPECT_EQ(heads->find("time", 61), 90U);
 }
 
 class NetworkLine : public testing::Test {

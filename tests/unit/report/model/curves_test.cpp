@@ -1,129 +1,21 @@
 // Which runs are points of one curve of training, and what tells groups and notices apart.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "report/model/notices.hpp"
 #include "report/model/series.hpp"
+#include "unit/report/outputs.hpp"
 #include "unit/report/training_runs.hpp"
 
 namespace ranklab::report::model {
 namespace {
 
 using results::StoredRun;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using Texts = std::vector<std::string>;
 
 GroupedRuns groups_of(const std::vector<StoredRun>& runs) {
     GroupedRuns grouped;
     for (const StoredRun& run : runs) grouped.add(results::Run(run));
     return grouped;
-}
-
-Texts point_texts(const Series& curve) {
-    Texts texts;
-    for (const auto& [width, group] : curve.points)
-        texts.push_back(fmt::format("{} at {}", group->newest.setting("mode"), width));
-    return texts;
-}
-
-StoredRun on_host(StoredRun run, const std::string& host) {
-    for (auto& row : run.hosts) row.host = host;
-    return run;
-}
-
-TEST(Curves, BeginWithTheSingleDeviceRunWhateverItStoresOfTheWayBetweenRanks) {
-    const auto grouped =
-        groups_of({with_settings(weak_run("a", 1, 0.010), {{"progress", "thread"}, {"backend", "self"}}),
-                   with_settings(weak_run("b", 2, 0.012), {{"progress", "none"}, {"backend", "mpi"}}),
-                   with_settings(weak_run("c", 4, 0.020), {{"progress", "thread"}, {"backend", "mpi"}})});
-    const auto curves = training_series(grouped, stats::Scaling::weak);
-    ASSERT_EQ(curves.size(), 1U);
-    EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 2", "ddp at 4"));
-    EXPECT_EQ(curves[0].differing, "progress none, thread");
-    EXPECT_TRUE(training_series(grouped, stats::Scaling::strong).empty());
-}
-
-// Neither weak nor strong: nobody knows which batch the others left.
-TEST(Curves, NeedTheSettingThatTheyHold) {
-    std::vector<StoredRun> runs{weak_run("a", 1, 0.010), weak_run("b", 2, 0.012)};
-    for (auto& run : runs)
-        std::erase_if(run.config, [](const auto& setting) { return setting.key == "global-batch-size"; });
-    const auto without_global = groups_of(runs);
-    EXPECT_TRUE(training_series(without_global, stats::Scaling::strong).empty());
-    EXPECT_EQ(training_series(without_global, stats::Scaling::weak).size(), 1U);
-    for (auto& run : runs)
-        std::erase_if(run.config, [](const auto& setting) { return setting.key == "batch-size"; });
-    const auto without_both = groups_of(runs);
-    EXPECT_TRUE(training_series(without_both, stats::Scaling::weak).empty());
-}
-
-TEST(Curves, OfOneRankWithTheCodeForSeveralHaveItAsASecondPoint) {
-    const auto grouped =
-        groups_of({with_settings(weak_run("a", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}),
-                   weak_run("b", 2, 0.012), weak_run("c", 1, 0.010)});
-    const auto curves = training_series(grouped, stats::Scaling::weak);
-    ASSERT_EQ(curves.size(), 1U);
-    EXPECT_THAT(point_texts(curves[0]), ElementsAre("single at 1", "ddp at 1", "ddp at 2"));
-}
-
-TEST(Curves, KeepApartWhatSomebodyVariedAtOneRankCountAndOtherWork) {
-    const auto on = [](const char* id, int ranks, const char* progress) {
-        return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}});
-    };
-    const auto varied =
-        groups_of({on("a", 2, "none"), on("b", 2, "thread"), on("c", 4, "none"), on("d", 4, "thread")});
-    EXPECT_EQ(training_series(varied, stats::Scaling::weak).size(), 2U);
-    const auto other =
-        groups_of({with_settings(weak_run("a", 1, 0.010), {{"model", "resnet50"}}), weak_run("b", 2, 0.012)});
-    EXPECT_TRUE(training_series(other, stats::Scaling::weak).empty());
-}
-
-// Of two machines two groups, and two curves: no point of one is over the other's base.
-TEST(Curves, AndGroupsKeepMachinesApart) {
-    const std::vector<StoredRun> runs{
-        with_cpu(weak_run("a", 1, 0.010), "Old"), with_cpu(weak_run("b", 2, 0.012), "Old"),
-        with_cpu(weak_run("c", 1, 0.020), "New"), with_cpu(weak_run("d", 2, 0.024), "New")};
-    const auto grouped = groups_of(runs);
-    EXPECT_EQ(grouped.groups().size(), 4U);
-    const auto curves = training_series(grouped, stats::Scaling::weak);
-    ASSERT_EQ(curves.size(), 2U);
-    for (const auto& curve : curves) {
-        ASSERT_EQ(curve.points.size(), 2U);
-        const auto cpu_at = [&](std::size_t i) { return curve.points[i].group->conditions.at("host.cpu"); };
-        EXPECT_EQ(cpu_at(0), cpu_at(1));
-        EXPECT_THAT(curve.title, HasSubstr(cpu_at(0)));
-    }
-    EXPECT_THAT(kept_apart(grouped), ElementsAre("host.cpu: New | Old"));
-}
-
-// One core and two, with no --threads: what `compare` refuses is not pooled here, and the curve goes on.
-TEST(Curves, AndGroupsKeepNumbersOfThreadsApart) {
-    const auto computed_by = [](StoredRun run, const char* threads) {
-        std::erase_if(run.context, [](const auto& one) { return one.key == "intra_op_threads"; });
-        run.context.push_back({"training", "intra_op_threads", threads});
-        return run;
-    };
-    const auto grouped =
-        groups_of({computed_by(weak_run("a", 1, 0.010), "2"), computed_by(weak_run("b", 1, 0.020), "1"),
-                   computed_by(weak_run("c", 2, 0.022), "1")});
-    EXPECT_EQ(grouped.groups().size(), 3U);
-    EXPECT_THAT(kept_apart(grouped), ElementsAre("training.intra_op_threads: 1 | 2"));
-    EXPECT_EQ(training_series(grouped, stats::Scaling::weak).size(), 1U)
-        << "more ranks have fewer cores each";
-}
-
-TEST(Curves, OfOneNodeKeepHostsApartAndOfSeveralSayThem) {
-    const auto two =
-        groups_of({on_host(weak_run("a", 1, 0.010), "n1"), on_host(weak_run("b", 2, 0.012), "n2")});
-    EXPECT_TRUE(training_series(two, stats::Scaling::weak).empty()) << "another host is another machine";
-    StoredRun wide = weak_run("b", 2, 0.012);
-    wide.hosts[0].host = "n2";
-    wide.hosts[1].host = "n3";
-    const auto several = groups_of({on_host(weak_run("a", 1, 0.010), "n1"), wide});
-    const auto curves = training_series(several, stats::Scaling::weak);
-    ASSERT_EQ(curves.size(), 1U);
-    EXPECT_THAT(curves[0].differing, HasSubstr("hosts n1 | n2 n3"));
 }
 
 Texts titles(const std::vector<StoredRun>& runs) {
@@ -133,34 +25,92 @@ Texts titles(const std::vector<StoredRun>& runs) {
     return group_titles(groups);
 }
 
-TEST(GroupTitles, LeaveOutWhatFollowsFromTheRanksUnlessItTellsGroupsApart) {
-    const auto with = [](const char* id, int ranks, const char* progress, const char* batch) {
-        return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}, {"batch-size", batch}});
-    };
-    EXPECT_THAT(
-        titles({with("a", 1, "thread", "32"), with("b", 2, "none", "32"), with("c", 2, "none", "16")}),
-        ElementsAre("mnist-cnn, single, batch 32", "mnist-cnn, ddp bucketed, 32/rank",
-                    "mnist-cnn, ddp bucketed, 16/rank"));
-    EXPECT_THAT(titles({with("a", 2, "thread", "32"), with("b", 2, "none", "32")}),
-                ElementsAre("mnist-cnn, progress thread", "mnist-cnn, progress none"));
+// The weak and strong curves of the runs: their points' ids, what differs along them, and what kept groups
+// apart.
+std::string curves(const std::vector<StoredRun>& runs) {
+    const auto grouped = groups_of(runs);
+    std::string text =
+        fmt::format("{} groups; apart: {}\n", grouped.groups().size(), fmt::join(kept_apart(grouped), "; "));
+    for (const auto scaling : {stats::Scaling::weak, stats::Scaling::strong})
+        for (const auto& curve : training_series(grouped, scaling)) {
+            text += fmt::format("{} '{}':", scaling == stats::Scaling::weak ? "weak" : "strong", curve.title);
+            for (const auto& [width, group] : curve.points)
+                text +=
+                    fmt::format(" {} ({}) at {};", group->newest.id, group->newest.setting("mode"), width);
+            text += fmt::format(" differing: '{}'\n", curve.differing);
+        }
+    return text;
 }
 
-TEST(GroupTitles, AreLabelsWhereTheseDifferAndNoMoreThanTellsApart) {
-    const auto with = [](const char* id, const char* label, const char* lr, const char* momentum) {
+TEST(Curves, AreOfOneWorkAndMachineAndBeginWithTheSingleDeviceRun) {
+    Outputs all;
+    const auto on_host = [](StoredRun run, const std::string& host) {
+        for (auto& row : run.hosts) row.host = host;
+        return run;
+    };
+    const auto progress = [](StoredRun run, const char* value, const char* backend = "mpi") {
+        return with_settings(std::move(run), {{"progress", value}, {"backend", backend}});
+    };
+    const auto threads = [](StoredRun run, const char* value) {
+        run.context.push_back({"training", "intra_op_threads", value});
+        return run;
+    };
+    const auto without = [](StoredRun run, const char* key) {
+        std::erase_if(run.config, [&](const auto& setting) { return setting.key == key; });
+        return run;
+    };
+    const auto a = weak_run("a", 1, 0.010), b = weak_run("b", 2, 0.012), c = weak_run("c", 4, 0.020);
+    all.add("the base stores another way between ranks: 3 points",
+            curves({progress(a, "thread", "self"), progress(b, "none"), progress(c, "thread")}));
+    all.add("one rank with the code for several is a second point",
+            curves({with_settings(weak_run("d", 1, 0.011), {{"mode", "ddp"}, {"sync", "bucketed"}}), b, a}));
+    all.add("varied at one rank count: 2 curves",
+            curves({progress(b, "none"), progress(weak_run("d", 2, 0.012), "thread"), progress(c, "none"),
+                    progress(weak_run("e", 4, 0.02), "thread")}));
+    all.add("other work: none", curves({with_settings(a, {{"model", "resnet50"}}), b}));
+    // Neither weak nor strong: nobody knows which batch the others left.
+    const auto no_global_a = without(a, "global-batch-size"), no_global_b = without(b, "global-batch-size");
+    all.add("without the global batch: weak", curves({no_global_a, no_global_b}));
+    all.add("without both batches: none",
+            curves({without(no_global_a, "batch-size"), without(no_global_b, "batch-size")}));
+    all.add("two machines: 2 curves",
+            curves({with_cpu(a, "Old"), with_cpu(b, "Old"), with_cpu(weak_run("d", 1, 0.02), "New"),
+                    with_cpu(weak_run("e", 2, 0.024), "New")}));
+    all.add("hosts of one node are other machines: none", curves({on_host(a, "n1"), on_host(b, "n2")}));
+    StoredRun wide = b;
+    wide.hosts[0].host = "n2";
+    wide.hosts[1].host = "n3";
+    all.add("hosts of several are said", curves({on_host(a, "n1"), wide}));
+    // What `compare` refuses is not pooled, and the curve goes on.
+    all.add("threads: 3 groups, 1 curve",
+            curves({threads(a, "2"), threads(weak_run("d", 1, 0.02), "1"), threads(b, "1")}));
+    all.expect("curves.txt");
+}
+
+TEST(GroupTitles, SayNoMoreThanTellsApart) {
+    Outputs all;
+    const auto of = [](const char* id, int ranks, const char* progress, const char* batch) {
+        return with_settings(weak_run(id, ranks, 0.01), {{"progress", progress}, {"batch-size", batch}});
+    };
+    const auto labelled = [](const char* id, const char* label, const char* lr, const char* momentum) {
         auto run = with_settings(weak_run(id, 2, 0.01), {{"lr", lr}, {"momentum", momentum}});
         run.label = label;
         return run;
     };
-    EXPECT_THAT(
-        titles({with("a", "base", "1", "0"), with("b", "tuned", "2", "0.9"), with("c", "tuned", "3", "0.9")}),
-        ElementsAre("base", "tuned, lr 2", "tuned, lr 3"));
-    EXPECT_THAT(titles({with("a", "one", "1", "0"), with("b", "one", "2", "0.9")}),
-                ElementsAre("mnist-cnn, lr 1", "mnist-cnn, lr 2"))
-        << "a label of all tells none apart; of two settings that go together one is enough";
-    EXPECT_THAT(
-        titles({with("a", "one", "1", "0"), with("b", "other", "1", "0"), with("c", "third", "2", "0")}),
-        ElementsAre("mnist-cnn", "third"))
-        << "the first group has runs of two labels";
+    const auto add = [&](const std::string& name, const std::vector<StoredRun>& runs) {
+        all.add(name, lines_of(titles(runs)));
+    };
+    add("progress follows from the ranks",
+        {of("a", 1, "thread", "32"), of("b", 2, "none", "32"), of("c", 2, "none", "16")});
+    add("progress tells them apart", {of("a", 2, "thread", "32"), of("b", 2, "none", "32")});
+    add("labels, and what tells two of one label apart",
+        {labelled("a", "base", "1", "0"), labelled("b", "tuned", "2", "0.9"),
+         labelled("c", "tuned", "3", "0.9")});
+    add("one label, two settings that go together",
+        {labelled("a", "one", "1", "0"), labelled("b", "one", "2", "0.9")});
+    add("a group of two labels",
+        {labelled("a", "one", "1", "0"), labelled("b", "other", "1", "0"), labelled("c", "third", "2", "0")});
+    all.expect("group_titles.txt");
 }
 
 Texts texts_of(const Notices& notices) {
@@ -171,34 +121,25 @@ Texts texts_of(const Notices& notices) {
 }
 
 TEST(NoticesTest, ThatDifferInNumbersAloneAreOneWithTheirRange) {
-    Notices notices;
-    notices.add("only once", "a");
-    notices.add("correlated (lag-1 0.60): 40 of them say as much as 15", "a");
-    notices.add("correlated (lag-1 0.74): 40 of them say as much as 8", "b");
-    notices.add("correlated (lag-1 0.33): 40 of them say as much as 32", "c");
-    EXPECT_THAT(texts_of(notices),
-                ElementsAre("correlated (lag-1 0.33 .. 0.74): 40 of them say as much as 8 .. 32 | 3 | c",
-                            "only once | 1 | a"));
-    notices = Notices();
-    notices.add("mpi4: 95 % interval 0.02 .. 0.58 s, value 0.04 s, needed 0.75 .. 1.25", "a");
-    notices.add("mpi4: 95 % interval 0.01 .. 0.03 s, value 0.015 s, needed 0.75 .. 1.25", "b");
-    EXPECT_THAT(
-        texts_of(notices),
-        ElementsAre(HasSubstr("interval 0.01 .. 0.58 s, value 0.015 .. 0.04 s, needed 0.75 .. 1.25 (")));
-    notices = Notices();
-    for (const char* const run : {"a", "b"}) notices.add("node07: 0.02 .. 0.58 s of 8", run);
-    EXPECT_THAT(texts_of(notices), ElementsAre("node07: 0.02 .. 0.58 s of 8 | 2 | b"));
-}
-
-TEST(NoticesTest, OfNamesAndRunsShowTheNewestAndCountARunOnce) {
-    Notices notices;
-    notices.add("node07: slower than run 20261122T011527Z-304120", "a");
-    notices.add("node09: slower than run 20261122T011707Z-856ff8", "b");
-    notices.add("node08: slower than run 20261122T011536Z-64d404", "b");
-    EXPECT_THAT(
-        texts_of(notices),
-        ElementsAre(testing::AllOf(testing::StartsWith("node08: slower than run 20261122T011536Z-64d404 ("),
-                                   testing::EndsWith(" | 2 | b"))));
+    Outputs all;
+    const auto add = [&](const std::string& name,
+                         const std::vector<std::pair<const char*, const char*>>& said) {
+        Notices notices;
+        for (const auto& [text, run] : said) notices.add(text, run);
+        all.add(name, lines_of(texts_of(notices)));
+    };
+    add("a range of three", {{"only once", "a"},
+                             {"correlated (lag-1 0.60): 40 of them say as much as 15", "a"},
+                             {"correlated (lag-1 0.74): 40 of them say as much as 8", "b"},
+                             {"correlated (lag-1 0.33): 40 of them say as much as 32", "c"}});
+    add("ranges of their own",
+        {{"mpi4: 95 % interval 0.02 .. 0.58 s, value 0.04 s, needed 0.75 .. 1.25", "a"},
+         {"mpi4: 95 % interval 0.01 .. 0.03 s, value 0.015 s, needed 0.75 .. 1.25", "b"}});
+    add("equal numbers", {{"node07: 0.02 .. 0.58 s of 8", "a"}, {"node07: 0.02 .. 0.58 s of 8", "b"}});
+    add("names and runs: a run counts once", {{"node07: slower than run 20261122T011527Z-304120", "a"},
+                                              {"node09: slower than run 20261122T011707Z-856ff8", "b"},
+                                              {"node08: slower than run 20261122T011536Z-64d404", "b"}});
+    all.expect("notices.txt");
 }
 
 TEST(NoticesTest, WithOtherWordsAreOthersAndTheirNumberIsBounded) {

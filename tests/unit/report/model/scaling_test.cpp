@@ -61,113 +61,74 @@ GroupScaling scaling_by(const Keys& keys, const std::vector<StoredRun>& runs) {
                       [&](const std::string& id) { return stored.file().read(id); });
 }
 
-TEST(Cores, AreTheComputeThreadsOfAllRanksButNoMoreThanTheirCpus) {
-    EXPECT_EQ(cores_of(alone("a", 1, 2)).count, 2U);
-    EXPECT_EQ(cores_of(ranks("a", 2, 1)).count, 2U);
-    const Cores crowded = cores_of(on_cpus(step_run("a", 3, 1), {"0-1"}));
-    EXPECT_EQ(crowded.count, 2U);
-    EXPECT_EQ(crowded.crowded, "3 compute threads on 2 CPUs");
-    const Cores bound = cores_of(with(ranks("a", 2, 1), "threads", "4"));
-    EXPECT_EQ(bound.count, 2U);
-    EXPECT_EQ(bound.crowded, "4 compute threads on 1 CPU of a rank");
-    StoredRun two_hosts = on_cpus(step_run("a", 2, 1), {"0"});
-    two_hosts.hosts[1].host = "node02";
-    EXPECT_EQ(cores_of(two_hosts).count, 2U) << "CPU 0 of each";
-    EXPECT_FALSE(cores_of(two_hosts).oversubscribed());
-}
-
-// One rank has fewer CPUs than threads, although all together have enough.
-TEST(Cores, ARankCannotUseAnothersCpus) {
-    const Cores cores = cores_of(with(on_cpus(step_run("a", 2, 1), {"0", "1-7"}), "threads", "4"));
-    EXPECT_EQ(cores.count, 5U);
-    EXPECT_TRUE(cores.oversubscribed());
-}
-
-// What one set has to spare is no help to ranks that may not use it.
-TEST(Cores, AreThoseOfEachSetOfRanksThatShareSome) {
-    const Cores cores = cores_of(with(on_cpus(step_run("a", 3, 1), {"0-1", "0-1", "2-5"}), "threads", "2"));
-    EXPECT_EQ(cores.count, 4U);
-    EXPECT_EQ(cores.crowded, "4 compute threads on 2 CPUs");
-}
-
-TEST(Cores, ArePhysicalOnesWhereTheFileHasThem) {
-    StoredRun run = with(on_cpus(step_run("a", 1, 1), {"0-15"}), "threads", "16");
-    EXPECT_EQ(cores_of(run).unit(), "CPU") << "an older file tells hardware threads alone";
-    EXPECT_FALSE(cores_of(run).oversubscribed());
-    run.hosts[0].cores = "0-7";
-    EXPECT_EQ(cores_of(run).count, 8U);
-    EXPECT_EQ(cores_of(run).unit(), "core");
-    EXPECT_EQ(cores_of(run).crowded, "16 compute threads on 8 cores of a rank");
-    StoredRun siblings = on_cpus(step_run("b", 2, 1), {"0", "8"});
-    for (auto& row : siblings.hosts) row.cores = "0";
-    EXPECT_EQ(cores_of(siblings).crowded, "2 compute threads on 1 core");
-}
-
 StoredRun with_threads(StoredRun run, const std::vector<int>& threads) {
     for (std::size_t i = 0; i < run.hosts.size(); ++i) run.hosts[i].threads = threads[i];
     return run;
 }
 
-TEST(Cores, OfRanksWithDifferentThreadsAreTheirSum) {
-    const StoredRun run = with_threads(on_cpus(step_run("a", 2, 1), {"0-3", "4-7"}), {1, 2});
-    EXPECT_EQ(cores_of(run).count, 3U);
-    EXPECT_EQ(threads_per_rank(run), 0U);
-    EXPECT_EQ(threads_text(run), "1 or 2");
-    EXPECT_EQ(factors_of(run)["threads"], "1 or 2");
-    const auto scaling = scaling_by({"threads"}, {alone("b", 1, 1), with(run, "mode", "single")});
-    EXPECT_THAT(scaling.rows, SizeIs(1)) << "they have one key";
+StoredRun on_cores(StoredRun run, const std::string& cores) {
+    for (auto& row : run.hosts) row.cores = cores;
+    return run;
 }
 
-TEST(Cores, AreNoMoreThanTheCgroupAllows) {
-    StoredRun run = with(on_cpus(step_run("a", 1, 1), {"0-7"}), "threads", "8");
-    run.context.push_back({"host", "cpu_quota", "2.5"});
-    EXPECT_EQ(cores_of(run).count, 3U);
-    EXPECT_EQ(cores_of(run).crowded, "threads on 8 CPUs where the cgroup allows 2.5 of them");
-    EXPECT_FALSE(cores_of(with(run, "threads", "2")).oversubscribed());
-    run.context.back().value = "none";
-    EXPECT_EQ(cores_of(run).count, 8U);
+StoredRun on_gpus(StoredRun run, const std::vector<std::string>& gpus) {
+    for (std::size_t i = 0; i < run.hosts.size(); ++i) run.hosts[i].device = "NVIDIA H100" + gpus[i];
+    return with(run, "device", "cuda");
 }
 
-TEST(Cores, OfReplicasAreThoseOfAllReplicas) {
-    EXPECT_EQ(cores_of(with(alone("a", 1, 1), "replicas", "2")).count, 2U);
-    EXPECT_EQ(cores_of(with(alone("a", 1, 4), "replicas", "2")).count, 4U);
-    EXPECT_EQ(cores_of(with(alone("a", 1, 5), "replicas", "2")).count, 4U) << "2 threads each";
+StoredRun in_quota(StoredRun run, const std::string& quota) {
+    run.context.push_back({"host", "cpu_quota", quota});
+    return run;
 }
 
-TEST(Cores, OnGpusAreTheDifferentOnes) {
-    StoredRun run = with(step_run("a", 2, 1), "device", "cuda");
-    run.hosts[0].device = "NVIDIA H100 [GPU-1]";
-    run.hosts[1].device = "NVIDIA H100 [GPU-2]";
-    EXPECT_EQ(cores_of(run).count, 2U);
-    EXPECT_EQ(cores_of(run).unit(), "GPU");
-    run.hosts[1].device = run.hosts[0].device;
-    EXPECT_EQ(cores_of(run).crowded, "2 ranks on 1 GPU");
-    run.hosts[1].device = "NVIDIA H100";
-    EXPECT_FALSE(cores_of(run).known());
-    StoredRun dp = with(with(step_run("a", 1, 1), "device", "cuda"), "replicas", "4");
-    dp.hosts[0].device = "NVIDIA H100 [GPU-1]";
-    EXPECT_EQ(cores_of(dp).count, 4U) << "one a replica, of which the rank's row names the first";
-}
-
-TEST(Cores, AreUnknownWhereTheFileDoesNotSay) {
-    for (const char* cpus : {"", "unknown", "3-1", "0-", "-", "0-1-2", "99999999999999999999"}) {
-        const Cores cores = cores_of(on_cpus(step_run("a", 1, 1), {cpus}));
-        EXPECT_FALSE(cores.known()) << cpus;
-        EXPECT_THAT(cores.why_not, HasSubstr("CPUs")) << cpus;
+// The compute threads of all ranks, but no more than the CPUs of each set of ranks that share some: what one
+// set has to spare is no help to the others.
+TEST(Cores, AreThoseThatTheRanksCouldUse) {
+    StoredRun two_hosts = on_cpus(step_run("a", 2, 1), {"0"}), dp = with(alone("a", 1, 1), "replicas", "4");
+    two_hosts.hosts[1].host = "node02";
+    const auto wide = [](const char* threads) {
+        return with(on_cpus(step_run("a", 1, 1), {"0-7"}), "threads", threads);
+    };
+    for (const auto& [run, count, unit, crowded] :
+         std::vector<std::tuple<StoredRun, std::size_t, std::string, std::string>>{
+             {alone("a", 1, 2), 2, "CPU", ""},
+             {ranks("a", 2, 1), 2, "CPU", ""},
+             {on_cpus(step_run("a", 3, 1), {"0-1"}), 2, "CPU", "3 compute threads on 2 CPUs"},
+             {with(ranks("a", 2, 1), "threads", "4"), 2, "CPU", "4 compute threads on 1 CPU of a rank"},
+             {two_hosts, 2, "CPU", ""},  // CPU 0 of each
+             {with(on_cpus(step_run("a", 2, 1), {"0", "1-7"}), "threads", "4"), 5, "CPU",
+              "4 compute threads on 1 CPU of a rank"},
+             {with(on_cpus(step_run("a", 3, 1), {"0-1", "0-1", "2-5"}), "threads", "2"), 4, "CPU",
+              "4 compute threads on 2 CPUs"},
+             {on_cores(wide("8"), "0-3"), 4, "core", "8 compute threads on 4 cores of a rank"},
+             {on_cores(on_cpus(step_run("b", 2, 1), {"0", "8"}), "0"), 1, "core",
+              "2 compute threads on 1 core"},
+             {with_threads(on_cpus(step_run("a", 2, 1), {"0-3", "4-7"}), {1, 2}), 3, "CPU", ""},
+             {in_quota(wide("8"), "2.5"), 3, "CPU", "threads on 8 CPUs where the cgroup allows 2.5 of them"},
+             {in_quota(wide("2"), "2.5"), 2, "CPU", ""},
+             {in_quota(wide("8"), "none"), 8, "CPU", ""},
+             {with(alone("a", 1, 5), "replicas", "2"), 4, "CPU", ""},  // 2 threads each
+             {on_gpus(step_run("a", 2, 1), {" [GPU-1]", " [GPU-2]"}), 2, "GPU", ""},
+             {on_gpus(step_run("a", 2, 1), {" [GPU-1]", " [GPU-1]"}), 1, "GPU", "2 ranks on 1 GPU"},
+             {on_gpus(dp, {" [GPU-1]"}), 4, "GPU", ""}}) {  // the row of the one rank names the first
+        EXPECT_EQ(cores_of(run).count, count) << crowded;
+        EXPECT_EQ(cores_of(run).unit(), unit);
+        EXPECT_EQ(cores_of(run).crowded, crowded);
     }
+    EXPECT_FALSE(cores_of(on_gpus(step_run("a", 2, 1), {" [GPU-1]", ""})).known());
+    EXPECT_EQ(threads_text(with_threads(step_run("a", 2, 1), {1, 2})), "1 or 2");
+}
+
+TEST(Cores, AreUnknownWhereTheFileDoesNotSayOrItsRunsDiffer) {
+    for (const char* cpus : {"", "unknown", "3-1", "0-", "-", "0-1-2", "99999999999999999999"})
+        EXPECT_THAT(cores_of(on_cpus(step_run("a", 1, 1), {cpus})).why_not, HasSubstr("CPUs")) << cpus;
     StoredRun run = step_run("a", 1, 1);
     std::erase_if(run.config, [](const auto& one) { return one.key == "threads"; });
     EXPECT_THAT(cores_of(run).why_not, HasSubstr("threads"));
-    run.hosts.clear();
-    EXPECT_FALSE(cores_of(run).known());
-}
-
-TEST(Cores, OfRunsThatDifferAreUnknown) {
     CoresOfRuns all;
     all.add({.count = 2});
     EXPECT_EQ(all.common().count, 2U);
     all.add({.count = 4, .crowded = "5 compute threads on 4 CPUs"});
-    EXPECT_FALSE(all.common().known());
     EXPECT_EQ(all.common().why_not, "its runs used 2 cores and 4 cores");
     EXPECT_EQ(all.oversubscribed(), "1 of 2 runs: 5 compute threads on 4 CPUs");
 }
@@ -289,7 +250,8 @@ TEST(Scaling, SaysWhatIsTheBaseTheBestAndWhatIsNotClaimed) {
     const StoredRun dp = with(with(alone("b", 0.125, 2), "mode", "dp"), "replicas", "2");
     all.add("replicas: 1.6 times, 0.8 per core", said({"mode", "ranks"}, {alone("a", 0.2, 1), dp}));
     all.add("replicas of another batch",
-            said({"mode", "ranks"}, {alone("a", 0.2, 1), with(of_32(dp), "batch-size", "64")}));
+            said({"mode", "ranks"},
+                 {alone("a", 0.2, 1), with(with(dp, "global-batch-size", "64"), "batch-size", "64")}));
     all.add(
         "2 and 3 replicas in one",
         said({"mode", "ranks"}, joined({{alone("a", 0.2, 1)}, {dp}, times(1, with(dp, "replicas", "3"))})));

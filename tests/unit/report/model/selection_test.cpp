@@ -132,15 +132,10 @@ TEST_F(ChosenRunsTest, OneRunIsNamedAlone) {
 TEST_F(ChosenRunsTest, SayWhichTheyAreAndOfNoneWhatThereIs) {
     Outputs all;
     all.add("chosen", stored_.chosen({"", "sweep", {"ranks>=2", "sync=none"}, 5}).text());
-    // Each begins with the file's path.
-    const auto nothing = [&](const std::string& name, const model::ChosenRuns& runs) {
-        const std::string text = runs.nothing();
-        all.add(name, text.substr(text.find(" holds ") + 1));
-    };
-    nothing("no such value", stored_.chosen({"", {}, {"sync=flt"}, 0}));
-    nothing("no such label", stored_.chosen({"", "swee", {}, 0}));
-    nothing("no such key", stored_.chosen({"", {}, {"gamma=1"}, 0}));
-    nothing("no run", StoredRuns({}).chosen());
+    all.add("no such value", stored_.chosen({"", {}, {"sync=flt"}, 0}).nothing());
+    all.add("no such label", stored_.chosen({"", "swee", {"ranks=1"}, 0}).nothing());
+    all.add("no such key", stored_.chosen({"", {}, {"gamma=1"}, 0}).nothing());
+    all.add("no run", StoredRuns({}).chosen().nothing());
     all.expect("chosen_runs.txt");
 }
 

@@ -15,8 +15,6 @@
 #include "report/page/render.hpp"
 #include "report/page/templates.hpp"
 #include "results/rows.hpp"
-#include "unit/report/comm_runs_sample.hpp"
-#include "unit/report/io_runs_sample.hpp"
 #include "unit/report/outputs.hpp"
 #include "unit/report/training_runs.hpp"
 
@@ -233,36 +231,32 @@ StoredRun with_phases(StoredRun run) {
     return run;
 }
 
-// Speedups of 1.6 at 2 ranks and 2 at 4 oversubscribed ones; 2 ranks that sum nothing, an invalid run, two
-// commands more.
-std::vector<StoredRun> runs_of_all_kinds() {
+// Speedups of 1.6 at 2 ranks and 2 at 4 oversubscribed ones; 2 ranks that sum nothing, an invalid run.
+std::vector<StoredRun> trainings() {
     StoredRun crowded = weak_run(id_of(4), 4, 0.020), apart = weak_run(id_of(5), 2, 0.009),
-              failed = weak_run(id_of(6), 2, 0.001), ladder = sample_ladder();
+              failed = weak_run(id_of(6), 2, 0.001);
     for (auto& row : crowded.hosts) row.cores = "0";
     apart = with_settings(apart, {{"sync", "none"}});
     failed.valid = false;
     failed.exit_code = 3;
     failed.warnings = {"parameters differ on rank 1"};
-    ladder.id = id_of(7);
     return {weak_run(id_of(1), 1, 0.010),
             with_phases(weak_run(id_of(2), 2, 0.0125)),
             weak_run(id_of(3), 2, 0.0126),
             crowded,
             apart,
-            failed,
-            ladder,
-            comm_run()};
+            failed};
 }
 
 TEST_F(HtmlPage, IsAsStored) {
     hide_gnuplot();
-    std::string text = page(runs_of_all_kinds());
+    std::string text = page(trainings());
     for (const char* const part : {"style", "defs"}) {  // the templates style.css and symbols.html
         const std::size_t begin = text.find(fmt::format("<{}", part));
         text.erase(begin, text.find(fmt::format("</{}>", part), begin) - begin);
     }
     Outputs pages;
-    pages.add("all kinds of runs, no gnuplot", text);
+    pages.add("trainings, no gnuplot", text);
     pages.expect("page.html");
 }
 
