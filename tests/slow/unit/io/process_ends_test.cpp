@@ -19,8 +19,7 @@ INSTANTIATE_TEST_SUITE_P(, ProcessEnds, testing::ValuesIn(kWays), label_of);
 TEST_P(ProcessEnds, AWorkerThatClosesItsPipeAndStays) {
     ProcessStrategyRun run(GetParam().strategy, 3, 10, 2);
     run.job.async = GetParam().async;
-    run.job.worker_program =
-        run.folder.write("worker", "#!/bin/sh\nexec 3>&-; exec 4>&-; exec sleep 1000\n");
+    run.job.worker_program = run.folder.write("worker", "#!/bin/sh\nexec 3>&-; exec 4>&-; exec sleep 1000\n");
     std::filesystem::permissions(run.job.worker_program, std::filesystem::perms::owner_all);
     EXPECT_THAT(thrown_sentence<base::EnvironmentError>([&] { run.all(); }), HasSubstr("ended by force"));
     EXPECT_TRUE(has_no_child()) << "a worker lives on, or is a zombie";
