@@ -59,7 +59,7 @@ struct Outcome {
 };
 
 Outcome deliver(Steps& steps, const std::string& output = "r.h5") {
-    Delivery delivery(steps.ways(), output, {.patience_s = 1});
+    Delivery delivery(steps.ways(), output, {.patience_s = 0.1});
     try {
         delivery.deliver(sample_run(kId), {.answer = kAnswer, .epilogue = "stored\n"});
         return {};
@@ -81,7 +81,7 @@ TEST(Delivery, TellsWhenTheAnswerIsPrinted) {
         Steps steps;
         if (fails) steps.faults["print"] = [] { throw base::EnvironmentError("no room"); };
         bool answered = false;
-        Delivery delivery(steps.ways(), "r.h5", {.patience_s = 1});
+        Delivery delivery(steps.ways(), "r.h5", {.patience_s = 0.1});
         const auto work = [&] {
             delivery.deliver(sample_run(kId), {.answer = kAnswer, .answered = [&] { answered = true; }});
         };
@@ -104,7 +104,7 @@ TEST(Delivery, DataComesBehindTheStoringWhateverBecameOfIt) {
     for (const bool fails : {false, true}) {
         Steps steps;
         if (fails) steps.faults["store"] = [] { throw base::EnvironmentError("no room"); };
-        Delivery delivery(steps.ways(), "r.h5", {.patience_s = 1});
+        Delivery delivery(steps.ways(), "r.h5", {.patience_s = 0.1});
         try {
             delivery.deliver(sample_run(kId), {.data = kAnswer});
             EXPECT_FALSE(fails);
@@ -175,7 +175,7 @@ TEST_P(FaultAt, BothIsTriedOnceMore) {
 
 TEST_P(FaultAt, WhatWasKeptBeforeIsNamedWhereTheWholeFitsNowhere) {
     Steps steps;
-    Delivery delivery(steps.ways(), "r.h5", {.patience_s = 1});
+    Delivery delivery(steps.ways(), "r.h5", {.patience_s = 0.1});
     delivery.keep(sample_run(kId));
     steps.faults["store"] = steps.faults["secure"] = GetParam().thrown;
     try {
@@ -191,7 +191,7 @@ TEST_P(FaultAt, WhatWasKeptBeforeIsNamedWhereTheWholeFitsNowhere) {
 TEST_P(FaultAt, KeepingAPartIsNoReasonToStop) {
     Steps steps;
     steps.faults["secure"] = GetParam().thrown;
-    Delivery delivery(steps.ways(), "r.h5", {.patience_s = 1});
+    Delivery delivery(steps.ways(), "r.h5", {.patience_s = 0.1});
     delivery.keep(sample_run(kId));
     EXPECT_EQ(steps.made, std::vector<std::string>{"secure"});
 }
@@ -218,7 +218,7 @@ class Real : public testing::Test {
 
     // `after`: when the step is made, not before.
     int deliver_with(const std::string& step, bool after, const std::function<void()>& happen,
-                     double patience_s = 1) const {
+                     double patience_s = 0.1) const {
         const auto keeper = std::make_shared<results::Keeper>(output);
         const auto around = [&](const std::string& name, auto work) {
             if (name == step && !after) happen();
@@ -340,7 +340,7 @@ TEST_F(Real, ADiskThatFillsWhenItIsSecured) {
 // A part was kept; the work then fails, or is ended from outside.
 TEST_F(Real, WhatWasKeptIsToldWhenTheWorkFails) {
     const int code = run_in_child([&] {
-        Delivery delivery(output.string(), {.patience_s = 1});
+        Delivery delivery(output.string(), {.patience_s = 0.1});
         delivery.keep(sample_run(kId));
         return 3;
     });
@@ -351,7 +351,7 @@ TEST_F(Real, WhatWasKeptIsToldWhenTheWorkFails) {
 
 TEST_F(Real, WhatWasKeptIsToldWhenASignalEndsTheWork) {
     const int code = run_in_child([&] {
-        Delivery delivery(output.string(), {.patience_s = 1});
+        Delivery delivery(output.string(), {.patience_s = 0.1});
         delivery.keep(sample_run(kId));
         ::raise(SIGTERM);
         return 0;

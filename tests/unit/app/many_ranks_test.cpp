@@ -126,8 +126,7 @@ TEST(ManyRanks, WithTooManyThreadsAreAFewFindings) {
     std::erase_if(findings, [](const auto& one) { return one.id != "more-threads-than-cores"; });
     ASSERT_THAT(findings, SizeIs(3));
     EXPECT_THAT(findings[0].what, HasSubstr("ranks 49,99,149,199,249,299,... (200 in all): 51 threads"));
-    EXPECT_THAT(findings[2].what,
-                HasSubstr("; 9400 more ranks have more threads than cores, in 47 other ways"));
+    EXPECT_THAT(findings[2].what, AllOf(HasSubstr("9400 more ranks"), HasSubstr("47 other")));
 }
 
 TEST(ManyRanks, OnLibrariesAndQuotasOfTheirOwnAreOneFindingEach) {

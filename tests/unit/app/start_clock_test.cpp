@@ -25,8 +25,8 @@ TEST(StartClock, LeavesAStartAloneThatEnds) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(
         {
-            { const StartClock clock(0.1, 0.2); }
-            std::this_thread::sleep_for(std::chrono::seconds(2));
+            { const StartClock clock(0.02, 0.05); }
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
             std::_Exit(0);
         },
         ::testing::ExitedWithCode(0), "");

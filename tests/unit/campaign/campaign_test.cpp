@@ -67,8 +67,7 @@ TEST_F(CampaignFile, TimesAreMinutesOrClocks) {
              {"7", 7}, {"1:30", 90}, {"00:00:01", 1}, {"00:10:30", 11}, {"0", 1}})
         EXPECT_EQ(job("[w]\ncommand = io\ntime = " + text + "\n").minutes, minutes) << text;
     for (const char* const text : {"soon", "1:2:3:4", "-1", "1:", "99999"})
-        EXPECT_THAT(refusal(fmt::format("[w]\ncommand = io\ntime = {}\n", text)), HasSubstr("time is"))
-            << text;
+        EXPECT_THAT(refusal(fmt::format("[w]\ncommand = io\ntime = {}\n", text)), HasSubstr("time")) << text;
 }
 
 TEST_F(CampaignFile, WeakScalingOfFilesGivesEachRankAsMany) {
@@ -110,7 +109,7 @@ TEST_F(CampaignFile, SentencesNameFileSectionAndKey) {
     EXPECT_THAT(refusal("[w]\ncommand = io\nsise = 3\n"),
                 AllOf(HasSubstr("c.ini"), HasSubstr("[w]"), HasSubstr("sise"), HasSubstr("size")));
     EXPECT_THAT(refusal("[w]\ncommand = io\nranks = 0\n"), AllOf(HasSubstr("[w]"), HasSubstr("ranks")));
-    EXPECT_THAT(refusal("[../w]\ncommand = io\n"), HasSubstr("names files"));
+    EXPECT_THAT(refusal("[../w]\ncommand = io\n"), HasSubstr("../w"));
     EXPECT_THAT(refusal("[w]\nsize = 3\n"), HasSubstr("command"));
 }
 

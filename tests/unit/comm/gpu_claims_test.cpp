@@ -26,15 +26,15 @@ TEST(GpuClaims, OneGpuARankIsWell) {
 TEST(GpuClaims, TwoRanksOfOneGpuAreNamed) {
     const auto sentence = shared_gpu_sentence(
         {claim("a", 0, "GPU-1"), claim("b", 0, "GPU-2"), claim("b", 1, "GPU-3"), claim("b", 0, "GPU-2")});
-    EXPECT_THAT(sentence, AllOf(HasSubstr("ranks 1,3 on b use the same GPU"), HasSubstr("NVIDIA H200"),
-                                HasSubstr("0000:10:00.0"), HasSubstr("(GPU-2)"), HasSubstr("another backend"),
-                                HasSubstr("CUDA_VISIBLE_DEVICES"), Not(HasSubstr("more GPUs"))));
+    EXPECT_THAT(sentence,
+                AllOf(HasSubstr("ranks 1,3 on b"), HasSubstr("NVIDIA H200"), HasSubstr("0000:10:00.0"),
+                      HasSubstr("(GPU-2)"), HasSubstr("CUDA_VISIBLE_DEVICES"), Not(HasSubstr("more GPUs"))));
 }
 
 TEST(GpuClaims, RanksWithoutAGpuShareNone) {
     EXPECT_EQ(shared_gpu({{"a", "", "", ""}, {"a", "", "", ""}, claim("a", 0, "GPU-1")}), "");
     EXPECT_THAT(shared_gpu({{"a", "", "", ""}, claim("a", 0, "GPU-1"), claim("a", 0, "GPU-1")}),
-                AllOf(HasSubstr("ranks 1-2 on a use the same GPU"), Not(HasSubstr("NCCL"))));
+                AllOf(HasSubstr("ranks 1-2 on a"), Not(HasSubstr("NCCL"))));
 }
 
 TEST(GpuClaims, OfSeveralTheOneOfTheLowestRankIsTold) {

@@ -180,7 +180,7 @@ TEST_F(LineDoorTest, AStoppedGuestDoesNotWait) {
 TEST_F(LineDoorTest, WhoCannotReachOneDoorComesToTheNextWhenItIsLate) {
     const std::vector<LineTarget> targets{{7, {"127.0.0.1:1"}, keys_}, {0, door_.places(), keys_}};
     auto guest = std::async(std::launch::async, [&] {
-        return reach(targets, 1, never_.get(), {milliseconds(500), milliseconds(6000)});
+        return reach(targets, 1, never_.get(), {milliseconds(50), milliseconds(1000)});
     });
     EXPECT_TRUE(serve_until(1).contains(1));
     EXPECT_EQ(guest.get().rank, 0);

@@ -48,7 +48,7 @@ TEST(NcclLibrary, AMissingOneIsAnErrorOfTheEnvironmentThatNamesAllPlaces) {
     const auto load = [] { load_nccl({"/no/such/libnccl.so.2", "libno-such-nccl.so.9"}); };
     EXPECT_THAT(thrown_sentence<base::EnvironmentError>(load),
                 AllOf(HasSubstr("/no/such/libnccl.so.2"), HasSubstr("libno-such-nccl.so.9"),
-                      HasSubstr("set RANKLAB_NCCL_LIBRARY"), HasSubstr("--backend mpi")));
+                      HasSubstr("RANKLAB_NCCL_LIBRARY"), HasSubstr("--backend mpi")));
 }
 
 TEST(NcclLibrary, AFileThatIsNoLibraryIsRefused) {
@@ -60,13 +60,12 @@ TEST(NcclLibrary, AFileThatIsNoLibraryIsRefused) {
 
 TEST(NcclLibrary, ALibraryWithoutNcclsFunctionsIsRefused) {
     EXPECT_THAT(thrown_sentence<base::EnvironmentError>([] { load_nccl({"libm.so.6"}); }),
-                AllOf(HasSubstr("libm.so.6 lacks nccl"), HasSubstr("2.18.1")));
+                AllOf(HasSubstr("libm.so.6"), HasSubstr("2.18.1")));
 }
 
 TEST(NcclLibrary, OneThatIsTooOldIsRefused) {
-    EXPECT_THAT(
-        thrown_sentence<base::EnvironmentError>([] { load_nccl({RANKLAB_OLD_NCCL}); }),
-        AllOf(HasSubstr("is NCCL 2.17.5, and 2.18.1 is the oldest"), HasSubstr("RANKLAB_NCCL_LIBRARY")));
+    EXPECT_THAT(thrown_sentence<base::EnvironmentError>([] { load_nccl({RANKLAB_OLD_NCCL}); }),
+                AllOf(HasSubstr("2.17.5"), HasSubstr("2.18.1"), HasSubstr("RANKLAB_NCCL_LIBRARY")));
 }
 
 // The first that can be loaded is taken, so that one which the build knew and this node lacks is passed over.
@@ -74,7 +73,7 @@ TEST(NcclLibrary, TheFirstThatIsThereIsTaken) {
     EXPECT_THAT(thrown_sentence<base::EnvironmentError>([] {
                     load_nccl({"/no/such/libnccl.so.2", RANKLAB_OLD_NCCL, "libnccl.so.2"});
                 }),
-                HasSubstr("is NCCL 2.17.5"));
+                HasSubstr("2.17.5"));
 }
 
 TEST(NcclLibrary, VersionsAreReadInBothOfItsSpellings) {
@@ -85,10 +84,9 @@ TEST(NcclLibrary, VersionsAreReadInBothOfItsSpellings) {
 
 TEST(NcclErrors, SayTheCallTheReasonAndWhatToDo) {
     EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclRemoteError, "remote process exited", "peer\x01 gone\n"),
-                AllOf(HasSubstr("ncclAllReduce failed: remote process exited (peer? gone); "),
-                      HasSubstr("another rank")));
+                AllOf(HasSubstr("ncclAllReduce"), HasSubstr("remote process exited (peer? gone)")));
     EXPECT_THAT(nccl_sentence("ncclCommInitRankConfig", ncclSystemError, "system error", ""),
-                AllOf(HasSubstr("system error; "), HasSubstr("NCCL_SOCKET_IFNAME")));
+                AllOf(HasSubstr("system error"), HasSubstr("NCCL_SOCKET_IFNAME")));
     EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclUnhandledCudaError, "x", ""), HasSubstr("nvidia-smi"));
     EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclInternalError, "x", ""), HasSubstr("NCCL_DEBUG=WARN"));
 }
@@ -124,9 +122,8 @@ TEST(NcclPatience, EndsAndNamesWhatHangs) {
         gone->set_value();
         return ncclSuccess;
     };
-    EXPECT_THAT(
-        thrown_sentence<base::NcclError>([&] { within(Patience(0.02), "ncclCommSplit", hang); }),
-        AllOf(HasSubstr("ncclCommSplit has not come to an end within 0.02 s"), HasSubstr("look for its")));
+    EXPECT_THAT(thrown_sentence<base::NcclError>([&] { within(Patience(0.02), "ncclCommSplit", hang); }),
+                AllOf(HasSubstr("ncclCommSplit"), HasSubstr("0.02 s")));
     released->set_value();
     left.wait();
 }
@@ -175,7 +172,7 @@ TEST(NcclConnecting, GivesUpOnRanksThatDoNotCome) {
     };
     EXPECT_THAT(thrown_sentence<base::NcclError>(
                     [&] { init_nccl_rank(fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}, Patience(0.02)); }),
-                HasSubstr("connecting 2 ranks by NCCL has not come to an end"));
+                AllOf(HasSubstr("2 ranks"), HasSubstr("NCCL")));
 }
 
 TEST(NcclConnecting, SaysWhyItFailed) {
@@ -183,7 +180,7 @@ TEST(NcclConnecting, SaysWhyItFailed) {
     fake->init_rank = [](ncclComm_t*, int, ncclUniqueId, int, ncclConfig_t*) { return ncclSystemError; };
     EXPECT_THAT(thrown_sentence<base::NcclError>(
                     [&] { init_nccl_rank(fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}, Patience(60)); }),
-                HasSubstr("ncclCommInitRankConfig failed: the reason (its account)"));
+                AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("the reason (its account)")));
 }
 
 // The real library, where this machine has one.
@@ -220,7 +217,7 @@ TEST_F(RealNccl, WithoutAGpuConnectingIsACleanError) {
     library_->check(library_->get_unique_id(&id), "ncclGetUniqueId");
     EXPECT_THAT(thrown_sentence<base::NcclError>(
                     [&] { init_nccl_rank(library_, id, {.rank = 0, .ranks = 1, .gpu = -1}, Patience(100)); }),
-                AllOf(HasSubstr("ncclCommInitRankConfig failed: "), HasSubstr("nvidia-smi")));
+                AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("nvidia-smi")));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ const std::vector<Stored>& layouts() {
         {"aligned chunks", {.chunk = {5, 8, 8, 8}}, 0, true},
         {"chunks of one channel", {.chunk = {1, 4, 4, 4}}, 0, true},
         {"chunks that do not divide it", {.chunk = {2, 5, 7, 9}}, 0, true},
-        {"one chunk", {.chunk = {5, 20, 20, 20}}, 0, true},
+        {"one chunk", {.chunk = {5, 12, 12, 12}}, 0, true},
         {"deflated", {.chunk = {5, 8, 8, 8}, .deflate = true}, 0, false},
         {"big-endian", {.big_endian = true}, 0, false},
         {"user block", {}, 512, false},
@@ -75,7 +75,7 @@ const std::vector<Stored>& layouts() {
 }
 
 TEST(Crops, HoldTheRightNumbersInEveryLayoutAndByEveryAccess) {
-    constexpr std::int64_t kVolume = 20;
+    constexpr std::int64_t kVolume = 12;
     const tests::TempFolder folder;
     for (const auto& stored : layouts()) {
         const auto path = folder / (std::string(stored.name) + ".h5");
@@ -87,9 +87,9 @@ TEST(Crops, HoldTheRightNumbersInEveryLayoutAndByEveryAccess) {
             const bool through_library = file->how().find("HDF5") != std::string::npos;
             EXPECT_EQ(through_library, !stored.direct || access == VolumeAccess::library)
                 << stored.name << ": " << file->how();
-            for (const std::int64_t edge : {1, 6, 17, 20}) {
+            for (const std::int64_t edge : {1, 9, 12}) {
                 const auto source = crop_source(file, {edge, 1, true, false});
-                for (std::uint64_t random = 0; random < 12; ++random) {
+                for (std::uint64_t random = 0; random < 3; ++random) {
                     const auto place = crop_place(random, kVolume, edge, true);
                     const auto sample = read(*source, random);
                     EXPECT_EQ(sample.input, crop_plainly(false, 4, kVolume, edge, place))

@@ -145,9 +145,7 @@ TEST(Quiet, OthersAreWhatTheRanksOfTheHostDidNotUse) {
     EXPECT_EQ(quiet.others_cores->host, "b");
     const auto findings = check_quiet(quiet);
     ASSERT_EQ(findings.size(), 1U);
-    EXPECT_THAT(findings[0].sentence(),
-                AllOf(HasSubstr("b: other programs or the kernel kept 0.8 of the ranks' CPUs busy"),
-                      HasSubstr("for this job's own files counts, too")));
+    EXPECT_THAT(findings[0].sentence(), AllOf(HasSubstr("b:"), HasSubstr("0.8 of the ranks' CPUs")));
     EXPECT_FALSE(findings[0].fatal);
     EXPECT_THAT(facts_of(quiet), ElementsAre(Pair("others_cores", "0.80"), Pair("others_cores_host", "b")));
 }
@@ -167,10 +165,9 @@ TEST(Quiet, NamesStealThrottlingAndAMovingClock) {
     one.mhz_after = 3400;
     const auto findings = check_quiet(quiet_of({one, span("a", 1, 0, 0)}));
     ASSERT_EQ(findings.size(), 3U);
-    EXPECT_THAT(findings[0].sentence(), HasSubstr("gave 2.5 % of the CPUs' time to others (steal)"));
-    EXPECT_THAT(findings[1].sentence(), HasSubstr("slowed itself down 12 times"));
-    EXPECT_THAT(findings[2].sentence(),
-                HasSubstr("while it counted, the CPU of rank 0 went from 1200 to 3400 MHz"));
+    EXPECT_THAT(findings[0].sentence(), HasSubstr("2.5 %"));
+    EXPECT_THAT(findings[1].sentence(), HasSubstr("12 times"));
+    EXPECT_THAT(findings[2].sentence(), AllOf(HasSubstr("rank 0"), HasSubstr("1200 to 3400 MHz")));
 }
 
 TEST_F(FakeSystem, ALoginNodeHasSlurmsCommandsAndNoJob) {
@@ -182,7 +179,7 @@ TEST_F(FakeSystem, ALoginNodeHasSlurmsCommandsAndNoJob) {
     EXPECT_FALSE(check_login_node(root_.path())) << "installed, and of no cluster";
     write("etc/slurm/slurm.conf", "");
     ASSERT_TRUE(check_login_node(root_.path()));
-    EXPECT_THAT(check_login_node(root_.path())->sentence(), HasSubstr("on a login node others work too"));
+    EXPECT_THAT(check_login_node(root_.path())->sentence(), HasSubstr("login node"));
     setenv("SLURM_JOB_ID", "7", 1);
     EXPECT_FALSE(check_login_node(root_.path()));
     unsetenv("SLURM_JOB_ID");

@@ -41,8 +41,8 @@ TEST(Conditions, NameAGovernorThatFollowsTheLoad) {
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_EQ(findings[0].id, "governor");
     EXPECT_FALSE(findings[0].fatal);
-    EXPECT_THAT(findings[0].what, AllOf(HasSubstr("n2 and 1 more host: the governor"), HasSubstr("powersave"),
-                                        Not(HasSubstr("n1"))));
+    EXPECT_THAT(findings[0].what,
+                AllOf(HasSubstr("n2 and 1 more host"), HasSubstr("powersave"), Not(HasSubstr("n1"))));
     EXPECT_THAT(findings[0].remedy, AllOf(HasSubstr("cpupower frequency-set -g performance"),
                                           HasSubstr("srun --cpu-freq=Performance")));
 }
@@ -52,7 +52,7 @@ TEST(Conditions, NameHostsOfWhichOneMayGoFaster) {
         check_conditions({host_of("n1", {}, "on"), host_of("n2"), host_of("n3", {}, "off")});
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_EQ(findings[0].id, "boost-differs");
-    EXPECT_THAT(findings[0].what, HasSubstr("on at n1 and off at n3"));
+    EXPECT_THAT(findings[0].what, AllOf(HasSubstr("n1"), HasSubstr("n3")));
 }
 
 TEST(Conditions, NameAPartOfAHost) {
@@ -62,7 +62,7 @@ TEST(Conditions, NameAPartOfAHost) {
     const auto findings = check_conditions({of, of});
     ASSERT_THAT(findings, SizeIs(1));
     EXPECT_EQ(findings[0].id, "shared-host");
-    EXPECT_THAT(findings[0].what, HasSubstr("n1: Slurm gave this job at most 4 of 48 cores"));
+    EXPECT_THAT(findings[0].what, AllOf(HasSubstr("n1"), HasSubstr("4 of 48 cores")));
     EXPECT_THAT(findings[0].remedy, HasSubstr("sbatch --exclusive"));
 }
 
@@ -136,7 +136,7 @@ TEST(Clocks, ThatAreApartAreNamed) {
     const auto finding = check_clocks({{"n1", 0, 0}, {"n2", 0.7, 0.0001}, {"n3", -1.3, 0.0001}});
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->id, "clocks-apart");
-    EXPECT_THAT(finding->what, HasSubstr("the clock of n2 is 2 s ahead of that of n3"));
+    EXPECT_THAT(finding->what, AllOf(HasSubstr("n2 is 2 s"), HasSubstr("n3")));
     EXPECT_THAT(finding->remedy, HasSubstr("chronyc tracking"));
 }
 

@@ -159,10 +159,6 @@ TEST_P(ProcessFaults, AWorkerThatExitsAtOnce) {
     EXPECT_THAT(of_script("exit 42"), HasSubstr("ended with exit code 42 before its work was done"));
 }
 
-TEST_P(ProcessFaults, AWorkerThatClosesItsPipeAndStays) {
-    EXPECT_THAT(of_script("exec 3>&-; exec 4>&-; exec sleep 1000"), HasSubstr("ended by force"));
-}
-
 TEST_P(ProcessFaults, GarbageOnThePipe) {
     for (const char* garbage :
          {"x", "RIO", "hello, this is a worker of another kind", "RIO2\\001\\0\\0\\0AAAAAAAA"}) {
@@ -213,16 +209,6 @@ TEST(IdlePool, AWorkerKilledAfterItsWork) {
     ::kill(workers.at(1), SIGKILL);
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->close(); });
     EXPECT_THAT(sentence, HasSubstr(killed(1, workers.at(1))));
-    EXPECT_TRUE(has_no_child());
-}
-
-TEST(IdlePool, AWorkerThatDoesNotEndIsEndedByForce) {
-    ProcessStrategyRun run("process-pool", 4, 10, 2);
-    run.open();
-    run.strategy->write();
-    ::kill(children_of(::getpid()).at(0), SIGSTOP);
-    const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->close(); });
-    EXPECT_THAT(sentence, AllOf(HasSubstr("worker 0 "), HasSubstr("ended by force")));
     EXPECT_TRUE(has_no_child());
 }
 

@@ -96,7 +96,7 @@ TEST(ResNet, IsMadeNarrower) {
 
 TEST(ResNet, TakesImagesOfAnySize) {
     const torch::NoGradGuard no_gradients;
-    for (const auto& [height, width] : {std::pair{32, 32}, {33, 95}, {224, 224}, {28, 28}}) {
+    for (const auto& [height, width] : {std::pair{32, 32}, {33, 95}, {28, 28}}) {
         const auto model = named("resnet18").make(images(height, width));
         EXPECT_EQ(model->forward(torch::randn({2, 3, height, width})).sizes(),
                   (std::vector<std::int64_t>{2, 100}));

@@ -79,8 +79,8 @@ TEST(KilledWriter, LosesNothingStored) {
     std::uniform_int_distribution<std::int64_t> microseconds(500, 2000 + 6 * append_microseconds(path));
     int killed_writing = 0;
     const auto both_seen = [&] { return killed_writing > 0 && expected.size() > 1; };
-    for (int round = 0; round < 20 || (round < 200 && !both_seen()); ++round) {
-        const int patience = 1 + round / 20;  // where the machine is slower now than when it was measured
+    for (int round = 0; round < 5 || (round < 200 && !both_seen()); ++round) {
+        const int patience = 1 + round / 5;  // where the machine is slower now than when it was measured
         expected.merge(
             told_before_kill(path, round, std::chrono::microseconds(patience * microseconds(random))));
         killed_writing += folder.names().size() > 1 ? 1 : 0;
@@ -115,11 +115,11 @@ TEST(Reader, SeesWholeFilesWhileOthersWrite) {
     const fs::path path = folder / "r.h5";
     ResultFile(path).append(sample_run("first"));
     const pid_t child = start_child([&] {
-        for (int i = 0; i < 30; ++i) ResultFile(path).append(sample_run(std::to_string(i)));
+        for (int i = 0; i < 10; ++i) ResultFile(path).append(sample_run(std::to_string(i)));
         return 0;
     });
     std::size_t seen = 1;
-    while (seen < 31) {
+    while (seen < 11) {
         const std::size_t now = stored_ids(path).size();
         EXPECT_GE(now, seen);
         seen = now;
@@ -127,7 +127,7 @@ TEST(Reader, SeesWholeFilesWhileOthersWrite) {
     }
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    EXPECT_EQ(stored_ids(path).size(), 31U);
+    EXPECT_EQ(stored_ids(path).size(), 11U);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(Json, OfAnotherShapeIsRefused) {
 
 // To hold these as a tree would overflow the stack, or take minutes.
 TEST(Json, OfAnyDepthIsRefusedAtOnce) {
-    for (const std::size_t depth : {std::size_t{3}, std::size_t{200000}}) {
+    for (const std::size_t depth : {std::size_t{3}, std::size_t{100001}}) {
         std::string objects;
         for (std::size_t i = 0; i < depth; ++i) objects += "{\"k\":";
         const std::string arrays(depth, '[');
@@ -74,18 +74,17 @@ TEST(Json, OfManyValuesIsReadInOnePassAndOfTooManyRefused) {
         for (int i = 0; i < count; ++i) text += (i > 0 ? ",\"k" : "\"k") + std::to_string(i) + "\":1";
         return text + "}";
     };
-    EXPECT_EQ(config_from_json(settings(99000)).size(), 99000U);
-    EXPECT_THROW(config_from_json(settings(200000)), base::DataError);
-    EXPECT_THROW(context_from_json("{\"a\":" + settings(200000) + "}"), base::DataError);
+    EXPECT_EQ(config_from_json(settings(9900)).size(), 9900U);
+    EXPECT_THROW(context_from_json("{\"a\":" + settings(100001) + "}"), base::DataError);
     std::string sections = "{";
-    for (int i = 0; i < 200000; ++i) sections += (i > 0 ? ",\"s" : "\"s") + std::to_string(i) + "\":{}";
+    for (int i = 0; i < 100001; ++i) sections += (i > 0 ? ",\"s" : "\"s") + std::to_string(i) + "\":{}";
     EXPECT_THROW(context_from_json(sections + "}"), base::DataError);
-    EXPECT_THROW(warnings_from_json("[" + std::string(400000, ' ') + std::string(200001, ',') + "]"),
+    EXPECT_THROW(warnings_from_json("[" + std::string(1000, ' ') + std::string(100001, ',') + "]"),
                  base::DataError);
 }
 
 TEST(Json, OfALongTextIsOneThatAReaderTakes) {
-    const std::string text(100 << 20, 'x');
+    const std::string text(2 << 20, 'x');
     const auto warnings = warnings_from_json(warnings_to_json({text, "short"}));
     ASSERT_EQ(warnings.size(), 2U);
     EXPECT_LT(warnings[0].size(), std::size_t{1} << 20U);

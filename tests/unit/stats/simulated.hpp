@@ -9,11 +9,12 @@
 
 namespace ranklab::stats::simulated {
 
-// Under a sanitizer or without optimisation fewer simulations are made, and more is allowed for chance.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
-inline constexpr bool kFew = true;
-#else
+// The second suite compiles these tests once more with RANKLAB_MANY_SIMULATIONS; in the first one fewer
+// simulations are made, and more is allowed for chance.
+#ifdef RANKLAB_MANY_SIMULATIONS
 inline constexpr bool kFew = false;
+#else
+inline constexpr bool kFew = true;
 #endif
 inline constexpr std::size_t kSimulations = kFew ? 250 : 2000;
 inline constexpr double kAllowance = kFew ? 4.5 : 0;  ///< per cent, three standard errors of the difference

@@ -81,7 +81,7 @@ TEST(MedianInterval, CoversAsOftenAsItSays) {
     const std::vector<std::pair<std::size_t, double>> exact{{10, 0.9785}, {30, 0.95}, {100, 0.95}};
     std::mt19937_64 random(20261121);
     std::lognormal_distribution<double> draw(0.0, 1.0);  // median 1
-    constexpr int kTrials = 4000;
+    constexpr int kTrials = 1000;
     for (const auto& [n, coverage] : exact) {
         int covered = 0;
         for (int trial = 0; trial < kTrials; ++trial) {
@@ -90,7 +90,7 @@ TEST(MedianInterval, CoversAsOftenAsItSays) {
             const Interval interval = median_interval(x);
             covered += interval.low <= 1 && 1 <= interval.high ? 1 : 0;
         }
-        EXPECT_NEAR(static_cast<double>(covered) / kTrials, coverage, 0.01) << "n = " << n;
+        EXPECT_NEAR(static_cast<double>(covered) / kTrials, coverage, 0.03) << "n = " << n;
     }
 }
 

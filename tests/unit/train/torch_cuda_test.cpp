@@ -1,5 +1,5 @@
-// LibTorch's CUDA part as it is loaded: a program of its own, since what LibTorch once knows of GPUs it
-// keeps.
+// LibTorch's CUDA part as it is loaded. What LibTorch once knows of GPUs it keeps: suites of this name run
+// before all others of the program.
 #include "train/torch_cuda.hpp"
 
 #include <ATen/detail/CUDAHooksInterface.h>
@@ -13,7 +13,7 @@
 namespace ranklab::train {
 namespace {
 
-TEST(TorchCuda, IsLoadedWithItsKernelsWhereThisBuildHasIt) {
+TEST(TorchCudaDeathTest, IsLoadedWithItsKernelsWhereThisBuildHasIt) {
     const bool there = has_torch_cuda();
     EXPECT_TRUE(!there || !device::list_gpus().gpus.empty()) << "a GPU that the runtime does not list";
 #ifdef RANKLAB_HAS_TORCH_CUDA
@@ -23,7 +23,7 @@ TEST(TorchCuda, IsLoadedWithItsKernelsWhereThisBuildHasIt) {
 #endif
 }
 
-TEST(TorchCuda, SaysWhatIsMissing) {
+TEST(TorchCudaDeathTest, SaysWhatIsMissing) {
     if (has_torch_cuda()) GTEST_SKIP() << "there is a GPU";
     EXPECT_THAT(ranklab::tests::thrown_sentence<base::EnvironmentError>([] { load_torch_cuda(); }),
                 ::testing::HasSubstr("--device cpu"));

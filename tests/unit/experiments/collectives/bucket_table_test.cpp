@@ -15,6 +15,7 @@
 namespace ranklab::experiments {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -82,7 +83,7 @@ TEST(BucketTable, OfABadRowSaysWhich) {
           "1,3,9223372036854775807,fp32,80", "1,3,99999999999999999999,fp32,80", "1,3, 20,fp32,80",
           "1,3,20,fp16,80", "\x1b[2J"})
         EXPECT_THAT(with(row), StartsWith("row 1: ")) << row;
-    EXPECT_THAT(with("1,3,20,fp32,8"), HasSubstr("20 elements of fp32 are 80 bytes, and it has 8"));
+    EXPECT_THAT(with("1,3,20,fp32,8"), AllOf(HasSubstr("20 elements of fp32"), HasSubstr("80 bytes")));
     EXPECT_EQ(with("1,\x1b[2J,20,fp32,80").find('\x1b'), std::string::npos);
 }
 
@@ -91,8 +92,8 @@ TEST(BucketTable, ThatIsCutIsNoTable) {
     for (std::size_t length = 0; length + 1 < whole.size(); ++length)
         EXPECT_NE(fault(whole.substr(0, length)), "") << length;
     EXPECT_THAT(fault(kBegin + "0,1,10,fp32,40\n"),
-                HasSubstr("10 elements, and the model has 30 parameters"));
-    EXPECT_THAT(fault(kBegin), HasSubstr("rows are missing"));
+                AllOf(HasSubstr("10 elements"), HasSubstr("30 parameters")));
+    EXPECT_THAT(fault(kBegin), HasSubstr("rows"));
 }
 
 TEST(BucketTable, OfOthersIsNone) {
@@ -100,10 +101,9 @@ TEST(BucketTable, OfOthersIsNone) {
                 StartsWith("its first line is not"));
     EXPECT_THAT(fault(""), StartsWith("its first line is not"));
     EXPECT_THAT(fault(replaced(kBegin, "dtype", "type") + kRows), StartsWith("its header is not"));
-    EXPECT_THAT(fault(replaced(kBegin, "# model: small\n", "") + kRows), HasSubstr("does not say its model"));
-    EXPECT_THAT(fault(replaced(kBegin, "parameters: 30", "parameters: many") + kRows),
-                HasSubstr("does not say its model"));
-    EXPECT_THAT(fault(kBegin + kRows + std::string(5 << 20, 'x')), HasSubstr("larger than 4 MiB"));
+    EXPECT_THAT(fault(replaced(kBegin, "# model: small\n", "") + kRows), HasSubstr("model"));
+    EXPECT_THAT(fault(replaced(kBegin, "parameters: 30", "parameters: many") + kRows), HasSubstr("model"));
+    EXPECT_THAT(fault(kBegin + kRows + std::string(5 << 20, 'x')), HasSubstr("4 MiB"));
     EXPECT_THAT(fault(kBegin + kRows + std::string(1000, '\0')), StartsWith("row 2: "));
 }
 
@@ -118,9 +118,9 @@ TEST(BucketTable, IsReadFromAFile) {
     folder.write("huge.csv", "");
     std::filesystem::resize_file(folder / "huge.csv", std::uintmax_t{1} << 33U);
     ASSERT_EQ(::mkfifo((folder / "fifo.csv").c_str(), 0600), 0);
-    EXPECT_THAT(refusal("missing.csv"), HasSubstr("cannot be read"));
-    EXPECT_THAT(refusal("foreign.csv"), HasSubstr("is no table of gradient buckets: its first line"));
-    EXPECT_THAT(refusal("huge.csv"), HasSubstr("larger than 4 MiB"));
+    EXPECT_THAT(refusal("missing.csv"), HasSubstr("missing.csv"));
+    EXPECT_THAT(refusal("foreign.csv"), HasSubstr("first line"));
+    EXPECT_THAT(refusal("huge.csv"), HasSubstr("4 MiB"));
     EXPECT_THAT(refusal("fifo.csv"), HasSubstr("FIFO"));
     EXPECT_THAT(refusal(""), HasSubstr("folder"));
 }

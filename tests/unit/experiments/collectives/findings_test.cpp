@@ -13,6 +13,7 @@ namespace {
 
 using comm::Operation;
 using measure::RankSamples;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr double kNan = stats::kNone;
@@ -33,7 +34,7 @@ TEST(Arrivals, NameTheRankThatAllWaitFor) {
     const auto late = arrivals.verdict();
     EXPECT_EQ(late.rank, 1);
     EXPECT_NEAR(late.late_s, 0.02, 1e-4);
-    EXPECT_THAT(late.how, HasSubstr("comes 20 ms after the others to 100 % of the calls"));
+    EXPECT_THAT(late.how, AllOf(HasSubstr("20 ms"), HasSubstr("100 %")));
     EXPECT_DOUBLE_EQ(arrivals.last_share(1), 1);
 }
 
@@ -49,7 +50,7 @@ TEST(Arrivals, NameWhoSleepsInsideTheCalls) {
     arrivals.add(calls(50, 0), {0.01, 0.01, 0.95}, {1, 1, 1}, 1e-6);
     const auto late = arrivals.verdict();
     EXPECT_EQ(late.rank, 2);
-    EXPECT_THAT(late.how, HasSubstr("is off its core for 95 % of its calls' time"));
+    EXPECT_THAT(late.how, HasSubstr("95 %"));
 }
 
 TEST(Arrivals, NameWhoSleptOnce) {
@@ -58,7 +59,7 @@ TEST(Arrivals, NameWhoSleptOnce) {
     Arrivals arrivals(3);
     arrivals.add(came, {0, 0, 0}, {1, 1, 1}, 1e-6);
     EXPECT_EQ(arrivals.verdict().rank, 2);
-    EXPECT_THAT(arrivals.verdict().how, HasSubstr("came 20 ms after the first to one of the calls"));
+    EXPECT_THAT(arrivals.verdict().how, HasSubstr("20 ms"));
 }
 
 TEST(Arrivals, TellNothingOfFewCalls) {

@@ -24,9 +24,9 @@ TEST(MessageSizes, GrowByAFactorOrByBytes) {
 
 TEST(MessageSizes, RefuseWhatIsNone) {
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { message_sizes(9, 8, 2, 0); }),
-                HasSubstr("larger than the largest"));
+                HasSubstr("largest"));
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { message_sizes(0, 1'000'000, 2, 1); }),
-                HasSubstr("more than 1000 message sizes"));
+                HasSubstr("1000"));
 }
 
 std::vector<std::size_t> parts_of(const Message& form, const std::vector<std::uint64_t>& sizes, int ranks) {
@@ -86,9 +86,8 @@ TEST(Words, SayWhereAWordBelongs) {
     const auto sentence = [](const std::vector<std::string>& words, auto choose) {
         return tests::thrown_sentence<base::OptionError>([&] { choose(parsed(words)); });
     };
-    EXPECT_THAT(sentence({"--op", "sum"}, chosen_operations), HasSubstr("sum is a reduction: --redop sum"));
-    EXPECT_THAT(sentence({"-o", "allreduce"}, chosen_reductions),
-                HasSubstr("allreduce is an operation: --op allreduce"));
+    EXPECT_THAT(sentence({"--op", "sum"}, chosen_operations), HasSubstr("--redop sum"));
+    EXPECT_THAT(sentence({"-o", "allreduce"}, chosen_reductions), HasSubstr("--op allreduce"));
     EXPECT_THAT(sentence({"--op", "allredcue"}, chosen_operations), HasSubstr("did you mean allreduce"));
 }
 

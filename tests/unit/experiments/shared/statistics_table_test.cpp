@@ -72,7 +72,7 @@ TEST(Statistics, ShortCorrelatedSeriesAreWarnedOf) {
     EXPECT_THAT(run.warnings[0], HasSubstr("step_time_s: "));
     EXPECT_THAT(run.warnings[0],
                 HasSubstr("140 of them say as much as " + std::to_string(std::lround(effective))));
-    EXPECT_THAT(run.warnings[0], HasSubstr("measure 1000 or more"));
+    EXPECT_THAT(run.warnings[0], HasSubstr("1000"));
 }
 
 TEST(Statistics, CountsOutliersAndFindsTheWarmup) {

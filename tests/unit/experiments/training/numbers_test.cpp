@@ -15,28 +15,8 @@ using base::ExitCode;
 using options::Options;
 using options::Type;
 
-const std::vector<std::string> kNumbers{"-1",
-                                        "0",
-                                        "1",
-                                        "2.5",
-                                        "1e-300",
-                                        "257",
-                                        "100000",
-                                        "1e10",
-                                        "10000000000",
-                                        "1000000000000",
-                                        "1e15",
-                                        "9000000000000000000",
-                                        "9223372036854775807",
-                                        "9223372036854775808",
-                                        "-9223372036854775808",
-                                        "1e300",
-                                        "1e999",
-                                        "nan",
-                                        "-nan",
-                                        "inf",
-                                        "-inf",
-                                        ""};
+const std::vector<std::string> kNumbers{"-1",    "0",    "2.5", "257",  "10000000000", "9223372036854775807",
+                                        "1e300", "-nan", "inf", "1e999", ""};
 /// Of options that are texts with numbers in them.
 const std::vector<std::pair<std::string, std::string>> kTexts{{"target-ci", "{}%"},
                                                               {"inject-delay", "0:forward:{}"},
@@ -87,7 +67,7 @@ std::vector<std::string> words_for(const std::string& name, const std::string& v
         if (option != name) words.push_back("--" + option + "=" + text);
     };
     add("threads", "1");
-    add("time-limit", "0.3");
+    add("time-limit", "0.05");
     if (name == "replicas") add("mode", "dp");
     if (name == "gamma") add("lr-schedule", "step");
     if (name == "lr-total-steps" || name == "end-lr") add("lr-schedule", "cosine");
@@ -166,8 +146,8 @@ TEST_F(Numbers, NoneEndsInAWordOfOthers) {
             walk(name, text.replace(text.find("{}"), 2, value));
         }
     }
-    EXPECT_GT(walked, 500) << "the schema has about thirty of them";
-    EXPECT_GT(accepted_, 40) << "walking over refusals alone shows little";
+    EXPECT_GT(walked, 250) << "the schema has about thirty of them";
+    EXPECT_GT(accepted_, 20) << "walking over refusals alone shows little";
 }
 
 // What no number of its own makes impossible.

@@ -1,15 +1,22 @@
+// Ladders of strategies, their series over ranks and workers, and where their files lay.
 #include "report/model/io_ladder.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "report/model/ladder_advice.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/series.hpp"
+#include "report/model/storage_place.hpp"
 #include "unit/report/io_runs_sample.hpp"
+#include "unit/report/outputs.hpp"
 
 namespace ranklab::report::model {
 namespace {
+
+using testing::ElementsAre;
 
 /// The series of runs, and the groups that they point into.
 struct Made {
@@ -105,14 +112,6 @@ TEST(LadderRows, AShareAbove105PerCentIsNeverShownAsACeilingThatBinds) {
     EXPECT_EQ(rows[4].ceiling, "write");
 }
 
-TEST(LadderRows, MissingColumnsAreNoNumbers) {
-    const auto rows = ladder_rows({"ladder", {{"rung", std::vector<std::string>{"binary"}}}});
-    ASSERT_EQ(rows.size(), 1U);
-    EXPECT_EQ(rows[0].ranks, 1);
-    EXPECT_TRUE(std::isnan(rows[0].time.median_s));
-    EXPECT_EQ(rows[0].mark, "");
-}
-
 TEST(LadderLabels, NameRanksAndWorkersWhereTheyAreManyOrDiffer) {
     auto rows = ladder_rows(sample_ladder().tables[0]);
     for (auto& row : rows) row.ranks = 1;
@@ -135,99 +134,159 @@ TEST(RanksOf, AreThoseThatTookPart) {
     EXPECT_EQ(workers_of(rung_run("process-pool", 1, 3, {1, {}})), 3);
 }
 
-TEST(NewestLadder, IsTheLastTableOrTheRunsThemselves) {
-    auto old = sample_ladder();
-    old.config[1].value = "7";
-    EXPECT_NE(newest_ladder({old, sample_ladder()}).title.find("100 records of 300 x 300"),
-              std::string::npos);
-    // Without a table: the newest run of each rung that has the newest run's records.
-    auto other = rung_run("binary", 1, 1, {9, {}});
-    other.config[1].value = "7";
-    const auto ladder =
-        newest_ladder({rung_run("text-loop", 1, 1, {8, {6, 10}}), rung_run("binary", 1, 1, {4, {}}), other,
-                       rung_run("binary", 1, 1, {2, {1, 4}})});
-    ASSERT_EQ(ladder.rows.size(), 2U);
-    EXPECT_EQ(ladder.rows[1].time.median_s, 2);
-    EXPECT_EQ(ladder.rows[1].speedup, 4);
-    EXPECT_EQ(ladder.rows[1].over_previous, 4);
-    EXPECT_EQ(ladder.rows[1].verified, "yes");
+std::string text_of(const Ladder& ladder) {
+    std::string text = ladder.title + '\n';
+    for (const auto& row : ladder.rows)
+        text += fmt::format("  {}: {:.6g} s, speedup {:.6g}, over the one before {:.6g}, {}; {}\n", row.rung,
+                            row.time.median_s, row.speedup, row.over_previous, row.verified, row.mark);
+    return text;
 }
 
-TEST(NewestLadder, MarksInvalidRunsAndIgnoresOtherCommands) {
-    auto invalid = rung_run("binary", 1, 1, {4, {}});
+results::Run on_cpu(results::Run run, const char* cpu) {
+    run.context.push_back({"host", "cpu", cpu});
+    return run;
+}
+
+results::Run in_environment(results::Run run, const char* name, const char* value) {
+    run.context.push_back({"environment", name, value});
+    return run;
+}
+
+results::Run with_setting(results::Run run, const std::string& key, const std::string& value) {
+    std::erase_if(run.config, [&](const auto& one) { return one.key == key; });
+    run.config.push_back({key, value, true});
+    return run;
+}
+
+// Without a table: the newest run of each rung that has the newest run's records, on its machine.
+TEST(NewestLadder, IsTheLastTableOrTheRunsThemselves) {
+    Outputs all;
+    auto invalid = rung_run("binary", 1, 1, {4, {}}), train = invalid;
     invalid.valid = false;
     invalid.warnings = {"3 values are wrong"};
-    EXPECT_EQ(newest_ladder({invalid}).rows.at(0).mark, "INVALID: 3 values are wrong");
-    auto train = rung_run("binary", 1, 1, {4, {}});
     train.command = "train";
+    all.add("the newer of two tables",
+            text_of(newest_ladder({with_setting(sample_ladder(), "files", "7"), sample_ladder()})));
+    all.add(
+        "runs of two rungs",
+        text_of(newest_ladder({rung_run("text-loop", 1, 1, {8, {6, 10}}), rung_run("binary", 1, 1, {4, {}}),
+                               with_setting(rung_run("binary", 1, 1, {9, {}}), "files", "7"),
+                               rung_run("binary", 1, 1, {2, {1, 4}})})));
+    all.add("an invalid run", text_of(newest_ladder({invalid})));
+    all.add("two machines", text_of(newest_ladder({on_cpu(rung_run("text-loop", 1, 1, {8, {}}), "Old"),
+                                                   on_cpu(rung_run("binary", 1, 1, {4, {}}), "New")})));
+    all.add("another environment by mpirun",
+            text_of(newest_ladder(
+                {rung_run("binary", 1, 1, {2, {}}),
+                 in_environment(rung_run("mpi-send", 2, 1, {4, {}}), "OMPI_MCA_pml", "^cm,ucx")})));
+    all.expect("newest_ladder.txt");
     EXPECT_TRUE(newest_ladder({train, results::Run{}}).rows.empty());
 }
 
-TEST(ScalingSeries, AreOverRanksForMpiAndOverWorkersForProcesses) {
-    const Made made({rung_run("mpi-send", 2, 1, {4, {3, 5}}), rung_run("mpi-send", 1, 1, {8, {6, 10}}),
-                     rung_run("process-queue", 1, 1, {6, {}}),
-                     rung_run("process-queue", 2, 2, {3, {}}),  // workers of rank 0 alone
-                     rung_run("binary", 1, 1, {1, {}}), rung_run("binary", 2, 1, {1, {}})});
-    const auto& all = made.all;
-    ASSERT_EQ(all.size(), 2U);
-    EXPECT_EQ(all[0].title, "mpi-send over ranks, 100 × 300²");
-    EXPECT_EQ(all[0].points[0].width, 1);
-    EXPECT_EQ(all[0].points[1].width, 2);
-    EXPECT_EQ(made.speedup(0, 1), 2);
-    EXPECT_EQ(all[1].title, "process-queue over workers, 100 × 300²");
-    EXPECT_EQ(made.speedup(1, 1), 2);
-}
-
-// The rungs of another machine are no rows of this one's ladder, nor points of its series.
-TEST(NewestLadder, AndSeriesAreOfOneMachine) {
-    const auto on = [](results::Run run, const char* cpu) {
-        run.context.push_back({"host", "cpu", cpu});
-        return run;
+// Over ranks for MPI and over workers for processes, where rank 0 alone has these; of one machine, whose
+// environment holds what mpirun and MPI's start leave there; runs that are alike are pooled.
+TEST(WritingSeries, AreAsStored) {
+    Outputs all;
+    const auto add = [&](const std::string& name, const std::vector<results::Run>& runs) {
+        const Made made(runs);
+        std::string text;
+        for (std::size_t i = 0; i < made.all.size(); ++i) {
+            text += made.all[i].title + ":";
+            for (std::size_t point = 0; point < made.all[i].points.size(); ++point)
+                text += fmt::format(" {} {}s: {:.6g} x;", made.all[i].points[point].width, made.all[i].over,
+                                    made.speedup(i, point));
+            text += '\n';
+        }
+        all.add(name, text);
     };
-    const auto ladder = newest_ladder(
-        {on(rung_run("text-loop", 1, 1, {8, {}}), "Old"), on(rung_run("binary", 1, 1, {4, {}}), "New")});
-    ASSERT_EQ(ladder.rows.size(), 1U);
-    EXPECT_EQ(ladder.rows[0].rung, "binary");
-    EXPECT_TRUE(
-        Made({on(rung_run("mpi-send", 1, 1, {8, {}}), "Old"), on(rung_run("mpi-send", 2, 1, {4, {}}), "New")})
-            .all.empty());
-    const Made made(
-        {on(rung_run("mpi-send", 1, 1, {8, {}}), "Old"), on(rung_run("mpi-send", 2, 1, {4, {}}), "Old"),
-         on(rung_run("mpi-send", 1, 1, {2, {}}), "New"), on(rung_run("mpi-send", 2, 1, {2, {}}), "New")});
-    ASSERT_EQ(made.all.size(), 2U);
-    EXPECT_EQ(made.all[0].title, "mpi-send over ranks, 100 × 300², host.cpu New");
-    EXPECT_EQ(made.speedup(0, 1), 1);
-    EXPECT_EQ(made.speedup(1, 1), 2);
-}
-
-// One rank alone starts without MPI and mpirun, both of which leave variables that nobody has set.
-TEST(ScalingSeries, WhatMpirunAndMpisStartLeaveInTheEnvironmentIsNoOtherMachine) {
-    const auto with = [](results::Run run, const char* name, const char* value) {
-        run.context.push_back({"environment", name, value});
-        return run;
-    };
-    const auto alone = rung_run("mpi-send", 1, 1, {8, {}});
-    auto two = with(rung_run("mpi-send", 2, 1, {4, {}}), "OMPI_MCA_mpi_oversubscribe", "0");
-    two = with(two, "OMPI_MCA_pmix", "^s1,s2,cray,isolated");
-    EXPECT_EQ(Made({alone, with(two, "OMPI_MCA_pml", "^cm,ucx")}).all.size(), 1U);
-    EXPECT_TRUE(Made({alone, with(two, "OMPI_MCA_pml", "ob1")}).all.empty()) << "the user's word";
-    const auto binary = rung_run("binary", 1, 1, {2, {}});
-    EXPECT_EQ(newest_ladder({binary, with(two, "OMPI_MCA_pml", "^cm,ucx")}).rows.size(), 2U);
-}
-
-TEST(ScalingSeries, PoolRunsThatAreAlikeAndKeepOtherRecordsAndSettingsApart) {
+    const auto one = rung_run("mpi-send", 1, 1, {8, {6, 10}}), two = rung_run("mpi-send", 2, 1, {4, {3, 5}});
+    add("ranks and workers",
+        {two, one, rung_run("process-queue", 1, 1, {6, {}}), rung_run("process-queue", 2, 2, {3, {}}),
+         rung_run("binary", 1, 1, {1, {}}), rung_run("binary", 2, 1, {1, {}})});
+    add("two machines of one point each: none", {on_cpu(one, "Old"), on_cpu(two, "New")});
+    add("two machines",
+        {on_cpu(one, "Old"), on_cpu(two, "Old"), on_cpu(rung_run("mpi-send", 1, 1, {2, {}}), "New"),
+         on_cpu(rung_run("mpi-send", 2, 1, {2, {}}), "New")});
+    const auto by_mpirun = in_environment(in_environment(two, "OMPI_MCA_mpi_oversubscribe", "0"),
+                                          "OMPI_MCA_pmix", "^s1,s2,cray,isolated");
+    add("what mpirun and MPI leave", {one, in_environment(by_mpirun, "OMPI_MCA_pml", "^cm,ucx")});
+    add("what the user set: none", {one, in_environment(by_mpirun, "OMPI_MCA_pml", "ob1")});
     auto invalid = rung_run("mpi-send", 2, 1, {1, {}});
     invalid.valid = false;
-    auto larger = rung_run("mpi-send", 4, 1, {1, {}});
-    larger.config[2].value = "1000";
-    auto synced = rung_run("mpi-send", 4, 1, {1, {}});
-    synced.config.push_back({"fsync", "on"});
-    const Made made({rung_run("mpi-send", 1, 1, {8, {}}), rung_run("mpi-send", 2, 1, {6, {}}),
-                     rung_run("mpi-send", 2, 1, {4, {}}), invalid, larger, synced});
-    ASSERT_EQ(made.all.size(), 1U);
-    ASSERT_EQ(made.all[0].points.size(), 2U);
-    EXPECT_EQ(made.all[0].points[1].group->newest.median("job_time_s"), 4);
-    EXPECT_EQ(made.speedup(0, 1), 8.0 / 5);
+    const auto four = rung_run("mpi-send", 4, 1, {1, {}});
+    add("two runs pooled: 8 / 5; other records and settings apart",
+        {one, rung_run("mpi-send", 2, 1, {6, {}}), two, invalid, with_setting(four, "size", "1000"),
+         with_setting(four, "fsync", "on")});
+    all.expect("writing_series.txt");
+}
+
+results::Run read_run(const std::string& cache) {
+    auto run = rung_run("binary", 1, 1, {0.5, {0.4, 0.6}});
+    run.measurements.push_back(io_measurement("read_MiBps", "MiB/s", results::Kind::rate, {1000, {}, 7}));
+    if (!cache.empty()) run.context.push_back({"storage", "cache", cache});
+    return run;
+}
+
+TEST(StoragePlace, IsWhatTheRunStored) {
+    auto run = read_run("warm 100 %");
+    run.context.push_back({"storage", "directory", "/scratch/out"});
+    run.context.push_back({"storage", "file_system", "lustre"});
+    run.config.push_back({"fsync", "true"});
+    EXPECT_EQ(storage_place(run), (StoragePlace{"/scratch/out", "lustre", "yes", "warm 100 %"}));
+    EXPECT_EQ(cache_kind(run), "warm");
+}
+
+TEST(StoragePlace, OfAnOlderRunIsWhatItsTablesSayOrUnknown) {
+    auto run = read_run("");
+    EXPECT_EQ(storage_place(run), (StoragePlace{"unknown", "unknown", "unknown", "unknown"}));
+    EXPECT_EQ(cache_kind(run), "") << "an older run is kept apart from none by it";
+    run.tables.push_back({"io_reads",
+                          {{"pass", std::vector<std::string>{"read 1", "read 2", "check"}},
+                           {"cache", std::vector<std::string>{"cold", "warm", "warm"}},
+                           {"file_system", std::vector<std::string>{"ext4", "ext4", "ext4"}}}});
+    EXPECT_EQ(storage_place(run), (StoragePlace{"unknown", "ext4", "unknown", "cold"}));
+    std::get<std::vector<std::string>>(run.tables.back().columns[0].values)[1] = "read 1";
+    EXPECT_EQ(storage_place(run).cache, "cold, warm");
+    EXPECT_EQ(cache_kind(run), "mixed");
+}
+
+TEST(StoragePlace, ColdAndWarmRunsAreNeverPooled) {
+    GroupedRuns grouped;
+    for (const char* cache : {"cold", "warm 99 %", "warm 100 %", "mixed 40 %", "mixed 41 %"})
+        grouped.add(read_run(cache));
+    std::vector<std::size_t> counts;
+    for (const auto& group : grouped.groups()) counts.push_back(group.all());
+    EXPECT_THAT(counts, ElementsAre(1, 2, 2));
+    EXPECT_THAT(kept_apart(grouped), ElementsAre("cache: cold | mixed | warm"));
+}
+
+TEST(LadderRows, HaveTheWidestIntervalOfASpeedupThatBothTimesAllow) {
+    const auto rows = ladder_rows(sample_ladder().tables[0]);
+    EXPECT_TRUE(std::isnan(rows[0].speedup_ci.low)) << "the base over itself";
+    EXPECT_DOUBLE_EQ(rows[2].speedup_ci.low, 4.7 / 0.18);
+    EXPECT_DOUBLE_EQ(rows[2].speedup_ci.high, 5.0 / 0.15);
+    EXPECT_TRUE(std::isnan(rows[3].speedup_ci.low)) << "no interval of its own";
+}
+
+// What the first screens do not show (formats/screens_test.cpp): the reason where intervals part the fastest.
+TEST(LadderAdvice, IsAsStored) {
+    auto run = ladder_run(
+        {{"text-loop", {4, {3.9, 4.1}}}, {"binary", {1, {0.9, 1.1}}}, {"mpi-send", {1.2, {1, 1.4}}}},
+        {"", "", ""});
+    const auto advice = [](const results::Run& of) {
+        return lines_of(ladder_advice(ladder_rows(of.tables[0], of), scope_of(of)));
+    };
+    Outputs all;
+    all.add("intervals overlap", advice(run));
+    std::get<std::vector<std::string>>(run.tables[0].columns[13].values)[2] = "not verified";
+    run.context.push_back({"ladder", "strategies_left", "mpi-send, hdf5-serial"});
+    run.config.push_back({"fsync", "true"});
+    all.add("binary is 4 times as fast; strategies left, fsync", advice(run));
+    std::get<std::vector<std::string>>(run.tables[0].columns[13].values)[1] = "not verified";
+    all.add("one row alone is verified", advice(run));
+    all.add("no interval", advice(ladder_run({{"text-loop", {4, {}, 1}}, {"binary", {1, {}, 1}}}, {"", ""})));
+    all.expect("ladder_advice.txt");
+    EXPECT_TRUE(ladder_advice({}, {}).empty());
 }
 
 }  // namespace
