@@ -58,7 +58,7 @@ class OneNumber(cli.Case):
 
     def test_text_json_and_page_agree_at_any_number_of_runs(self):
         np = cli.modules("numpy")[0]
-        for runs in range(1, 8):
+        for runs in (1, 2, 7):
             with self.subTest(runs=runs):
                 path = campaign(self.folder / "r.h5", runs)
                 text = self.report(path, "--group-by", "ranks")
