@@ -74,7 +74,7 @@ class PlanTest(Case):
         self.assertCode(result, 0)
         lines = result.stdout.splitlines()
         self.assertTrue(all(line.startswith("#") for line in lines if line), str(result))
-        return dict(reversed([line[2:].split(": ", 1) for line in lines if ": " in line]))  # the first of each
+        return dict(line[2:].split(": ", 1) for line in lines if ": " in line)
 
     def test_defaults_at_one_and_three_ranks(self):
         for ranks in (1, 3):
