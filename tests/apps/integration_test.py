@@ -82,7 +82,7 @@ class Patterns(cli.Case):
             self.assertFinds(pattern)
 
     def test_an_invalid_run_has_no_rate_to_be_mistaken(self):
-        result = cli.train("--optimizer", "sgd", "--lr", "1e38", "--steps", 60, "--output", "bad.h5", cwd=self.folder)
+        result = cli.train("--optimizer", "sgd", "--lr", "1e38", "--steps", 20, "--output", "bad.h5", cwd=self.folder)
         self.assertEqual(result.code, 3, str(result))
         for pattern in texts_of_calls(FOLDER / "reframe_ranklab.py", "extractsingle")[:2]:
             self.assertIsNone(re.search(pattern, result.stdout, re.MULTILINE), str(result))
