@@ -1,4 +1,4 @@
-"""Completion in bash and zsh, and man pages: made by the programs from the rows that --help shows."""
+"""Completion in bash, and man pages: made by the programs from the rows that --help shows. zsh: tests/slow/apps/zsh_test.py."""
 
 import re
 import shutil
@@ -59,27 +59,6 @@ class BashTest(Case):
     def test_values_of_train(self):
         self.assertIn("resnet50", self.complete("ranklab", "train", "--model", "res"))
         self.assertIn("bucketed", self.complete("ranklab-train", "--sync=b"))
-
-
-@needs("zsh")
-class ZshTest(Case):
-    def test_a_line_is_completed(self):
-        """In a terminal of zsh's own, as its own tests do it."""
-        script = self.folder / "_ranklab"
-        script.write_text(ranklab("completion", "zsh").stdout)
-        talk = f"""
-            zmodload zsh/zpty; zpty shell zsh -f
-            zpty -w shell 'fpath=({self.folder} $fpath); autoload -Uz compinit; compinit -u -d {self.folder}/dump; PS1=RE""ADY'
-            zpty -r shell said '*READY*'
-            zpty -w -n shell $'ranklab io --layout sing\t'
-            zpty -r shell said '*--layout single*'
-            zpty -w -n shell $'\x15ranklab data make cosm\t'
-            zpty -r shell said '*make cosmology*'
-            zpty -w -n shell $'\x15ranklab io --strategy binary,text-l\t'
-            zpty -r shell said '*binary,text-loop*' && print completed
-        """  # what does not come is waited for, until the time is over
-        said = subprocess.run(["zsh", "-fc", talk], capture_output=True, text=True, timeout=120)
-        self.assertEqual(said.stdout, "completed\n", said.stderr)
 
 
 @needs("man")

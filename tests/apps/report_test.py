@@ -1,4 +1,4 @@
-"""ranklab report: its formats whole or not at all, whatever is wrong; filters, labels of any bytes, values that are no numbers."""
+"""ranklab report: its formats whole or not at all, whatever is wrong; filters, labels of any bytes."""
 
 import csv
 import io
@@ -113,23 +113,6 @@ class Stored(cli.Case):
         result = cli.ranklab("report", "--", "-dash.h5", cwd=self.folder)
         self.assertCode(result, 0)
         self.assertIn("  ranklab report ./-dash.h5 --run ", result.stdout)
-
-
-class OddNumbersTest(cli.Case):
-    def test_what_is_no_number_is_said_so_and_not_drawn(self):
-        runs = [results_files.run(10 * i + ranks, {("step_time_s", "s", "cost"): value, ("forward_time_s", "s", "cost"): 1e308,
-                                                   ("throughput_samples_per_s", "samples/s", "rate"): value},
-                                  duration_s=float("nan"), label="a\x1b[31mb", config={"model": "mnist-cnn", "batch-size": 64, "lr": i},
-                                  hosts=[(rank, rank, "node01", "0-3", "cpu") for rank in range(ranks)])
-                for i, value in enumerate((0.1, 1e308, float("inf"), float("nan"))) for ranks in (1, 2)]
-        file = results_files.write(self.folder / "odd.h5", runs)
-        for words in [("--run", runs[i]["id"]) for i in (2, 4, 6)] + [("--format", "html"), ("--plots", self.folder / "plots"), ("--group-by", "lr,ranks")]:
-            result = cli.ranklab("report", file, *words)
-            self.assertCode(result, 0)
-            self.assertEqual(result.stderr, "", words)
-            self.assertNotIn("\x1b", result.stdout)
-            if words[0] == "--run": self.assertNotRegex(result.stdout, r"\b(inf|nan)\b|n/a [%s]|\d{20}")
-        self.assertNotRegex("".join(path.read_text() for path in (self.folder / "plots").glob("*.*p")), r"\binf\b")
 
 
 if __name__ == "__main__":

@@ -85,20 +85,6 @@ class VerbsTest(ResultsCase):
         self.assertEqual(self.labels(self.folder / "saved.h5"), ["a", "b"])
         self.good("check", self.folder / "saved.h5")
 
-    def test_what_it_finds_sound_every_command_takes(self):
-        def soft_run(file): file["runs/other"] = h5py.SoftLink(f"/runs/{list(file['runs'])[0]}")
-        def no_date(file): del file.attrs["created_utc"]
-        def more_than_we_know(file): file["notes"] = numpy.arange(3)
-        for change, code in ((soft_run, 3), (no_date, 3), (more_than_we_know, 0)):
-            with self.subTest(change.__name__):
-                shutil.copy(self.whole, self.file)
-                with h5py.File(self.file, "r+") as file: change(file)
-                self.assertCode(results("check", self.file), code)
-                if code == 0:
-                    for words in (("list", self.file), ("merge", self.pattern, self.file), ("merge", self.file, self.pattern),
-                                  ("export", self.file, "--output", self.folder / "new.h5"), ("prune", self.file, "--keep-last", "1", "--yes")):
-                        self.good(*words)
-
     def test_what_is_no_results_file_stays_as_it_is(self):
         (self.folder / "cut").write_bytes(self.file.read_bytes()[:4000])
         with h5py.File(self.folder / "foreign", "w") as file: file["runs/data"] = numpy.arange(3)

@@ -1,14 +1,7 @@
-"""What stands on a terminal of 80 columns, and what does not: answers, bars, tables, colours. tests/slow/apps/screen_test.py: the orders of
-runs that fail, other widths, what takes long. Help and lists: cli_test.py."""
+"""What stands on a terminal of 80 columns: answers and tables. tests/slow/apps/screen_test.py: bars, colours, dumb terminals, runs that
+fail. Help and lists: cli_test.py."""
 
-import fcntl
-import os
-import pty
 import re
-import struct
-import subprocess
-import termios
-import threading
 
 import ranklab_cli as cli
 from ranklab_cli import needs_train, ranklab
@@ -58,86 +51,6 @@ class AnswerTest(ScreenCase):
         self.assertNotIn("a first look", text)
         self.check((*TRAIN, "--steps", 5, "--verbose"), 3, but=("# ",), parts=("\nphases\n", "\nverification\n"))
         self.check((*TRAIN, "--steps", 4, "--sync", "flat,bucketed"), 2, parts=("  fastest ", "speedup: over flat, "))
-
-
-class TerminalTest(ScreenCase):
-    def on_a_terminal(self, words, columns=80, stdout=None, **environment):
-        """What a terminal of so many columns is sent, of stdout (where it goes nowhere else) and stderr."""
-        leader, follower = pty.openpty()
-        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = subprocess.Popen([str(word) for word in (cli.RANKLAB, *words)], stdout=stdout or follower, stderr=follower, stdin=subprocess.DEVNULL,
-                                   env=cli.environment(**{"TERM": "xterm", "NO_COLOR": None} | environment), cwd=self.folder)
-        os.close(follower)
-        shown = bytearray()
-
-        def read():
-            try:
-                while chunk := os.read(leader, 65536):
-                    shown.extend(chunk)
-            except OSError:
-                pass  # Linux's way to say that the other end is closed
-
-        reader = threading.Thread(target=read)
-        reader.start()
-        code = process.wait(timeout=120 * cli.patience())
-        reader.join()
-        os.close(leader)
-        return code, shown.decode()
-
-    def drawn(self, text):
-        """What stood on one line, whether it stayed or not."""
-        return [re.sub(r"\033\[[0-9;]*[mK]", "", part) for part in re.split(r"[\r\n]+", text)]
-
-    def without_bars(self, text):
-        """Of what a terminal is sent."""
-        return re.sub(r"\r\033\[K", "", re.sub(r"\r\033\[K[^\r\n]*(?=\r)", "", text.replace("\r\n", "\n")))
-
-    def test_the_lines_of_finished_runs_make_room_for_the_answer(self):
-        for order in ("interleaved",):
-            code, text = self.on_a_terminal((*IO, "--strategy", "text-loop,binary,hdf5-serial", "--order", order))
-            self.assertEqual(code, 0, text)
-            before, wiped, after = text.partition("\033[J")
-            self.assertTrue(wiped, text)
-            lines = self.without_bars(before)
-            self.assertEqual(len(RUN_LINE.findall(lines)), 3, text)
-            rows = lines[lines.index("text-loop: "):].count("\n")
-            self.assertTrue(before.endswith(f"\r\033[{rows}A"), (rows, text))
-            self.assertRegex(after.replace("\r\n", "\n"), r"\A\n  fastest ")
-
-    @needs_train
-    def test_a_bar_never_wraps(self):
-        words = ("train", "--model", "mnist-cnn", "--data", "synthetic", "--batch-size", 8, "--steps", 10, "--threads", 1, "--evaluate", "off",
-                 "--output", "none")
-        for columns in (50,):
-            code, text = self.on_a_terminal(words, columns)
-            self.assertEqual(code, 0, text)
-            bars = [line for line in self.drawn(text) if " steps  " in line]
-            self.assertGreater(len(bars), 1, text)
-            self.assertLess(max(map(len, bars)), columns, bars)
-
-    def test_an_error_ends_its_lines_where_the_terminal_does(self):
-        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--workers", 3, "--output", "none", "--sweep-workers", "1,2", "--cold", "-k",
-                 "--time-limit", "much")
-        for columns in (80, 40):
-            code, text = self.on_a_terminal(words, columns)
-            self.assertEqual(code, 2, text)
-            lines = text.splitlines()
-            self.assertGreater(len(lines), 1, text)
-            self.assertLessEqual(max(map(len, lines)), columns, lines)
-        result = ranklab(*words, cwd=self.folder)
-        self.assertEqual((result.code, len(result.stderr.splitlines())), (2, 1), "who reads a pipe reads a sentence a line")
-        self.assertEqual(" ".join(result.stderr.split()), " ".join(text.split()))
-
-    def test_colours_are_for_warnings_and_verdicts_alone(self):
-        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--write-only", "--output", "none", "--time-limit", 0.001, "-i", 1000000)
-        code, text = self.on_a_terminal(words)
-        self.assertNotEqual(code, 0)
-        self.assertRegex(text, "\033\\[[0-9;]+m(INVALID|warning)\033\\[0m")
-        for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-            _, text = self.on_a_terminal(words, **environment)
-            self.assertNotIn("m", re.findall(r"\033\[[0-9;]*([a-zA-Z])", text), environment)
-        result = ranklab(*words, cwd=self.folder)
-        self.assertNotIn("\033", result.stdout + result.stderr, "no terminal")
 
 
 if __name__ == "__main__":

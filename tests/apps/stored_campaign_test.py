@@ -13,22 +13,10 @@ import ranklab_cli as cli
 FILE = "campaign.h5"
 PACKED = cli.SOURCE / "tests" / "fixtures" / "campaign-0.1.0" / f"{FILE}.xz"
 
-REPORTS = {
+LABELS = "ladder ranks workers cold epochs resumed syncs dp ablation sweep delayed resnet cut".split()
+REPORTS = {f"{label}.txt": ("--label", label) for label in LABELS} | {
     "newest.txt": (),
     "last.md": ("--last", 3, "--format", "markdown"),
-    "ladder.txt": ("--label", "ladder"),
-    "io-ranks.txt": ("--label", "ranks"),
-    "io-workers.txt": ("--label", "workers"),
-    "cold.txt": ("--label", "cold"),
-    "epochs.txt": ("--label", "epochs"),
-    "resumed.txt": ("--label", "resumed"),
-    "syncs.txt": ("--label", "syncs"),
-    "dp.txt": ("--label", "dp"),
-    "ablation.txt": ("--label", "ablation"),
-    "sweep.txt": ("--label", "sweep"),
-    "delayed.txt": ("--label", "delayed"),
-    "resnet.txt": ("--label", "resnet"),
-    "cut.txt": ("--label", "cut"),
     "groups.txt": ("--where", "command=train", "--group-by", "ranks,sync,model"),
     "groups.md": ("--where", "command=train", "--group-by", "ranks", "--format", "markdown"),
     "groups-io.txt": ("--where", "command=io", "--group-by", "strategy,ranks,workers"),
@@ -46,15 +34,13 @@ PAGES = {
     "page-io.txt": ("--label", "ladder", "--where", "strategy=text-loop,binary,mpi-scatter"),
     "page-one.txt": ("--label", "delayed"),
 }
+SYNC = ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--allow", "steps,warmup,overlap-steps,repetitions,order")
 COMPARISONS = {
     "self.txt": (FILE, FILE, "--where", "label=ddp2"),
     "turns.txt": ("label:turns", "label:turns", "--file", FILE, "--where", "sync=flat"),
-    "sync.txt": ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--allow",
-                 "steps,warmup,overlap-steps,repetitions,order"),
-    "sync.md": ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--allow",
-                "steps,warmup,overlap-steps,repetitions,order", "--format", "markdown"),
-    "sync.json": ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--allow",
-                  "steps,warmup,overlap-steps,repetitions,order", "--format", "json"),
+    "sync.txt": SYNC,
+    "sync.md": (*SYNC, "--format", "markdown"),
+    "sync.json": (*SYNC, "--format", "json"),
     "io.txt": ("label:ladder", "label:ladder", "--file", FILE, "--where", "strategy=binary"),
     "refused.txt": ("label:one", "label:ddp2", "--file", FILE),
 }
@@ -64,13 +50,9 @@ class VisibleText(html.parser.HTMLParser):
     """What a reader of the page sees, but for what is drawn: a line for each block and each table row."""
 
     HIDDEN = {"style", "script", "svg", "title"}
-    CELLS = {"td", "th"}
-    BLOCKS = {"article", "body", "details", "dd", "div", "dl", "dt", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "header",
-              "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "thead", "tr", "ul"}
-
-    def __init__(self):
-        super().__init__()
-        self.text, self.hidden = "", 0
+    BLOCKS = set("article body details dd div dl dt figcaption figure footer h1 h2 h3 h4 header li main nav ol p pre section summary table tbody "
+                 "thead tr ul".split())
+    text, hidden = "", 0
 
     def handle_starttag(self, tag, attributes):
         self.hidden += tag in self.HIDDEN
@@ -81,14 +63,10 @@ class VisibleText(html.parser.HTMLParser):
         self.handle_edge(tag)
 
     def handle_edge(self, tag):
-        if tag in self.CELLS:
-            self.text += " | "
-        elif tag in self.BLOCKS:
-            self.text += "\n"
+        self.text += " | " if tag in ("td", "th") else "\n" if tag in self.BLOCKS else ""
 
     def handle_data(self, data):
-        if not self.hidden:
-            self.text += re.sub(r"\s+", " ", data)
+        if not self.hidden: self.text += re.sub(r"\s+", " ", data)
 
 
 def visible_text(page):
@@ -115,9 +93,6 @@ class StoredCampaign(cli.Case):
     def run_here(self, *words):
         return cli.ranklab(*words, cwd=self.where)
 
-    def hold(self, name, text):
-        self.assertGolden(f"campaign-0.1.0/{name}", text)
-
     def fits_a_terminal(self, text):
         """All but what people copy, which stays one line, and words that are longer than a line."""
         copied = re.compile(r"  command line |  ranklab |BENCHY::")
@@ -130,7 +105,7 @@ class StoredCampaign(cli.Case):
             with self.subTest(name):
                 result = self.run_here("report", FILE, *words)
                 self.assertEqual(result.code, 0, result)
-                self.hold(f"report/{name}", result.stdout)
+                self.assertGolden(f"campaign-0.1.0/report/{name}", result.stdout)
                 if name.endswith(".txt"):
                     self.fits_a_terminal(result.stdout)
 
@@ -147,7 +122,7 @@ class StoredCampaign(cli.Case):
             with self.subTest(name):
                 result = self.run_here("report", FILE, *words, "--format", "html")
                 self.assertEqual(result.code, 0, result)
-                self.hold(f"report/{name}", visible_text(result.stdout))
+                self.assertGolden(f"campaign-0.1.0/report/{name}", visible_text(result.stdout))
 
     def test_figures(self):
         result = self.run_here("report", FILE, "--where", "label=one,ddp3,ladder", "--plots", "plots")
@@ -161,8 +136,8 @@ class StoredCampaign(cli.Case):
         self.assertEqual(len(set(titles.values())), len(titles), "each another one")
         tables = sorted((self.where / "plots").glob("*.tex"))
         self.assertTrue(tables, result)
-        self.hold("report/tables.tex", "".join(file.read_text() for file in tables))
-        self.hold("report/figures.dat", "".join(f"# {file.name}\n{file.read_text()}" for file in made))
+        self.assertGolden("campaign-0.1.0/report/tables.tex", "".join(file.read_text() for file in tables))
+        self.assertGolden("campaign-0.1.0/report/figures.dat", "".join(f"# {file.name}\n{file.read_text()}" for file in made))
 
     def test_phases_stand_for_those_that_the_runs_have(self):
         def measured(names):
@@ -177,7 +152,7 @@ class StoredCampaign(cli.Case):
         for name, words in COMPARISONS.items():
             with self.subTest(name):
                 result = self.run_here("compare", *words)
-                self.hold(f"compare/{name}", f"exit code {result.code}\n{result.stdout}{result.stderr}")
+                self.assertGolden(f"campaign-0.1.0/compare/{name}", f"exit code {result.code}\n{result.stdout}{result.stderr}")
                 if name.endswith(".txt"):
                     self.fits_a_terminal(result.stdout)
 

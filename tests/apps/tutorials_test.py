@@ -68,9 +68,6 @@ class QuotesTest(cli.Case):
     def test_numbers_differ_and_words_do_not(self):
         output = "  threads  runs  epoch_time_s\n  1           1         2.628\n  2           1         1.679\n"
         self.assertEqual(missing_lines("  threads  runs  epoch_time_s\n  1  1  99.5", output), [])
-        self.assertEqual(missing_lines("threads ...\n2 ...", output), [])
-        self.assertEqual(missing_lines("threads  epoch_time_s", output), ["threads  epoch_time_s"])
-        self.assertEqual(missing_lines("ranks ...", output), ["ranks ..."])
         self.assertEqual(missing_lines("1 ...\nthreads ...", output), ["threads ..."], "not in this order")
 
 

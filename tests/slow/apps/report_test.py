@@ -1,4 +1,4 @@
-"""ranklab report where it cannot write or read, and as other programs read it: Google's compare.py, full and read-only disks, another user."""
+"""ranklab report where it cannot write or read, and as other programs read it: Google's compare.py, full and read-only disks, another user; values that are no numbers."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 
 import ranklab_cli as cli
+import results_files
 
 FORMATS = ("text", "markdown", "json", "csv", "gbench", "extrap", "chrome-trace")
 COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
@@ -128,6 +129,23 @@ class Stored(cli.Case):
         self.assertEqual(list(small.iterdir()), [])
         self.make_read_only(small)
         self.assertSays(self.report("--output", small / "o.txt"), 5, "read-only")
+
+
+class OddNumbersTest(cli.Case):
+    def test_what_is_no_number_is_said_so_and_not_drawn(self):
+        runs = [results_files.run(10 * i + ranks, {("step_time_s", "s", "cost"): value, ("forward_time_s", "s", "cost"): 1e308,
+                                                   ("throughput_samples_per_s", "samples/s", "rate"): value},
+                                  duration_s=float("nan"), label="a\x1b[31mb", config={"model": "mnist-cnn", "batch-size": 64, "lr": i},
+                                  hosts=[(rank, rank, "node01", "0-3", "cpu") for rank in range(ranks)])
+                for i, value in enumerate((0.1, 1e308, float("inf"), float("nan"))) for ranks in (1, 2)]
+        file = results_files.write(self.folder / "odd.h5", runs)
+        for words in [("--run", runs[i]["id"]) for i in (2, 4, 6)] + [("--format", "html"), ("--plots", self.folder / "plots"), ("--group-by", "lr,ranks")]:
+            result = cli.ranklab("report", file, *words)
+            self.assertCode(result, 0)
+            self.assertEqual(result.stderr, "", words)
+            self.assertNotIn("\x1b", result.stdout)
+            if words[0] == "--run": self.assertNotRegex(result.stdout, r"\b(inf|nan)\b|n/a [%s]|\d{20}")
+        self.assertNotRegex("".join(path.read_text() for path in (self.folder / "plots").glob("*.*p")), r"\binf\b")
 
 
 if __name__ == "__main__":

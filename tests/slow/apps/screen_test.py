@@ -154,6 +154,30 @@ class TerminalTest(ScreenCase):
             self.assertNotIn("\r", text.replace("\r\n", "\n"), repr(kind))
         self.assertIn("\033[K", self.on_a_terminal(words, TERM="xterm", NO_COLOR="1")[1], "a bar is no colour")
 
+    def test_an_error_ends_its_lines_where_the_terminal_does(self):
+        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--workers", 3, "--output", "none", "--sweep-workers", "1,2", "--cold", "-k",
+                 "--time-limit", "much")
+        for columns in (80, 40):
+            code, text = self.on_a_terminal(words, columns)
+            self.assertEqual(code, 2, text)
+            lines = text.splitlines()
+            self.assertGreater(len(lines), 1, text)
+            self.assertLessEqual(max(map(len, lines)), columns, lines)
+        result = ranklab(*words, cwd=self.folder)
+        self.assertEqual((result.code, len(result.stderr.splitlines())), (2, 1), "who reads a pipe reads a sentence a line")
+        self.assertEqual(" ".join(result.stderr.split()), " ".join(text.split()))
+
+    def test_colours_are_for_warnings_and_verdicts_alone(self):
+        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--write-only", "--output", "none", "--time-limit", 0.001, "-i", 1000000)
+        code, text = self.on_a_terminal(words)
+        self.assertNotEqual(code, 0)
+        self.assertRegex(text, "\033\\[[0-9;]+m(INVALID|warning)\033\\[0m")
+        for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            _, text = self.on_a_terminal(words, **environment)
+            self.assertNotIn("m", re.findall(r"\033\[[0-9;]*([a-zA-Z])", text), environment)
+        result = ranklab(*words, cwd=self.folder)
+        self.assertNotIn("\033", result.stdout + result.stderr, "no terminal")
+
 
 @needs_train
 class ActivityTest(ScreenCase):
