@@ -60,8 +60,7 @@ class Patterns(cli.Case):
     def test_each_pattern_finds_its_number(self):
         reframe = texts_of_calls(FOLDER / "reframe_ranklab.py", "extractsingle")
         ramble = texts_of_calls(FOLDER / "ramble_application.py", "figure_of_merit", "fom_regex")
-        self.assertGreaterEqual(len(reframe), 6)
-        self.assertGreaterEqual(len(ramble), 5)
+        self.assertGreaterEqual((len(reframe), len(ramble)), (6, 5))
         for pattern in reframe + ramble:
             match = self.assertFinds(pattern)
             self.assertGreater(float(match.group(match.lastindex)), 0, pattern)
@@ -76,16 +75,13 @@ class Patterns(cli.Case):
 
     def test_jube_and_the_documentation(self):
         jube, table = jube_patterns(), documented()
-        self.assertGreaterEqual(len(jube), 7)
-        self.assertGreaterEqual(len(table), 10)
-        for pattern in jube + table:
-            self.assertFinds(pattern)
+        self.assertGreaterEqual((len(jube), len(table)), (7, 10))
+        for pattern in jube + table: self.assertFinds(pattern)
 
     def test_an_invalid_run_has_no_rate_to_be_mistaken(self):
-        result = cli.train("--optimizer", "sgd", "--lr", "1e38", "--steps", 60, "--output", "bad.h5", cwd=self.folder)
-        self.assertEqual(result.code, 3, str(result))
-        for pattern in texts_of_calls(FOLDER / "reframe_ranklab.py", "extractsingle")[:2]:
-            self.assertIsNone(re.search(pattern, result.stdout, re.MULTILINE), str(result))
+        result = cli.train("--optimizer", "sgd", "--lr", "1e38", "--steps", 20, "--output", "bad.h5", cwd=self.folder)
+        self.assertCode(result, 3)
+        for pattern in texts_of_calls(FOLDER / "reframe_ranklab.py", "extractsingle")[:2]: self.assertNotRegex(result.stdout, f"(?m){pattern}")
 
     def test_the_numbers_are_those_of_the_file(self):
         result = cli.ranklab("report", "r.h5", "--where", "command=train", "--format", "csv", cwd=self.made)

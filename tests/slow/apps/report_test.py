@@ -1,0 +1,152 @@
+"""ranklab report where it cannot write or read, and as other programs read it: Google's compare.py, full and read-only disks, another user; values that are no numbers."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import ranklab_cli as cli
+import results_files
+
+FORMATS = ("text", "markdown", "json", "csv", "gbench", "extrap", "chrome-trace")
+COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
+BAD_LABEL = os.fsdecode(b'a"\\\x01\x1b[31m\xff\xc3 \xed\xa0\x80,b')
+
+# All that compare.py needs of scipy when it is not to test.
+STAND_IN_SCIPY = """import math
+def gmean(rows):
+    import numpy
+    return numpy.array([math.exp(sum(math.log(v) for v in column) / len(column)) for column in zip(*rows)])
+def mannwhitneyu(*_, **__):
+    raise NotImplementedError
+"""
+
+
+class Stored(cli.Case):
+    """A results file with runs of `io`, made once: at 1 and 2 ranks, and one with a label of any bytes."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.made = cli.tempfile.TemporaryDirectory(prefix="ranklab-test-")
+        cls.addClassCleanup(cls.made.cleanup)
+        cls.file = pathlib.Path(cls.made.name) / "r.h5"
+        write = ("io", "-n", 4, "-s", 20, "--ceilings", "off", "--output", "r.h5")
+        for words, ranks in ((("--strategy", "mpi-send", "--ranks", "1,2", "-i", 7, "--label", "sweep"), 2),
+                             (("--strategy", "binary", "-i", 2, "--label", BAD_LABEL), 1)):
+            result = cli.ranklab(*write, *words, ranks=ranks, cwd=cls.made.name)
+            assert result.code == 0, str(result)
+
+    def report(self, *words, file=None, **how):
+        return cli.ranklab("report", file or self.file, *words, cwd=self.folder, **how)
+
+    def read(self, *words, **how):
+        result = self.report(*words, **how)
+        self.assertCode(result, 0)
+        return result.stdout
+
+    def runs(self, *words):
+        return json.loads(self.read("--format", "json", *words))["runs"]
+
+    def test_googles_compare_reads_it(self):
+        if not COMPARE_PY.exists():
+            self.skipTest(f"{COMPARE_PY} is not there: Debian's libbenchmark-tools has it, ./bootstrap installs it")
+        numpy = cli.python_with("numpy")
+        if numpy is None:
+            self.skipTest("compare.py needs numpy")
+        (self.folder / "a.json").write_text(self.read("--format", "gbench", "--where", "strategy=mpi-send", "--where", "ranks=1"))
+        changed = json.loads((self.folder / "a.json").read_text())
+        for one in changed["benchmarks"]:
+            one["real_time"] *= 1.25
+        (self.folder / "b.json").write_text(json.dumps(changed))
+        (self.folder / "scipy").mkdir()
+        (self.folder / "scipy" / "__init__.py").touch()
+        (self.folder / "scipy" / "stats.py").write_text(STAND_IN_SCIPY)
+        result = cli.run(numpy, "-B", COMPARE_PY, "--no-color", "--no-utest", "benchmarks", "a.json", "b.json", cwd=self.folder,
+                         env=cli.environment(PYTHONPATH=self.folder))
+        self.assertCode(result, 0)
+        self.assertRegex(result.stdout, r"io/mpi-send/files:4/size:20/ranks:1/job_time_median +\+0\.25\d* +\+0\.00")
+
+    def test_what_cannot_be_read_is_not_said_to_be_written(self):
+        (self.folder / "circle.h5").symlink_to("circle.h5")
+        for name in ("circle.h5", 300 * "x"):
+            result = self.report(file=self.folder / name)
+            self.assertSays(result, 2, "cannot be read")
+            self.assertNotIn("writ", result.stderr)
+            self.assertNotIn("--output", result.stderr)
+
+    def test_a_folder_that_one_may_not_read_is_not_said_to_be_written(self):
+        as_nobody = ("setpriv", "--reuid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+        if as_nobody and cli.run(*as_nobody, "test", "-x", cli.RANKLAB).code != 0:
+            self.skipTest("nobody may not run the programs here")
+        (self.folder / "us").mkdir()
+        (self.folder / "us" / "r.h5").write_bytes(self.file.read_bytes())
+        self.folder.chmod(0o755)
+        (self.folder / "us").chmod(0o700 if as_nobody else 0)
+        result = cli.run(*as_nobody, cli.RANKLAB, "report", self.folder / "us" / "r.h5", cwd="/")
+        (self.folder / "us").chmod(0o700)
+        self.assertSays(result, 5, "r.h5: you may not read it")
+        self.assertNotIn("writ", result.stderr)
+
+    def test_messages_name_what_the_user_named(self):
+        result = self.report("--output", "/proc/p.html")
+        self.assertCode(result, 5)
+        self.assertNotIn(".tmp", result.stderr)
+        self.assertIn("/proc/p.html: ", result.stderr)
+        self.assertSays(self.report("--plots", "/proc/plots"), 5, "/proc/plots", "No such file", "--plots")
+        small = self.mount_small_tmpfs(4096)
+        self.assertSays(self.report("--plots", small), 5, "No space left", "--plots")
+        self.make_read_only(small)
+        self.assertSays(self.report("--plots", small / "new"), 5, "Read-only file system", "--plots")
+
+    def test_a_full_disk_and_a_closed_pipe_are_said(self):
+        for format in FORMATS:
+            command = [cli.RANKLAB, "report", self.file, "--format", format]
+            with open("/dev/full", "w") as full:
+                done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=cli.environment())
+            self.assertEqual(done.returncode, 5, format)
+            self.assertIn("could not be written to stdout", done.stderr)
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=cli.environment())
+            os.close(writer)
+            self.assertEqual(done.returncode, 5, format)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_an_output_that_is_full_is_advised_once(self):
+        place = self.mount_small_tmpfs(4096)
+        result = self.report("--format", "html", "--output", place / "p.html")
+        self.assertSays(result, 5, "no room", "; --output)")
+        self.assertNotIn("---", result.stderr)
+
+    def test_an_output_that_cannot_be_is_refused(self):
+        self.assertSays(self.report("--output", self.file), 2, "is an HDF5 file, which is not replaced", "(--output)")
+        self.assertEqual(len(self.runs()) > 2, True)
+        self.assertSays(self.report("--output", self.folder), 2, "folder")
+        self.assertSays(self.report("--output", "/dev/full"), 2, "device")
+        small = self.mount_small_tmpfs(4096)
+        self.assertSays(self.report("--format", "json", "--output", small / "o.json"), 5, "no room")
+        self.assertEqual(list(small.iterdir()), [])
+        self.make_read_only(small)
+        self.assertSays(self.report("--output", small / "o.txt"), 5, "read-only")
+
+
+class OddNumbersTest(cli.Case):
+    def test_what_is_no_number_is_said_so_and_not_drawn(self):
+        runs = [results_files.run(10 * i + ranks, {("step_time_s", "s", "cost"): value, ("forward_time_s", "s", "cost"): 1e308,
+                                                   ("throughput_samples_per_s", "samples/s", "rate"): value},
+                                  duration_s=float("nan"), label="a\x1b[31mb", config={"model": "mnist-cnn", "batch-size": 64, "lr": i},
+                                  hosts=[(rank, rank, "node01", "0-3", "cpu") for rank in range(ranks)])
+                for i, value in enumerate((0.1, 1e308, float("inf"), float("nan"))) for ranks in (1, 2)]
+        file = results_files.write(self.folder / "odd.h5", runs)
+        for words in [("--run", runs[i]["id"]) for i in (2, 4, 6)] + [("--format", "html"), ("--plots", self.folder / "plots"), ("--group-by", "lr,ranks")]:
+            result = cli.ranklab("report", file, *words)
+            self.assertCode(result, 0)
+            self.assertEqual(result.stderr, "", words)
+            self.assertNotIn("\x1b", result.stdout)
+            if words[0] == "--run": self.assertNotRegex(result.stdout, r"\b(inf|nan)\b|n/a [%s]|\d{20}")
+        self.assertNotRegex("".join(path.read_text() for path in (self.folder / "plots").glob("*.*p")), r"\binf\b")
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,121 @@
+"""ranklab results where files may not be read or written: another user's, full and read-only disks, appends meanwhile."""
+
+import os
+import shutil
+
+import ranklab_cli as cli
+from ranklab_cli import Case, ranklab
+
+h5py, numpy = cli.modules("h5py", "numpy")
+
+WRITER = cli.BIN.parent / "tests" / "results_writer"
+
+
+def results(*arguments, **how):
+    return ranklab("results", *arguments, **how)
+
+
+def ids(path):
+    with h5py.File(path) as file:
+        return list(file["runs"])
+
+
+class ResultsCase(Case):
+    """Runs of `ranklab io`, which are real and take no time."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.store("r.h5", "a", "b", "b")
+
+    def store(self, name, *labels):
+        path = self.folder / name
+        for label in labels:
+            result = ranklab("io", "--strategy", "binary", "--files", 2, "--size", 10, "--label", label, "--output", path, cwd=self.folder)
+            self.assertCode(result, 0)
+        return path
+
+
+class PlacesTest(ResultsCase):
+    def test_what_may_not_be_read(self):
+        """Another user's file is not taken for a foreign one."""
+        self.folder.chmod(0o755)
+        self.file.chmod(0)
+        as_nobody = ("setpriv", "--reuid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+        if as_nobody and cli.run(*as_nobody, "test", "-x", cli.RANKLAB).code != 0:
+            self.skipTest("another user may not enter the build folder")
+        for words in (("report", self.file), ("results", "list", self.file), ("compare", self.file, self.file)):
+            result = cli.run(*as_nobody, cli.RANKLAB, *words, cwd="/")
+            self.assertSays(result, 5, "you may not read it")
+
+    def test_a_full_disk_leaves_the_file_as_it_was(self):
+        place = self.mount_small_tmpfs(512 << 10)
+        shutil.copy(self.file, place / "r.h5")
+        cli.run(WRITER, "multiply", self.file, self.folder / "big.h5", 60)
+        before = (place / "r.h5").read_bytes()
+        self.assertSays(results("merge", place / "r.h5", self.folder / "big.h5"), 5, "no room")
+        self.assertEqual((place / "r.h5").read_bytes(), before)
+        self.assertEqual([p.name for p in place.iterdir() if p.suffix != ".lock"], ["r.h5"])
+
+    def test_a_place_that_cannot_be_written(self):
+        place = self.mount_small_tmpfs(512 << 10)
+        shutil.copy(self.file, place / "r.h5")
+        self.make_read_only(place)
+        for words in (("prune", place / "r.h5", "--keep-last", 1, "--yes"), ("merge", place / "r.h5", self.file)):
+            result = results(*words)
+            self.assertSays(result, 5, "read-only")
+            self.assertEqual(result.stdout, "", "nothing was done")
+            self.assertNotIn("--output", result.stderr, "which it does not have")
+
+    def test_appends_meanwhile_are_kept(self):
+        pattern = self.folder / "pattern.h5"
+        shutil.copy(self.file, pattern)
+        job = self.start(WRITER, "append", self.file, pattern, "n", 40)
+        for _ in range(5):
+            for words in (("prune", self.file, "--where", "label=a", "--yes"), ("merge", self.file, pattern)):
+                done = results(*words, cwd=self.folder)
+                self.assertCode(done, 0)
+                others = [line for line in done.said if not line.startswith("waiting for process ")]
+                self.assertEqual(others, [], str(done))
+        told = job.finish().stdout.split()
+        self.assertEqual(len(told), 40)
+        gone = {run for run in told if int(run.partition("-")[2]) % 3 == 0}  # those of label a may have been pruned
+        self.assertLessEqual(set(told) - gone, set(ids(self.file)))
+
+    def test_what_it_finds_sound_every_command_takes(self):
+        def soft_run(file):
+            file["runs/other"] = h5py.SoftLink(f"/runs/{list(file['runs'])[0]}")
+
+        def soft_table(file):
+            run = list(file["runs"].values())[0]
+            run["tables/other"] = h5py.SoftLink(f"{run.name}/hosts")
+
+        def soft_note(file):
+            file["notes"] = h5py.SoftLink("/runs")
+
+        def lists_of_any_length(file):
+            list(file["runs"].values())[0].create_dataset("more", (2,), h5py.vlen_dtype("f8"))
+
+        def no_date(file):
+            del file.attrs["created_utc"]
+
+        def more_than_we_know(file):
+            file["notes"] = numpy.arange(3)
+            list(file["runs"].values())[0].attrs["more"] = "x"
+
+        for change, code in ((soft_run, 3), (soft_table, 3), (soft_note, 3), (lists_of_any_length, 3), (no_date, 3), (more_than_we_know, 0)):
+            with self.subTest(change.__name__):
+                path = self.folder / "changed.h5"
+                path.write_bytes(self.file.read_bytes())
+                with h5py.File(path, "r+") as file:
+                    change(file)
+                new = self.folder / "new.h5"
+                new.unlink(missing_ok=True)
+                codes = {words: results(*words).code for words in (
+                    ("check", path), ("list", path), ("export", path, "--output", new), ("merge", self.folder / "fresh.h5", path),
+                    ("merge", path, self.file), ("prune", path, "--where", "label=nobody"), ("prune", path, "--keep-last", "1", "--yes"))}
+                self.assertEqual(codes["check", path], code, codes)
+                if code == 0: self.assertEqual(set(codes.values()), {0}, codes)
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,196 @@
+"""What stands on a terminal of 80 columns, and what does not, where runs fail, the terminal is dumb, or work takes long."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import threading
+
+import ranklab_cli as cli
+from ranklab_cli import needs_train, ranklab
+
+COLUMNS = 80
+RUN_LINE = re.compile(r"(?ms)^[a-z0-9-]+: [^:]* verified\s+\(\d{8}T")
+IO = ("io", "--files", 4, "--size", 20, "--output", "r.h5")
+TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--batch-size", 8, "--output", "r.h5")
+
+
+class ScreenCase(cli.Case):
+    def assertNarrow(self, text, but=()):
+        wide = [line for line in text.splitlines() if len(line) > COLUMNS and not line.startswith(tuple(but))]
+        self.assertEqual(wide, [])
+
+
+class AnswerTest(ScreenCase):
+    COPIED = ("  command line", "Next: ", "Stored as ")  # what people copy stays one line
+
+    def check(self, words, ranks=1, parts=(), but=()):
+        result = ranklab(*words, ranks=ranks, cwd=self.folder, timeout=180)
+        self.assertCode(result, 0)
+        self.assertNarrow(result.stdout, (*self.COPIED, *but))
+        self.assertNotIn("\033", result.stdout + result.stderr)
+        for part in parts:
+            self.assertIn(part, result.stdout)
+        return result
+
+    @needs_train
+    def test_without_a_length_there_is_a_first_look(self):
+        result = self.check(TRAIN, parts=("# steps: 100\n", "a first look of 100 steps"))
+        self.assertIn("100 counted", result.stdout)
+        for words in (("--steps", 3), ("--epochs", 1, "--train-samples", 24)):
+            self.assertNotIn("a first look", self.check((*TRAIN, *words)).stdout)
+
+
+class TerminalTest(ScreenCase):
+    def on_a_terminal(self, words, columns=COLUMNS, stdout=None, **environment):
+        """What a terminal of so many columns is sent, of stdout (where it goes nowhere else) and stderr."""
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([str(word) for word in (cli.RANKLAB, *words)], stdout=stdout or follower, stderr=follower, stdin=subprocess.DEVNULL,
+                                   env=cli.environment(**{"TERM": "xterm", "NO_COLOR": None} | environment), cwd=self.folder)
+        os.close(follower)
+        shown = bytearray()
+
+        def read():
+            try:
+                while chunk := os.read(leader, 65536):
+                    shown.extend(chunk)
+            except OSError:
+                pass  # Linux's way to say that the other end is closed
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        code = process.wait(timeout=120 * cli.patience())
+        reader.join()
+        os.close(leader)
+        return code, shown.decode()
+
+    def drawn(self, text):
+        """What stood on one line, whether it stayed or not."""
+        return [re.sub(r"\033\[[0-9;]*[mK]", "", part) for part in re.split(r"[\r\n]+", text)]
+
+    def without_bars(self, text):
+        """Of what a terminal is sent."""
+        return re.sub(r"\r\033\[K", "", re.sub(r"\r\033\[K[^\r\n]*(?=\r)", "", text.replace("\r\n", "\n")))
+
+    def test_the_lines_of_finished_runs_make_room_for_the_answer(self):
+        for order in ("interleaved", "sequential"):
+            code, text = self.on_a_terminal((*IO, "--strategy", "text-loop,binary,hdf5-serial", "--order", order))
+            self.assertEqual(code, 0, text)
+            before, wiped, after = text.partition("\033[J")
+            self.assertTrue(wiped, text)
+            lines = self.without_bars(before)
+            self.assertEqual(len(RUN_LINE.findall(lines)), 3, text)
+            rows = lines[lines.index("text-loop: "):].count("\n")
+            self.assertTrue(before.endswith(f"\r\033[{rows}A"), (rows, text))
+            self.assertRegex(after.replace("\r\n", "\n"), r"\A\n  fastest ")
+
+    def block(self, rung):
+        """That rung fails: a file is where its folder must be."""
+        (self.folder / "output").mkdir(exist_ok=True)
+        (self.folder / "output" / rung).write_text("the way")
+
+    def test_the_lines_of_finished_runs_stay_where_there_is_no_answer(self):
+        self.block("hdf5-serial")
+        words = (*IO, "--strategy", "text-loop,binary,hdf5-serial", "--order", "sequential")
+        code, text = self.on_a_terminal(words, NO_COLOR="1")
+        self.assertNotEqual(code, 0, text)
+        self.assertNotIn("\033[J", text, "nothing is wiped off")
+        before, invalid, _ = self.without_bars(text).partition("\nINVALID")
+        self.assertTrue(invalid, text)
+        self.assertEqual(len(RUN_LINE.findall(before)), 2, text)
+        result = ranklab(*words, cwd=self.folder)
+        self.assertEqual(len(RUN_LINE.findall(result.stderr)), 2, str(result))
+
+    def test_the_lines_of_finished_runs_come_back_where_the_answer_cannot_be_printed(self):
+        with open("/dev/full", "w") as full:
+            code, text = self.on_a_terminal((*IO, "--strategy", "text-loop,binary"), stdout=full)
+        self.assertNotEqual(code, 0, text)
+        wiped = text.replace("\r\n", "\n").partition("\033[J")
+        self.assertTrue(wiped[1], text)
+        self.assertEqual(len(RUN_LINE.findall(wiped[2])), 2, text)
+
+    def test_the_only_finished_run_is_the_answer(self):
+        self.block("hdf5-serial")
+        result = ranklab(*IO, "--strategy", "binary,hdf5-serial", "--order", "sequential", cwd=self.folder)
+        self.assertNotEqual(result.code, 0)
+        self.assertRegex(result.stdout, r"(?m)^1 of 2 runs was finished: binary: ")
+        self.assertRegex(result.stdout, r"(?m)^  write +\S")
+        self.assertRegex(result.stdout, r"(?m)^Stored as \S+ in r\.h5$")
+        self.assertNarrow(result.stdout, AnswerTest.COPIED)
+        self.assertNotRegex(result.stderr, RUN_LINE, "the answer has it")
+
+    def test_on_a_dumb_terminal_the_lines_of_finished_runs_end_where_it_does(self):
+        self.block("hdf5-serial")
+        words = (*IO, "--strategy", "text-loop,binary,hdf5-serial", "--order", "sequential")
+        code, text = self.on_a_terminal(words, columns=60, TERM="dumb")
+        lines = RUN_LINE.findall(text.replace("\r\n", "\n"))
+        self.assertEqual(len(lines), 2, text)
+        self.assertLessEqual(max(len(row) for line in lines for row in line.splitlines()), 60, text)
+
+    @needs_train
+    def test_a_bar_never_wraps(self):
+        words = ("train", "--model", "mnist-cnn", "--data", "synthetic", "--batch-size", 8, "--steps", 60, "--threads", 1, "--evaluate", "off",
+                 "--output", "none")
+        for columns in (80, 50):
+            code, text = self.on_a_terminal(words, columns)
+            self.assertEqual(code, 0, text)
+            bars = [line for line in self.drawn(text) if " steps  " in line]
+            self.assertGreater(len(bars), 1, text)
+            self.assertLess(max(map(len, bars)), columns, bars)
+
+    @needs_train
+    def test_a_dumb_terminal_gets_lines(self):
+        words = ("train", "--model", "mnist-cnn", "--data", "synthetic", "--batch-size", 8, "--steps", 20, "--threads", 1, "--evaluate", "off",
+                 "--output", "none")
+        for kind in ("dumb", ""):
+            code, text = self.on_a_terminal(words, TERM=kind)
+            self.assertEqual(code, 0, text)
+            self.assertNotIn("\033", text, repr(kind))
+            self.assertNotIn("\r", text.replace("\r\n", "\n"), repr(kind))
+        self.assertIn("\033[K", self.on_a_terminal(words, TERM="xterm", NO_COLOR="1")[1], "a bar is no colour")
+
+    def test_an_error_ends_its_lines_where_the_terminal_does(self):
+        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--workers", 3, "--output", "none", "--sweep-workers", "1,2", "--cold", "-k",
+                 "--time-limit", "much")
+        for columns in (80, 40):
+            code, text = self.on_a_terminal(words, columns)
+            self.assertEqual(code, 2, text)
+            lines = text.splitlines()
+            self.assertGreater(len(lines), 1, text)
+            self.assertLessEqual(max(map(len, lines)), columns, lines)
+        result = ranklab(*words, cwd=self.folder)
+        self.assertEqual((result.code, len(result.stderr.splitlines())), (2, 1), "who reads a pipe reads a sentence a line")
+        self.assertEqual(" ".join(result.stderr.split()), " ".join(text.split()))
+
+    def test_colours_are_for_warnings_and_verdicts_alone(self):
+        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--write-only", "--output", "none", "--time-limit", 0.001, "-i", 1000000)
+        code, text = self.on_a_terminal(words)
+        self.assertNotEqual(code, 0)
+        self.assertRegex(text, "\033\\[[0-9;]+m(INVALID|warning)\033\\[0m")
+        for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            _, text = self.on_a_terminal(words, **environment)
+            self.assertNotIn("m", re.findall(r"\033\[[0-9;]*([a-zA-Z])", text), environment)
+        result = ranklab(*words, cwd=self.folder)
+        self.assertNotIn("\033", result.stdout + result.stderr, "no terminal")
+
+
+@needs_train
+class ActivityTest(ScreenCase):
+    def test_what_takes_long_says_what_it_is(self):
+        """An evaluation of tens of seconds, and none of its lines where --quiet asks for silence."""
+        words = ("train", "--model", "mnist-cnn", "--data", "synthetic", "--steps", 1, "--warmup", 0, "--batch-size", 4, "--threads", 1,
+                 "--eval-batch-size", 1, "--validation-samples", 30000, "--output", "none", "--memory-format", "contiguous")
+        result = ranklab(*words, cwd=self.folder, timeout=300)
+        self.assertCode(result, 0)
+        self.assertRegex(result.stderr, r"(?m)^now: evaluating the test samples, \d+ s$")
+        self.assertNotIn("now: ", result.stdout)
+        self.assertNotIn("now: ", ranklab(*words, "--quiet", cwd=self.folder, timeout=300).stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main())
