@@ -1,6 +1,7 @@
-// What each program refuses: tables of a command line, the exit code, and what the one sentence on stderr has to name
-// (*.json beside this file). A row runs in process, in a forked child, through the function that is the program's main;
-// MPI starts only where the refusal needs it.
+// What each program refuses: tables of a command line, the exit code, and what the one sentence on stderr has
+// to name
+// (*.json beside this file). A row runs in process, in a forked child, through the function that is the
+// program's main; MPI starts only where the refusal needs it.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -54,7 +55,8 @@ const std::map<std::string, Program>& programs() {
 #endif
         {"io", run<experiments::Storage>},
         {"comm", run<experiments::Collectives>},
-        {"data", [](int argc, char** argv) { return app::run_tool(argc, argv, experiments::DataSetsTool()); }},
+        {"data",
+         [](int argc, char** argv) { return app::run_tool(argc, argv, experiments::DataSetsTool()); }},
         {"doctor", app::run_doctor},
         {"report", app::run_report},
         {"compare", app::run_compare},
@@ -66,7 +68,8 @@ const std::map<std::string, Program>& programs() {
 
 std::vector<Refusal> table(const std::string& name) {
     std::vector<Refusal> rows;
-    for (const auto& row : nlohmann::json::parse(std::ifstream(tests::folder_of_tests() / "refusals" / (name + ".json"))))
+    for (const auto& row :
+         nlohmann::json::parse(std::ifstream(tests::folder_of_tests() / "refusals" / (name + ".json"))))
         rows.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
     return rows;
 }
@@ -164,7 +167,8 @@ TEST_P(Refused, InOneSentence) {
 
 std::string row_name(const ::testing::TestParamInfo<Refusal>& row) {
     std::string name = fmt::format("{:03}", row.index);
-    for (const char c : row.param.line.substr(0, 60)) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    for (const char c : row.param.line.substr(0, 60))
+        name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
     return name;
 }
 

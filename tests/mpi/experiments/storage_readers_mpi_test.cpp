@@ -5,9 +5,9 @@
 #include <set>
 
 #include "experiments/storage/strategy_runner.hpp"
+#include "mpi/shared_folder.hpp"
 #include "mpi_world.hpp"
 #include "results/vocabulary/settings.hpp"
-#include "mpi/shared_folder.hpp"
 
 namespace ranklab::experiments {
 namespace {
