@@ -17,7 +17,7 @@ from ranklab_cli import ranklab, train
 from stored_runs import RunCase, stored_runs
 
 cli.need_train()
-h5py, np = cli.modules("h5py", "numpy")
+(np,) = cli.modules("numpy")
 
 PHASES = ("data_time_s", "copy_time_s", "forward_time_s", "backward_time_s", "sync_exposed_time_s", "optimizer_time_s")
 # "Measurement names of `train`" of interface.md, those of --ablation aside.

@@ -1,19 +1,15 @@
-"""Precisions and speed options as a user meets them: they train, at one and two ranks; a checkpoint keeps their state; and what cannot be is refused
-with one sentence."""
+"""More of the precisions and speed options: every --sync, replicas, longer runs, resumed ones, and the memory that a trial needs."""
 
 import json
 
 import ranklab_cli as cli
-from ranklab_cli import Case, needs_train, train
+from ranklab_cli import Case, train
 from stored_runs import stored_runs
 
+cli.need_train()
 h5py, np = cli.modules("h5py", "numpy")
 
-# On a machine with GPUs too, these jobs see none.
-NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
-
-@needs_train
 class Precisions(Case):
     def run_of(self, *words, ranks=1, steps=12, model="bn-cnn", batch=6):
         output = self.folder / "r.h5"
@@ -44,11 +40,6 @@ class Precisions(Case):
                     losses = self.losses("--precision", precision, *words)
                     self.assertLess(losses[-3:].mean(), losses[:3].mean())
 
-    def test_skipped_steps_are_told(self):
-        run = self.run_of("--precision", "fp16")
-        skipped = int(run.context["training"]["skipped_steps"])
-        self.assertEqual(float(run.context["training"]["loss_scale"]), 65536 / 2**skipped)
-
     def test_channels_last_and_jit_compute_the_same_losses(self):
         for model in ("mnist-cnn", "bn-cnn"):
             reference = self.losses("--precision", "fp64", model=model)
@@ -72,13 +63,7 @@ class Precisions(Case):
                 rest = self.losses(*words, "--checkpoint", folder, "--resume", steps=10)
                 np.testing.assert_allclose(rest[-6:], whole[-6:], rtol=1e-6)
 
-    def test_a_checkpoint_is_of_one_precision(self):
-        self.losses("--precision", "fp16", "--checkpoint", "c", steps=2)
-        result = train("--model", "bn-cnn", "--data", "synthetic", "--steps", 4, "--precision", "bf16", "--checkpoint", "c", "--resume", "--output", "none", cwd=self.folder)
-        self.assertCode(result, 2)
 
-
-@needs_train
 class Ops(Case):
     """Our own operations and LibTorch's: the same training, and a fact of the run."""
 
@@ -103,21 +88,7 @@ class Ops(Case):
                     self.assertEqual(len(set(ours)), len(ours))
                     np.testing.assert_allclose(self.losses("--precision", precision, "--ops", "libtorch", *words, ranks=ranks), ours, rtol=tolerance)
 
-    def test_the_run_says_which(self):
-        for words, ops in (((), "ranklab"), (("--ops", "libtorch"), "libtorch")):
-            run, result = self.run_of(*words, "--verbose", steps=2)
-            self.assertEqual(run.config["ops"], ops)
-            self.assertRegex(result.stdout, rf"(?m)^# ops: {ops}$")
 
-    def test_a_checkpoint_goes_on_with_its_own(self):
-        folder = self.folder / "c"
-        self.run_of("--checkpoint", folder, steps=2)
-        result = train("--model", "mnist-cnn", "--data", "synthetic", "--width", 4, "--steps", 4, "--warmup", 0, "--batch-size", 8, "--evaluate", "off", "--overlap-steps", 0,
-                       "--memory-format", "contiguous", "--checkpoint", folder, "--resume", "--ops", "libtorch", "--output", "none", cwd=self.folder)
-        self.assertSays(result, 2, "--ops ranklab (now libtorch)")
-
-
-@needs_train
 class MemoryFormat(Case):
     """`auto` tries both formats beside the run, which goes on as if it had been told the one that was taken."""
 
@@ -157,28 +128,6 @@ class MemoryFormat(Case):
             self.assertEqual((run.config["memory-format"], run.config["channels-last"]), ("channels-last", "true"))
         np.testing.assert_array_equal(old.samples["train_loss"], new.samples["train_loss"])
 
-    def test_a_dry_run_tries_nothing(self):
-        result = train("--model", "mnist-cnn", "--data", "synthetic", "--steps", 2, "--memory-format", "auto", "--dry-run", cwd=self.folder)
-        self.assertCode(result, 0)
-        self.assertRegex(result.stdout, r"(?m)^# memory-format: auto$")
-        self.assertRegex(result.stdout, r"(?m)^# channels-last: auto: decided before the warm-up$")
-        self.assertNotIn("since", result.stdout)
-
-    def test_no_trial_where_it_makes_no_sense(self):
-        for words, why in ((("--model", "template-softmax"), "no convolutions"), (("--model", "mnist-cnn", "--input", "io-only"), "nothing is computed")):
-            (run,), _ = self.run_of(*words, model=("--batch-size", 6))
-            facts = run.context["memory_format"]
-            self.assertEqual(facts["taken"], "contiguous")
-            self.assertIn(why, facts["why"])
-            self.assertNotIn("trial_contiguous_s", facts)
-
-    def test_what_would_break_is_refused(self):
-        """A fault of oneDNN: 1 x 1 convolutions of few channels, strided, in channels-last."""
-        small = ("--model", "resnet18", "--width", 16, "--image-size", 32, "--data", "synthetic", "--steps", 2, "--output", "none", "--dry-run")
-        self.assertSays(train(*small, "--channels-last", cwd=self.folder), 2, "channels-last", "fewer than 8 channels")
-        for more in ((), ("--channels-last", "--precision", "fp64")):
-            self.assertCode(train(*small, *more, cwd=self.folder), 0)
-
     def test_runs_of_one_command_take_one_format(self):
         result = train("--model", "mnist-cnn", "--width", 4, "--data", "synthetic", "--train-samples", 64, "--batch-size", 6, "--repetitions", 3, "--steps", 4, "--evaluate", "off", "--memory-format", "auto",
                        "--output", "r.h5", cwd=self.folder)
@@ -211,33 +160,6 @@ class MemoryFormat(Case):
                 self.assertEqual((facts["asked"], facts["taken"]), ("auto", taken))
                 self.assertIn("checkpoint", facts["why"])
                 np.testing.assert_array_equal(rest.samples["train_loss"].ravel()[-5:], whole.samples["train_loss"].ravel()[-5:])
-
-
-@needs_train
-class Refusals(Case):
-    def refuses(self, code, *words, ranks=1, says=()):
-        result = train("--data", "synthetic", "--steps", 2, "--output", "none", *words, ranks=ranks, cwd=self.folder, env=cli.environment(**NO_GPU))
-        self.assertSays(result, code, *says)
-
-    def test_what_only_a_gpu_has(self):
-        self.refuses(2, "--precision", "tf32", "--device", "cpu", says=("tf32", "--device cuda"))
-        self.refuses(2, "--cuda-graph", says=("--cuda-graph", "--device cuda"))
-        self.refuses(5, "--device", "cuda", says=("GPU", "--device cpu"))
-        self.refuses(5, "--device", "cuda", "--mode", "ddp", ranks=2, says=("GPU", "--device cpu"))
-
-    def test_what_does_not_go_together(self):
-        self.refuses(2, "--jit", "--precision", "bf16", says=("--jit", "--precision"))
-        self.refuses(2, "--jit", "--mode", "dp", says=("--jit", "--mode dp"))
-        self.refuses(5, "--device", "cuda", "--mode", "dp", says=("GPU", "--device cpu"))
-        self.refuses(2, "--device", "cuda", "--mode", "dp", "--cuda-graph", says=("--cuda-graph", "--mode dp"))
-        self.refuses(2, "--device", "cuda", "--sync", "c10d", "--mode", "ddp", says=("c10d", "--sync bucketed"))
-        self.refuses(2, "--device", "cuda", "--cuda-graph", "--jit", says=("--cuda-graph", "--jit"))
-        self.refuses(2, "--device", "cuda", "--backend", "mpi", ranks=2, says=("--backend nccl",))
-
-    def test_auto_is_the_cpu_where_there_is_no_gpu(self):
-        result = train("--data", "synthetic", "--steps", 2, "--model", "template-softmax", "--output", "none", "--dry-run", cwd=self.folder, env=cli.environment(**NO_GPU))
-        self.assertCode(result, 0)
-        self.assertRegex(result.stdout, r"(?m)^# device: cpu$")
 
 
 if __name__ == "__main__":

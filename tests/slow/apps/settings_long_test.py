@@ -1,4 +1,4 @@
-"""Options are settled once: dry run, header and what is stored of a run say the same."""
+"""Several runs of one command: dry run, header and what is stored of each say the same."""
 
 import json
 import re
@@ -69,42 +69,9 @@ class OneSetOfSettings(cli.Case):
 
 @cli.needs_train
 class Training(OneSetOfSettings):
-    def test_steps_at_one_rank_and_at_two(self):
-        for ranks in (1, 2):
-            with self.subTest(ranks=ranks):
-                (shown,) = self.check(*SMALL, "--steps", 6, "--label", ranks, ranks=ranks)
-                self.assertEqual(shown["mode"], "single" if ranks == 1 else "ddp")
-                self.assertEqual(shown["warmup"], "0")
-                self.assertIn(shown["progress"], ("none", "poll", "thread"))
-                self.assertIn(shown["transfer"], ("background", "blocking"))
-                (self.folder / "r.h5").unlink()
-
-    def test_epochs_whose_warm_up_the_samples_decide(self):
-        (shown,) = self.check(*SMALL, "--epochs", 1)
-        self.assertEqual(shown["settled-when-the-data-is-read"], "warmup")
-        (self.folder / "r.h5").unlink()
-        (shown,) = self.check(*SMALL, "--epochs", 1, "--lr-schedule", "cosine")
-        self.assertEqual(shown["settled-when-the-data-is-read"], "warmup, lr-total-steps")
-
-    def test_a_memory_format_that_a_trial_decides(self):
-        """It is the one setting that a header can only announce."""
-        words = self.words_of(("train", "--model", "mnist-cnn", "--width", 4, *SMALL[3:], "--steps", 2))
-        shown = [settings_shown(cli.ranklab(*words, *more, cwd=self.folder).stdout)[0] for more in (("--dry-run",), ("--verbose",))]
-        self.assertEqual(*shown)
-        self.assertEqual((shown[0]["memory-format"], shown[0]["channels-last"]), ("auto", "auto: decided before the warm-up"))
-        (stored,) = settings_stored(self.folder / "r.h5")
-        self.assertEqual((stored["memory-format"], stored["channels-last"] in ("true", "false")), ("auto", True))
-
     def test_several_syncs(self):
         shown = self.check(*SMALL, "--steps", 4, "--sync", "flat,bucketed", ranks=2, differ="sync")
         self.assertEqual([one["sync"] for one in shown], ["flat", "bucketed"])
-
-    def test_an_ablation(self):
-        (shown,) = self.check(*SMALL, "--ablation", "--repetitions", 1)
-        self.assertEqual((shown["steps"], shown["warmup"]), ("20", "0"))
-        with h5py.File(self.folder / "r.h5") as file:
-            (run,) = file["runs"].values()
-            self.assertEqual(set(run["tables/ablation"]["steps"]), {20})
 
 
 class Writing(OneSetOfSettings):
@@ -127,10 +94,6 @@ class Writing(OneSetOfSettings):
         self.assertCode(cli.ranklab(*words, ranks=2, cwd=self.folder), 0)
         (stored,) = settings_stored(self.folder / "r.h5")
         self.assertEqual(str(stored["ranks"]), "1")
-
-    def test_one_strategy_at_two_ranks(self):
-        (shown,) = self.check(*WRITING, "--strategy", "mpi-scatter", "-k", ranks=2)
-        self.assertEqual((shown["ranks"], shown["ceilings"], shown["keep"]), ("2", "off", "true"))
 
 
 if __name__ == "__main__":
