@@ -8,7 +8,6 @@ cli.need_train()
 (h5py,) = cli.modules("h5py")
 
 
-
 class AblationTest(cli.Case):
     def ablate(self, *words, ranks=1):
         output = self.folder / "a.h5"

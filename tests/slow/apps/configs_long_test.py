@@ -31,6 +31,29 @@ def shown(result):
     return dict(re.findall(r"^# ([a-z0-9-]+): (.*)$", result.stdout, re.MULTILINE))
 
 
+class EveryConfiguration(cli.Case):
+    def test_passes_a_dry_run(self):
+        self.assertGreaterEqual(len(ALL), 50)
+        for path, result in zip(ALL, cli.several(dry_run, ALL)):
+            with self.subTest(config=path.relative_to(CONFIGS)):
+                self.assertCode(result, 0)
+                effective = shown(result)
+                self.assertGreater(int(effective["parameters"]), 0)
+                for key, value in values(path).items():
+                    self.assertIn(key, effective)
+                    if key in ("model", "data", "epochs", "train-samples", "label"):
+                        self.assertEqual(effective[key], value)
+                if "made-for-ranks" in values(path):
+                    self.assertIn(f"made for {values(path)['made-for-ranks']} ranks", effective["note"])
+
+    def test_sizes_are_those_of_the_documents(self):
+        for words, parameters in ((("unet3d/base_sm",), 116977029), (("unet3d/base_sm", "--full-scale", "off"), 66644357),
+                                  (("cifar100/resnet152_single_b64",), 58348708), (("cifar100/resnet50_single_b64",), 23712932)):
+            effective = shown(dry_run(CONFIGS / f"{words[0]}.ini", *words[1:]))
+            self.assertEqual(int(effective["parameters"]), parameters, words)
+        self.assertIn("27.18 GFLOP: 2 x multiply-accumulates", shown(dry_run(CONFIGS / "unet3d" / "base_sm.ini"))["forward-flops-per-sample"])
+
+
 class MadeForManyRanks(cli.Case):
     CONFIG = CONFIGS / "unet3d" / "bs9216_opt_sm.ini"
     SMALL = ("--data", "synthetic", "--width", 32, "--train-samples", 8, "--validation-samples", 2, "--output", "none", "--threads", 1)
