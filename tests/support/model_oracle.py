@@ -135,8 +135,8 @@ class ModelOracleCase(unittest.TestCase):
         for name, tensor in named.items():
             self.assertNear(group[name], tensor, precision, f"{group.name} {name}")
 
-    def assertSeedGivesTheseWeights(self, model, make, seed):
-        group, named = self.ask(model, seed=seed)["parameters"], dict(seeded(make, seed).named_parameters())
+    def assertSeedGivesTheseWeights(self, model, make, seed, **settings):
+        group, named = self.ask(model, seed=seed, **settings)["parameters"], dict(seeded(make, seed).named_parameters())
         self.assertEqual(set(group), set(named))
         for name, tensor in named.items():
             np.testing.assert_array_equal(group[name][()], tensor.detach().numpy(), err_msg=f"{model} {name}")

@@ -3,7 +3,7 @@ square, both precisions. The short form: tests/oracle/model_oracle_test.py."""
 
 import unittest
 
-from model_oracle import ModelOracleCase, torchvision
+from model_oracle import ModelOracleCase, UNet, torchvision
 
 
 class ModelOracle(ModelOracleCase):
@@ -11,6 +11,9 @@ class ModelOracle(ModelOracleCase):
         for model, seed in (("resnet18", 1), ("resnet50", 7), ("resnet152", 2)):
             with self.subTest(model=model):
                 self.assertSeedGivesTheseWeights(model, lambda: getattr(torchvision.models, model)(num_classes=100), seed)
+
+    def test_a_seed_gives_the_whole_unets_weights_bit_by_bit(self):
+        self.assertSeedGivesTheseWeights("unet3d", UNet, 3)
 
     def test_resnet50_in_fp64(self):
         self.compare_resnet("resnet50", "fp64", 4, 64, 64)
