@@ -47,6 +47,12 @@ class Precisions(RunCase):
             result = cli.train("--model", "bn-cnn", "--steps", 8, "--checkpoint", "c", "--resume", "--output", "none", *changed, cwd=self.folder)
             self.assertSays(result, 2, changed[-1] if "--ops" in changed else "bf16")
 
+    def test_without_a_gpu(self):
+        """On a machine with GPUs too, these jobs see none."""
+        for words, ranks, code in ((("--device", "cuda", "--mode", "ddp"), 2, 5), (("--device", "auto", "--dry-run"), 1, 0)):
+            result = cli.train("--output", "none", *words, ranks=ranks, cwd=self.folder, env=cli.environment(CUDA_VISIBLE_DEVICES=""))
+            self.assertSays(result, 5, "GPU", "--device cpu") if code else self.assertIn("\n# device: cpu\n", result.stdout)
+
 
 class MemoryFormat(RunCase):
     """`auto` tries both formats beside the run, which goes on as if it had been told the one that was taken."""
