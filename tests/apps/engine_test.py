@@ -74,8 +74,7 @@ class Disagreement(cli.Case):
     def test_what_two_ranks_cannot_do(self):
         """What one rank refuses: tests/refusals."""
         for words, parts in ((("--mode", "dp"), ("--mode dp takes one rank", "2", "--mode ddp")), (("--mode", "single"), ("--mode single", "ddp")),
-                             (("--backend", "self"), ("--backend self", "mpi")), (("--global-batch-size", 65), ("2 ranks", "64", "66")),
-                             (("--device", "cuda", "--backend", "mpi"), ("--backend nccl",))):
+                             (("--global-batch-size", 65), ("2 ranks", "64", "66"))):
             with self.subTest(words=words):
                 self.assertSays(train("--output", "none", *words, ranks=2, cwd=self.folder), 2, *parts)
 
