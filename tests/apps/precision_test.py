@@ -1,243 +1,78 @@
-"""Precisions and speed options as a user meets them: they train, at one and two ranks; a checkpoint keeps their state; and what cannot be is refused
-with one sentence."""
-
-import json
+"""Precisions and speed options as a user meets them: they train, at one rank and more, and compute the same losses."""
 
 import ranklab_cli as cli
-from ranklab_cli import Case, needs_train, train
-from stored_runs import stored_runs
+from stored_runs import RunCase
 
-h5py, np = cli.modules("h5py", "numpy")
-
-# On a machine with GPUs too, these jobs see none.
-NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+cli.need_train()
+(np,) = cli.modules("numpy")
 
 
-@needs_train
-class Precisions(Case):
-    def run_of(self, *words, ranks=1, steps=12, model="bn-cnn", batch=6):
-        output = self.folder / "r.h5"
-        output.unlink(missing_ok=True)
-        result = train("--model", model, "--data", "synthetic", "--steps", steps, "--warmup", 0, "--batch-size", batch, "--dropout", "off", "--optimizer", "sgd",
-                       "--lr", 0.05, "--evaluate", "off", "--shuffle", "off", "--overlap-steps", 0, "--output", output, *words, ranks=ranks, cwd=self.folder)
-        self.assertCode(result, 0)
-        (run,) = stored_runs(output)
-        return run
+class Precisions(RunCase):
+    def run_of(self, *words, ranks=1, steps=4, batch=6):
+        return self.run_and_read("--model", "bn-cnn", "--steps", steps, "--warmup", 0, "--batch-size", batch, "--optimizer", "sgd", "--lr", 0.05,
+                                 "--evaluate", "off", "--shuffle", "off", "--overlap-steps", 0, *words, ranks=ranks)[1]
 
-    def losses(self, *words, **how):
-        return self.run_of(*words, **how).samples["train_loss"].ravel()
+    def test_sixteen_bits_train(self):
+        for precision, sync, ranks in (("bf16", "bucketed", 3), ("fp16", "flat", 2)):
+            with self.subTest(precision=precision, sync=sync):
+                run = self.run_of("--precision", precision, "--sync", sync, "--train-samples", 6 * ranks, ranks=ranks, steps=8)
+                self.assertLess(run.losses[-1], run.losses[0])
+                for check in ("parameters equal on all ranks", "first gradient is the plain sum"):
+                    self.assertEqual(run.verification[check][0], "passed")
+                if precision == "fp16":
+                    facts = run.context["training"]
+                    self.assertEqual(float(facts["loss_scale"]), 65536 / 2 ** int(facts["skipped_steps"]))
+        for words in (("--accumulate", 2), ("--mode", "dp", "--replicas", 2)):
+            losses = self.run_of("--precision", "bf16", "--train-samples", 12, *words, steps=8).losses
+            self.assertLess(losses[-1], losses[0], words)
 
-    def test_sixteen_bits_train_on_two_ranks(self):
-        for precision in ("bf16", "fp16"):
-            for sync in ("per-parameter", "flat", "bucketed", "c10d"):
-                with self.subTest(precision=precision, sync=sync):
-                    run = self.run_of("--precision", precision, "--sync", sync, ranks=2)
-                    losses = run.samples["train_loss"].ravel()
-                    self.assertLess(losses[-3:].mean(), losses[:3].mean())
-                    self.assertEqual(run.verification["parameters equal on all ranks"][0], "passed")
-                    self.assertEqual(run.verification["first gradient is the plain sum"][0], "passed")
-
-    def test_sixteen_bits_train_with_micro_batches_and_replicas(self):
-        for words in (["--accumulate", 2], ["--mode", "dp", "--replicas", 2]):
-            for precision in ("bf16", "fp16"):
-                with self.subTest(words=words, precision=precision):
-                    losses = self.losses("--precision", precision, *words)
-                    self.assertLess(losses[-3:].mean(), losses[:3].mean())
-
-    def test_skipped_steps_are_told(self):
-        run = self.run_of("--precision", "fp16")
-        skipped = int(run.context["training"]["skipped_steps"])
-        self.assertEqual(float(run.context["training"]["loss_scale"]), 65536 / 2**skipped)
-
-    def test_channels_last_and_jit_compute_the_same_losses(self):
-        for model in ("mnist-cnn", "bn-cnn"):
-            reference = self.losses("--precision", "fp64", model=model)
-            for words in (["--channels-last"], ["--jit"], ["--channels-last", "--jit"]):
-                with self.subTest(model=model, words=words):
-                    np.testing.assert_allclose(self.losses("--precision", "fp64", *words, model=model), reference, rtol=1e-9)
-
-    def test_channels_last_and_jit_with_every_sync(self):
-        reference = self.losses("--precision", "fp64", ranks=2)
-        for sync in ("per-parameter", "flat", "bucketed", "c10d"):
-            for words in (["--channels-last"], ["--jit"]):
-                with self.subTest(sync=sync, words=words):
-                    np.testing.assert_allclose(self.losses("--precision", "fp64", "--sync", sync, *words, ranks=2), reference, rtol=1e-9)
+    def test_channels_last_jit_and_other_operations_compute_the_same_losses(self):
+        """In fp64; with our own operations and LibTorch's, the masks of dropout are the same."""
+        cnn = ("--model", "mnist-cnn", "--width", 4, "--precision", "fp64")
+        for dropout, ops, words in (("on", "libtorch", ("--ops", "libtorch")), ("off", "ranklab", ("--channels-last", "--jit"))):
+            reference, run = self.run_of(*cnn, "--dropout", dropout), self.run_of(*cnn, "--dropout", dropout, *words)
+            np.testing.assert_allclose(run.losses, reference.losses, rtol=1e-9, err_msg=str(words))
+            self.assertEqual((len(set(run.losses)), reference.config["ops"], run.config["ops"]), (4, "ranklab", ops))
+        reference = self.run_of("--precision", "fp64", ranks=2)
+        for words in (("--channels-last",), ("--jit", "--sync", "flat")):
+            np.testing.assert_allclose(self.run_of("--precision", "fp64", *words, ranks=2).losses, reference.losses, rtol=1e-9, err_msg=str(words))
 
     def test_a_resumed_run_goes_on_as_one_piece(self):
-        for words in (["--precision", "fp16"], ["--channels-last"], ["--jit"]):
-            with self.subTest(words=words):
-                whole = self.losses(*words, steps=10)
-                folder = self.folder / "-".join(words)
-                self.losses(*words, "--checkpoint", folder, steps=4)
-                rest = self.losses(*words, "--checkpoint", folder, "--resume", steps=10)
-                np.testing.assert_allclose(rest[-6:], whole[-6:], rtol=1e-6)
+        words = ("--precision", "fp16", "--channels-last")
+        whole = self.run_of(*words, steps=6)
+        self.run_of(*words, "--checkpoint", "c", steps=3)
+        rest = self.run_of(*words, "--checkpoint", "c", "--resume", steps=6)
+        np.testing.assert_allclose(rest.losses[-3:], whole.losses[-3:], rtol=1e-6)
+        for changed in (("--precision", "bf16", "--channels-last"), (*words, "--ops", "libtorch")):
+            result = cli.train("--model", "bn-cnn", "--steps", 8, "--checkpoint", "c", "--resume", "--output", "none", *changed, cwd=self.folder)
+            self.assertSays(result, 2, changed[-1] if "--ops" in changed else "bf16")
 
-    def test_a_checkpoint_is_of_one_precision(self):
-        self.losses("--precision", "fp16", "--checkpoint", "c", steps=2)
-        result = train("--model", "bn-cnn", "--data", "synthetic", "--steps", 4, "--precision", "bf16", "--checkpoint", "c", "--resume", "--output", "none", cwd=self.folder)
-        self.assertCode(result, 2)
-
-
-@needs_train
-class Ops(Case):
-    """Our own operations and LibTorch's: the same training, and a fact of the run."""
-
-    def run_of(self, *words, ranks=1, model="mnist-cnn", batch=8, steps=12):
-        output = self.folder / "r.h5"
-        output.unlink(missing_ok=True)
-        result = train("--model", model, "--data", "synthetic", "--width", 4, "--steps", steps, "--warmup", 0, "--batch-size", batch, "--evaluate", "off",
-                       "--overlap-steps", 0, "--memory-format", "contiguous", "--output", output, *words, ranks=ranks, cwd=self.folder)
-        self.assertCode(result, 0)
-        (run,) = stored_runs(output)
-        return run, result
-
-    def losses(self, *words, **how):
-        return self.run_of(*words, **how)[0].samples["train_loss"].ravel()
-
-    def test_both_train_to_the_same_losses(self):
-        """With dropout, too: both draw the same masks. Rounding alone may differ: 1e-9 in fp64, 1e-4 in fp32, over 12 steps."""
-        for words, ranks in (((), 1), (("--optimizer", "adam", "--lr", 0.001), 1), ((), 2), (("--mode", "dp", "--replicas", 2), 1)):
-            for precision, tolerance in (("fp64", 1e-9), ("fp32", 1e-4)):
-                with self.subTest(words=words, ranks=ranks, precision=precision):
-                    ours = self.losses("--precision", precision, "--ops", "ranklab", *words, ranks=ranks)
-                    self.assertEqual(len(set(ours)), len(ours))
-                    np.testing.assert_allclose(self.losses("--precision", precision, "--ops", "libtorch", *words, ranks=ranks), ours, rtol=tolerance)
-
-    def test_the_run_says_which(self):
-        for words, ops in (((), "ranklab"), (("--ops", "libtorch"), "libtorch")):
-            run, result = self.run_of(*words, "--verbose", steps=2)
-            self.assertEqual(run.config["ops"], ops)
-            self.assertRegex(result.stdout, rf"(?m)^# ops: {ops}$")
-
-    def test_a_checkpoint_goes_on_with_its_own(self):
-        folder = self.folder / "c"
-        self.run_of("--checkpoint", folder, steps=2)
-        result = train("--model", "mnist-cnn", "--data", "synthetic", "--width", 4, "--steps", 4, "--warmup", 0, "--batch-size", 8, "--evaluate", "off", "--overlap-steps", 0,
-                       "--memory-format", "contiguous", "--checkpoint", folder, "--resume", "--ops", "libtorch", "--output", "none", cwd=self.folder)
-        self.assertSays(result, 2, "--ops ranklab (now libtorch)")
+    def test_without_a_gpu(self):
+        """On a machine with GPUs too, these jobs see none."""
+        for words, ranks, code in ((("--device", "cuda", "--mode", "ddp"), 2, 5), (("--dry-run",), 1, 0)):
+            result = cli.train("--output", "none", *words, ranks=ranks, cwd=self.folder, env=cli.environment(CUDA_VISIBLE_DEVICES=""))
+            self.assertSays(result, 5, "GPU", "--device cpu") if code else self.assertIn("\n# device: cpu\n", result.stdout)
 
 
-@needs_train
-class MemoryFormat(Case):
+class MemoryFormat(RunCase):
     """`auto` tries both formats beside the run, which goes on as if it had been told the one that was taken."""
 
-    def run_of(self, *words, ranks=1, model=("--model", "mnist-cnn", "--width", 4, "--batch-size", 6), steps=6, samples=200):
-        output = self.folder / "r.h5"
-        output.unlink(missing_ok=True)
-        if not {"--memory-format", "--channels-last"} & set(words):
-            words = ("--memory-format", "auto", *words)
-        result = train(*model, "--data", "synthetic", "--train-samples", samples, "--steps", steps, "--warmup", 0, "--evaluate", "off", "--overlap-steps", 0,
-                       "--output", output, *words, ranks=ranks, cwd=self.folder)
-        self.assertCode(result, 0)
-        return stored_runs(output), result
+    def run_of(self, *words, **how):
+        return self.run_and_read("--model", "mnist-cnn", "--width", 4, "--batch-size", 6, "--steps", 3, "--warmup", 0, "--evaluate", "off", "--overlap-steps", 0,
+                                 "--memory-format", *words, **how)[1]
 
     def test_auto_leaves_no_trace_in_the_training(self):
         """Losses with dropout, shuffling and each rank's own generator: the very bits of the run that names the format."""
-        unet = ("--model", "unet3d", "--width", 16, "--full-scale", "off", "--crop-edge", 32, "--batch-size", 1, "--optimizer", "adam")
-        batch_norm = ("--model", "bn-cnn", "--batch-size", 6)
-        for model, ranks, words in ((None, 1, ()), (None, 2, ()), (None, 1, ("--mode", "dp", "--replicas", 2)), (None, 1, ("--jit",)),
-                                    (batch_norm, 1, ("--precision", "fp16")), (unet, 1, ("--steps", 3))):
-            with self.subTest(model=model, ranks=ranks, words=words):
-                how = {"ranks": ranks} | ({"model": model} if model else {})
-                (run,), result = self.run_of(*words, "--verbose", **how)
-                facts = run.context["memory_format"]
-                self.assertEqual(facts["asked"], "auto")
-                self.assertEqual(run.config["channels-last"], str(facts["taken"] == "channels-last").lower())
-                self.assertGreater(float(facts["trial_contiguous_s"]), 0)
-                self.assertGreater(float(facts["trial_channels_last_s"]), 0)
-                self.assertIn(f"memory format {facts['taken']}, since {facts['why']}", " ".join(result.stdout.split()))
-                (named,), _ = self.run_of("--memory-format", facts["taken"], *words, **how)
-                self.assertEqual(named.context["memory_format"]["taken"], facts["taken"])
-                np.testing.assert_array_equal(run.samples["train_loss"], named.samples["train_loss"])
-
-    def test_the_older_spelling_means_channels_last(self):
-        (old,), _ = self.run_of("--channels-last")
-        (new,), _ = self.run_of("--memory-format", "channels-last")
-        for run in (old, new):
-            self.assertEqual((run.config["memory-format"], run.config["channels-last"]), ("channels-last", "true"))
-        np.testing.assert_array_equal(old.samples["train_loss"], new.samples["train_loss"])
-
-    def test_a_dry_run_tries_nothing(self):
-        result = train("--model", "mnist-cnn", "--data", "synthetic", "--steps", 2, "--memory-format", "auto", "--dry-run", cwd=self.folder)
-        self.assertCode(result, 0)
-        self.assertRegex(result.stdout, r"(?m)^# memory-format: auto$")
-        self.assertRegex(result.stdout, r"(?m)^# channels-last: auto: decided before the warm-up$")
-        self.assertNotIn("since", result.stdout)
+        for ranks, words in ((2, ()), (1, ("--mode", "dp", "--replicas", 2))):
+            run = self.run_of("auto", *words, ranks=ranks)
+            facts = run.context["memory_format"]
+            self.assertEqual((facts["asked"], run.config["channels-last"]), ("auto", str(facts["taken"] == "channels-last").lower()))
+            self.assertTrue(float(facts["trial_contiguous_s"]) > 0 and float(facts["trial_channels_last_s"]) > 0, facts)
+            np.testing.assert_array_equal(run.losses, self.run_of(facts["taken"], *words, ranks=ranks).losses)
 
     def test_no_trial_where_it_makes_no_sense(self):
-        for words, why in ((("--model", "template-softmax"), "no convolutions"), (("--model", "mnist-cnn", "--input", "io-only"), "nothing is computed")):
-            (run,), _ = self.run_of(*words, model=("--batch-size", 6))
-            facts = run.context["memory_format"]
-            self.assertEqual(facts["taken"], "contiguous")
-            self.assertIn(why, facts["why"])
-            self.assertNotIn("trial_contiguous_s", facts)
-
-    def test_what_would_break_is_refused(self):
-        """A fault of oneDNN: 1 x 1 convolutions of few channels, strided, in channels-last."""
-        small = ("--model", "resnet18", "--width", 16, "--image-size", 32, "--data", "synthetic", "--steps", 2, "--output", "none", "--dry-run")
-        self.assertSays(train(*small, "--channels-last", cwd=self.folder), 2, "channels-last", "fewer than 8 channels")
-        for more in ((), ("--channels-last", "--precision", "fp64")):
-            self.assertCode(train(*small, *more, cwd=self.folder), 0)
-
-    def test_runs_of_one_command_take_one_format(self):
-        result = train("--model", "mnist-cnn", "--width", 4, "--data", "synthetic", "--train-samples", 64, "--batch-size", 6, "--repetitions", 3, "--steps", 4, "--evaluate", "off", "--memory-format", "auto",
-                       "--output", "r.h5", cwd=self.folder)
-        self.assertCode(result, 0)
-        with h5py.File(self.folder / "r.h5") as file:
-            facts = [json.loads(run.attrs["context_json"]).get("memory_format") for run in file["runs"].values() if "verification" in run["tables"]]
-            (variants,) = [run["tables/variants"] for run in file["runs"].values() if "variants" in run["tables"]]
-            shown = [name.decode() for name in variants["memory_format"]]
-        self.assertEqual((len(facts), facts[1:]), (3, facts[:1] * 2))
-        self.assertEqual(shown, [facts[0]["taken"]] * 3)
-
-    def test_the_peak_of_memory_is_the_trainings_own(self):
-        """The trial of both needs a fifth more than the training; what is left of it is how the heap lies."""
-        large = ("--model", "mnist-cnn", "--width", 2, "--batch-size", 512)
-
-        def peak(name):
-            (run,), _ = self.run_of("--threads", 1, "--memory-format", name, model=large, steps=2, samples=1024)
-            return run.samples["peak_rss_bytes"].max()
-
-        self.assertLess(peak("auto"), 1.13 * peak("contiguous"))
-
-    def test_a_resumed_run_keeps_the_format(self):
-        for taken in ("contiguous", "channels-last"):
-            with self.subTest(taken=taken):
-                folder = self.folder / taken
-                (whole,), _ = self.run_of("--memory-format", taken, steps=8)
-                self.run_of("--memory-format", taken, "--checkpoint", folder, steps=3)
-                (rest,), _ = self.run_of("--checkpoint", folder, "--resume", steps=8, ranks=1)
-                facts = rest.context["memory_format"]
-                self.assertEqual((facts["asked"], facts["taken"]), ("auto", taken))
-                self.assertIn("checkpoint", facts["why"])
-                np.testing.assert_array_equal(rest.samples["train_loss"].ravel()[-5:], whole.samples["train_loss"].ravel()[-5:])
-
-
-@needs_train
-class Refusals(Case):
-    def refuses(self, code, *words, ranks=1, says=()):
-        result = train("--data", "synthetic", "--steps", 2, "--output", "none", *words, ranks=ranks, cwd=self.folder, env=cli.environment(**NO_GPU))
-        self.assertSays(result, code, *says)
-
-    def test_what_only_a_gpu_has(self):
-        self.refuses(2, "--precision", "tf32", "--device", "cpu", says=("tf32", "--device cuda"))
-        self.refuses(2, "--cuda-graph", says=("--cuda-graph", "--device cuda"))
-        self.refuses(5, "--device", "cuda", says=("GPU", "--device cpu"))
-        self.refuses(5, "--device", "cuda", "--mode", "ddp", ranks=2, says=("GPU", "--device cpu"))
-
-    def test_what_does_not_go_together(self):
-        self.refuses(2, "--jit", "--precision", "bf16", says=("--jit", "--precision"))
-        self.refuses(2, "--jit", "--mode", "dp", says=("--jit", "--mode dp"))
-        self.refuses(5, "--device", "cuda", "--mode", "dp", says=("GPU", "--device cpu"))
-        self.refuses(2, "--device", "cuda", "--mode", "dp", "--cuda-graph", says=("--cuda-graph", "--mode dp"))
-        self.refuses(2, "--device", "cuda", "--sync", "c10d", "--mode", "ddp", says=("c10d", "--sync bucketed"))
-        self.refuses(2, "--device", "cuda", "--cuda-graph", "--jit", says=("--cuda-graph", "--jit"))
-        self.refuses(2, "--device", "cuda", "--backend", "mpi", ranks=2, says=("--backend nccl",))
-
-    def test_auto_is_the_cpu_where_there_is_no_gpu(self):
-        result = train("--data", "synthetic", "--steps", 2, "--model", "template-softmax", "--output", "none", "--dry-run", cwd=self.folder, env=cli.environment(**NO_GPU))
-        self.assertCode(result, 0)
-        self.assertRegex(result.stdout, r"(?m)^# device: cpu$")
+        facts = self.run_of("auto", "--input", "io-only").context["memory_format"]
+        self.assertEqual((facts["taken"], "trial_contiguous_s" in facts), ("contiguous", False))
 
 
 if __name__ == "__main__":

@@ -7,129 +7,51 @@ import ranklab_cli as cli
 
 (h5py,) = cli.modules("h5py")
 
-LINE = re.compile(r"# ([a-z0-9-]+): (.*)")
-# Of the header, beside the options: what follows from them.
+LINE = re.compile(r"(?m)^# ([a-z0-9-]+): (.*)")
+# The header has these beside the options: they follow from them.
 FACTS = {"parameters", "forward-flops-per-sample", "learning-rate", "ranks", "note", "bytes", "settled-when-the-data-is-read"}
-SMALL = ("train", "--model", "template-softmax", "--data", "synthetic", "--train-samples", 640, "--validation-samples", 64, "--batch-size", 16)
-WRITING = ("io", "--files", 2, "--size", 8)
-
-
-def settings_shown(stdout):
-    """[{key: value}] of the runs of a command: the first whole, the others with what they have in place of it."""
-    shown = [{}]
-    for line in stdout.splitlines():
-        if line == "# and:":
-            shown.append(dict(shown[0]))
-        elif line.startswith("# ") and (setting := LINE.match(line)):
-            shown[-1][setting[1]] = setting[2]
-    return shown
-
-
-def settings_stored(path, summary=False):
-    """[{key: value}] of the runs, without the one that compares them; or of that one."""
-    with h5py.File(path) as file:
-        runs = [run for run in file["runs"].values() if (len(run["measurements"]) == 0) == summary]
-        return [json.loads(run.attrs["config_json"], parse_int=str, parse_float=str) for run in runs]
+TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--train-samples", 64, "--validation-samples", 8, "--batch-size", 16)
+STILL_OPEN = "auto: decided before the warm-up"
 
 
 class OneSetOfSettings(cli.Case):
-    def words_of(self, words):
-        return *words, "--threads", 1, "--output", self.folder / "r.h5"
-
-    def check(self, *words, ranks=1, differ="label"):
-        """`differ` tells the command's runs from each other."""
-        words = self.words_of(words)
-        dry = cli.ranklab(*words, "--dry-run", ranks=ranks, cwd=self.folder)
-        self.assertCode(dry, 0)
-        run = cli.ranklab(*words, "--verbose", ranks=ranks, cwd=self.folder)
+    def check(self, *words, ranks=1):
+        """What is shown by a dry run, by the run, and stored; without what the data or a trial decides."""
+        words = (*words, "--threads", 1, "--output", self.folder / "r.h5")
+        (self.folder / "r.h5").unlink(missing_ok=True)
+        dry, run = (cli.ranklab(*words, option, ranks=ranks, cwd=self.folder) for option in ("--dry-run", "--verbose"))
         self.assertCode(run, 0)
-        shown = settings_shown(run.stdout)
-        self.assertEqual(settings_shown(dry.stdout), shown)
-        stored = settings_stored(self.folder / "r.h5")
-        self.assertEqual(len(shown), len(stored))
-        for header in shown:
-            (settings,) = [one for one in stored if one[differ] == header[differ]]
-            still_open = [name for name in header.get("settled-when-the-data-is-read", "").split(", ") if name]
-            self.assertFalse(set(still_open) & set(header))
-            announced = {name: settings.pop(name) for name in still_open}
-            self.assertTrue(all(announced.values()), announced)
-            of_settings = {key: value for key, value in header.items() if key not in FACTS or key in settings}
-            self.assertEqual(of_settings, {key: str(value).replace("True", "true").replace("False", "false") for key, value in settings.items()})
-        if len(shown) > 1:
-            self.check_summary(stored)
+        shown = dict(LINE.findall(run.stdout))
+        self.assertEqual(dict(LINE.findall(dry.stdout)), shown)
+        self.assertEqual([line for line in dry.stdout.splitlines() if line and not line.startswith("#")], [], "a dry run has the header alone")
+        with h5py.File(self.folder / "r.h5") as file:
+            (stored,) = (json.loads(one.attrs["config_json"], parse_int=str, parse_float=str) for one in file["runs"].values())
+        later = [name for name in shown.get("settled-when-the-data-is-read", "").split(", ") if name]
+        self.assertTrue(all(stored.pop(name) and name not in shown for name in later), later)
+        of_settings = {key: value for key, value in shown.items() if key not in FACTS or key in stored}
+        stored = {key: STILL_OPEN if of_settings.get(key) == STILL_OPEN else str(value).replace("True", "true").replace("False", "false")
+                  for key, value in stored.items()}
+        self.assertEqual(of_settings, stored)
         return shown
 
-    def check_summary(self, stored):
-        """It has what all runs have settled; where they differ, something too."""
-        (summary,) = settings_stored(self.folder / "r.h5", summary=True)
-        for key in set().union(*stored):
-            values = {str(one.get(key)) for one in stored}
-            self.assertTrue(key in summary and (len(values) > 1 or str(summary[key]) in values), (key, values, summary.get(key)))
+    @cli.needs_train
+    def test_steps_at_two_ranks(self):
+        shown = self.check(*TRAIN, "--steps", 6, "--target-ci", "100000%", ranks=2)
+        self.assertEqual([shown[name] for name in ("mode", "warmup", "target-ci", "global-batch-size")], ["ddp", "0", "100000%", "32"])
+        self.assertIn(shown["progress"], ("none", "poll", "thread"))
 
+    @cli.needs_train
+    def test_what_the_samples_or_a_trial_decide(self):
+        shown = self.check(*TRAIN, "--epochs", 1, "--lr-schedule", "cosine", "--model", "mnist-cnn", "--width", 8)
+        self.assertEqual((shown["settled-when-the-data-is-read"], shown["channels-last"], shown["mode"]), ("warmup, lr-total-steps", STILL_OPEN, "single"))
 
-@cli.needs_train
-class Training(OneSetOfSettings):
-    def test_steps_at_one_rank_and_at_two(self):
-        for ranks in (1, 2):
-            with self.subTest(ranks=ranks):
-                (shown,) = self.check(*SMALL, "--steps", 6, "--label", ranks, ranks=ranks)
-                self.assertEqual(shown["mode"], "single" if ranks == 1 else "ddp")
-                self.assertEqual(shown["warmup"], "0")
-                self.assertIn(shown["progress"], ("none", "poll", "thread"))
-                self.assertIn(shown["transfer"], ("background", "blocking"))
-                (self.folder / "r.h5").unlink()
-
-    def test_epochs_whose_warm_up_the_samples_decide(self):
-        (shown,) = self.check(*SMALL, "--epochs", 1)
-        self.assertEqual(shown["settled-when-the-data-is-read"], "warmup")
-        (self.folder / "r.h5").unlink()
-        (shown,) = self.check(*SMALL, "--epochs", 1, "--lr-schedule", "cosine")
-        self.assertEqual(shown["settled-when-the-data-is-read"], "warmup, lr-total-steps")
-
-    def test_a_memory_format_that_a_trial_decides(self):
-        """It is the one setting that a header can only announce."""
-        words = self.words_of(("train", "--model", "mnist-cnn", "--width", 4, *SMALL[3:], "--steps", 2))
-        shown = [settings_shown(cli.ranklab(*words, *more, cwd=self.folder).stdout)[0] for more in (("--dry-run",), ("--verbose",))]
-        self.assertEqual(*shown)
-        self.assertEqual((shown[0]["memory-format"], shown[0]["channels-last"]), ("auto", "auto: decided before the warm-up"))
-        (stored,) = settings_stored(self.folder / "r.h5")
-        self.assertEqual((stored["memory-format"], stored["channels-last"] in ("true", "false")), ("auto", True))
-
-    def test_several_syncs(self):
-        shown = self.check(*SMALL, "--steps", 4, "--sync", "flat,bucketed", ranks=2, differ="sync")
-        self.assertEqual([one["sync"] for one in shown], ["flat", "bucketed"])
-
+    @cli.needs_train
     def test_an_ablation(self):
-        (shown,) = self.check(*SMALL, "--ablation", "--repetitions", 1)
+        shown = self.check(*TRAIN, "--ablation", "--repetitions", 1)
         self.assertEqual((shown["steps"], shown["warmup"]), ("20", "0"))
-        with h5py.File(self.folder / "r.h5") as file:
-            (run,) = file["runs"].values()
-            self.assertEqual(set(run["tables/ablation"]["steps"]), {20})
 
-
-class Writing(OneSetOfSettings):
-    def test_several_strategies(self):
-        shown = self.check(*WRITING, "--strategy", "text-loop,binary,hdf5-serial", differ="strategy")
-        self.assertEqual([one["ceilings"] for one in shown], ["on"] * 3)
-
-    def test_each_strategy_says_the_ranks_that_took_part(self):
-        for ranks, expected in (((), "1,2"), (("--ranks", "1,2"), "1,2"), (("--ranks", 1), 1)):
-            words = self.words_of((*WRITING, "--strategy", "mpi-send,hdf5-serial", *ranks))
-            self.assertCode(cli.ranklab(*words, ranks=2, cwd=self.folder), 0)
-            stored = settings_stored(self.folder / "r.h5")
-            self.assertEqual({str(one["ranks"]) for one in stored if one["strategy"] == "hdf5-serial"}, {"1"})
-            self.assertEqual([str(one["ranks"]) for one in stored if one["strategy"] == "mpi-send"],
-                             ["1", "2"] if ranks == ("--ranks", "1,2") else ["2"] if ranks == () else ["1"])
-            (summary,) = settings_stored(self.folder / "r.h5", summary=True)
-            self.assertIn(summary["ranks"], (expected, str(expected), "2,1"))
-            (self.folder / "r.h5").unlink()
-        words = self.words_of((*WRITING, "--strategy", "hdf5-serial", "--ranks", "1,2"))
-        self.assertCode(cli.ranklab(*words, ranks=2, cwd=self.folder), 0)
-        (stored,) = settings_stored(self.folder / "r.h5")
-        self.assertEqual(str(stored["ranks"]), "1")
-
-    def test_one_strategy_at_two_ranks(self):
-        (shown,) = self.check(*WRITING, "--strategy", "mpi-scatter", "-k", ranks=2)
+    def test_writing_at_two_ranks(self):
+        shown = self.check("io", "--files", 2, "--size", 8, "--strategy", "mpi-scatter", "-k", ranks=2)
         self.assertEqual((shown["ranks"], shown["ceilings"], shown["keep"]), ("2", "off", "true"))
 
 

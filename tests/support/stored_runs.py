@@ -1,10 +1,11 @@
 """The runs of a results file, read with h5py alone."""
 
 import json
+import math
 
 import ranklab_cli as cli
 
-(h5py,) = cli.modules("h5py")
+h5py, np = cli.modules("h5py", "numpy")
 
 
 def text(value):
@@ -28,7 +29,36 @@ class StoredRun:
         verdicts = self.tables.get("verification", {"check": [], "result": []})
         self.verification = dict(zip(verdicts["check"], zip(verdicts["result"], verdicts.get("detail", verdicts["result"]))))
 
+    @property
+    def losses(self):
+        """The training loss of every step, those of the warm-up first."""
+        return np.concatenate([self.warmup.get("train_loss", np.empty(0)).ravel(), self.samples["train_loss"].ravel()])
+
 
 def stored_runs(path):
     with h5py.File(path) as file:
         return [StoredRun(file["runs"][name]) for name in file["runs"]]
+
+
+class RunCase(cli.Case):
+    """A test of whole training runs."""
+
+    def run_and_read(self, *words, ranks=1, name="r.h5", **how):
+        """(result, the run it stored)"""
+        output = self.folder / name
+        before = {run.id for run in stored_runs(output)} if output.exists() else set()
+        result = cli.train(*words, "--output", output, ranks=ranks, cwd=self.folder, **how)
+        self.assertCode(result, 0)
+        (run,) = [run for run in stored_runs(output) if run.id not in before]
+        return result, run
+
+    def parameters(self, path):
+        """{name: values} of a file that --save-parameters wrote."""
+        with h5py.File(path) as file:
+            return {name: data[()] for name, data in file.items()}
+
+    def assertClose(self, value, expected, relative=1e-12, what=""):
+        if math.isnan(expected):
+            self.assertTrue(math.isnan(value), f"{what}: {value} is not n/a")
+        else:
+            self.assertLessEqual(abs(value - expected), relative * max(abs(expected), 1e-300), f"{what}: {value} is not {expected}")

@@ -100,18 +100,6 @@ class Ladder(Case):
         self.assertRegex(result.stdout, r"\n  fastest +mpi-s")
         self.assertNotIn("a step", result.stdout)
 
-    def test_what_cannot_be_is_refused_before_any_work(self):
-        for words, parts in ((("--ranks", "1,8"), ("--ranks 8", f"{cli.LAUNCHER.own} -n 8")), (("--ranks", "2,2"), ("--ranks", "twice")),
-                             (("--ranks", "1,2", "--scaling", "strong", "--batch-size", 3), ("2 ranks", "--global-batch-size")),
-                             (("--ranks", "1,2", "--scaling", "weak", "--global-batch-size", 8), ("--scaling weak", "--batch-size")),
-                             (("--scaling", "strong"), ("--ranks",)), (("--spread",), ("--ranks",)),
-                             (("--ranks", "1,2", "--checkpoint", "c"), ("--checkpoint", "single run")),
-                             (("--ranks", "1,2", "--ablation"), ("--ablation", "--ranks 1,2")), (("--threads", "1,x"), ("--threads", "'x'")), (("--steps", "4,5"), ("--steps", "'4,5'"))):
-            with self.subTest(words=words):
-                result = train(*SHORT, "--output", "none", *words, ranks=2, cwd=self.folder)
-                self.assertSays(result, 2, *parts)
-        self.assertSays(ranklab("io", "--strategy", "binary", "--threads", "1,2", cwd=self.folder), 2, "--threads")
-
 
 class Ends(Case):
     """What ends one of the runs ends the job, for those who sleep, too."""

@@ -1,0 +1,67 @@
+"""More of --ablation: what limits a run, seeds at which ranks skip different steps, and JSON that cannot be written."""
+
+import re
+
+import ranklab_cli as cli
+
+cli.need_train()
+(h5py,) = cli.modules("h5py")
+
+
+class AblationTest(cli.Case):
+    def ablate(self, *words, ranks=1):
+        output = self.folder / "a.h5"
+        output.unlink(missing_ok=True)
+        usual = {"--model": "bn-cnn", "--batch-size": 16}
+        given = [word for option, value in usual.items() if option not in words for word in (option, value)]
+        result = cli.ranklab("train", "--ablation", "--data", "synthetic", "--threads", 1, "--train-samples", 4000, "--output", output, *given, *words,
+                             ranks=ranks, cwd=self.folder, timeout=240)
+        self.assertCode(result, 0)
+        with h5py.File(output) as file:
+            (run,) = file["runs"].values()
+            tables = {name: table[()] for name, table in run["tables"].items()}
+            names = {row["name"].decode() for row in run["measurements"][()]}
+            return result.stdout, tables, names
+
+    def test_json_that_cannot_be_written_costs_no_trials(self):
+        """What is wrong with its place is said before the trials; a disk that is full after them costs the JSON alone."""
+        words = ("train", "--ablation", "--model", "bn-cnn", "--data", "synthetic", "--steps", 2, "--repetitions", 1, "--batch-size", 8,
+                 "--threads", 1, "--train-samples", 64, "--output", self.folder / "b.h5")
+        for place, code in ((self.folder, 2), (self.folder / "no" / "x.json", 5)):
+            result = cli.ranklab(*words, "--benchy-json", place, cwd=self.folder, timeout=120)
+            self.assertCode(result, code)
+            self.assertNotIn("trial", result.stderr.lower().replace("the ablation's", ""))
+            self.assertFalse((self.folder / "b.h5").exists())
+
+    def test_optimizer_states_of_any_strides_are_made_equal(self):
+        """After a silent trial rank 0's state goes to all, channels-last ones too."""
+        _, tables, _ = self.ablate("--steps", 2, "--repetitions", 1, "--channels-last", "--momentum", 0.9, ranks=2)
+        verdicts = {row["check"].decode(): row["result"].decode() for row in tables["verification"]}
+        self.assertEqual(verdicts["parameters equal on all ranks"], "passed")
+
+    def test_ranks_that_skip_other_steps_are_made_equal_again(self):
+        """In fp16 a silent step may be skipped on one rank alone (inf): scale and momentum, and whether there is one, then differ."""
+        for seed in (11, 12, 23):
+            words = ("--model", "template-softmax", "--precision", "fp16", "--optimizer", "sgd", "--momentum", 0.9, "--batch-size", 1)
+            _, tables, _ = self.ablate("--steps", 3, "--repetitions", 1, "--seed", seed, *words, ranks=2)
+            verdicts = {row["check"].decode(): row["result"].decode() for row in tables["verification"]}
+            self.assertEqual(verdicts["parameters equal on all ranks"], "passed", seed)
+
+    def test_what_sends_nothing_is_said_as_it_is(self):
+        stdout, tables, _ = self.ablate("--steps", 2, "--repetitions", 1, "--sync", "none", ranks=2)
+        self.assertEqual([row["trial"] for row in tables["ablation"]], [b"io", b"synthetic", b"full"])
+        self.assertIn("no nocomm trials, since --sync none sends nothing", stdout)
+        self.assertNotIn("one rank sends nothing", stdout)
+
+    def test_the_limit_is_found(self):
+        """Computing limits as it is; reading does when each batch takes 60 ms, and --input synthetic mends exactly that."""
+        as_is, _, _ = self.ablate("--steps", 5)
+        self.assertRegex(as_is, r"compute limits: \d")
+        slow, tables, _ = self.ablate("--steps", 5, "--inject-delay", "0:data:60")
+        self.assertRegex(slow, r"input limits: \d")
+        lost = {row["part"].decode(): row["step_s"] for row in tables["waterfall"]}
+        self.assertGreater(lost["input"], 0.055)
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,129 @@
+"""The short configurations run, the deepest also with few instructions; one made for many ranks runs with a smaller batch."""
+
+import configparser
+import json
+import re
+
+import ranklab_cli as cli
+
+cli.need_train()
+
+(h5py,) = cli.modules("h5py")
+
+CONFIGS = cli.SOURCE / "configs"
+MOST_GRADIENT = 1e4  # the norm of the first one; a ResNet-152's is thousands by its depth
+MOST_CHANGE = 1      # that times the rate: what the first step of SGD changes
+ALL = sorted(path for path in CONFIGS.glob("*/*.ini") if path.parent.name not in ("io", "campaigns"))  # those: io_configs_test.py, campaign_test.py
+SMOKE = [path for path in ALL if path.stem.endswith("_smoke")]
+
+
+def values(path):
+    parser = configparser.ConfigParser(inline_comment_prefixes=None)
+    parser.read_string("[top]\n" + path.read_text())
+    return dict(parser["top"])
+
+
+def dry_run(path, *words):
+    return cli.ranklab("train", "--config", path, "--dry-run", *words, timeout=240)
+
+
+def shown(result):
+    return dict(re.findall(r"^# ([a-z0-9-]+): (.*)$", result.stdout, re.MULTILINE))
+
+
+class EveryConfiguration(cli.Case):
+    def test_passes_a_dry_run(self):
+        self.assertGreaterEqual(len(ALL), 50)
+        for path, result in zip(ALL, cli.several(dry_run, ALL)):
+            with self.subTest(config=path.relative_to(CONFIGS)):
+                self.assertCode(result, 0)
+                effective = shown(result)
+                self.assertGreater(int(effective["parameters"]), 0)
+                for key, value in values(path).items():
+                    self.assertIn(key, effective)
+                    if key in ("model", "data", "epochs", "train-samples", "label"):
+                        self.assertEqual(effective[key], value)
+                if "made-for-ranks" in values(path):
+                    self.assertIn(f"made for {values(path)['made-for-ranks']} ranks", effective["note"])
+
+    def test_sizes_are_those_of_the_documents(self):
+        for words, parameters in ((("unet3d/base_sm",), 116977029), (("unet3d/base_sm", "--full-scale", "off"), 66644357),
+                                  (("cifar100/resnet152_single_b64",), 58348708), (("cifar100/resnet50_single_b64",), 23712932)):
+            effective = shown(dry_run(CONFIGS / f"{words[0]}.ini", *words[1:]))
+            self.assertEqual(int(effective["parameters"]), parameters, words)
+        self.assertIn("27.18 GFLOP: 2 x multiply-accumulates", shown(dry_run(CONFIGS / "unet3d" / "base_sm.ini"))["forward-flops-per-sample"])
+
+
+class MadeForManyRanks(cli.Case):
+    CONFIG = CONFIGS / "unet3d" / "bs9216_opt_sm.ini"
+    SMALL = ("--data", "synthetic", "--width", 32, "--train-samples", 8, "--validation-samples", 2, "--output", "none", "--threads", 1)
+
+    def test_it_runs_with_a_batch_size_or_micro_batches(self):
+        small = cli.ranklab("train", "--config", self.CONFIG, *self.SMALL, "--batch-size", 2, "--steps", 1, "--warmup", 0, "--evaluate", "off", timeout=240)
+        self.assertCode(small, 0)
+        parts = cli.ranklab("train", "--config", self.CONFIG, *self.SMALL, "--global-batch-size", 8, "--accumulate", 4, "--steps", 1, "--warmup", 0,
+                            "--evaluate", "off", timeout=240)
+        self.assertCode(parts, 0)
+
+
+class ShortForms(cli.Case):
+    """One a family; in CI at two ranks (dp is one process)."""
+
+    def make_data(self):
+        for words in (("cosmology", "volume.h5", "--edge", 96), ("cifar100", "--output", "cifar", "--train", 200, "--test", 100)):
+            made = cli.ranklab("data", "make", *words, "--quiet", ranks=2, cwd=self.folder, timeout=300)
+            self.assertCode(made, 0)
+
+    def test_there_are_few(self):
+        self.assertLessEqual(len(SMOKE), 8)
+        self.assertEqual({path.parent.name for path in SMOKE}, {path.parent.name for path in ALL})
+
+    def test_each_runs(self):
+        self.make_data()
+        folders = {"cosmology": "volume.h5", "cifar100": "cifar"}
+        for path in SMOKE:
+            with self.subTest(config=path.name):
+                settings = values(path)
+                where = ("--data-dir", folders[settings["data"]]) if settings["data"] in folders else ()
+                result = cli.ranklab("train", "--config", path, *where, "--threads", 1, "--verbose", "--output", "smoke.h5",
+                                     ranks=1 if settings.get("mode") == "dp" else 2, cwd=self.folder, timeout=600)
+                self.assertCode(result, 0)
+                self.assertRegex(result.stdout, r"loss is a number +passed")
+                self.assertIn("Stored as", result.stdout)
+                self.check_gradient(settings, "smoke.h5")
+
+    def check_gradient(self, settings, output):
+        """Whether numbers stay numbers must not hang on the processor's roundings: neither the first gradient nor what the rate makes of it
+        is large, and no step's loss leaves the others far behind."""
+        with h5py.File(self.folder / output) as file:
+            run = list(file["runs"].values())[-1]
+            (detail,) = [row["detail"].decode() for row in run["tables/verification"] if "gradient" in row["check"].decode()]
+            norm = float(re.search(r"norm(?: is|,) ([\d.e+]+)", detail).group(1))
+            def steps(name):
+                return [value for part in ("warmup", "samples") if name in run[part] for value in run[part][name][()].ravel()]
+
+            losses, rate = steps("train_loss"), max(steps("learning_rate"))
+        self.assertLess(norm, MOST_GRADIENT, detail)
+        if settings.get("optimizer", "sgd") == "sgd" and settings["model"].startswith("resnet"):
+            self.assertLess(norm * rate, MOST_CHANGE, detail)
+        self.assertLess(max(losses), 3 * losses[0] + 1, losses)
+
+    def test_the_deepest_runs_with_few_instructions_too(self):
+        """What failed on one processor and passed on another: the same with the instructions that every x86-64 has; stored, and told apart."""
+        self.make_data()
+        path = CONFIGS / "cifar100" / "resnet152_smoke.ini"
+        few = cli.environment(ATEN_CPU_CAPABILITY="default", ONEDNN_MAX_CPU_ISA="SSE41")
+        result = cli.ranklab("train", "--config", path, "--data-dir", "cifar", "--threads", 1, "--evaluate", "off", "--output", "few.h5", ranks=2,
+                             cwd=self.folder, timeout=600, env=few)
+        self.assertCode(result, 0)
+        self.check_gradient(values(path), "few.h5")
+        with h5py.File(self.folder / "few.h5") as file:
+            (run,) = file["runs"].values()
+            context = json.loads(run.attrs["context_json"])
+        self.assertEqual(context["libraries"]["libtorch_cpu_capability"], "DEFAULT")
+        self.assertEqual(context["environment"]["ONEDNN_MAX_CPU_ISA"], "SSE41")
+        self.assertEqual(context["environment"]["ATEN_CPU_CAPABILITY"], "default")
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,56 @@
+"""More of PyTorch as the oracle: twenty steps on the whole data set, the wide model, the published workload in fp32, and padded shares."""
+
+import ranklab_cli as cli
+from torch_oracle import FASHION_MNIST, Oracle, OracleCase, h5py, make_twin, np, torch
+
+
+class OracleTest(OracleCase):
+    def test_the_wide_model_computes_its_twins_losses(self):
+        """Its weights fill 300 MB of parameter file, so they are told by what they compute."""
+        data = self.small_data(64)
+        result = cli.ranklab("train", "--model", "wide-mlp", "--data", "mnist", "--data-dir", data, "--steps", 3, "--warmup", 0, "--batch-size", 8, "--lr", 0.05,
+                             "--precision", "fp64", "--evaluate", "off", "--threads", 1, "--output", self.folder / "r.h5", cwd=self.folder, timeout=120)
+        self.assertCode(result, 0)
+        with h5py.File(self.folder / "r.h5") as file:
+            (run,) = file["runs"].values()
+            losses = run["samples/train_loss"][()].ravel()
+        oracle = Oracle(data, steps=3, batch=8, net=make_twin("wide-mlp", 1, torch.float64))
+        np.testing.assert_allclose(losses, oracle.losses, rtol=1e-9, atol=0)
+
+    def test_twenty_steps_of_sgd_on_the_whole_data_set(self):
+        data = FASHION_MNIST if FASHION_MNIST.exists() else self.small_data(2000)
+        mine = self.train(data, "--optimizer", "sgd", "--lr", 0.05, steps=20, batch=66)
+        self.assertSameTraining(mine, Oracle(data, steps=20, batch=66))
+
+    def test_twenty_steps_of_adadelta_on_the_whole_data_set(self):
+        data = FASHION_MNIST if FASHION_MNIST.exists() else self.small_data(2000)
+        mine = self.train(data, "--optimizer", "adadelta", "--lr", 1.0, steps=20, batch=64)
+        self.assertSameTraining(mine, Oracle(data, steps=20, batch=64, optimizer="adadelta", lr=1.0))
+
+    def test_twenty_steps_of_adam(self):
+        """Adam divides by the root of its average: where a gradient is all but 0, rounding becomes a step of full size. The digits that are left."""
+        data = self.small_data(400)
+        oracle = Oracle(data, steps=20, batch=20, optimizer="adam", lr=2e-4)
+        for words in ((), ("--fused-optimizer",)):
+            with self.subTest(words=words):
+                mine = self.train(data, "--optimizer", "adam", "--lr", 2e-4, "--lr-schedule", "none", *words, steps=20, batch=20)
+                self.assertSameTraining(mine, oracle)
+
+    def test_ranks_share_the_batches_as_distributed_sampler_deals_them(self):
+        """241 images do not divide: each rank's share is padded by wrapping, over an epoch boundary."""
+        data = self.small_data(241)
+        for ranks, sync in ((2, "flat"), (3, "per-parameter")):
+            with self.subTest(ranks=ranks):
+                mine = self.train(data, "--optimizer", "sgd", "--lr", 0.05, "--lr-schedule", "step", "--gamma", 0.7, "--sync", sync, steps=20, batch=12, ranks=ranks)
+                self.assertSameTraining(mine, Oracle(data, steps=20, batch=12, world=ranks, gamma=0.7))
+
+    def test_the_published_workload_in_fp32_begins_alike(self):
+        """Adadelta with dropout in fp32. Rounding alone drifts apart later (PyTorch's own split batches: 7e-3 after 20 steps)."""
+        data = self.small_data(400)
+        losses, _, _ = self.train(data, steps=5, batch=64, precision="fp32", dropout="on")
+        oracle = Oracle(data, steps=5, batch=64, optimizer="adadelta", lr=1.0, gamma=0.7, dtype=torch.float32, dropout=True)
+        np.testing.assert_allclose(losses, oracle.losses, rtol=1e-4, atol=0)
+
+
+if __name__ == "__main__":
+    cli.main()
