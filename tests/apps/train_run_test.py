@@ -61,6 +61,13 @@ class StoredRun(RunCase):
         self.assertEqual(samples["epoch_time_s"].shape, (self.EPOCHS, self.RANKS))
         self.assertEqual([len(samples[name]) for name in ("train_loss", "validation_accuracy")], [measured, self.EPOCHS])
 
+    def test_the_parts_of_the_start_up_make_its_time_to_the_first_step(self):
+        parts = self.run_.tables["start_up"]
+        self.assertEqual(parts["part"][-1], "the first step")
+        slowest = self.run_.rows["time_to_first_step_s"]["max"]
+        self.assertLessEqual(sum(parts["mean_s"]), slowest + 1e-9)
+        self.assertGreaterEqual(sum(parts["max_s"]) + 1e-9, slowest)
+
     def test_summaries_are_those_of_numpy(self):
         """Over the maximum of the ranks in each step for costs; the mean of a rate is sum over sum. Intervals: tests/unit/stats."""
         for name, row in self.run_.rows.items():
