@@ -5,7 +5,8 @@
 //
 //   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single ranks tests
 //   nothing
-// RANKLAB_TEST_PATIENCE=S in the environment: how long a rank waits for the others at a test's end, in seconds.
+// RANKLAB_TEST_PATIENCE=S in the environment: how long a rank waits for the others at a test's end, in
+// seconds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

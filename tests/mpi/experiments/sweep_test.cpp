@@ -85,9 +85,10 @@ TEST(Sweep, EveryPolicyIsRightAndSaysWhatItIs) {
 }
 
 TEST(Sweep, OddUnalignedRotatedAndPinnedMessagesAreRight) {
-    for (const auto& words : std::vector<std::vector<std::string>>{{"--unalign", "3", "--sizes", "7,30003"},
-                                                                   {"--memory", "pinned", "--sizes", "7"},
-                                                                   {"--rotate-buffers", "--unalign", "1", "--sizes", "1001"}}) {
+    for (const auto& words :
+         std::vector<std::vector<std::string>>{{"--unalign", "3", "--sizes", "7,30003"},
+                                               {"--memory", "pinned", "--sizes", "7"},
+                                               {"--rotate-buffers", "--unalign", "1", "--sizes", "1001"}}) {
         auto all = with({"--op", "allreduce,alltoall,allgather", "-d", "fp64"});
         all.insert(all.end(), words.begin(), words.end());
         const Swept swept(all);

@@ -82,19 +82,19 @@ std::string compared(const Softmax& model, Liar& liar) {
     return all.front();
 }
 
-class RankEquality : public ::testing::Test {
+class RanksCompared : public ::testing::Test {
   protected:
     void SetUp() override {
         if (world().world_size() < 2) GTEST_SKIP() << "one rank is compared with none";
     }
 };
 
-TEST_F(RankEquality, EqualRanksPass) {
+TEST_F(RanksCompared, EqualRanksPass) {
     Liar honest;
     EXPECT_EQ(compared(Softmax(), honest), "passed: bit by bit, once");
 }
 
-TEST_F(RankEquality, OneRankAloneSeesADifference) {
+TEST_F(RanksCompared, OneRankAloneSeesADifference) {
     Liar liar;
     liar.spoils_sums = true;
     const auto sentence = compared(Softmax(), liar);
@@ -110,7 +110,7 @@ void spoil_last_rank(Softmax& model) {
     if (world().rank() == world().world_size() - 1) model.parameters().back().add_(1);
 }
 
-TEST_F(RankEquality, ADifferenceIsNamedByAllAlike) {
+TEST_F(RanksCompared, ADifferenceIsNamedByAllAlike) {
     Liar honest;
     Softmax model;
     spoil_last_rank(model);
@@ -120,7 +120,7 @@ TEST_F(RankEquality, ADifferenceIsNamedByAllAlike) {
     EXPECT_NE(sentence.find(last), std::string::npos) << sentence;
 }
 
-TEST_F(RankEquality, OneRankAloneDoesNotSeeIt) {
+TEST_F(RanksCompared, OneRankAloneDoesNotSeeIt) {
     Liar liar;
     liar.hides_differences = true;
     Softmax model;

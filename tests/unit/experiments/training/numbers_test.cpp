@@ -15,8 +15,8 @@ using base::ExitCode;
 using options::Options;
 using options::Type;
 
-const std::vector<std::string> kNumbers{"-1",    "0",    "2.5", "257",  "10000000000", "9223372036854775807",
-                                        "1e300", "-nan", "inf", "1e999", ""};
+const std::vector<std::string> kNumbers{
+    "-1", "0", "2.5", "257", "10000000000", "9223372036854775807", "1e300", "-nan", "inf", "1e999", ""};
 /// Of options that are texts with numbers in them.
 const std::vector<std::pair<std::string, std::string>> kTexts{{"target-ci", "{}%"},
                                                               {"inject-delay", "0:forward:{}"},
