@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <string>
-#include <thread>
 
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
@@ -63,19 +62,6 @@ TEST_F(StopPollTest, StopsAllAtOnePlaceWhicheverRankWasTold) {
             EXPECT_EQ(poll.signal(), number);
             EXPECT_TRUE(poll.asked()) << "for good";
         }
-    }
-}
-
-TEST_F(StopPollTest, AsksAfterEachLongUnit) {
-    const base::StopSignals signals;
-    StopPoll poll(world());
-    const bool slow = world().rank() == 0;  // the slowest rank decides
-    for (int unit = 0; unit < 3; ++unit) {
-        if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(260));
-        poll.unit_done();
-        EXPECT_TRUE(poll.due()) << "after unit " << unit;
-        expect_same_on_all(poll.due() ? 1 : 0, "due");
-        EXPECT_FALSE(poll.ask());
     }
 }
 

@@ -372,7 +372,14 @@ esac
         self.program("ctest", 'echo "ctest $*"; exit 8')
         result = self.bootstrap("test", "-L", "unit", RANKLAB_WITH_TORCH="OFF")
         self.assertEqual(result.returncode, 8, result.stderr)
-        self.assertRegex(result.stdout, "^ctest --test-dir .*build/release --output-on-failure .*-L unit$")
+        self.assertRegex(result.stdout, r"^ctest --test-dir .*build/release --output-on-failure .*-LE \^slow\$ -L unit$")
+
+    def test_all_runs_both_suites(self):
+        self.program("ctest", 'echo "ctest $*"')
+        result = self.bootstrap("test", "--all", "-R", "x", RANKLAB_WITH_TORCH="OFF")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, "^ctest .* -R x\n$")
+        self.assertNotIn("slow", result.stdout)
 
     def test_open_mpi_is_allowed_to_run_as_root_only_for_root(self):
         self.program("mpirun", 'echo "root ${OMPI_ALLOW_RUN_AS_ROOT:-no} ${OMPI_ALLOW_RUN_AS_ROOT_CONFIRM:-no}"')
