@@ -12,14 +12,8 @@
 
 namespace ranklab::tests {
 
-/// tests/ of the checkout: RANKLAB_SOURCE, or where this was built.
-inline std::filesystem::path folder_of_tests() {
-    const char* const source = std::getenv("RANKLAB_SOURCE");
-    return source != nullptr ? std::filesystem::path(source) / "tests" : std::filesystem::path(RANKLAB_TESTS);
-}
-
 inline void expect_golden(const std::string& name, const std::string& text) {
-    const auto file = folder_of_tests() / "golden" / name;
+    const auto file = std::filesystem::path(RANKLAB_TESTS_SOURCE) / "golden" / name;
     if (std::getenv("RANKLAB_BLESS") != nullptr) {
         std::filesystem::create_directories(file.parent_path());
         std::ofstream(file, std::ios::binary) << text;

@@ -63,8 +63,8 @@ elseif(RANKLAB_SANITIZE MATCHES "thread")
   list(APPEND RANKLAB_TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endif()
 
-# The folder tests/slow is the second suite (./bootstrap test --all): its CMakeLists.txt sets this to "slow", which every
-# test added there has among its labels. Its C++ programs are built by the target slow_tests alone.
+# The label of the tests that are added: "slow" in tests/slow, the second suite, else none. The target slow_tests builds
+# the C++ programs of the second suite.
 set(RANKLAB_SUITE "")
 add_custom_target(slow_tests)
 
@@ -73,6 +73,8 @@ add_custom_target(slow_tests)
 set(RANKLAB_TEST_HEADERS ${RANKLAB_COMMON_HEADERS})
 list(APPEND RANKLAB_TEST_HEADERS <gtest/gtest.h> <gmock/gmock.h>)
 
+# ranklab_add_test_program(NAME [FOLDERS a b] [SOURCES x.cpp ...] LINK target ... [TORCH])
+# Of all *_test.cpp below FOLDERS, and SOURCES.
 function(ranklab_add_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "FOLDERS;SOURCES;LINK")
   set(sources ${TEST_SOURCES})
@@ -83,7 +85,7 @@ function(ranklab_add_test_program name)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gtest GTest::gmock ranklab_settings)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_compile_definitions(${name} PRIVATE RANKLAB_TESTS="${PROJECT_SOURCE_DIR}/tests")
+  target_compile_definitions(${name} PRIVATE RANKLAB_TESTS_SOURCE="${PROJECT_SOURCE_DIR}/tests")
   target_compile_options(${name} PRIVATE -O0)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   set(kind COMMON)
@@ -104,33 +106,26 @@ function(ranklab_add_test_program name)
   endif()
 endfunction()
 
-# ranklab_add_room_tests(ROOM [FOLDERS a b] [SOURCES x.cpp ...] LINK target ... [TORCH])
-# The program ROOM_test, of all *_test.cpp below FOLDERS (the room's name), without MPI.
+# ranklab_add_room_tests(ROOM FOLDERS a b ...): the test program ROOM_test, without MPI; the rest as above.
 function(ranklab_add_room_tests room)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "FOLDERS;SOURCES;LINK")
   set(name ${room}_test)
-  if(NOT TEST_FOLDERS)
-    set(TEST_FOLDERS ${room})
-  endif()
-  set(torch "")
-  if(TEST_TORCH)
-    set(torch TORCH)
-  endif()
-  ranklab_add_test_program(${name} FOLDERS ${TEST_FOLDERS} SOURCES ${TEST_SOURCES} LINK ${TEST_LINK} GTest::gtest_main ${torch})
+  ranklab_add_test_program(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "unit;${RANKLAB_SUITE}" ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
 endfunction()
 
-# ranklab_add_mpi_tests(NAME FOLDERS a b [SOURCES x.cpp ...] LINK target ... [TORCH])
-# One program with the main of tests/mpi/main.cpp, started at 1 and 3 ranks in the fast suite, at 2 and 4 in the second.
+# ranklab_add_mpi_tests(NAME FOLDERS a b ...): one program with the main of tests/mpi/main.cpp, started at 1 and 3 ranks in
+# the fast suite, at 2 and 4 in the second; the rest as above.
 function(ranklab_add_mpi_tests name)
   ranklab_add_test_program(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE ranklab_mpi_main)
   foreach(ranks IN ITEMS 1 3)
     ranklab_add_mpi_entry(${name}.np${ranks} ${name} ${ranks} mpi)
   endforeach()
+  set(RANKLAB_SUITE slow)
   foreach(ranks IN ITEMS 2 4)
-    ranklab_add_mpi_entry(${name}.np${ranks} ${name} ${ranks} "mpi;slow")
+    ranklab_add_mpi_entry(${name}.np${ranks} ${name} ${ranks} mpi)
   endforeach()
 endfunction()
 
@@ -142,7 +137,7 @@ function(ranklab_add_mpi_entry entry program ranks labels)
   if(processors GREATER RANKLAB_CORES)
     set(processors ${RANKLAB_CORES})  # all of them
   endif()
-  set_tests_properties(${entry} PROPERTIES TIMEOUT 600 LABELS "${labels}" PROCESSORS ${processors} SKIP_RETURN_CODE 77
+  set_tests_properties(${entry} PROPERTIES TIMEOUT 600 LABELS "${labels};${RANKLAB_SUITE}" PROCESSORS ${processors} SKIP_RETURN_CODE 77
     ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
 endfunction()
 
@@ -151,16 +146,18 @@ function(ranklab_add_script_tests kind)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/*_test.py")
   foreach(file IN LISTS files)
     string(REPLACE "_test.py" "" name ${file})
-    ranklab_add_script_test(${kind}.${name} FILE ${file} LABEL ${kind} TIMEOUT 1800)
+    ranklab_add_script_test(${kind}.${name} FILE ${file} LABEL ${kind})
   endforeach()
 endfunction()
 
-# ranklab_add_script_test(NAME FILE x_test.py [LABEL apps] [TIMEOUT s])
+# ranklab_add_script_test(NAME FILE x_test.py LABEL apps [TIMEOUT s])
 # A Python unittest file; it finds the programs in RANKLAB_BIN and the checkout in RANKLAB_SOURCE.
 function(ranklab_add_script_test name)
   cmake_parse_arguments(PARSE_ARGV 1 TEST "" "FILE;LABEL;TIMEOUT" "")
-  if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 240)
+  if(NOT TEST_TIMEOUT AND RANKLAB_SUITE)
+    set(TEST_TIMEOUT 1800)
+  elseif(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 300)
   endif()
   add_test(NAME ${name} COMMAND ${RANKLAB_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${TEST_FILE}" -v)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "${RANKLAB_TEST_PATH}"

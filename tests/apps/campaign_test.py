@@ -1,5 +1,5 @@
 """`ranklab campaign`: what it reads and refuses, its plan, and a small run with mpirun. tests/slow/apps/campaign_test.py: jobs that are killed,
-stopped and go on; tests/cluster/campaign_test.py: Slurm."""
+stopped and go on; tests/slow/cluster/campaign_test.py: Slurm."""
 
 import json
 

@@ -55,7 +55,7 @@ class RefusedByAllRanksTest(Case):
     def test_at_two_ranks(self):
         cases = [(("trian",), "train?"), (("doctor", "--thread", "2"), "--threads?")]
         if cli.HAS_TRAIN:
-            cases += [(("train", "--step", "5"), "--steps?"), (("train", "--mode", "single"), "ddp"), (("train", "--backend", "self"), "mpi"),
+            cases += [(("train", "--step", "5"), "--steps?"), (("train", "--mode", "single"), "ddp"), (("train", "--backend", "self"), "mpi"), (("train", "--device", "cuda", "--backend", "mpi"), "--backend nccl"),
                       (("train", "--global-batch-size", "65"), "66"), (("train", "--config", "missing.ini"), "missing.ini"),
                       (("train", "--label", "two words", "--steps", "x y"), "'x y'")]
         for (words, part), result in zip(cases, cli.several(lambda case: ranklab(*case[0], ranks=2, cwd=self.folder), cases)):

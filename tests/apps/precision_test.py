@@ -49,7 +49,7 @@ class Precisions(RunCase):
 
     def test_without_a_gpu(self):
         """On a machine with GPUs too, these jobs see none."""
-        for words, ranks, code in ((("--device", "cuda", "--mode", "ddp"), 2, 5), (("--dry-run",), 1, 0)):
+        for words, ranks, code in ((("--device", "cuda", "--mode", "ddp"), 2, 5), (("--device", "cuda", "--mode", "dp"), 1, 5), (("--dry-run",), 1, 0)):
             result = cli.train("--output", "none", *words, ranks=ranks, cwd=self.folder, env=cli.environment(CUDA_VISIBLE_DEVICES=""))
             self.assertSays(result, 5, "GPU", "--device cpu") if code else self.assertIn("\n# device: cpu\n", result.stdout)
 

@@ -1,5 +1,5 @@
 """Does the overlap pay on a network? Two hosts of tests/cluster under Slurm, their links slowed to 1 Gbit/s: `--sync flat` against
-`bucketed` and `none` in alternating rounds. A benchmark, not a test; needs root and what tests/cluster/two_hosts.sh names.
+`bucketed` and `none` in alternating rounds. A benchmark, not a test; needs root and what tests/support/two_hosts.sh names.
 
   two_host_overlap.py [--rate 1gbit] [--rounds 7] [--steps 40] [--batch-size 64] [--progress none|poll|thread] [--json FILE]
 

@@ -47,5 +47,10 @@ TEST(Faulty, Rank1DoesNotAgreeOnTheExit) {
     if (!comm::agree_on_exit(*own, 3, 0.5)) comm::MpiEnvironment::abort(42);
 }
 
+TEST(Faulty, Rank1Exits) {
+    if (world().rank() == 1) std::_Exit(0);
+    world().barrier();
+}
+
 }  // namespace
 }  // namespace ranklab

@@ -1,4 +1,4 @@
-// The main of tests that run as several ranks (ranklab_add_mpi_test). A test passes if it passes on every
+// The main of tests that run as several ranks (ranklab_add_mpi_tests). A test passes if it passes on every
 // rank: after each one the verdicts are combined, over a communicator that no test touches. Rank 0 prints
 // what GoogleTest prints; another rank prints only its failures, tagged. All ranks exit with one code: 0, 1,
 // or 77 if every test was skipped, so that ctest says so.
@@ -140,8 +140,7 @@ void install_listeners(comm::Communicator& verdicts, bool& quiet) {
 
 bool all_were_skipped(comm::Communicator& verdicts) {
     const auto& tests = *::testing::UnitTest::GetInstance();
-    std::int32_t all =
-        tests.test_to_run_count() > 0 && tests.skipped_test_count() == tests.test_to_run_count();
+    std::int32_t all = tests.skipped_test_count() == tests.test_to_run_count();
     verdicts.allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::min);
     return all != 0;
 }
@@ -163,6 +162,10 @@ int run_on_all(comm::Communicator& world, std::optional<int> expected) {
     const auto verdicts = world.split(0, world.rank());
     bool quiet = false;
     install_listeners(*verdicts, quiet);
+    if (::testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
+        if (world.rank() == 0) fmt::print(stderr, "no test has the name that --gtest_filter asks for\n");
+        return 1;
+    }
     const auto code = comm::agree_on_exit(*verdicts, RUN_ALL_TESTS(), 60);
     if (!code) comm::MpiEnvironment::abort(1);
     if (*code != 0 || !all_were_skipped(*verdicts)) return *code;

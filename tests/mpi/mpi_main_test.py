@@ -50,6 +50,10 @@ class MpiMainTest(unittest.TestCase):
         self.assertIn("rank 1 left early", err)
         self.assertIn("not all ranks came to the end of Faulty.Rank1LeavesTheOthersInACollective", err)
 
+    def test_a_rank_that_exits_with_0_fails_the_job(self):
+        code, out, err = run(2, "Rank1Exits")
+        self.assertNotIn(code, (0, 77, HANGED), out + err)
+
     def test_an_agreement_on_the_exit_code_gives_up(self):
         code, _, err = run(2, "Rank1DoesNotAgreeOnTheExit")
         self.assertEqual(code, 42, err)

@@ -1,8 +1,6 @@
-// What each program refuses: tables of a command line, the exit code, and what the one sentence on stderr has
-// to name
-// (*.json beside this file). A row runs in process, in a forked child, through the function that is the
-// program's main; MPI starts only where the refusal needs it.
-
+// Each program's refusals: tables of a command line, the exit code, and what the one sentence on stderr has
+// to name (PROGRAM.json beside this file). A row runs in process, in a forked child, through the function
+// that is the program's main; MPI starts only where the refusal needs it.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +22,6 @@
 #ifdef RANKLAB_HAS_TORCH
 #include "experiments/training/training.hpp"
 #endif
-#include "golden.hpp"
 #include "results/result_file.hpp"
 #include "temp_folder.hpp"
 #include "unit/results/sample_run.hpp"
@@ -66,11 +63,15 @@ const std::map<std::string, Program>& programs() {
     return all;
 }
 
-std::vector<Refusal> table(const std::string& name) {
+std::vector<Refusal> tables() {
     std::vector<Refusal> rows;
-    for (const auto& row :
-         nlohmann::json::parse(std::ifstream(tests::folder_of_tests() / "refusals" / (name + ".json"))))
-        rows.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
+    for (const auto& file : fs::directory_iterator(fs::path(RANKLAB_TESTS_SOURCE) / "refusals")) {
+        const std::string program = file.path().stem();
+        if (file.path().extension() != ".json" || !(program == "ranklab" || programs().contains(program)))
+            continue;
+        for (const auto& row : nlohmann::json::parse(std::ifstream(file.path())))
+            rows.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
+    }
     return rows;
 }
 
@@ -112,7 +113,7 @@ void send(int descriptor, const fs::path& file) {
     std::_Exit(code);  // LibTorch's destructors take longer than most refusals
 }
 
-// What the command lines name beside the options.
+// The files that the command lines name.
 void fill(const tests::TempFolder& folder) {
     folder.write("notes.txt", "no results file\n");
     folder.write("unknown_key.ini", "stepz = 5\n");
@@ -142,11 +143,11 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-std::vector<std::string> everything_in(const fs::path& folder) {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) names.push_back(entry.path().string());
-    std::sort(names.begin(), names.end());
-    return names;
+std::map<std::string, std::string> everything_in(const fs::path& folder) {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        contents[entry.path().string()] = entry.is_regular_file() ? read(entry.path()) : "";
+    return contents;
 }
 
 class Refused : public ::testing::TestWithParam<Refusal> {};
@@ -162,24 +163,17 @@ TEST_P(Refused, InOneSentence) {
     const auto said = lines_of(answer.err);
     ASSERT_EQ(said.size(), 1U);
     for (const auto& part : parts) EXPECT_THAT(said.front(), ::testing::HasSubstr(part));
-    EXPECT_EQ(everything_in(folder.path()), before) << "a refusal leaves no file";
+    EXPECT_EQ(everything_in(folder.path()), before) << "a refusal leaves the folder as it was";
 }
 
 std::string row_name(const ::testing::TestParamInfo<Refusal>& row) {
-    std::string name = fmt::format("{:03}", row.index);
+    std::string name = fmt::format("{:03}_", row.index);
     for (const char c : row.param.line.substr(0, 60))
         name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
     return name;
 }
 
-#ifdef RANKLAB_HAS_TORCH
-INSTANTIATE_TEST_SUITE_P(Train, Refused, ::testing::ValuesIn(table("train")), row_name);
-INSTANTIATE_TEST_SUITE_P(TrainFiles, Refused, ::testing::ValuesIn(table("train_files")), row_name);
-#endif
-INSTANTIATE_TEST_SUITE_P(Io, Refused, ::testing::ValuesIn(table("io")), row_name);
-INSTANTIATE_TEST_SUITE_P(Comm, Refused, ::testing::ValuesIn(table("comm")), row_name);
-INSTANTIATE_TEST_SUITE_P(Data, Refused, ::testing::ValuesIn(table("data")), row_name);
-INSTANTIATE_TEST_SUITE_P(Reading, Refused, ::testing::ValuesIn(table("reading")), row_name);
+INSTANTIATE_TEST_SUITE_P(Programs, Refused, ::testing::ValuesIn(tables()), row_name);
 
 }  // namespace
 }  // namespace ranklab::refusals

@@ -1,6 +1,5 @@
 """More of --ablation: what limits a run, seeds at which ranks skip different steps, and JSON that cannot be written."""
 
-import re
 
 import ranklab_cli as cli
 

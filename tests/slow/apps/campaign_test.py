@@ -1,5 +1,5 @@
 """`ranklab campaign` with mpirun: what a run leaves behind, and that neither a kill at any moment nor Ctrl-C
-loses a job or does one twice. tests/cluster/campaign_test.py does the same under Slurm.
+loses a job or does one twice. tests/slow/cluster/campaign_test.py does the same under Slurm.
 """
 
 import collections
@@ -14,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import time
-import unittest
 
 import ranklab_cli as cli
 

@@ -2,7 +2,6 @@
 and three ranks, and does not hang. (idx files: damaged_idx_test.py; `ranklab data`: data_program_test.py.)"""
 
 import shutil
-import unittest
 
 import ranklab_cli as cli
 

@@ -8,7 +8,6 @@ import os
 import pathlib
 import random
 import re
-import signal
 import subprocess
 import time
 

@@ -1,7 +1,6 @@
 """Training learns, in work of seconds: the validation loss falls by a factor of two in a fixed number of steps, at one and two ranks alike and after a
 resume, and does not where input and target have nothing to do with each other."""
 
-import unittest
 
 import ranklab_cli as cli
 
