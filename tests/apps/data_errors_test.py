@@ -29,7 +29,7 @@ class DamagedData(Case):
 
     def test_idx_files(self):
         """The same command trains with nothing spoiled, found in RANKLAB_DATA or below it, gzipped or not; --data-dir goes before it."""
-        good = cli.make_idx(self.folder / "good" / "MNIST" / "raw", gz=True)
+        cli.make_idx(self.folder / "good" / "MNIST" / "raw", gz=True)
         bad = cli.make_idx(self.folder / "bad")
         env = cli.environment(RANKLAB_DATA=self.folder / "good")
         self.assertCode(train("--data", "mnist", "--steps", 2, "--output", "none", cwd=self.folder, env=env), 0)

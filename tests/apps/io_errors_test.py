@@ -7,6 +7,7 @@ import signal
 import time
 
 import ranklab_cli as cli
+from io_runs import workers_of
 from ranklab_cli import Case, ranklab
 
 
@@ -59,23 +60,12 @@ class Places(Case):
 
 
 class Processes(Case):
-    def workers_of(self, job):
-        found = []
-        for pid in cli.descendants(job.process.pid):
-            try:
-                with open(f"/proc/{pid}/comm") as file:
-                    if file.read().startswith("ranklab-io-work"):
-                        found.append(pid)
-            except OSError:
-                continue
-        return found
-
     def test_a_killed_worker_is_noticed_and_named(self):
         for rung, words in (("process-pool", ()), ("process-queue", cli.mpirun_words(2))):
             with self.subTest(rung=rung):
                 job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 200000, "-s", 20, "--workers", 3,
                                  "--directory", self.folder / rung, "--output", "none")
-                workers = job.wait_until(lambda: len(self.workers_of(job)) == 3 and self.workers_of(job))
+                workers = job.wait_until(lambda: len(workers_of(job)) == 3 and workers_of(job))
                 os.kill(workers[1], signal.SIGKILL)
                 self.assertSays(job.finish(30), 5, "worker", workers[1], "signal 9")
                 deadline = time.monotonic() + 10

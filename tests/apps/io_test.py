@@ -1,6 +1,5 @@
 """`ranklab io`: what it writes, checks, times and says, for every rung that --list names."""
 
-import json
 import os
 import re
 import shutil
@@ -8,33 +7,14 @@ import signal
 import struct
 
 import ranklab_cli as cli
+from io_runs import PARALLEL, RUNGS, column, measured, runs_of, shared
 from ranklab_cli import Case, ranklab
 
-RUNGS = cli.rungs()
-PARALLEL = [name for name in RUNGS if name.startswith(("mpi", "hdf5-parallel"))]
 FILES, SIZE, TIMES = 7, 10, 2  # neither 2 nor 3 ranks divide them
-
-
-def shared(rung):
-    return rung.startswith("hdf5")
 
 
 def io(*arguments, **how):
     return ranklab("io", "--output", "none", *arguments, **how)
-
-
-def runs_of(file):
-    report = ranklab("report", file, "--format", "json")
-    assert report.code == 0, str(report)
-    return json.loads(report.stdout)["runs"]
-
-
-def column(run, table, name):
-    return run["tables"][table][name]
-
-
-def measured(run, name):
-    return next(m for m in run["measurements"] if m["name"] == name)
 
 
 def kernel(n, size, t, loop=False):

@@ -19,7 +19,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import commands  # noqa: E402
-import parts  # noqa: E402
 import table  # noqa: E402
 
 loader = importlib.machinery.SourceFileLoader("check", str(HERE / "check"))

@@ -4,7 +4,8 @@ More ranks, sizes and options: tests/slow/apps/io_oracle_long_test.py."""
 import unittest
 
 import ranklab_cli as cli
-from io_oracle import H5DIFF, IoOracleCase, h5py, np, record, rungs
+from io_oracle import H5DIFF, IoOracleCase, h5py, np, record
+from ranklab_cli import rungs
 
 
 class IoOracle(IoOracleCase):

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 
 import ranklab_cli as cli
-from ranklab_cli import rungs
 
 np, h5py = cli.modules("numpy", "h5py")
 

@@ -5,7 +5,8 @@ import shutil
 import unittest
 
 import ranklab_cli as cli
-from io_oracle import H5DIFF, IoOracleCase, h5py, np, record, rungs, save
+from io_oracle import H5DIFF, IoOracleCase, h5py, np, record, save
+from ranklab_cli import rungs
 
 RANKS = (1, 2, 3, 4)
 # files, size: one that 2, 3 and 4 ranks do not divide; fewer than ranks; none; the smallest records; larger than a buffer or two.

@@ -7,6 +7,7 @@ import signal
 import time
 
 import ranklab_cli as cli
+from io_runs import workers_of
 from ranklab_cli import Case, ranklab
 
 RUNGS = cli.rungs()
@@ -124,17 +125,6 @@ class Places(Case):
 
 
 class Processes(Case):
-    def workers_of(self, job):
-        found = []
-        for pid in cli.descendants(job.process.pid):
-            try:
-                with open(f"/proc/{pid}/comm") as file:
-                    if file.read().startswith("ranklab-io-work"):
-                        found.append(pid)
-            except OSError:
-                continue
-        return found
-
     def test_a_killed_worker_is_noticed_and_named(self):
         for rung in ("process-pool", "process-queue"):
             for ranks in RANKS:
@@ -142,7 +132,7 @@ class Processes(Case):
                     words = cli.mpirun_words(ranks) if ranks > 1 else []
                     job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 200000, "-s", 20, "--workers", 3,
                                      "--directory", self.folder / f"{rung}{ranks}", "--output", "none")
-                    workers = job.wait_until(lambda: len(self.workers_of(job)) == 3 and self.workers_of(job))
+                    workers = job.wait_until(lambda: len(workers_of(job)) == 3 and workers_of(job))
                     os.kill(workers[1], signal.SIGKILL)
                     result = job.finish(30)
                     self.assertSays(result, 5, "worker", str(workers[1]), "signal 9")
@@ -154,7 +144,7 @@ class Processes(Case):
     def test_workers_do_not_outlive_a_killed_parent(self):
         job = self.start(cli.BIN / "ranklab-io", "--strategy", "process-pool", "-n", 200000, "-s", 20, "--workers", 3,
                          "--directory", self.folder / "o", "--output", "none")
-        workers = job.wait_until(lambda: len(self.workers_of(job)) == 3 and self.workers_of(job))
+        workers = job.wait_until(lambda: len(workers_of(job)) == 3 and workers_of(job))
         os.kill(job.process.pid, signal.SIGKILL)
         job.process.wait(10)
         deadline = time.monotonic() + 10

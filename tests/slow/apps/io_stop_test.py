@@ -1,34 +1,14 @@
 """`ranklab io` stopped by signals and time limits at moments of all kinds, its memory with many files, and sweeps of ranks."""
 
-import json
 import os
 import pathlib
 import re
 import signal
 
 import ranklab_cli as cli
+from io_runs import PARALLEL, RUNGS, column, measured, runs_of, shared
 from ranklab_cli import Case, ranklab
 
-RUNGS = cli.rungs()
-PARALLEL = [name for name in RUNGS if name.startswith(("mpi", "hdf5-parallel"))]
-
-
-def shared(rung):
-    return rung.startswith("hdf5")
-
-
-def runs_of(file):
-    report = ranklab("report", file, "--format", "json")
-    assert report.code == 0, str(report)
-    return json.loads(report.stdout)["runs"]
-
-
-def column(run, table, name):
-    return run["tables"][table][name]
-
-
-def measured(run, name):
-    return next(m for m in run["measurements"] if m["name"] == name)
 
 
 def written_by(pid):

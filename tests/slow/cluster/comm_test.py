@@ -6,7 +6,7 @@ import json
 import subprocess
 
 import hosts
-from hosts import cli
+
 
 GIGABIT = 0.125  # GB/s
 
