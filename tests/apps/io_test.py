@@ -85,6 +85,15 @@ class Ladder(Case):
                     self.assertAlmostEqual(column(run, "io_phases", "cumulative_s")[row], TIMES * measured(run, "job_time_s")["mean"], delta=1e-9)
             self.assertRegex(self.result[ranks].stdout, r"(?m)^ladder$")
 
+    def test_rates_are_in_units_of_2_to_the_20(self):
+        for ranks, (*runs, _) in self.runs.items():
+            for run in runs:
+                rung = run["config"]["strategy"]
+                with self.subTest(rung=rung, ranks=ranks):
+                    bytes_ = sum(path.stat().st_size for path in (self.out[ranks] / rung).iterdir()) if rung.startswith("text") else 8 * FILES * SIZE**2
+                    self.assertAlmostEqual(measured(run, "write_MiBps")["mean"] / measured(run, "files_per_s")["mean"] * 2**20 * FILES / bytes_, 1, 9)
+                    self.assertAlmostEqual(measured(run, "read_MiBps")["mean"] * 2**20 * measured(run, "read_time_s")["mean"] / bytes_, 1, 9)
+
     def check_ceiling(self, ladder, i, ceilings):
         """A share above 105 % is of a ceiling that does not bind, in every table; no other is."""
         for percent, mark in zip(ceilings["percent"], ceilings["mark"]):

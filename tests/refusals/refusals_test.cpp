@@ -37,6 +37,10 @@ struct Refusal {
     std::vector<std::string> parts;
 };
 
+void PrintTo(const Refusal& row, std::ostream* out) {
+    *out << "ranklab " << row.line;
+}
+
 using Program = std::function<int(int, char**)>;
 
 template <class Experiment>
@@ -63,16 +67,22 @@ const std::map<std::string, Program>& programs() {
     return all;
 }
 
+std::vector<Refusal> table(const fs::path& file) {
+    const auto rows = nlohmann::json::parse(std::ifstream(file), nullptr, false);
+    if (rows.is_discarded()) throw std::runtime_error(file.string() + " is not valid JSON");
+    std::vector<Refusal> refusals;
+    for (const auto& row : rows) refusals.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
+    return refusals;
+}
+
+// Of the programs that this build has.
 std::vector<Refusal> tables() {
-    std::vector<Refusal> rows;
-    for (const auto& file : fs::directory_iterator(fs::path(RANKLAB_TESTS_SOURCE) / "refusals")) {
-        const std::string program = file.path().stem();
-        if (file.path().extension() != ".json" || !(program == "ranklab" || programs().contains(program)))
-            continue;
-        for (const auto& row : nlohmann::json::parse(std::ifstream(file.path())))
-            rows.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
+    std::vector<Refusal> all = table(fs::path(RANKLAB_TESTS_SOURCE) / "refusals" / "ranklab.json");
+    for (const auto& [program, main] : programs()) {
+        const auto rows = table(fs::path(RANKLAB_TESTS_SOURCE) / "refusals" / (program + ".json"));
+        all.insert(all.end(), rows.begin(), rows.end());
     }
-    return rows;
+    return all;
 }
 
 std::vector<std::string> words_of(const std::string& line) {

@@ -27,7 +27,7 @@ double seconds_since(Clock::time_point begin) {
 }
 
 TEST(TogetherPolitely, IsABarrierWhoseWaitersSleep) {
-    constexpr double kWork = 0.5;
+    constexpr double kWork = 0.2;
     world().barrier();
     const auto begin = Clock::now();
     const double before = processor_seconds();
