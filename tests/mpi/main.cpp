@@ -162,12 +162,12 @@ int run_on_all(comm::Communicator& world, std::optional<int> expected) {
     const auto verdicts = world.split(0, world.rank());
     bool quiet = false;
     install_listeners(*verdicts, quiet);
+    const auto code = comm::agree_on_exit(*verdicts, RUN_ALL_TESTS(), 60);
+    if (!code) comm::MpiEnvironment::abort(1);
     if (::testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
         if (world.rank() == 0) fmt::print(stderr, "no test has the name that --gtest_filter asks for\n");
         return 1;
     }
-    const auto code = comm::agree_on_exit(*verdicts, RUN_ALL_TESTS(), 60);
-    if (!code) comm::MpiEnvironment::abort(1);
     if (*code != 0 || !all_were_skipped(*verdicts)) return *code;
     return static_cast<int>(base::ExitCode::skipped);
 }
