@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "support/flush_log.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
@@ -129,6 +131,18 @@ TEST_F(RecordFiles, EveryPhaseIsMarkedOnce) {
     write(Encoding::npy);
     EXPECT_EQ(times_.of(IoPhase::fsync).calls, 1);
     EXPECT_EQ(times_.of(IoPhase::format).calls, 1);
+}
+
+TEST_F(RecordFiles, IsFlushedWhereThatIsAsked) {
+    const auto flushes = [&] {
+        tests::flush_log().clear();
+        write(Encoding::npy);
+        return std::ranges::count(tests::flush_log(),
+                                  "fsync " + record_path(job_, Encoding::npy, 1).string());
+    };
+    EXPECT_EQ(flushes(), 0);
+    job_.fsync = true;
+    EXPECT_EQ(flushes(), 1);
 }
 
 TEST_F(RecordFiles, AnOlderLongerFileIsReplaced) {
