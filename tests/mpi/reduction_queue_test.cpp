@@ -54,8 +54,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, Queue,
 
 TEST_P(Queue, SumsWhatIsPushedStepAfterStep) {
     auto queue = make(world());
-    const std::vector<std::size_t> counts{1, 1003, 0, 7, 50000};
-    for (int step = 0; step < 20; ++step) {
+    const std::vector<std::size_t> counts{1, 103, 0, 7, 1000};
+    for (int step = 0; step < 3; ++step) {
         queue.begin_step();
         std::vector<std::vector<double>> buffers;
         for (const std::size_t count : counts) buffers.push_back(values(count, world().rank(), step));

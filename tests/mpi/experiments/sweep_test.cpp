@@ -61,7 +61,8 @@ std::vector<std::string> with(std::vector<std::string> words) {
 }
 
 TEST(Sweep, EveryOperationAndTypeIsRight) {
-    const Swept swept(with({"--op", "all", "-d", "all", "-o", "all", "--sizes", "1,24,40000"}));
+    const Swept swept(
+        with({"--op", "all", "-d", "all", "-o", "all", "--sizes", "24,40000", "-n", "1", "-w", "0"}));
     EXPECT_TRUE(swept.run.valid) << ::testing::PrintToString(swept.run.warnings);
     EXPECT_EQ(swept.run.verified(), "yes");
     for (std::size_t row = 0; row < swept.texts("op").size(); ++row)
