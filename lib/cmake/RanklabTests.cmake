@@ -74,7 +74,7 @@ set(RANKLAB_TEST_HEADERS ${RANKLAB_COMMON_HEADERS})
 list(APPEND RANKLAB_TEST_HEADERS <gtest/gtest.h> <gmock/gmock.h>)
 
 # ranklab_add_test_program(NAME [FOLDERS a b] [SOURCES x.cpp ...] LINK target ... [TORCH])
-# Of all *_test.cpp below FOLDERS, and SOURCES.
+# The sources are all *_test.cpp below FOLDERS, and SOURCES.
 function(ranklab_add_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 TEST "TORCH" "" "FOLDERS;SOURCES;LINK")
   set(sources ${TEST_SOURCES})
@@ -135,7 +135,7 @@ function(ranklab_add_mpi_entry entry program ranks labels)
     --expect-ranks=${ranks} ${ARGN})
   set(processors ${ranks})
   if(processors GREATER RANKLAB_CORES)
-    set(processors ${RANKLAB_CORES})  # all of them
+    set(processors ${RANKLAB_CORES})
   endif()
   set_tests_properties(${entry} PROPERTIES TIMEOUT 600 LABELS "${labels};${RANKLAB_SUITE}" PROCESSORS ${processors} SKIP_RETURN_CODE 77
     ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")

@@ -6,7 +6,8 @@ import struct
 import unittest
 
 import ranklab_cli as cli
-from ranklab_cli import Case, ranklab, several
+from data_files import ConvertCase, data
+from ranklab_cli import Case, several
 
 try:
     import h5py
@@ -16,10 +17,6 @@ except ImportError:
 
 EDGE = 10  # divisible by neither 3 nor 4
 needs_h5py = unittest.skipIf(h5py is None, "h5py and numpy are not in this Python")
-
-
-def data(*words, ranks=1, **how):
-    return ranklab("data", *words, ranks=ranks, **how)
 
 
 def made(words, ranks, cwd):
@@ -141,18 +138,7 @@ class Cosmology(Case):
 
 
 @needs_h5py
-class Convert(Case):
-    def setUp(self):
-        super().setUp()
-        random = np.random.default_rng(1)
-        self.nbody = random.normal(size=(7, 5, 6, 4)).astype("f4")
-        self.hydro = random.normal(size=(7, 5, 6, 5)).astype("f4")
-        np.save(self.folder / "x_data.npy", self.nbody)
-        np.save(self.folder / "x_label.npy", self.hydro)
-
-    def convert(self, *words, ranks=1):
-        return data("convert", *words, "--quiet", ranks=ranks, cwd=self.folder)
-
+class Convert(ConvertCase):
     def test_npy_to_hdf5_and_back(self):
         for ranks, chunk in ((1, 0), (2, 4), (3, 3)):
             with self.subTest(ranks=ranks):

@@ -75,7 +75,7 @@ std::vector<Refusal> table(const fs::path& file) {
     return refusals;
 }
 
-// Of the programs that this build has.
+// The rows of the programs that this build has.
 std::vector<Refusal> tables() {
     std::vector<Refusal> all = table(fs::path(RANKLAB_TESTS_SOURCE) / "refusals" / "ranklab.json");
     for (const auto& [program, main] : programs()) {

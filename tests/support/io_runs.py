@@ -1,4 +1,4 @@
-"""What the tests of `ranklab io` share: the strategies, the runs of a results file as JSON, and worker processes."""
+"""Shared by the tests of `ranklab io`: the strategies, the runs of a results file as JSON, and worker processes."""
 
 import json
 

@@ -354,7 +354,7 @@ class Case(unittest.TestCase):
         self.assertEqual(result.code, code, str(result))
 
     def assertGolden(self, name, text):
-        """That the text is what tests/golden/NAME holds; RANKLAB_BLESS=1 stores it there."""
+        """The text has to be that of tests/golden/NAME; RANKLAB_BLESS=1 stores it there."""
         file = SOURCE / "tests" / "golden" / name
         if os.environ.get("RANKLAB_BLESS"):
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,8 @@ import pathlib
 import unittest
 
 import ranklab_cli as cli
-from ranklab_cli import Case, ranklab, several
+from data_files import ConvertCase, data
+from ranklab_cli import Case, several
 
 try:
     import h5py
@@ -15,10 +16,6 @@ except ImportError:
 
 EDGE = 10  # divisible by neither 3 nor 4
 needs_h5py = unittest.skipIf(h5py is None, "h5py and numpy are not in this Python")
-
-
-def data(*words, ranks=1, **how):
-    return ranklab("data", *words, ranks=ranks, **how)
 
 
 @needs_h5py
@@ -73,18 +70,7 @@ class Cosmology(Case):
 
 
 @needs_h5py
-class Convert(Case):
-    def setUp(self):
-        super().setUp()
-        random = np.random.default_rng(1)
-        self.nbody = random.normal(size=(7, 5, 6, 4)).astype("f4")
-        self.hydro = random.normal(size=(7, 5, 6, 5)).astype("f4")
-        np.save(self.folder / "x_data.npy", self.nbody)
-        np.save(self.folder / "x_label.npy", self.hydro)
-
-    def convert(self, *words, ranks=1):
-        return data("convert", *words, "--quiet", ranks=ranks, cwd=self.folder)
-
+class Convert(ConvertCase):
     def test_what_verify_refuses_is_not_converted(self):
         """One set of checks: a damaged file is exit 3 with a sentence, and nothing is made of it."""
         self.assertCode(data("make", "cosmology", "good.h5", "--edge", 6, "--quiet", cwd=self.folder), 0)
