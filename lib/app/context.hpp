@@ -10,8 +10,6 @@
 
 namespace ranklab::app {
 
-std::vector<results::Setting> settings_of(const options::Options& options);
-
 /// Facts of this node, the libraries and the allowed environment variables, and what the cgroups of the
 /// ranks' hosts allow.
 std::vector<results::Fact> collect_context(const std::string& output_file,

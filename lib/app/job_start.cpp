@@ -7,15 +7,18 @@
 #include <iterator>
 #include <string>
 
+#include "app/command_line.hpp"
 #include "app/launch_checks.hpp"
 #include "app/printing.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/mpirun.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
+#include "results/result_file.hpp"
 
 namespace ranklab::app {
 
@@ -75,6 +78,39 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
     });
     if (const auto warning = alone_of_ddp(session, options); !warning.empty()) warnings.push_back(warning);
     return warnings;
+}
+
+Launch examine_launch(Session& session, options::Options& options, int default_threads) {
+    auto& control = session.control();
+    Launch launch{session.gather_placements(threads_of(options, default_threads)), {}};
+    if (!options.flag("dry-run"))
+        if (const auto local = check_results_folder(control, launch.placements, options.text("output")))
+            launch.warnings.push_back(options::told(local->sentence(), local->settings));
+    for (auto& warning : guard_launch(session, options, launch.placements))
+        launch.warnings.push_back(std::move(warning));
+    const auto& mine = launch.placements[static_cast<std::size_t>(control.rank())];
+    if (!options.has("threads")) options.resolve("threads", fmt::format("{}", mine.threads));
+    session.start_up().done("options and launch guard");
+    return launch;
+}
+
+void warn_of(const Launch& launch, Session& session) {
+    if (!session.is_root()) return;
+    for (const auto& warning : launch.warnings) base::log::warn(warning);
+}
+
+void check_results_file(Session& session, const options::Options& options) {
+    constexpr std::uint64_t kExpectedBytes = 4U << 20U;  // most runs are smaller
+    comm::together(session.control(), [&] {
+        if (session.is_root() && options.text("output") != "none")
+            results::ResultFile(options.text("output")).prepare(kExpectedBytes);
+    });
+    session.start_up().done("settings and the results file");
+}
+
+void store(const std::vector<results::Run>& runs, const options::Options& options) {
+    for (const auto& run : runs)
+        results::ResultFile(options.text("output")).append(run, {.patience_s = options.real("lock-timeout")});
 }
 
 void print_settings(const std::vector<results::Setting>& settings) {

@@ -18,9 +18,25 @@ void refuse_other_options(Session& session, const std::string& command_line);
 /// only where rank 0 is. VerificationError where the ranks' command lines differ.
 void settle_options(Session& session, options::Options& options, const std::string& command_line);
 
+/// Where the ranks run, and what is wrong with that.
+struct Launch {
+    std::vector<host::Placement> placements;
+    std::vector<std::string> warnings;
+};
+
 /// Collective. The launch guard: what is fatal throws, the rest becomes warnings of the run.
 std::vector<std::string> guard_launch(Session& session, const options::Options& options,
                                       const std::vector<host::Placement>& placements);
+/// Collective. The guard, a look at the results folder from every host, and --threads where the options leave
+/// it open. `default_threads` as of Experiment.
+Launch examine_launch(Session& session, options::Options& options, int default_threads);
+/// On rank 0, on stderr.
+void warn_of(const Launch& launch, Session& session);
+
+/// Collective, before the work: EnvironmentError or OptionError where the runs could not be stored.
+void check_results_file(Session& session, const options::Options& options);
+/// Appends the runs to --output; where that cannot be, EnvironmentError that says where they are.
+void store(const std::vector<results::Run>& runs, const options::Options& options);
 
 /// "# key: value" lines on stdout.
 void print_settings(const std::vector<results::Setting>& settings);

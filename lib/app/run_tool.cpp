@@ -65,7 +65,7 @@ void print_header(Session& session, const options::Options& options,
                   const std::vector<host::Placement>& placements) {
     if (!session.is_root() || (options.flag("quiet") && !options.flag("dry-run"))) return;
     print("# {}\n{}", version_line(), placement_header(placements));
-    print_settings(settings_of(options));
+    print_settings(experiments::settings_of(options));
     print_settings(extra);
     std::fflush(stdout);
 }
@@ -84,8 +84,7 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
 
     TerminalProgress progress(session.is_root() && !options.flag("quiet"));
     const auto watchdog = session.watch(progress, options.real("stall-timeout"));
-    const experiments::Surroundings around{control, options, progress};
-    const auto report = verb.run({around, version()});
+    const auto report = verb.run({{control, options, progress}, version()});
     comm::together(control, [&] {
         if (session.is_root()) print_whole(report.text);
     });

@@ -9,8 +9,6 @@
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
-#include "base/stop_signals.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
@@ -69,7 +67,6 @@ std::string progress_bar(const HowFar& far, std::size_t columns) {
 TerminalProgress::TerminalProgress(bool speaks)
     : speaks_(speaks),
       terminal_(base::obeys_sequences(STDERR_FILENO)),
-      finished_(terminal_, base::wraps_lines(STDERR_FILENO), kBetweenLines, Clock::now()),
       last_shown_(Clock::now()),
       last_sign_(last_shown_),
       activity_began_(last_shown_),
@@ -81,50 +78,9 @@ void TerminalProgress::show_line(const std::string& text) {
     line_open_ = true;
 }
 
-// What waits there is said nowhere else.
-TerminalProgress::~TerminalProgress() {
-    show_finished_ones();
-}
-
-void TerminalProgress::show_finished_ones() {
-    const std::lock_guard lock(mutex_);
-    show_above_the_bar(finished_.rest());
-}
-
-void TerminalProgress::answered() {
-    const std::lock_guard lock(mutex_);
-    finished_.answered();
-}
-
-// Who was told to stop may be killed soon.
-void TerminalProgress::show_due_lines(Clock::time_point now) {
-    show_above_the_bar(finished_.due(now, base::StopSignals::noted()));
-}
-
 void TerminalProgress::take_the_bar_away() {
     if (line_open_) show("\r\033[K");
     line_open_ = false;
-}
-
-void TerminalProgress::show_above_the_bar(const std::string& lines) {
-    if (lines.empty()) return;
-    take_the_bar_away();
-    show(lines);
-}
-
-void TerminalProgress::finished_one(std::string_view line) {
-    if (!speaks_ || line.empty()) return;
-    const std::lock_guard lock(mutex_);
-    if (!finished_.any()) messages_before_ = base::log::messages();
-    finished_.add(line, columns_of_stderr());
-    show_due_lines(Clock::now());
-}
-
-void TerminalProgress::make_room_for_answer() {
-    const std::lock_guard lock(mutex_);
-    take_the_bar_away();
-    const bool others_spoke = base::log::messages() != messages_before_;
-    show(finished_.wipe(others_spoke, base::rows_of_terminal(STDERR_FILENO)));
 }
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
@@ -133,7 +89,6 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
     if (!speaks_) return;
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
-    show_due_lines(now);
     hushed_ = false;
     last_sign_ = now;
     time_left_.begin_anew_if(done, now);
@@ -165,7 +120,6 @@ void TerminalProgress::activity(std::string_view what) {
 void TerminalProgress::tick() {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
-    show_due_lines(now);
     if (!speaks_ || hushed_ || now - last_sign_ < kUntilTold) return;
     const bool first = last_told_ < last_sign_;
     if (!terminal_ && !first && now - last_told_ < kBetweenTold) return;

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "app/finished_lines.hpp"
 #include "app/time_left.hpp"
 #include "base/progress.hpp"
 
@@ -33,22 +32,12 @@ std::string progress_bar(const HowFar& far, std::size_t columns);
 class TerminalProgress final : public base::ProgressSink {
   public:
     explicit TerminalProgress(bool speaks);
-    ~TerminalProgress() override;
 
     void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                 std::string_view note) override;
     void counts(std::string_view noun) override;
     void activity(std::string_view what) override;
     void finish() override;
-
-    /// What one of several runs came to.
-    void finished_one(std::string_view line);
-    /// The answer, which says what all came to, is what follows. Until answered(), the lines of what each
-    /// came to are not lost.
-    void make_room_for_answer();
-    void answered();
-    /// No answer says what each came to: the lines that wait, at once.
-    void show_finished_ones();
 
     std::string last_activity() const;
     /// About every second, from another thread: tells of what takes long.
@@ -57,14 +46,10 @@ class TerminalProgress final : public base::ProgressSink {
   private:
     using Clock = std::chrono::steady_clock;
     void show_line(const std::string& text);
-    void show_above_the_bar(const std::string& lines);
-    void show_due_lines(Clock::time_point now);
     void take_the_bar_away();
 
     bool speaks_;
     bool terminal_;
-    FinishedLines finished_;
-    std::size_t messages_before_ = 0;  // of the log, when the first line of a finished run was shown
     mutable std::mutex mutex_;
     bool line_open_ = false;
     bool hushed_ = false;  // finished, until there is something new

@@ -68,7 +68,6 @@ class PhaseRecorder final : public base::PhaseSink {
     const Spool& spool() const { return spool_; }
     Spool take() { return std::exchange(spool_, Spool(kStepColumns)); }
     /// What was taken, before another step was made.
-    void give_back(Spool steps) { spool_ = std::move(steps); }
 
   private:
     Spool spool_;

@@ -156,17 +156,11 @@ void check_bytes(const Option& option, const std::string& value, const std::stri
                     source, option.minimum, base::printable(value, 60)));
 }
 
-void check_several(const Option& option, const std::string& value, const std::string& source) {
-    std::set<std::string> met;
-    for (const auto& one : base::split(value, ',')) {
-        check_integer(option, one, source);
-        if (!met.insert(one).second)
-            throw base::OptionError(fmt::format("{} names {} twice; name it once", source, one));
-    }
-}
-
 void check_value(const Option& option, const std::string& value, const std::string& source) {
-    if (option.several && value.find(',') != std::string::npos) return check_several(option, value, source);
+    const bool one = option.type == Type::choice || option.type == Type::integer;
+    if (one && value.find(',') != std::string::npos)
+        throw base::OptionError(fmt::format("{} takes one value, not '{}'; `ranklab sweep` makes a run of each",
+                                            source, base::printable(value, 60)));
     if (option.type == Type::choice) check_choice(option, value, source);
     if (option.type == Type::integer) check_integer(option, value, source);
     if (option.type == Type::real) check_real(option, value, source);
@@ -271,7 +265,6 @@ void Options::read_config(const std::string& path) {
 }
 
 void Options::set(const std::string& name, std::string value, const std::string& source) {
-    if (schema_.at(name).several) std::erase(value, ' ');  // "1, 2"
     check_value(schema_.at(name), value, source);
     user_[name] = std::move(value);
 }
@@ -282,7 +275,6 @@ bool Options::is_set(const std::string& name) const {
 
 bool Options::has(const std::string& name) const {
     const Option* option = schema_.find(name);
-    if (open_.contains(name)) return false;
     return is_set(name) || resolved_.count(name) != 0 || (option != nullptr && option->fallback.has_value());
 }
 
@@ -297,11 +289,6 @@ const std::string& Options::text(const std::string& name) const {
 
 std::vector<std::string> Options::texts(const std::string& name) const {
     return has(name) ? base::split(text(name), kBetweenTexts) : Texts();
-}
-
-std::vector<std::string> Options::several(const std::string& name) const {
-    if (!has(name)) return {};
-    return schema_.at(name).several ? base::split(text(name), ',') : Texts{text(name)};
 }
 
 std::int64_t Options::integer(const std::string& name) const {
@@ -362,8 +349,7 @@ std::vector<Options::Effective> Options::effective() const {
         if (!has(option.name)) continue;
         const std::string& value = text(option.name);
         const bool asked = is_set(option.name) && value != option.fallback;
-        const Type type = several(option.name).size() > 1 ? Type::text : option.type;
-        list.push_back({option.name, value, type, option.role, asked, option.in_header});
+        list.push_back({option.name, value, option.type, option.role, asked, option.in_header});
     }
     return list;
 }

@@ -29,8 +29,6 @@ class Options {
     bool is_set(const std::string& name) const;  ///< by the user: command line or config file
     const std::string& text(const std::string& name) const;
     std::vector<std::string> texts(const std::string& name) const;  ///< empty where it was never given
-    /// Each value of an option that takes several; of another one its value alone.
-    std::vector<std::string> several(const std::string& name) const;
     std::int64_t integer(const std::string& name) const;
     double real(const std::string& name) const;
     std::uint64_t bytes(const std::string& name) const;
@@ -57,13 +55,10 @@ class Options {
         if (!is_set(name)) resolve(name, std::move(value));
     }
 
-    /// As if it had no value: of several runs together, where each has another one.
-    void leave_open(const std::string& name) { open_.insert(name); }
-
     /// Of a resolved value: OptionError where the user could not have said it.
     void check(const std::string& name) const;
 
-    /// As if the command line said it, for one run of several. OptionError for an impossible value.
+    /// As if the command line said it. OptionError for an impossible value.
     void choose(const std::string& name, const std::string& value);
 
     /// All options with a value, in the schema's order: the effective configuration.
@@ -90,7 +85,6 @@ class Options {
     std::map<std::string, std::string> user_;
     std::set<std::string> from_command_line_;
     std::map<std::string, std::string> resolved_;
-    std::set<std::string> open_;
     std::vector<std::string> positional_;
 };
 

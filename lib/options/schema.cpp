@@ -126,16 +126,6 @@ Schema& Schema::fallback(const std::string& name, std::string value) {
     return *this;
 }
 
-Schema& Schema::several(const std::vector<std::string>& names) {
-    for (const auto& name : names) {
-        Option& option = const_cast<Option&>(at(name));
-        option.several = true;
-        option.placeholder = "N[,N]";
-        option.help += "; several numbers: a run of each";
-    }
-    return *this;
-}
-
 Schema& Schema::positional(std::size_t most) {
     most_positional_ = most;
     return *this;

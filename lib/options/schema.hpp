@@ -56,7 +56,6 @@ struct Option {
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
     std::vector<Relation> needs = {}, excludes = {};
-    bool several = false;         ///< takes more than one value, separated by commas: a run of each
     std::string instead_of = {};  ///< the other option that says the same in another way
     /// What a run did that lacks it, since it was made before there was the option, and of which other
     /// settings that is so (none named: of all others).
@@ -140,8 +139,6 @@ class Schema {
     /// there is none of that name.
     Schema& offer(const std::string& name, std::vector<std::string> choices);
     Schema& fallback(const std::string& name, std::string value);
-    /// Whole numbers of which this program takes several: Option::several.
-    Schema& several(const std::vector<std::string>& names);
 
     const std::vector<Option>& all() const { return options_; }
     const std::vector<NoOption>& no_options() const { return no_options_; }

@@ -3,97 +3,86 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/collectives/json_file.hpp"
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/record.hpp"
 #include "experiments/collectives/sweep.hpp"
-#include "experiments/shared/keep_pace.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-class CollectivesWork final : public Work {
+class CollectivesRun {
   public:
-    CollectivesWork(const CollectivesOptions& options, const comm::BackendEntry& backend,
-                    const Surroundings& surroundings)
+    CollectivesRun(const CollectivesOptions& options, const comm::BackendEntry& backend,
+                   const RunContext& context)
         : options_(options),
           backend_(backend),
-          surroundings_(surroundings),
-          data_(backend_.make(surroundings.control)),
-          sweep_(options_, backend_, *data_, surroundings.control, [this] { return ends(); }),
-          json_(options_, kJsonBytes * (1 + sweep_.planned()), surroundings.control),
-          stop_(surroundings.control) {
-        surroundings_.progress.counts("visits");
-        surroundings_.started("making the data plane");
+          context_(context),
+          data_(backend_.make(context.control)),
+          sweep_(options_, backend_, *data_, context.control, [this] { return ends(); }),
+          json_(options_, kJsonBytes * (1 + sweep_.planned()), context.control),
+          stop_(context.control) {
+        context_.progress.counts("visits");
+        context_.started("making the data plane");
     }
 
-    bool repeat() override {
-        if (sweep_.done() == 0 && surroundings_.counting.begins) surroundings_.counting.begins();
-        surroundings_.progress.activity(sweep_.next());
-        const bool first = sweep_.done() == 0;
-        const bool whole = sweep_.step();
-        if (first && surroundings_.start_up != nullptr)
-            surroundings_.start_up->finish("the first message size");
-        tell_progress();
-        const bool goes_on = whole && sweep_.done() < sweep_.planned() && !ends();
-        if (goes_on) pace_.keep_if_due(surroundings_, [this] { return run(); });
-        return goes_on;
-    }
-    results::Run finish() override {
-        if (!sweep_.has_times()) refuse_after_a_stop(surroundings_.control, end_.stopped_by);
+    results::Run make() {
+        context_.counting.begins();
+        while (visit()) {
+        }
+        if (!sweep_.has_times()) refuse_after_a_stop(context_.control, end_.stopped_by);
         sweep_.finish();
-        if (surroundings_.counting.ends) surroundings_.counting.ends();
-        auto whole = run();
-        json_.write(whole);
-        signals_.reset();
-        return whole;
+        context_.counting.ends();
+        results::Run run;
+        fill_collectives_run(run, sweep_, end_, options_, backend_, context_.control);
+        json_.write(run);
+        return run;
     }
 
   private:
+    // True while there is another message to be visited: the same on all ranks.
+    bool visit() {
+        context_.progress.activity(sweep_.next());
+        const bool first = sweep_.done() == 0;
+        const bool whole = sweep_.step();
+        if (first && context_.start_up != nullptr) context_.start_up->finish("the first message size");
+        tell_progress();
+        return whole && sweep_.done() < sweep_.planned() && !ends();
+    }
     // The same on all ranks: rank 0's clock, and signals of any.
     bool ends() {
         if (stop_.ask()) {
             end_.stopped_by = stop_.signal();
-            base::StopSignals::follow();
             return true;
         }
         const double limit = options_.time_limit();
         if (limit <= 0) return false;
-        end_.hit_time_limit = comm::from_root(surroundings_.control, base::seconds_since(began_) > limit);
+        end_.hit_time_limit = comm::from_root(context_.control, base::seconds_since(began_) > limit);
         return end_.hit_time_limit;
     }
     void tell_progress() {
         const auto done = static_cast<std::int64_t>(sweep_.done());
-        surroundings_.progress.update(done, static_cast<std::int64_t>(sweep_.planned()),
-                                      static_cast<double>(done) / base::seconds_since(began_), "visits/s",
-                                      sweep_.next());
-    }
-    results::Run run() {
-        results::Run made;
-        fill_collectives_run(made, sweep_, end_, options_, backend_, surroundings_.control);
-        return made;
+        context_.progress.update(done, static_cast<std::int64_t>(sweep_.planned()),
+                                 static_cast<double>(done) / base::seconds_since(began_), "visits/s",
+                                 sweep_.next());
     }
 
-    CollectivesOptions options_;
-    comm::BackendEntry backend_;
-    Surroundings surroundings_;
+    const CollectivesOptions& options_;
+    const comm::BackendEntry& backend_;
+    const RunContext& context_;
     static constexpr std::uint64_t kJsonBytes = 1024;  // of a message
 
-    std::optional<base::StopSignals> signals_{std::in_place};
     std::unique_ptr<comm::Communicator> data_;
     Sweep sweep_;
     JsonFile json_;
     StopPoll stop_;
-    KeepPace pace_;
     SweepEnd end_;
     base::Clock::time_point began_ = base::Clock::now();
 };
@@ -115,8 +104,8 @@ class CollectivesPlan final : public Plan {
         });
         check_memory(2 * bytes_, control);  // a library may hold as much as it is given
     }
-    std::unique_ptr<Work> begin(const Surroundings& surroundings) override {
-        return std::make_unique<CollectivesWork>(settled_, backend_, surroundings);
+    Runs run(const RunContext& context) override {
+        return {{CollectivesRun(settled_, backend_, context).make()}};
     }
 
   private:

@@ -67,7 +67,7 @@ class Convert final : public Verb {
         return {{"from", options.positional().front(), false}, {"to", spec.output.string(), false}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, first, keep, counting, rows] = place.surroundings;
+        auto& [control, options, progress, start_up, counting] = place.context;
         const auto spec = spec_of(options);
         const bool back = is_hdf5_name(spec.inputs.front().string());
         std::string text;

@@ -89,7 +89,7 @@ class MakeCosmology final : public Verb {
             {"memory_per_rank_bytes", fmt::format("{}", data::cosmology_rank_bytes(spec, world_size)), true}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, first, keep, counting, rows] = place.surroundings;
+        auto& [control, options, progress, start_up, counting] = place.context;
         const auto spec = spec_of(options);
         const std::string file = place_of(options, 0, options.text("output"));
         const auto report =

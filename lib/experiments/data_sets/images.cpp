@@ -65,7 +65,7 @@ class MakeImages final : public Verb {
                 {"bytes", fmt::format("{}", text_.bytes(spec_of(options, place))), true}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, first, keep, counting, rows] = place.surroundings;
+        auto& [control, options, progress, start_up, counting] = place.context;
         const std::string directory = place_of(options, 0, options.text("output"));
         std::string text;
         for (const auto& file : text_.make(control, spec_of(options, directory), progress))

@@ -43,7 +43,7 @@ class Verify final : public Verb {
         return {{"path", options.positional().front(), false}};
     }
     ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, first, keep, counting, rows] = place.surroundings;
+        auto& [control, options, progress, start_up, counting] = place.context;
         const auto verdicts = data::verify(control, options.positional().front(), progress);
         ToolReport report{table_of(verdicts), ""};
         const auto bad =

@@ -2,30 +2,14 @@
 
 namespace ranklab::experiments {
 
-class OnePiece::Piece final : public Work {
-  public:
-    Piece(OnePiece& plan, const Surroundings& surroundings) : plan_(plan), surroundings_(surroundings) {}
-    bool repeat() override {
-        run_ = plan_.run(surroundings_);
-        return false;
+std::vector<results::Setting> settings_of(const options::Options& options) {
+    std::vector<results::Setting> settings;
+    for (const auto& option : options.effective()) {
+        if (option.role == options::Role::request) continue;
+        const bool number = option.type == options::Type::integer || option.type == options::Type::real;
+        settings.push_back({option.name, option.value, number});
     }
-    results::Run finish() override { return std::move(run_); }
-
-  private:
-    OnePiece& plan_;
-    Surroundings surroundings_;
-    results::Run run_;
-};
-
-std::unique_ptr<Work> OnePiece::begin(const Surroundings& surroundings) {
-    return std::make_unique<Piece>(*this, surroundings);
-}
-
-results::Run run_whole(Plan& plan, const Surroundings& surroundings) {
-    const auto work = plan.begin(surroundings);
-    while (work->repeat()) {
-    }
-    return work->finish();
+    return settings;
 }
 
 }  // namespace ranklab::experiments

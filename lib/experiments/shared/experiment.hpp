@@ -2,7 +2,7 @@
 // nothing.
 #pragma once
 
-#include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,30 +17,22 @@
 
 namespace ranklab::experiments {
 
-/// Where the part of the work is that is counted, for who watches the machine meanwhile: on every rank, and
-/// outside of what is timed. Empty: nobody watches.
+/// Marks the part of the work that is counted, on every rank and outside of what is timed: app watches the
+/// hosts meanwhile.
 struct CountedPart {
-    std::function<void()> begins = {};
-    std::function<void()> ends = {};  ///< again where more came after all
+    std::function<void()> begins = [] {};
+    std::function<void()> ends = [] {};  ///< may be called again where more came after all
 };
 
 /// What an experiment is given on every rank.
-struct Surroundings {
+struct RunContext {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
     options::Options& options;    ///< settled; the same on all ranks
     base::ProgressSink& progress;
-    host::StartUp* start_up = nullptr;  ///< where this is the first run that the process makes
-    /// Secures what is measured so far (ADR 0011): it lies on the disk, marked as incomplete, until run()
-    /// has returned and the whole run is stored in its place. Each call replaces what was kept before. Not
-    /// collective: rank 0's copy counts, others may call it too. Costs some file writes with fsync, so call
-    /// it outside of what is timed, and where work repeats by a KeepPace. Never throws. Empty: keeps nothing.
-    std::function<void(const results::Run& so_far)> keep = {};
+    host::StartUp* start_up = nullptr;  ///< nullptr: nobody asks how long the start-up took
     CountedPart counting = {};
-    /// Says that each rank's samples will have about so many rows (`what`: "steps"), as soon as that is
-    /// known, so that who runs it hears of a file that becomes large. Empty: nothing is stored.
-    std::function<void(std::int64_t rows, const std::string& what)> will_have = {};
 
-    /// The part of the start-up that the process was at is done.
+    /// This part of the start-up is done.
     void started(const char* part) const {
         if (start_up != nullptr) start_up->done(part);
     }
@@ -52,27 +44,12 @@ struct Listing {
     std::vector<std::pair<std::string, std::string>> entries;  ///< name, summary
 };
 
-/// One run of several that a command makes: what it has in place of the options given.
-struct Variant {
-    std::vector<std::pair<std::string, std::string>> options;  ///< name, value
-    int round = 0;        ///< in which it begins, where variants take turns (--order interleaved)
-    int ranks = 0;        ///< of the job's, which make it while the others sleep; 0: all
-    bool spread = false;  ///< one of each host in turn, and not host after host
-};
-
-/// A run under way, made repetition by repetition, so that others can take turns with it; a run that is one
-/// piece is one repetition. Collective; what it was begun with outlives it.
-class Work {
-  public:
-    virtual ~Work() = default;
-    /// Makes the next repetition. True while there is another one to make: the same on all ranks.
-    virtual bool repeat() = 0;
-    /// Whether the run has what the last repeat() made: not where a signal or the time limit cut it.
-    virtual bool was_whole() const { return true; }
-    /// Others have their turn now: gives back what they may need, such as room on the disk.
-    virtual void rest() {}
-    /// After the last repetition, once.
-    virtual results::Run finish() = 0;
+/// The runs of a process: one, or one a strategy and their comparison (`io --strategy a,b`). Complete on rank
+/// 0; exit codes and validity are the same on all ranks. A failed verification is a run with valid = false
+/// and an exit code, its reason first among the warnings.
+struct Runs {
+    std::vector<results::Run> all;
+    std::exception_ptr failure = {};  ///< a later strategy failed: thrown once `all` is stored
 };
 
 /// What a run will be: its options, settled once.
@@ -87,27 +64,13 @@ class Plan {
     /// What a dry run does beyond saying what the run would be. Collective, after agree().
     virtual void rehearse(comm::Communicator& /*control*/) {}
 
-    /// Begins the run; collective. The Run that it ends with holds config-independent parts: measurements,
-    /// tables, warnings, verdict; the same on all ranks, complete on rank 0. A failed verification is a Run
-    /// with valid = false and an exit code, its reason first among the warnings; what makes the work
-    /// impossible throws.
-    virtual std::unique_ptr<Work> begin(const Surroundings& surroundings) = 0;
+    /// Collective. What makes the work impossible throws. The runs hold measurements, tables, warnings and
+    /// verdicts; `config` where it differs from the context's options.
+    virtual Runs run(const RunContext& context) = 0;
 };
 
-/// Of a run that is one piece.
-class OnePiece : public Plan {
-  public:
-    std::unique_ptr<Work> begin(const Surroundings& surroundings) final;
-
-  protected:
-    virtual results::Run run(const Surroundings& surroundings) = 0;
-
-  private:
-    class Piece;
-};
-
-/// All repetitions of a run, one after the other. Collective.
-results::Run run_whole(Plan& plan, const Surroundings& surroundings);
+/// The effective options, as a run stores them.
+std::vector<results::Setting> settings_of(const options::Options& options);
 
 class Experiment {
   public:
@@ -132,18 +95,6 @@ class Experiment {
     /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
     /// no work.
     virtual std::unique_ptr<Plan> settle(options::Options& options, int world_size) = 0;
-
-    /// Options that take several values, separated by commas: variants() makes a run of each.
-    virtual std::vector<std::string> several() const { return {}; }
-    /// The runs that the options ask for, by --order one after the other or in turns; empty: one run, as the
-    /// options are.
-    virtual std::vector<Variant> variants(const options::Options&) const { return {}; }
-    /// One of those runs on one line, where their table is what people look at; "": each is shown whole.
-    virtual std::string line_of(const results::Run&) const { return ""; }
-    /// The runs of all variants beside each other. Stored as a run of its own.
-    virtual std::vector<results::Table> compare(const std::vector<results::Run>&) const { return {}; }
-    /// Facts of the run that holds those tables.
-    virtual std::vector<results::Fact> facts_of(const std::vector<results::Run>&) const { return {}; }
 };
 
 }  // namespace ranklab::experiments

@@ -39,13 +39,10 @@ void stop_if_asked(comm::Communicator& control, const std::string& where) {
 }
 
 void refuse_after_a_stop(comm::Communicator& control, int signal) {
-    // Of a ladder's ranks some slept through the run that was stopped.
-    const auto agreed = static_cast<int>(comm::reduced<std::int64_t>(control, signal, comm::ReduceOp::max));
-    if (agreed == 0) return;
+    if (signal == 0) return;
     comm::together(control, [&] {
-        throw base::Interrupted(fmt::format("stopped by {}: the runs that were left are not made",
-                                            base::StopSignals::name_of(agreed)),
-                                agreed);
+        throw base::Interrupted(
+            fmt::format("stopped by {}; nothing was measured", base::StopSignals::name_of(signal)), signal);
     });
 }
 

@@ -55,7 +55,7 @@ class StopPoll {
 /// lowest rank that was told to stop, comm::PeerError on the others.
 void stop_if_asked(comm::Communicator& control, const std::string& where);
 
-/// Collective. After a signal (0: none) the runs that come after in the same command are not made.
+/// Collective. The same where the ranks have agreed on the signal (0: none), and nothing was measured.
 void refuse_after_a_stop(comm::Communicator& control, int signal);
 
 /// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"), and the

@@ -12,7 +12,7 @@
 namespace ranklab::experiments {
 
 struct ToolPlace {
-    Surroundings surroundings;
+    RunContext context;
     std::string version;  ///< of ranklab, for files that say what made them
 };
 

@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <limits>
-#include <string_view>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 #include "experiments/storage/options.hpp"
 #include "experiments/storage/place.hpp"
@@ -58,71 +54,7 @@ double base_time(const std::vector<results::Run>& runs) {
     return runs.empty() ? stats::kNone : runs.front().median(vocabulary::kJobTime);
 }
 
-bool has(const std::vector<io::StrategyEntry>& chosen, std::string_view name) {
-    return std::any_of(chosen.begin(), chosen.end(), [&](const auto& entry) { return entry.name == name; });
-}
-
-// What one strategy alone understands is not silently left out where that strategy is not among the chosen.
-void check_flags(const options::Options& options, const std::vector<io::StrategyEntry>& chosen) {
-    if (options.flag("async") && !has(chosen, "process-pool"))
-        throw base::OptionError("--async is for process-pool; leave it out, or give --strategy process-pool");
-    if (options.flag("dynamic") && !has(chosen, "mpi-send"))
-        throw base::OptionError("--dynamic is for mpi-send; leave it out, or give --strategy mpi-send");
-}
-
-struct Axis {
-    const char* option;
-    std::vector<int> values;
-};
-
-// The axis that this strategy has; one empty value where it has none, or nothing was listed.
-Axis axis_of(const io::StrategyEntry& entry, const std::vector<int>& ranks, const std::vector<int>& workers) {
-    if (entry.parallel && ranks.size() > 1) return {"ranks", ranks};
-    if (entry.processes && !workers.empty()) return {"workers", workers};
-    return {"", {0}};
-}
-
 }  // namespace
-
-std::vector<Variant> ladder_variants(const options::Options& options) {
-    const auto chosen = chosen_strategies(options);
-    check_flags(options, chosen);
-    const auto ranks = number_list(options, "ranks", std::numeric_limits<int>::max());
-    const auto workers = number_list(options, "sweep-workers", 1 << 16);
-    if (!workers.empty() &&
-        std::none_of(chosen.begin(), chosen.end(), [](const auto& e) { return e.processes; }))
-        throw base::OptionError("--sweep-workers is for process-pool and process-queue; name one of them");
-    std::vector<Variant> variants;
-    for (const auto& entry : chosen) {
-        const Axis axis = axis_of(entry, ranks, workers);
-        for (const int value : axis.values) {
-            Variant variant{{{"strategy", entry.name}}};
-            if (chosen.size() > 1)
-                variant.options.emplace_back(
-                    "directory", (std::filesystem::path(options.text("directory")) / entry.name).string());
-            if (chosen.size() > 1 && options.text("ceilings") == "auto")
-                variant.options.emplace_back("ceilings", "on");
-            if (value > 0) variant.options.emplace_back(axis.option, fmt::format("{}", value));
-            variants.push_back(std::move(variant));
-        }
-    }
-    if (variants.size() == 1) variants.clear();
-    return variants;
-}
-
-std::string ladder_line(const results::Run& run) {
-    const auto* job = run.find(vocabulary::kJobTime);
-    if (job == nullptr) return "";
-    std::string who = run.setting("strategy");
-    if (who.starts_with("process")) who += fmt::format(" with {} workers", run.setting("workers"));
-    const auto* read = run.find(vocabulary::kReadRate);
-    const std::string reading = read == nullptr ? ""
-                                                : fmt::format(", read {:.4g} MiB/s ({})",
-                                                              read->summary.median, place_cells(run).cache);
-    return fmt::format("{}: {:.4g} s at {} rank(s), {:.4g} MiB/s{}, {}", who, job->summary.median,
-                       ranks_of(run), run.median(vocabulary::kWriteRate), reading,
-                       run.verified() == "yes" ? "verified" : run.verified());
-}
 
 results::Table ladder_table(const std::vector<results::Run>& runs) {
     results::Rows table("ladder");
@@ -157,6 +89,30 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
         before = summary.median;
     }
     return std::move(table).table();
+}
+
+results::Run compared(const std::vector<results::Run>& runs, std::size_t asked) {
+    results::Run all;
+    all.tables.push_back(ladder_table(runs));
+    all.context = facts_of_ladder(runs);
+    std::vector<std::string> texts;
+    for (const auto& run : runs)
+        for (const auto& warning : run.warnings)
+            if (std::ranges::find(texts, warning) == texts.end()) texts.push_back(warning);
+    for (const auto& text : texts) {
+        const auto has = [&](const auto& run) {
+            return std::ranges::find(run.warnings, text) != run.warnings.end();
+        };
+        all.warnings.push_back(
+            fmt::format("{} ({} of {} runs)", text, std::ranges::count_if(runs, has), runs.size()));
+    }
+    const auto cut = std::ranges::find_if(runs, [](const auto& run) { return !run.cut_short().empty(); });
+    if (cut != runs.end()) all.exit_code = cut->exit_code;
+    if (runs.size() < asked || cut != runs.end())
+        all.warnings.insert(all.warnings.begin(),
+                            fmt::format("{} of {} strategies were measured{}", runs.size(), asked,
+                                        cut == runs.end() ? "" : ", some of them not whole"));
+    return all;
 }
 
 }  // namespace ranklab::experiments

@@ -1,20 +1,11 @@
-// Several strategies, worker counts or rank counts in one command, and the table that they end in.
+// The table that several strategies in one command end in.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "experiments/shared/experiment.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::experiments {
-
-/// A run for each of --strategy, and of --ranks (parallel strategies) and --sweep-workers (process
-/// strategies) with it; empty where all of them name one thing. With several strategies each has a folder of
-/// its own.
-std::vector<Variant> ladder_variants(const options::Options& options);
-
-/// "binary: 0.0123 s at 1 rank(s), 812.3 MiB/s, read 1024 MiB/s (warm 100 %), verified"
-std::string ladder_line(const results::Run& run);
 
 /// The table `ladder`: a row per run.
 ///   job_time_s     median over repetitions of the slowest rank's open + write + close of the strategy; low_s
@@ -30,5 +21,9 @@ std::string ladder_line(const results::Run& run);
 ///   read_MiBps     of the first reading; cache, fsync, file_system, directory: what it and the writing are
 ///   of
 results::Table ladder_table(const std::vector<results::Run>& runs);
+
+/// A run of its own that holds this table, the facts that all share, and warnings with how many runs have
+/// them. `asked`: strategies; where fewer were finished its first warning says so.
+results::Run compared(const std::vector<results::Run>& runs, std::size_t asked);
 
 }  // namespace ranklab::experiments

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <filesystem>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -79,34 +79,25 @@ std::vector<io::StrategyEntry> chosen_strategies(const Options& options) {
     return chosen;
 }
 
-std::vector<int> number_list(const Options& options, const std::string& name, int most) {
-    std::vector<int> numbers;
-    if (!options.has(name)) return numbers;
-    for (const auto& word : base::split(options.text(name), ',')) {
-        int number = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-        if (error != std::errc() || end != word.data() + word.size() || number < 1 || number > most)
+namespace {
+
+// An option of one strategy alone is refused where that strategy is not among the chosen.
+void check_flags(const Options& options, const std::vector<io::StrategyEntry>& chosen) {
+    const auto needs = [&](const char* flag, const char* strategy) {
+        const bool has = std::ranges::any_of(chosen, [&](const auto& entry) { return entry.name == strategy; });
+        if (options.flag(flag) && !has)
             throw base::OptionError(
-                fmt::format("--{} takes whole numbers from 1 to {}, such as 1,2; not '{}'", name, most,
-                            base::printable(word, 20)));
-        if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
-    }
-    return numbers;
+                fmt::format("--{0} is for {1}; leave it out, or give --strategy {1}", flag, strategy));
+    };
+    needs("async", "process-pool");
+    needs("dynamic", "mpi-send");
 }
 
-StorageOptions settle_storage(Options& options, int world_size) {
-    options.resolve_default("warmup", "0");
-    options.resolve_default("ranks", fmt::format("{}", world_size));
-    if (options.is("ceilings", "auto"))
-        options.choose("ceilings", options.integer("repetitions") > 1 ? "on" : "off");
-    const auto strategy = chosen_strategies(options).front();
-    check_combination(options);
-    const int ranks = std::ranges::max(number_list(options, "ranks", world_size));
-    if (!strategy.parallel) options.choose("ranks", "1");  // whatever ranks the others have
+StorageOptions settle_one(const Options& options, const io::StrategyEntry& strategy, int world_size) {
     StorageOptions result(options);
     result.strategy = strategy;
     result.job = job_of(options);
-    result.ranks = ranks;
+    result.ranks = world_size;
     result.most_repetitions = most_samples(options, result.repetitions());
     result.convergence = convergence_of(options, result.repetitions());
     result.write = !options.flag("read-only");
@@ -115,6 +106,27 @@ StorageOptions settle_storage(Options& options, int world_size) {
     result.keep = options.flag("keep") || !result.write;
     result.ceilings = result.write && options.is("ceilings", "on");
     return result;
+}
+
+}  // namespace
+
+std::vector<StorageOptions> settle_storage(Options& options, int world_size) {
+    options.resolve_default("warmup", "0");
+    const auto chosen = chosen_strategies(options);
+    check_flags(options, chosen);
+    if (options.is("ceilings", "auto"))
+        options.choose("ceilings", options.integer("repetitions") > 1 || chosen.size() > 1 ? "on" : "off");
+    check_combination(options);
+    std::vector<StorageOptions> settled;
+    for (const auto& strategy : chosen) {
+        Options own = options;
+        own.choose("strategy", strategy.name);
+        if (chosen.size() > 1)
+            own.choose("directory",
+                       (std::filesystem::path(options.text("directory")) / strategy.name).string());
+        settled.push_back(settle_one(own, strategy, world_size));
+    }
+    return settled;
 }
 
 }  // namespace ranklab::experiments

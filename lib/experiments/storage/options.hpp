@@ -20,9 +20,8 @@ struct StorageOptions : options::Options {
     explicit StorageOptions(options::Options settled) : Options(std::move(settled)) {}
 
     io::Job job;
-    io::StrategyEntry strategy;  ///< of a run; a command with several makes a run of each
-    int ranks = 1;  ///< of the job's: how many take part; of a serial strategy: those that --reorder
-                    ///< lets read
+    io::StrategyEntry strategy;
+    int ranks = 1;  ///< of the job
     std::int64_t most_repetitions = 1;  ///< --repetitions, or more with --target-ci
     measure::Convergence convergence;   ///< of --target-ci
     bool write = true;
@@ -39,11 +38,9 @@ struct StorageOptions : options::Options {
 
 /// The strategies that --strategy names, in ladder order, each once. OptionError for an unknown one.
 std::vector<io::StrategyEntry> chosen_strategies(const options::Options& options);
-/// The numbers of --ranks or --sweep-workers: each at least 1 and, for ranks, at most world_size.
-std::vector<int> number_list(const options::Options& options, const std::string& name, int most);
-
-/// Settles what the options leave open; OptionError where two of them do not go together. For one strategy.
-StorageOptions settle_storage(options::Options& options, int world_size);
+/// Settles what the options leave open; OptionError where two of them do not go together. One a strategy, in
+/// ladder order; of several each has a folder of its own.
+std::vector<StorageOptions> settle_storage(options::Options& options, int world_size);
 
 /// What a run leaves on the file system at once.
 struct Footprint {

@@ -16,12 +16,12 @@ constexpr std::int64_t kFewestCeilings = 3;
 
 }  // namespace
 
-Repetitions::Repetitions(const StorageOptions& options, const Surroundings& surroundings)
+Repetitions::Repetitions(const StorageOptions& options, const RunContext& context)
     : options_(options),
-      control_(surroundings.control),
-      counting_(surroundings.counting),
-      start_up_(surroundings.start_up),
-      runner_(options, surroundings.control, surroundings.progress) {
+      control_(context.control),
+      counting_(context.counting),
+      start_up_(context.start_up),
+      runner_(options, context.control, context.progress) {
     record_.convergence = options.convergence;
     if (const double limit = options.time_limit(); limit > 0)
         runner_.stop_when([this, limit] { return clock_.used() > limit; });
@@ -29,9 +29,9 @@ Repetitions::Repetitions(const StorageOptions& options, const Surroundings& surr
 
 bool Repetitions::make() {
     const bool first = std::ssize(record_.writes) == options_.warmup();
-    if (first && counting_.begins) counting_.begins();
+    if (first) counting_.begins();
     const bool goes_on = make_one();
-    if (!goes_on && counting_.ends) counting_.ends();
+    if (!goes_on) counting_.ends();
     return goes_on;
 }
 
@@ -59,7 +59,7 @@ bool Repetitions::make_one() {
 void Repetitions::stop(int signal) {
     record_.stopped_by = signal;
     runner_.leave();
-    if (counting_.ends) counting_.ends();
+    counting_.ends();
 }
 
 StorageRecord Repetitions::finish() {

@@ -16,17 +16,15 @@ namespace ranklab::experiments {
 class Repetitions {
   public:
     /// Both outlive it.
-    Repetitions(const StorageOptions& options, const Surroundings& surroundings);
+    Repetitions(const StorageOptions& options, const RunContext& context);
 
     /// Makes the next one; true while there is another one to make. Collective.
     bool make();
-    /// Whether the last one came to its end.
-    bool was_whole() const { return whole_; }
     /// No more are made: a signal wants it so.
     void stop(int signal);
     StorageRecord finish();
-    /// What is measured by now.
-    const StorageRecord& so_far() const { return record_; }
+    /// That its repetitions took.
+    double seconds() const { return clock_.total(); }
     bool has_counted() const;
     void remove() { runner_.remove(); }
     int participants() const { return runner_.participants(); }
@@ -44,6 +42,7 @@ class Repetitions {
             Clock& clock_;
         };
         double used() const { return before_ + base::seconds_since(begin_); }
+        double total() const { return before_; }  // between two turns
 
       private:
         double before_ = 0;

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <exception>
+#include <memory>
+#include <random>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/shared/keep_pace.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/folder.hpp"
 #include "experiments/storage/ladder.hpp"
@@ -22,103 +23,122 @@
 namespace ranklab::experiments {
 namespace {
 
-class StorageWork final : public Work {
+// One strategy of the command.
+struct Strategy {
+    StorageOptions options;
+    StorageFolder folder;
+    Repetitions repetitions;
+
+    Strategy(StorageOptions settled, const RunContext& context)
+        : options(std::move(settled)),
+          folder(context.control, options),
+          repetitions(options, context) {}
+};
+
+// The repetitions of all strategies: a round makes one of each, in random order.
+class Ladder {
   public:
-    StorageWork(const StorageOptions& options, const Surroundings& surroundings, int& stopped_by)
-        : options_(options),
-          surroundings_(surroundings),
-          stopped_by_(stopped_by),
-          folder_(surroundings.control, options_),
-          repetitions_(options_, surroundings) {
-        if (surroundings.will_have) surroundings.will_have(options.repetitions(), "repetitions");
+    Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
+        : context_(context), lot_(static_cast<std::uint64_t>(settled.front().integer("seed"))) {
+        for (const auto& options : settled) all_.push_back(std::make_unique<Strategy>(options, context));
     }
-    bool repeat() override {
-        whole_ = false;
-        if (repetitions_.has_counted()) hear();  // between two repetitions no rank leaves another
-        if (stopped_by_ != 0) return end_stopped();
-        try {
-            const bool goes_on = repetitions_.make();
-            whole_ = repetitions_.was_whole();
-            if (goes_on) pace_.keep_if_due(surroundings_, [this] { return run_of(repetitions_.so_far()); });
-            return goes_on;
-        } catch (const comm::AloneError&) {
-            throw;
-        } catch (const base::Error& error) {  // all ranks are here
-            if (!base::is_stop(error)) throw;
-            stopped_by_ = base::stop_of(error);
-            base::StopSignals::follow();
-            if (!repetitions_.has_counted()) throw;
-            return end_stopped();
+
+    // False where a signal or a failure ended it.
+    bool climb() {
+        auto left = all_;
+        while (!left.empty()) {
+            if (left.size() > 1) std::shuffle(left.begin(), left.end(), lot_);  // the same on all ranks
+            std::vector<std::shared_ptr<Strategy>> next;
+            for (const auto& strategy : left) {
+                const bool goes_on = repeat(*strategy);
+                if (signal_ != 0) return false;
+                if (goes_on) next.push_back(strategy);
+            }
+            left = std::move(next);
         }
+        return true;
     }
-    bool was_whole() const override { return whole_; }
-    // Otherwise all variants' files would lie there at once.
-    void rest() override {
-        if (options_.write && !options_.keep) repetitions_.remove();
-    }
-    results::Run finish() override {
-        auto run = run_of(repetitions_.finish());
-        hear();
-        signals_.reset();
-        return run;
+    // Those with a whole repetition, in ladder order.
+    std::vector<results::Run> runs() {
+        if (signal_ != 0 && !has_counted()) refuse_after_a_stop(context_.control, signal_);
+        std::vector<results::Run> runs;
+        for (const auto& strategy : all_) {
+            if (!strategy->repetitions.has_counted()) continue;
+            if (signal_ != 0) strategy->repetitions.stop(signal_);
+            auto& run = runs.emplace_back();
+            const auto& options = strategy->options;
+            const auto record = strategy->repetitions.finish();
+            fill_storage_run(run, record, options, strategy->repetitions.participants(), context_.control);
+            if (all_.size() > 1) run.config = settings_of(options);
+            run.duration_s = all_.size() > 1 ? strategy->repetitions.seconds() : 0;
+        }
+        return runs;
     }
 
   private:
-    // Of several runs in one command the others end, also where this one was whole by then.
-    void hear() {
-        if (stopped_by_ != 0) return;
-        StopPoll stop(surroundings_.control);
+    bool repeat(Strategy& strategy) {
+        StopPoll stop(context_.control);
         stop.ask();
-        stopped_by_ = stop.signal();
-        if (stopped_by_ != 0) base::StopSignals::follow();
+        signal_ = stop.signal();
+        if (signal_ != 0) return false;
+        try {
+            const bool goes_on = strategy.repetitions.make();
+            // Otherwise all strategies' files would lie there at once.
+            if (all_.size() > 1 && strategy.options.write && !strategy.options.keep)
+                strategy.repetitions.remove();
+            return goes_on;
+        } catch (const base::Error& error) {  // on all ranks
+            if (!base::is_stop(error)) throw;
+            signal_ = base::stop_of(error);
+            if (!has_counted()) throw;
+            return false;
+        }
     }
-    // With the whole repetitions as they are; without any there is no run.
-    bool end_stopped() {
-        if (!repetitions_.has_counted()) refuse_after_a_stop(surroundings_.control, stopped_by_);
-        repetitions_.stop(stopped_by_);
-        return false;
-    }
-    results::Run run_of(const StorageRecord& record) const {
-        results::Run run;
-        fill_storage_run(run, record, options_, repetitions_.participants(), surroundings_.control);
-        return run;
+    bool has_counted() const {
+        return std::ranges::any_of(all_, [](const auto& one) { return one->repetitions.has_counted(); });
     }
 
-    StorageOptions options_;
-    Surroundings surroundings_;
-    int& stopped_by_;
-    std::optional<base::StopSignals> signals_{std::in_place};  // also between two repetitions
-    KeepPace pace_;
-    bool whole_ = false;
-    StorageFolder folder_;
-    Repetitions repetitions_;
+    const RunContext& context_;
+    std::vector<std::shared_ptr<Strategy>> all_;
+    std::mt19937_64 lot_;
+    int signal_ = 0;
 };
 
 class StoragePlan final : public Plan {
   public:
-    StoragePlan(StorageOptions settled, int& stopped_by)
-        : settled_(std::move(settled)),
-          bytes_(footprint(settled_.job, settled_.strategy).records),
-          stopped_by_(stopped_by) {
-        if (settled_.write) check_fits(settled_);
+    explicit StoragePlan(std::vector<StorageOptions> settled) : settled_(std::move(settled)) {
+        for (const auto& options : settled_) {
+            bytes_ = std::max(bytes_, footprint(options.job, options.strategy).records);
+            if (options.write) check_fits(options);
+        }
     }
     std::vector<results::Setting> facts() const override {
         return {{"bytes", fmt::format("{:.0f}", bytes_), true}};
     }
     void agree(options::Options&, comm::Communicator& control) override {
         comm::together(control, [&] {
-            if (control.rank() == 0 && settled_.write) check_files(settled_);
+            if (control.rank() != 0) return;
+            for (const auto& options : settled_)
+                if (options.write) check_files(options);
         });
     }
-    std::unique_ptr<Work> begin(const Surroundings& surroundings) override {
-        refuse_after_a_stop(surroundings.control, stopped_by_);
-        return std::make_unique<StorageWork>(settled_, surroundings, stopped_by_);
+    Runs run(const RunContext& context) override {
+        Ladder ladder(settled_, context);
+        Runs runs;
+        try {
+            ladder.climb();
+        } catch (const base::Error&) {
+            if (settled_.size() == 1) throw;
+            runs.failure = std::current_exception();
+        }
+        runs.all = ladder.runs();
+        if (settled_.size() > 1 && !runs.all.empty()) runs.all.push_back(compared(runs.all, settled_.size()));
+        return runs;
     }
 
   private:
-    StorageOptions settled_;
-    long double bytes_;
-    int& stopped_by_;
+    std::vector<StorageOptions> settled_;  // one a strategy
+    long double bytes_ = 0;
 };
 
 }  // namespace
@@ -128,7 +148,7 @@ std::string Storage::examples() const {
            "their "
            "table\n"
            "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7         with intervals, on two ranks\n"
-           "  ranklab io --strategy process-queue --sweep-workers 1,2,4      how it scales over processes\n"
+           "  ranklab sweep io --strategy process-queue --workers 1,2,4      how it scales over processes\n"
            "  srun -n 16 ranklab io --strategy hdf5-parallel-collective --layout single -n 1000 -e\n"
            "  ranklab io --strategy binary -n 100 --cold -C -R               read from the device, or exit "
            "code 7\n"
@@ -154,23 +174,7 @@ bool Storage::needs_mpi(const options::Options& options) const {
 }
 
 std::unique_ptr<Plan> Storage::settle(options::Options& options, int world_size) {
-    return std::make_unique<StoragePlan>(settle_storage(options, world_size), stopped_by_);
-}
-
-std::vector<Variant> Storage::variants(const options::Options& options) const {
-    return ladder_variants(options);
-}
-
-std::string Storage::line_of(const results::Run& run) const {
-    return ladder_line(run);
-}
-
-std::vector<results::Table> Storage::compare(const std::vector<results::Run>& runs) const {
-    return {ladder_table(runs)};
-}
-
-std::vector<results::Fact> Storage::facts_of(const std::vector<results::Run>& runs) const {
-    return facts_of_ladder(runs);
+    return std::make_unique<StoragePlan>(settle_storage(options, world_size));
 }
 
 }  // namespace ranklab::experiments

@@ -19,13 +19,6 @@ class Storage final : public Experiment {
     bool needs_mpi(const options::Options& options) const override;
     int default_threads() const override { return 1; }  // each rank writes by one thread
     std::unique_ptr<Plan> settle(options::Options& options, int world_size) override;
-    std::vector<Variant> variants(const options::Options& options) const override;
-    std::string line_of(const results::Run& run) const override;
-    std::vector<results::Table> compare(const std::vector<results::Run>& runs) const override;
-    std::vector<results::Fact> facts_of(const std::vector<results::Run>& runs) const override;
-
-  private:
-    int stopped_by_ = 0;  ///< a signal: what is under way in the same command ends, and no more is begun
 };
 
 }  // namespace ranklab::experiments

@@ -50,7 +50,7 @@ class Trial {
     torch::Tensor targets_;
 };
 
-FormatChoice try_both(const TrainingOptions& options, const Surroundings& around, std::int64_t batch,
+FormatChoice try_both(const TrainingOptions& options, const RunContext& around, std::int64_t batch,
                       torch::Device device) {
     Trial trial(options, batch, device);
     const auto step = [&](bool channels_last) {
@@ -66,7 +66,7 @@ FormatChoice try_both(const TrainingOptions& options, const Surroundings& around
 }
 
 // The memory that the trial took is given back, and its peak forgotten.
-FormatChoice tried(const TrainingOptions& options, const Surroundings& around, std::int64_t batch,
+FormatChoice tried(const TrainingOptions& options, const RunContext& around, std::int64_t batch,
                    torch::Device device) {
     const auto start = base::Clock::now();
     const auto before = host::peak_rss_bytes();
@@ -79,17 +79,12 @@ FormatChoice tried(const TrainingOptions& options, const Surroundings& around, s
 
 }  // namespace
 
-FormatChoice trial_choice(const TrainingOptions& options, const Surroundings& around, std::int64_t samples,
-                          torch::Device device, FormatTrials& trials) {
+FormatChoice trial_choice(const TrainingOptions& options, const RunContext& around, std::int64_t samples,
+                          torch::Device device) {
     // No step has more than a rank's share of the data.
     const std::int64_t ranks = around.control.world_size();
     const auto batch = std::min(options.integer("batch-size"), (samples + ranks - 1) / ranks);
-    const FormatTrials::key_type what{ranks, compute_threads(options), batch};
-    const auto known = trials.find(what);
-    if (known == trials.end()) return trials[what] = tried(options, around, batch, device);
-    auto choice = known->second;
-    choice.trial_s = 0;
-    return choice;
+    return tried(options, around, batch, device);
 }
 
 }  // namespace ranklab::experiments

@@ -76,7 +76,6 @@ void TrainingLoop::ablate() {
                  .seed = setup_.options.seed()},
                 setup_.control, setup_.progress, stop_, [this](std::vector<TrialTimes> round) {
                     std::move(round.begin(), round.end(), std::back_inserter(trials_));
-                    if (setup_.keep) setup_.keep(*this, false);
                 });
     record_.end.signal = stop_.signal();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
@@ -94,12 +93,12 @@ void TrainingLoop::run() {
         if (step == setup_.schedule.first + setup_.schedule.warmup) note_counting_begins();
         do_step(step);
         const bool last = !check_between_steps(step);
-        // First what a job that is killed in the evaluation would lose.
-        if (last || checkpoint_due(step) || evaluation_due(step, last)) save_checkpoint(step, last);
+        // Before the evaluation, which takes long.
+        if (last || checkpoint_due(step) || evaluation_due(step, last)) save_checkpoint(step);
         if (last || setup_.schedule.ends_epoch(step)) finish_epoch(step, last);
         if (last || stop_signal() != 0 || record_.end.at_time_limit || enough_) break;
     }
-    if (setup_.counting.ends) setup_.counting.ends();
+    setup_.counting.ends();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
     note_gpu_memory();
@@ -107,7 +106,6 @@ void TrainingLoop::run() {
 
 // A look at the machine takes a rank its time, for which the others must not wait within a step.
 void TrainingLoop::note_counting_begins() {
-    if (!setup_.counting.begins) return;
     setup_.counting.begins();
     setup_.control.barrier();
 }
@@ -257,7 +255,6 @@ void TrainingLoop::look_at_convergence(std::int64_t now) {
 void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
     bool as_planned = true;
     if (evaluation_due(step, last)) {
-        keep_so_far(last, "the evaluation was made");
         as_planned = evaluate_epoch(epoch_);
     }
     record_.epochs.push_back(epoch_);
@@ -267,24 +264,6 @@ void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
     if (record_.convergence.wanted() && late_ && !enough_) enough_ = enough_steps(late_, step);
     record_.end.at_time_limit = stop_signal() == 0 && !enough_;
     if (ends_at(step) || enough_) record_.end.missing = "the evaluation was made";
-}
-
-// Before what takes long and makes no steps. `last`: no step comes any more, and all numbers of steps are
-// there; otherwise they are secured now and then, as if the run ended here.
-void TrainingLoop::keep_so_far(bool last, const std::string& before) {
-    if (!setup_.keep) return;
-    setup_.progress.activity("keeping what is measured so far");
-    const EarlyEnd end = record_.end;
-    record_.steps = steps_.take_times();
-    note_gpu_memory();
-    record_.epochs.push_back(epoch_);
-    if (last && stop_signal() == 0 && !end.at_time_limit) record_.end.missing = before;
-    goes_on_ = true;
-    setup_.keep(*this, last);
-    goes_on_ = false;
-    record_.end = end;
-    record_.epochs.pop_back();
-    steps_.give_back(std::exchange(record_.steps, measure::Spool(measure::kStepColumns)));
 }
 
 // A run that failed its checks has no accuracy.
@@ -300,10 +279,9 @@ bool TrainingLoop::checkpoint_due(std::int64_t step) const {
 }
 
 // Only what has passed the checks is worth going on from: a bad state must not replace a good one.
-void TrainingLoop::save_checkpoint(std::int64_t step, bool last) {
+void TrainingLoop::save_checkpoint(std::int64_t step) {
     record_.end.has_checkpoint = false;  // an earlier one is not of where the run ends
     if (setup_.checkpoints == nullptr || !bad_loss_.empty() || !equality_.holds()) return;
-    keep_so_far(last, "the checkpoint was written");
     setup_.progress.activity("writing a checkpoint");
     const auto start = measure::Clock::now();
     if (steps_.keeps_ranks_equal()) equality_.compare(fmt::format("after step {}", step + 1));
@@ -388,7 +366,6 @@ Verdict TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
     const bool wanted = !setup_.options.is("evaluate", "off") && bad_loss_.empty() && equality_.holds();
     const char* const why = !wanted               ? ""
-                            : goes_on_            ? ": this is kept from before it"
                             : late_               ? ": the time limit had come"
                             : stop_.signal() != 0 ? ": the run was stopped"
                                                   : "";

@@ -53,9 +53,8 @@ class TrainingLoop {
     void look_at_convergence(std::int64_t now);
     bool enough_steps(bool late, std::int64_t step);
     void finish_epoch(std::int64_t step, bool last);
-    void keep_so_far(bool last, const std::string& before);
     bool checkpoint_due(std::int64_t step) const;
-    void save_checkpoint(std::int64_t step, bool last);
+    void save_checkpoint(std::int64_t step);
     bool evaluate_epoch(EpochRow& row);
     bool evaluation_goes_on();
     void report_progress(std::int64_t step, double loss);
@@ -82,7 +81,6 @@ class TrainingLoop {
     bool enough_ = false;    // of --target-ci, or of the time that it had
     std::int64_t first_bad_step_;
     std::int64_t evaluated_samples_ = -1;
-    bool goes_on_ = false;  // it is kept meanwhile
     std::string bad_loss_;  // where the loss first was not a number
 };
 

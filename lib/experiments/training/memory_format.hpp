@@ -2,10 +2,8 @@
 // finds faster. No torch in here.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -63,8 +61,5 @@ FormatChoice try_formats(const std::function<double(bool)>& step, double longest
 
 /// What was asked, what was taken and why, as facts of the run.
 void add_format(results::Run& run, const FormatChoice& choice);
-
-/// By ranks, threads of a rank and local batch: what an earlier run of the same command found.
-using FormatTrials = std::map<std::array<std::int64_t, 3>, FormatChoice>;
 
 }  // namespace ranklab::experiments

@@ -8,7 +8,6 @@
 #include "comm/backend.hpp"
 #include "data/dataset.hpp"
 #include "experiments/shared/target_ci.hpp"
-#include "experiments/training/batch_sweep.hpp"
 #include "experiments/training/delayed_phases.hpp"
 #include "experiments/training/model_of.hpp"
 #include "measure/schedule.hpp"
@@ -98,7 +97,6 @@ void settle_mode(options::Options& options, int world_size) {
                         mode, world_size));
     }
     options.resolve_default("sync", one_rank ? "none" : "bucketed");
-    static_cast<void>(chosen_syncs(options, names_of(train::gradient_syncs())));
     const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
     if (options.text("compress") != "none" && !sync.compresses) {
         throw base::OptionError(

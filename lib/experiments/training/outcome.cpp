@@ -36,18 +36,6 @@ void add_replicas(results::Run& run, const train::DataParallel& replicas) {
 
 }  // namespace
 
-void TrainingOutcome::keep(const TrainingLoop& loop, bool sure) {
-    const auto so_far = [&] {
-        auto run = run_of(loop);
-        run.warnings.insert(run.warnings.begin(),
-                            facts_.options.ablation.on
-                                ? fmt::format("kept after {} trials", loop.trials().size())
-                                : "kept " + how_far(loop.record()));
-        return run;
-    };
-    sure ? pace_.keep(around_, so_far) : pace_.keep_if_due(around_, so_far);
-}
-
 void TrainingOutcome::write_beside(results::Run& run, const std::function<void()>& write) {
     try {
         write();

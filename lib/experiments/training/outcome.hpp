@@ -1,4 +1,4 @@
-// What a training becomes: the Run that it ends with, and, while it works, that of what is measured so far.
+// The Run that a training ends with.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,6 @@
 
 #include "data/dataset.hpp"
 #include "experiments/shared/experiment.hpp"
-#include "experiments/shared/keep_pace.hpp"
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/loop.hpp"
 #include "nn/model.hpp"
@@ -25,10 +24,7 @@ class TrainingOutcome {
         std::string rate_warning;
     };
 
-    TrainingOutcome(const Surroundings& around, Facts facts) : around_(around), facts_(std::move(facts)) {}
-
-    /// Hands over what there is by now; `sure`: also where it was done a moment ago. Collective.
-    void keep(const TrainingLoop& loop, bool sure);
+    TrainingOutcome(const RunContext& around, Facts facts) : around_(around), facts_(std::move(facts)) {}
 
     /// Writes a file beside the run. The run is not lost where that fails: it is stored, with that as its
     /// exit code. On rank 0, whose code all ranks agree on.
@@ -43,9 +39,8 @@ class TrainingOutcome {
     void add_trials(results::Run& run, const TrainingLoop& loop) const;
     void add_facts(results::Run& run, const TrainingLoop& loop) const;
 
-    const Surroundings& around_;
+    const RunContext& around_;
     Facts facts_;
-    KeepPace pace_;
     results::Run start_;  // with what was said before the run was made
 };
 

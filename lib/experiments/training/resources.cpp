@@ -55,7 +55,7 @@ int compute_threads(const TrainingOptions& options) {
                                   : std::max(1, host::cores_in(host::cpuset()));
 }
 
-void check_resources(const TrainingOptions& options, const Surroundings& around) {
+void check_resources(const TrainingOptions& options, const RunContext& around) {
     auto& control = around.control;
     comm::together(control, [&] {
         if (control.rank() == 0) check_made_for(around.options, control.world_size(), memory_of(options));

@@ -9,6 +9,6 @@ namespace ranklab::experiments {
 int compute_threads(const TrainingOptions& options);
 
 /// OptionError or EnvironmentError where memory or threads will not do. Collective.
-void check_resources(const TrainingOptions& options, const Surroundings& around);
+void check_resources(const TrainingOptions& options, const RunContext& around);
 
 }  // namespace ranklab::experiments

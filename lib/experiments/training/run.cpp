@@ -39,7 +39,7 @@ data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& da
 }
 
 data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& options,
-                     const Surroundings& around) {
+                     const RunContext& around) {
     around.started("resources and device");
     around.progress.activity("reading data");
     auto data = source.open(data_request(options), around.control);
@@ -58,7 +58,7 @@ measure::Schedule schedule_of(options::Options& all, const TrainingOptions& opti
 }
 
 // The steps, and the learning rates in them.
-measure::Schedule plan_steps(TrainingOptions& options, const Surroundings& around, std::int64_t samples,
+measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around, std::int64_t samples,
                              std::int64_t batches_per_epoch) {
     const auto accumulate = options.integer("accumulate");
     const auto schedule =
@@ -72,7 +72,7 @@ measure::Schedule plan_steps(TrainingOptions& options, const Surroundings& aroun
 }
 
 // Nothing without --checkpoint.
-std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, const Surroundings& around,
+std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, const RunContext& around,
                                               const nn::Model& model, std::int64_t samples) {
     if (!options.has("checkpoint")) return nullptr;
     const bool own_buffers =
@@ -105,7 +105,7 @@ FormatChoice format_of_checkpoint(const TrainingOptions& options, Checkpoints& c
 }
 
 // What was open until now: the model, and all that says which format it is in.
-void take_format(TrainingOptions& options, const Surroundings& around, nn::Model& model,
+void take_format(TrainingOptions& options, const RunContext& around, nn::Model& model,
                  Checkpoints* checkpoints, const std::function<FormatChoice()>& trial) {
     if (!options.format.open) return;
     const bool resumes = checkpoints != nullptr && checkpoints->completed_steps() > 0;
@@ -139,8 +139,6 @@ void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& 
            const nn::Model& model, const comm::Communicator& control) {
     if (options.ablation.on) return loop.ablate();
     loop.run();
-    const bool more_to_come = options.integer("overlap-steps") > 0 || options.has("save-parameters");
-    if (more_to_come) outcome.keep(loop, true);
     if (saves_parameters(options, control))
         outcome.write_beside([&] { write_parameter_file(options.text("save-parameters"), model); });
     loop.probe_overlap();
@@ -148,7 +146,7 @@ void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& 
 
 }  // namespace
 
-results::Run make_training_run(TrainingOptions options, const Surroundings& around, FormatTrials& trials) {
+results::Run make_training_run(TrainingOptions options, const RunContext& around) {
     comm::Communicator& control = around.control;
     check_resources(options, around);
     const ComputeDevice device(options.speed, control);
@@ -171,13 +169,10 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
     const auto checkpoints = make_checkpoints(options, around, *model, samples);
     const auto schedule = resumed(planned, checkpoints.get(), control);
-    if (around.will_have)
-        around.will_have(
-            options.has("target-ci") ? options.integer("steps") : schedule.total - schedule.first, "steps");
     // After all that may refuse the run, since it takes seconds; the training finds no trace of it.
     take_format(options, around, *model, checkpoints.get(), [&] {
         train::Rewind rewind(*model, train::default_generators(device.get()));
-        auto choice = trial_choice(options, around, samples, device.get(), trials);
+        auto choice = trial_choice(options, around, samples, device.get());
         rewind();
         return choice;
     });
@@ -200,7 +195,6 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
                        .device = device.get(),
                        .checkpoints = checkpoints.get(),
                        .start_up = around.start_up,
-                       .keep = [&outcome](const auto& so_far, bool sure) { outcome.keep(so_far, sure); },
                        .counting = around.counting},
                       *model, sampler);
     drive(loop, outcome, options, *model, control);

@@ -40,9 +40,7 @@ struct TrainingSetup {
     std::function<std::shared_ptr<nn::Model>(torch::Device)> make_model;
     torch::Device device = torch::kCPU;
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
-    host::StartUp* start_up = nullptr;   ///< of the process, where it began with this run
-    /// Secures what there is by now; `sure`: also where it was done a moment ago. Collective. Empty: nothing.
-    std::function<void(const TrainingLoop& so_far, bool sure)> keep = {};
+    host::StartUp* start_up = nullptr;   ///< of the process
     CountedPart counting = {};
 };
 
@@ -83,7 +81,6 @@ class TrainingSteps {
     const measure::PhaseRecorder& recorder() const { return recorder_; }
     /// The times of all steps so far, out of the recorder.
     measure::Spool take_times() { return recorder_.take(); }
-    void give_back(measure::Spool times) { recorder_.give_back(std::move(times)); }
     /// What the loader's threads spent on the last step's samples, beside the step.
     const data::ReadTimes& last_reading() const { return last_reading_; }
     /// nullptr but in mode dp.

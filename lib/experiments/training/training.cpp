@@ -4,12 +4,9 @@
 
 #include <algorithm>
 
-#include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/shared/stop_poll.hpp"
-#include "experiments/training/batch_sweep.hpp"
 #include "experiments/training/bucket_file.hpp"
 #include "experiments/training/made_for.hpp"
 #include "experiments/training/model_of.hpp"
@@ -44,7 +41,7 @@ std::vector<Setting> facts_of(const options::Options& options, const TrainingOpt
                      outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
          false},
         {"learning-rate", lr_text(options, settled.rate), false}};
-    if (!options.has("ranks")) facts.push_back({"ranks", fmt::format("{}", world_size), true});
+    facts.push_back({"ranks", fmt::format("{}", world_size), true});
     if (const auto open = open_until_the_data(options, settled); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.has("steps") && !options.is_set("steps") && !options.flag("ablation"))
@@ -57,13 +54,10 @@ std::vector<Setting> facts_of(const options::Options& options, const TrainingOpt
     return facts;
 }
 
-class TrainingPlan final : public OnePiece {
+class TrainingPlan final : public Plan {
   public:
-    TrainingPlan(options::Options& options, int world_size, int& stopped_by, FormatTrials& trials)
-        : settled_(settle_training(options, world_size)),
-          facts_(facts_of(options, settled_, world_size)),
-          stopped_by_(stopped_by),
-          trials_(trials) {}
+    TrainingPlan(options::Options& options, int world_size)
+        : settled_(settle_training(options, world_size)), facts_(facts_of(options, settled_, world_size)) {}
 
     std::vector<Setting> facts() const override { return facts_; }
     void agree(options::Options& options, comm::Communicator& control) override {
@@ -75,24 +69,13 @@ class TrainingPlan final : public OnePiece {
         });
     }
 
-  private:
-    /// Stopped by SIGTERM, SIGHUP or Ctrl-C on any rank: the run of what was done by then, marked; before its
-    /// first step, and for runs that come after in the same command, base::Interrupted.
-    results::Run run(const Surroundings& around) override {
-        const base::StopSignals signals;
-        refuse_after_a_stop(around.control, stopped_by_);
-        auto run = make_training_run(settled_, around, trials_);
-        // Of several runs in one command the others are not begun, also where this one was whole by then.
-        StopPoll stop(around.control);
-        stop.ask();
-        stopped_by_ = stop.signal();
-        return run;
-    }
+    /// Stopped by a signal on any rank: the run of what was done by then, marked; before its first step
+    /// base::Interrupted.
+    Runs run(const RunContext& context) override { return {{make_training_run(settled_, context)}}; }
 
+  private:
     TrainingOptions settled_;
     std::vector<Setting> facts_;
-    int& stopped_by_;
-    FormatTrials& trials_;
 };
 
 }  // namespace
@@ -104,7 +87,8 @@ std::string Training::examples() const {
            "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two threads that "
            "share the "
            "batch\n"
-           "  mpirun -n 4 ranklab train --ranks 1,2,4 --scaling strong    a ladder in one job\n"
+           "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64\n"
+           "                                                              how it scales\n"
            "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration under Slurm\n"
            "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
 }
@@ -129,22 +113,7 @@ std::vector<Listing> Training::listings() const {
 }
 
 std::unique_ptr<Plan> Training::settle(options::Options& options, int world_size) {
-    return std::make_unique<TrainingPlan>(options, world_size, stopped_by_, trials_);
-}
-
-std::vector<Variant> Training::variants(const options::Options& options) const {
-    return sweep_variants(options, entry_of(nn::models(), options.text("model")).defaults.batch_size);
-}
-
-std::string Training::line_of(const results::Run& run) const {
-    return variant_line(run);
-}
-
-std::vector<results::Table> Training::compare(const std::vector<results::Run>& runs) const {
-    std::vector<results::Table> tables{sweep_table(runs)};
-    if (auto repeated = repetitions_table(runs); !repeated.columns.empty())
-        tables.push_back(std::move(repeated));
-    return tables;
+    return std::make_unique<TrainingPlan>(options, world_size);
 }
 
 }  // namespace ranklab::experiments

@@ -21,9 +21,9 @@ std::size_t nodes_of(const Run& run) {
     return std::max<std::size_t>(1, node_count(run));
 }
 
-// A run of one rung of io says its ranks itself: not all ranks of the job write in every rung.
+// Not all ranks of the job write in every strategy of io.
 std::size_t ranks_in(const Run& run) {
-    const std::string text = run.command == "io" ? run.setting("ranks") : "";
+    const std::string text = run.command == "io" ? run.fact("storage", "participants") : "";
     const std::size_t hosts = std::max<std::size_t>(1, run.hosts.size());
     return text.empty() ? hosts : std::max<std::size_t>(1, std::strtoul(text.c_str(), nullptr, 10));
 }

@@ -113,11 +113,10 @@ TimeWithInterval job_time(const Run& run) {
 // A run says who took part; of older ones job_time_s has a column each, or where it is read without samples
 // the options say it.
 std::int64_t ranks_of(const Run& run) {
+    const auto told = base::number_in<std::int64_t>(run.fact("storage", "participants"));
+    if (told && *told > 0) return *told;
     const Measurement* time = run.find(vocabulary::kJobTime);
-    if (time != nullptr && time->rows() > 0) {
-        const auto told = base::number_in<std::int64_t>(run.fact("storage", "participants"));
-        return told && *told > 0 ? *told : static_cast<std::int64_t>(time->columns);
-    }
+    if (time != nullptr && time->rows() > 0) return static_cast<std::int64_t>(time->columns);
     const std::string text = run.setting("ranks");
     const auto hosts = static_cast<std::int64_t>(run.hosts.size());
     return std::max<std::int64_t>(1, text.empty() ? hosts : std::strtoll(text.c_str(), nullptr, 10));

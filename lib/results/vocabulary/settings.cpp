@@ -101,7 +101,9 @@ Schema launch_names() {
     return Schema().no_option(
         {"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks", "world-size",
          "nnodes", "num-nodes", "nodes"},
-        "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab ...");
+        "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab ...; `ranklab "
+        "sweep` makes runs at several numbers of ranks").no_option({"scaling", "spread", "order", "sweep-workers", "sweep-global-batch", "sweep-lr-scaling"},
+                   "a command makes one run; `ranklab sweep` makes several and compares them");
 }
 
 Schema target_setting(const std::string& least) {
@@ -112,14 +114,6 @@ Schema target_setting(const std::string& least) {
                           "maximum; exit code 7 if it is not reached",
                           least))
         .role(Role::times);
-}
-
-Schema order_setting() {
-    return Schema()
-        .choice("order", {"interleaved", "sequential"}, "interleaved",
-                "how several runs in one command take turns: one repetition of each in turn, in a new random "
-                "order each round (--seed), or one run after the other")
-        .role(Role::bookkeeping);
 }
 
 const options::Option* find_setting(std::string_view name) {

@@ -24,8 +24,6 @@ options::Schema launch_names();
 
 /// --target-ci, where `least` names the option that says how many samples there are at least ("--steps").
 options::Schema target_setting(const std::string& least);
-/// --order: how the runs of one command take turns.
-options::Schema order_setting();
 
 /// More threads than any machine runs: beyond it there is a slip of the keyboard.
 inline constexpr std::int64_t kMostThreads = 4096;

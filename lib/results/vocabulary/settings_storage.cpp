@@ -9,7 +9,8 @@ using options::Schema;
 void add_work(Schema& rows) {
     rows.section("What is written")
         .text("strategy", "[,NAME]", "all",
-              "the strategies to run (--list names them); several also make a table")
+              "the strategies to run (--list names them); of several each round makes one repetition of each, "
+              "in random order, and a table compares them")
         .in_header()
         .elsewhere({"method"})
         .integer("files", 0, "15", "records: files or datasets")
@@ -29,11 +30,7 @@ void add_work(Schema& rows) {
               "the folder to write into; several strategies get a folder each in it")
         .in_header()
         .elsewhere({"dir", "output-dir", "path"})
-        .role(Role::bookkeeping)  // its file system is compared
-        .text("ranks", "N[,N]", std::nullopt,
-              "how many of the job's ranks take part; several numbers: one run each (default: all)")
-        .role(Role::scale)
-        .text("sweep-workers", "N,N", std::nullopt, "one run of the process strategies for each --workers");
+        .role(Role::bookkeeping);  // its file system is compared
 }
 
 void add_reading(Schema& rows) {
@@ -76,7 +73,6 @@ void add_measuring(Schema& rows) {
         .shorthand('i')
         .role(Role::times)
         .append(target_setting("-i"))
-        .append(order_setting())
         .flag("fsync", "bring each file to the disk before its writing ends (fsync)")
         .shorthand('e')
         .flag("rename", "give a file a temporary name until it is whole")

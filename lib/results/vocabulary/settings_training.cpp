@@ -137,9 +137,9 @@ void add_ablation(Schema& rows) {
         .excludes({.other = "time-limit", .because = trials})
         .needs({.other = "input", .values = {"real"}, .because = "it makes trials of every kind of input"})
         .integer("repetitions", {1, 10000}, kOpen,
-                 "make this many trainings from the same start, each a run of its own, in turns (--order); "
                  "with --ablation: trials of each kind (default: 3)")
         .role(Role::times)
+        .needs({.other = "ablation", .because = "a command makes one run; ranklab sweep train --repeat N"})
         .text("benchy-json", "FILE", kOpen, "with --ablation: write the trials as benchy's JSON")
         .role(Role::kept)
         .needs({.other = "ablation"});
@@ -250,9 +250,8 @@ void add_way(Schema& rows) {
         .role(Role::together)
         .decides_numbers()
         .needs({.other = "mode", .values = {"dp"}})
-        .text("sync", "[,NAME]", kOpen,
-              "how gradients are reduced (default: bucketed for ddp; single and dp have none); several "
-              "names: one run each")
+        .choice("sync", {}, kOpen,
+                "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
         .in_header()
         .elsewhere({"gradient-sync"})
         .role(Role::together)
@@ -348,28 +347,6 @@ void add_checks(Schema& rows) {
         .needs({.other = "checkpoint"});
 }
 
-void add_sweep(Schema& rows) {
-    rows.section("Several runs in one command")
-        .integer("ranks", {1, 1'000'000'000}, kOpen,
-                 "how many of the job's ranks train, while the others sleep (default: all)")
-        .role(Role::scale)
-        .choice("scaling", {"strong", "weak"}, kOpen,
-                "of several --ranks: strong, they share one global batch, --global-batch-size or what the "
-                "first number of ranks has; weak, each rank keeps its --batch-size (the default)")
-        .role(Role::bookkeeping)  // the batches are compared
-        .needs({.other = "ranks"})
-        .flag("spread",
-              "with fewer --ranks than the job has: one rank of each host in turn, and not host after host")
-        .role(Role::together)
-        .needs({.other = "ranks"})
-        .text("sweep-global-batch", "N,N", kOpen,
-              "one run for each of these global batches, all from the same weights; with --epochs they see "
-              "the same samples")
-        .text("sweep-lr-scaling", "WORD,WORD", kOpen,
-              "one run for each of these --lr-scaling, with each global batch")
-        .append(order_setting());
-}
-
 Schema made_training_settings() {
     Schema rows;
     add_work(rows);
@@ -381,7 +358,6 @@ Schema made_training_settings() {
     add_speed(rows);
     add_way(rows);
     add_checks(rows);
-    add_sweep(rows);
     return rows;
 }
 

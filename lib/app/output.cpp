@@ -1,0 +1,89 @@
+#include "app/output.hpp"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "app/context.hpp"
+#include "app/printing.hpp"
+#include "app/version.hpp"
+#include "base/log.hpp"
+#include "base/one_line.hpp"
+#include "base/shell_path.hpp"
+#include "base/terminal.hpp"
+#include "report/formats/formats.hpp"
+
+namespace ranklab::app {
+namespace {
+
+// How ranks work together means nothing on one rank.
+bool belongs_in_header(const options::Options::Effective& option, std::size_t ranks) {
+    return option.asked || (option.in_header && (ranks > 1 || option.role != options::Role::together));
+}
+
+std::vector<results::Setting> short_settings(const options::Options& options, std::size_t ranks) {
+    std::vector<results::Setting> settings;
+    for (const auto& option : options.effective())
+        if (option.role != options::Role::request && belongs_in_header(option, ranks))
+            settings.push_back({option.name, option.value, false});
+    return settings;
+}
+
+}  // namespace
+
+Output::Output(const options::Options& options, bool is_root)
+    : options_(options),
+      file_(options.text("output")),
+      is_root_(is_root),
+      quiet_(options.flag("quiet")),
+      verbose_(options.flag("verbose")),
+      json_(options.flag("json")) {}
+
+void Output::header(const experiments::Plan& plan, const Launch& launch) const {
+    const bool dry = options_.flag("dry-run");
+    if (!is_root_ || ((quiet_ || json_) && !dry)) return;
+    const bool all = verbose_ || dry;
+    print("# {}\n{}", version_line(),
+          all ? placement_header(launch.placements) : placement_line(launch.placements));
+    print_settings(all ? experiments::settings_of(options_) : short_settings(options_, launch.placements.size()));
+    std::vector<results::Setting> facts = plan.facts();
+    if (!all) std::erase_if(facts, [](const auto& fact) { return fact.key != "note"; });
+    print_settings(facts);
+    if (!all) print("# all other settings: --verbose\n");
+    std::fflush(stdout);
+}
+
+std::string Output::place_of(const results::Run& run) const {
+    if (file_ == "none") return "Not stored (--output none)";
+    return fmt::format("Stored as {} in {}", run.id, base::one_line(file_));
+}
+
+void Output::answer(const std::vector<results::Run>& runs) const {
+    if (quiet_ || json_) return;
+    if (verbose_) {
+        for (const auto& run : runs) print("\n{}", report::formats::run_text(run));
+    } else {
+        print("\n{}", report::formats::answer_text(runs.back(), {.colour = base::shows_colour(STDOUT_FILENO),
+                                                                 .all = "--verbose shows all"}));
+    }
+    std::fflush(stdout);
+}
+
+void Output::stored(const std::vector<results::Run>& runs) const {
+    const auto& last = runs.back();
+    if (json_) {
+        if (!quiet_ && file_ != "none") base::log::info(place_of(last));
+        print_whole(runs.size() == 1 ? report::formats::one_run_json(last)
+                                     : report::formats::runs_json(runs));
+    } else if (quiet_) {
+        for (const auto& run : runs) print("{}; {}\n", report::formats::answer_line(run), place_of(run));
+    } else {
+        print("\n{}{}\n", place_of(last), file_ == "none" ? "." : "");
+        if (file_ != "none")
+            print("Next: ranklab report {} --run {}\n", base::shell_path(file_), last.id);
+    }
+}
+
+}  // namespace ranklab::app

@@ -1,0 +1,35 @@
+// What of a process's runs goes to stdout: header, answer, and where the runs are stored; or JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/job_start.hpp"
+#include "experiments/shared/experiment.hpp"
+#include "options/options.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::app {
+
+/// Prints on rank 0 alone. Of several runs the last one compares them.
+class Output {
+  public:
+    Output(const options::Options& options, bool is_root);
+
+    /// What runs where, and the settings that are not the defaults; with --verbose and --dry-run all of them.
+    void header(const experiments::Plan& plan, const Launch& launch) const;
+    bool has_progress() const { return is_root_ && !quiet_; }
+    /// Before the runs are stored.
+    void answer(const std::vector<results::Run>& runs) const;
+    /// Once they are stored: their ids, what to type next; with --json the runs.
+    void stored(const std::vector<results::Run>& runs) const;
+
+  private:
+    std::string place_of(const results::Run& run) const;
+
+    const options::Options& options_;
+    std::string file_;
+    bool is_root_, quiet_, verbose_, json_;
+};
+
+}  // namespace ranklab::app

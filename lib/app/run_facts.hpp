@@ -1,0 +1,46 @@
+// What app knows of a process's runs beside the experiment: how it was called, on what hosts, and how busy
+// they were.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/job_start.hpp"
+#include "app/place_watch.hpp"
+#include "app/session.hpp"
+#include "app/start_up_parts.hpp"
+#include "base/clock.hpp"
+#include "experiments/shared/experiment.hpp"
+
+namespace ranklab::app {
+
+class RunFacts {
+  public:
+    /// Collective: the work begins. All arguments outlive it.
+    RunFacts(Session& session, const Launch& launch, const options::Options& options);
+
+    /// For the experiment, which tells which part of its work counts.
+    experiments::CountedPart counted_part();
+    /// Collective: the work is over.
+    void gather();
+    /// On rank 0: gives each run an id, settings, hosts, context and warnings. `command` as "train",
+    /// `command_line` shell-quoted.
+    void complete(std::vector<results::Run>& runs, const std::string& command,
+                  const std::string& command_line) const;
+
+  private:
+    void complete_one(results::Run& run) const;
+    void add_warnings(results::Run& run) const;
+    void add_context(results::Run& run) const;
+
+    Session& session_;
+    const Launch& launch_;
+    const options::Options& options_;
+    base::Clock::time_point began_ = base::Clock::now();
+    std::int64_t started_;  // seconds since 1970
+    PlaceWatch place_;
+    std::vector<host::Span> spans_;
+    std::vector<StartUpPart> start_up_;
+};
+
+}  // namespace ranklab::app
