@@ -153,8 +153,8 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
     }
 }
 
-int threads_of(const options::Options& options, int fallback) {
-    if (options.has("threads")) return static_cast<int>(options.integer("threads"));
+int threads_of(const std::optional<int>& asked, int fallback) {
+    if (asked) return *asked;
     const char* const set = std::getenv("OMP_NUM_THREADS");
     if (fallback != 0 || set == nullptr) return fallback;
     const std::string_view text = set;  // of a list the first is the outermost level's

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,7 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
 
 /// --threads; else `fallback`, where the program has one (0: none); else OMP_NUM_THREADS where it is a number
 /// of threads; else 0: the cores of the rank's cpuset, as far as its cgroup allows.
-int threads_of(const options::Options& options, int fallback = 0);
+int threads_of(const std::optional<int>& asked, int fallback = 0);
 
 std::vector<std::string> arguments_of(int argc, char** argv);
 

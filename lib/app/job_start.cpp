@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <string>
 
@@ -38,16 +37,9 @@ void refuse_other_options(Session& session, const std::string& command_line) {
 
 namespace {
 
-// One rank of what is made for several, since nobody started more: its numbers look like a slow single
-// device.
-std::string alone_of_ddp(Session& session, const options::Options& options) {
-    if (session.control().world_size() > 1 || comm::read_launcher().world_size) return "";
-    const std::string config = options.text_or("config", "");
-    const std::string name = std::filesystem::path(config).stem().string();
-    const bool by_name = name.find("ddp") != std::string::npos;
-    if (!by_name && options.text_or("mode", "") != "ddp") return "";
-    return fmt::format("{} is for several ranks, and this is one alone: start it with {} -n N, or srun -n N",
-                       by_name ? config : std::string("mode ddp"), base::mpirun());
+// A rank alone of what is made for several looks like a slow single device.
+bool is_alone(Session& session) {
+    return session.control().world_size() == 1 && !comm::read_launcher().world_size;
 }
 
 }  // namespace
@@ -56,18 +48,17 @@ void settle_options(Session& session, options::Options& options, const std::stri
     auto& control = session.control();
     refuse_other_options(session, command_line);
     comm::together(control, [&] {
-        if (control.rank() == 0 && options.has("config")) options.read_config(options.text("config"));
+        const auto config = options.fields<vocabulary::CommonSettings>().config;
+        if (control.rank() == 0 && config) options.read_config(*config);
     });
     options.adopt(comm::broadcast_text(control, options.serialise(), 0));
 }
 
-std::vector<std::string> guard_launch(Session& session, const options::Options& options,
-                                      const std::vector<host::Placement>& placements) {
+std::vector<std::string> guard_launch(Session& session, const std::vector<host::Placement>& placements,
+                                      int expected_ranks, bool on_gpus) {
     std::vector<std::string> warnings;
-    const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
-    auto findings = session.check_launch(placements, expected);
-    if (options.text_or("device", "cpu") != "cpu")
-        std::ranges::move(check_gpus(placements), std::back_inserter(findings));
+    auto findings = session.check_launch(placements, expected_ranks);
+    if (on_gpus) std::ranges::move(check_gpus(placements), std::back_inserter(findings));
     comm::together(session.control(), [&] {
         for (const auto& finding : findings) {
             if (finding.fatal && session.is_one_of_many_alone())
@@ -76,20 +67,27 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
             warnings.push_back(options::told(finding.sentence(), finding.settings));
         }
     });
-    if (const auto warning = alone_of_ddp(session, options); !warning.empty()) warnings.push_back(warning);
     return warnings;
 }
 
-Launch examine_launch(Session& session, options::Options& options, int default_threads) {
+Launch examine_launch(Session& session, options::Options& options,
+                      const experiments::Experiment& experiment) {
     auto& control = session.control();
-    Launch launch{session.gather_placements(threads_of(options, default_threads)), {}};
-    if (!options.flag("dry-run"))
-        if (const auto local = check_results_folder(control, launch.placements, options.text("output")))
+    auto common = options.fields<vocabulary::CommonSettings>();
+    Launch launch{session.gather_placements(threads_of(common.threads, experiment.default_threads())), {}};
+    if (!common.dry_run)
+        if (const auto local = check_results_folder(control, launch.placements, common.output))
             launch.warnings.push_back(options::told(local->sentence(), local->settings));
-    for (auto& warning : guard_launch(session, options, launch.placements))
+    for (auto& warning : guard_launch(session, launch.placements, common.expect_ranks.value_or(0),
+                                      experiment.may_use_gpus(options)))
         launch.warnings.push_back(std::move(warning));
-    const auto& mine = launch.placements[static_cast<std::size_t>(control.rank())];
-    if (!options.has("threads")) options.resolve("threads", fmt::format("{}", mine.threads));
+    if (is_alone(session) && experiment.wants_ranks(options))
+        launch.warnings.push_back(
+            fmt::format("this is one rank alone, and it asks for several: start it with {} -n N, or srun -n N",
+                        base::mpirun()));
+    if (!common.threads)
+        common.threads = launch.placements[static_cast<std::size_t>(control.rank())].threads;
+    options.settle(common);
     session.start_up().done("options and launch guard");
     return launch;
 }
@@ -99,18 +97,19 @@ void warn_of(const Launch& launch, Session& session) {
     for (const auto& warning : launch.warnings) base::log::warn(warning);
 }
 
-void check_results_file(Session& session, const options::Options& options) {
+void check_results_file(Session& session, const vocabulary::CommonSettings& common) {
     constexpr std::uint64_t kExpectedBytes = 4U << 20U;  // most runs are smaller
     comm::together(session.control(), [&] {
-        if (session.is_root() && options.text("output") != "none")
-            results::ResultFile(options.text("output")).prepare(kExpectedBytes);
+        if (session.is_root() && common.output != "none")
+            results::ResultFile(common.output).prepare(kExpectedBytes);
     });
     session.start_up().done("settings and the results file");
 }
 
-void store(const std::vector<results::Run>& runs, const options::Options& options) {
+void store(const std::vector<results::Run>& runs, const vocabulary::CommonSettings& common) {
+    if (common.output == "none") return;
     for (const auto& run : runs)
-        results::ResultFile(options.text("output")).append(run, {.patience_s = options.real("lock-timeout")});
+        results::ResultFile(common.output).append(run, {.patience_s = common.lock_timeout});
 }
 
 void print_settings(const std::vector<results::Setting>& settings) {

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "app/session.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
 
@@ -24,19 +26,22 @@ struct Launch {
     std::vector<std::string> warnings;
 };
 
-/// Collective. The launch guard: what is fatal throws, the rest becomes warnings of the run.
-std::vector<std::string> guard_launch(Session& session, const options::Options& options,
-                                      const std::vector<host::Placement>& placements);
+/// Collective. The launch guard: what is fatal throws, the rest becomes warnings of the run. `expected_ranks`
+/// < 1: any number; `on_gpus`: whether the ranks may compute on theirs.
+std::vector<std::string> guard_launch(Session& session, const std::vector<host::Placement>& placements,
+                                      int expected_ranks, bool on_gpus);
 /// Collective. The guard, a look at the results folder from every host, and --threads where the options leave
-/// it open. `default_threads` as of Experiment.
-Launch examine_launch(Session& session, options::Options& options, int default_threads);
+/// it open.
+Launch examine_launch(Session& session, options::Options& options,
+                      const experiments::Experiment& experiment);
 /// On rank 0, on stderr.
 void warn_of(const Launch& launch, Session& session);
 
 /// Collective, before the work: EnvironmentError or OptionError where the runs could not be stored.
-void check_results_file(Session& session, const options::Options& options);
+void check_results_file(Session& session, const vocabulary::CommonSettings& common);
 /// Appends the runs to --output; where that cannot be, EnvironmentError that says where they are.
-void store(const std::vector<results::Run>& runs, const options::Options& options);
+/// With "none" nothing is done.
+void store(const std::vector<results::Run>& runs, const vocabulary::CommonSettings& common);
 
 /// "# key: value" lines on stdout.
 void print_settings(const std::vector<results::Setting>& settings);

@@ -34,17 +34,12 @@ std::vector<results::Setting> short_settings(const options::Options& options, st
 }  // namespace
 
 Output::Output(const options::Options& options, bool is_root)
-    : options_(options),
-      file_(options.text("output")),
-      is_root_(is_root),
-      quiet_(options.flag("quiet")),
-      verbose_(options.flag("verbose")),
-      json_(options.flag("json")) {}
+    : options_(options), common_(options.fields<vocabulary::CommonSettings>()), is_root_(is_root) {}
 
 void Output::header(const experiments::Plan& plan, const Launch& launch) const {
-    const bool dry = options_.flag("dry-run");
-    if (!is_root_ || ((quiet_ || json_) && !dry)) return;
-    const bool all = verbose_ || dry;
+    const bool dry = common_.dry_run;
+    if (!is_root_ || ((common_.quiet || common_.json) && !dry)) return;
+    const bool all = common_.verbose || dry;
     print("# {}\n{}", version_line(),
           all ? placement_header(launch.placements) : placement_line(launch.placements));
     print_settings(all ? experiments::settings_of(options_) : short_settings(options_, launch.placements.size()));
@@ -56,13 +51,13 @@ void Output::header(const experiments::Plan& plan, const Launch& launch) const {
 }
 
 std::string Output::place_of(const results::Run& run) const {
-    if (file_ == "none") return "Not stored (--output none)";
-    return fmt::format("Stored as {} in {}", run.id, base::one_line(file_));
+    if (common_.output == "none") return "Not stored (--output none)";
+    return fmt::format("Stored as {} in {}", run.id, base::one_line(common_.output));
 }
 
 void Output::answer(const std::vector<results::Run>& runs) const {
-    if (quiet_ || json_) return;
-    if (verbose_) {
+    if (common_.quiet || common_.json) return;
+    if (common_.verbose) {
         for (const auto& run : runs) print("\n{}", report::formats::run_text(run));
     } else {
         print("\n{}", report::formats::answer_text(runs.back(), {.colour = base::shows_colour(STDOUT_FILENO),
@@ -73,16 +68,16 @@ void Output::answer(const std::vector<results::Run>& runs) const {
 
 void Output::stored(const std::vector<results::Run>& runs) const {
     const auto& last = runs.back();
-    if (json_) {
-        if (!quiet_ && file_ != "none") base::log::info(place_of(last));
+    if (common_.json) {
+        if (!common_.quiet && common_.output != "none") base::log::info(place_of(last));
         print_whole(runs.size() == 1 ? report::formats::one_run_json(last)
                                      : report::formats::runs_json(runs));
-    } else if (quiet_) {
+    } else if (common_.quiet) {
         for (const auto& run : runs) print("{}; {}\n", report::formats::answer_line(run), place_of(run));
     } else {
-        print("\n{}{}\n", place_of(last), file_ == "none" ? "." : "");
-        if (file_ != "none")
-            print("Next: ranklab report {} --run {}\n", base::shell_path(file_), last.id);
+        print("\n{}{}\n", place_of(last), common_.output == "none" ? "." : "");
+        if (common_.output != "none")
+            print("Next: ranklab report {} --run {}\n", base::shell_path(common_.output), last.id);
     }
 }
 

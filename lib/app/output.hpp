@@ -8,6 +8,7 @@
 #include "experiments/shared/experiment.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
 
@@ -18,7 +19,7 @@ class Output {
 
     /// What runs where, and the settings that are not the defaults; with --verbose and --dry-run all of them.
     void header(const experiments::Plan& plan, const Launch& launch) const;
-    bool has_progress() const { return is_root_ && !quiet_; }
+    bool has_progress() const { return is_root_ && !common_.quiet; }
     /// Before the runs are stored.
     void answer(const std::vector<results::Run>& runs) const;
     /// Once they are stored: their ids, what to type next; with --json the runs.
@@ -28,8 +29,8 @@ class Output {
     std::string place_of(const results::Run& run) const;
 
     const options::Options& options_;
-    std::string file_;
-    bool is_root_, quiet_, verbose_, json_;
+    vocabulary::CommonSettings common_;
+    bool is_root_;
 };
 
 }  // namespace ranklab::app

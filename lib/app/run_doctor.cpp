@@ -202,7 +202,7 @@ int examine(Session& session, const options::Options& options) {
     refuse_other_options(session, "ranklab doctor");  // options that differ are among what it looks at
     comm::together(session.control(), [&] { options.check_relations(); });
     const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
-    Examination seen{.placements = session.gather_placements(threads_of(options))};
+    Examination seen{.placements = session.gather_placements(threads_of(options.fields<vocabulary::CommonSettings>().threads))};
     seen.findings = session.check_launch(seen.placements, expected);
     session.start_up().finish("launch guard");
     seen.start_up = gather_parts(session.control(), session.start_up());

@@ -22,6 +22,7 @@ namespace ranklab::app {
 namespace {
 
 using experiments::Experiment;
+using vocabulary::CommonSettings;
 
 void print_listings(const Experiment& experiment) {
     for (const auto& listing : experiment.listings()) {
@@ -55,9 +56,9 @@ int exit_code_of(const std::vector<results::Run>& runs) {
 }
 
 void show_and_store(const std::vector<results::Run>& runs, const Output& output,
-                    const options::Options& options) {
+                    const CommonSettings& common) {
     output.answer(runs);
-    if (options.text("output") != "none") store(runs, options);
+    store(runs, common);
     output.stored(runs);
     for (const auto& run : runs)
         if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
@@ -65,13 +66,13 @@ void show_and_store(const std::vector<results::Run>& runs, const Output& output,
 
 // Collective: rank 0 shows and stores the runs while the others wait.
 int deliver(Session& session, const experiments::Runs& runs, const Output& output,
-            const options::Options& options, TerminalProgress& progress) {
+             const CommonSettings& common, TerminalProgress& progress) {
     progress.activity(session.is_root() ? "storing the run" : "waiting for rank 0, which stores the run");
     progress.finish();
     comm::together_politely(
         session.control(),
         [&] {
-            if (session.is_root() && !runs.all.empty()) show_and_store(runs.all, output, options);
+            if (session.is_root() && !runs.all.empty()) show_and_store(runs.all, output, common);
         },
         [] {});
     if (runs.failure) std::rethrow_exception(runs.failure);
@@ -81,23 +82,24 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
 /// A run, from its options to the results file, on every rank.
 int run(Session& session, Experiment& experiment, options::Options options, const std::string& command_line) {
     settle_options(session, options, command_line);
-    const Launch launch = examine_launch(session, options, experiment.default_threads());
+    const Launch launch = examine_launch(session, options, experiment);
     const auto plan = settle(session, experiment, options);
     const Output output(options, session.is_root());
     output.header(*plan, launch);
     warn_of(launch, session);
-    if (options.flag("dry-run")) return rehearse(session, *plan);
-    check_results_file(session, options);
+    const auto common = options.fields<CommonSettings>();
+    if (common.dry_run) return rehearse(session, *plan);
+    check_results_file(session, common);
 
     const base::StopSignals signals;
     TerminalProgress progress(output.has_progress());
-    const auto watch = session.watch(progress, options.real("stall-timeout"));
-    RunFacts facts(session, launch, options);
+    const auto watch = session.watch(progress, common.stall_timeout);
+    RunFacts facts(session, launch, options, experiment);
     auto runs = plan->run({session.control(), options, progress, &session.start_up(), facts.counted_part()});
     base::StopSignals::follow();  // a signal has ended the work; storing goes on
     facts.gather();
-    if (session.is_root() && !runs.all.empty()) facts.complete(runs.all, experiment.command(), command_line);
-    return deliver(session, runs, output, options, progress);
+    if (session.is_root() && !runs.all.empty()) facts.complete(runs.all, command_line);
+    return deliver(session, runs, output, common, progress);
 }
 
 std::string command_line_of(const Experiment& experiment, int argc, char** argv) {
@@ -120,9 +122,10 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
     const options::Schema schema = schema_of(experiment);
     const ProgramText text{experiment.command(), "[options]", experiment.summary(), experiment.examples()};
     const auto lists = [&](const options::Options& options) {
-        if (options.flag("list") && options.flag("json")) options.check_relations();
-        if (options.flag("list") && speaks_for_job()) print_listings(experiment);
-        return options.flag("list");
+        const auto common = options.fields<CommonSettings>();
+        if (common.list && common.json) options.check_relations();
+        if (common.list && speaks_for_job()) print_listings(experiment);
+        return common.list;
     };
     return run_mpi_program(
         argc, argv, schema, text, lists,

@@ -41,10 +41,13 @@ results::Table start_up_table(const std::vector<StartUpPart>& parts) {
 
 }  // namespace
 
-RunFacts::RunFacts(Session& session, const Launch& launch, const options::Options& options)
+RunFacts::RunFacts(Session& session, const Launch& launch, const options::Options& options,
+                   const experiments::Experiment& experiment)
     : session_(session),
       launch_(launch),
       options_(options),
+      experiment_(experiment),
+      common_(options.fields<vocabulary::CommonSettings>()),
       started_(unix_now()),
       place_(session.control(), launch.placements) {
     place_.begin();
@@ -59,10 +62,9 @@ void RunFacts::gather() {
     start_up_ = gather_parts(session_.control(), session_.start_up());
 }
 
-void RunFacts::complete(std::vector<results::Run>& runs, const std::string& command,
-                        const std::string& command_line) const {
+void RunFacts::complete(std::vector<results::Run>& runs, const std::string& command_line) const {
     for (auto& run : runs) {
-        run.command = command;
+        run.command = experiment_.command();
         run.argv = command_line;
         complete_one(run);
     }
@@ -72,13 +74,13 @@ void RunFacts::complete(std::vector<results::Run>& runs, const std::string& comm
 
 void RunFacts::complete_one(results::Run& run) const {
     run.id = results::make_run_id(started_);
-    run.label = options_.text("label");
+    run.label = common_.label;
     run.started_utc = base::utc_iso(started_);
     if (run.duration_s == 0) run.duration_s = base::seconds_since(began_);
     run.version = version();
     run.git_revision = git_revision();
     if (run.config.empty()) run.config = experiments::settings_of(options_);
-    run.hosts = host_rows(launch_.placements, options_.has("device") && options_.is("device", "cuda"));
+    run.hosts = host_rows(launch_.placements, experiment_.may_use_gpus(options_));
     experiments::add_doubts(run);
     for (const auto& [key, value] : host::facts_of(host::quiet_of(spans_)))
         run.context.push_back({"place", key, value});
@@ -102,7 +104,7 @@ void RunFacts::add_warnings(results::Run& run) const {
 // Missing facts of the machine must not discard measurements.
 void RunFacts::add_context(results::Run& run) const {
     try {
-        const auto context = collect_context(options_.text("output"), launch_.placements);
+        const auto context = collect_context(common_.output, launch_.placements);
         run.context.insert(run.context.begin(), context.begin(), context.end());
     } catch (const std::exception& error) {
         run.warnings.push_back(fmt::format("the machine's facts could not be recorded: {}", error.what()));

@@ -17,16 +17,15 @@ namespace ranklab::app {
 class RunFacts {
   public:
     /// Collective: the work begins. All arguments outlive it.
-    RunFacts(Session& session, const Launch& launch, const options::Options& options);
+    RunFacts(Session& session, const Launch& launch, const options::Options& options,
+             const experiments::Experiment& experiment);
 
     /// For the experiment, which tells which part of its work counts.
     experiments::CountedPart counted_part();
     /// Collective: the work is over.
     void gather();
-    /// On rank 0: gives each run an id, settings, hosts, context and warnings. `command` as "train",
-    /// `command_line` shell-quoted.
-    void complete(std::vector<results::Run>& runs, const std::string& command,
-                  const std::string& command_line) const;
+    /// On rank 0: gives each run an id, settings, hosts, context and warnings. `command_line` is shell-quoted.
+    void complete(std::vector<results::Run>& runs, const std::string& command_line) const;
 
   private:
     void complete_one(results::Run& run) const;
@@ -36,6 +35,8 @@ class RunFacts {
     Session& session_;
     const Launch& launch_;
     const options::Options& options_;
+    const experiments::Experiment& experiment_;
+    vocabulary::CommonSettings common_;
     base::Clock::time_point began_ = base::Clock::now();
     std::int64_t started_;  // seconds since 1970
     PlaceWatch place_;

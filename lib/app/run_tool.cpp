@@ -73,17 +73,18 @@ void print_header(Session& session, const options::Options& options,
 int work(Session& session, options::Options options, Verb& verb, const std::string& command_line) {
     auto& control = session.control();
     settle_options(session, options, command_line);
+    const auto common = options.fields<vocabulary::CommonSettings>();
     const auto placements = session.gather_placements(1);
-    const auto warnings = guard_launch(session, options, placements);
+    const auto warnings = guard_launch(session, placements, common.expect_ranks.value_or(0), false);
     std::vector<results::Setting> extra;
     comm::together(control, [&] { extra = verb.resolve(options, control.world_size()); });
     print_header(session, options, extra, placements);
     if (session.is_root())
         for (const auto& warning : warnings) base::log::warn(warning);
-    if (options.flag("dry-run")) return 0;
+    if (common.dry_run) return 0;
 
-    TerminalProgress progress(session.is_root() && !options.flag("quiet"));
-    const auto watchdog = session.watch(progress, options.real("stall-timeout"));
+    TerminalProgress progress(session.is_root() && !common.quiet);
+    const auto watchdog = session.watch(progress, common.stall_timeout);
     const auto report = verb.run({{control, options, progress}, version()});
     comm::together(control, [&] {
         if (session.is_root()) print_whole(report.text);

@@ -36,6 +36,26 @@ class Options {
     bool is(const std::string& name, std::string_view value) const { return text(name) == value; }
     const std::vector<std::string>& positional() const { return positional_; }
 
+    /// The struct to whose fields rows are bound, with the values; an option without a value leaves its field
+    /// as it is.
+    template <class Struct>
+    Struct fields() const {
+        Struct fields;
+        for (const auto& option : schema_.all())
+            if (is_bound<Struct>(option) && has(option.name))
+                option.field.assign(&fields, text(option.name));
+        return fields;
+    }
+    /// The other way round: from now on the options have the fields' values.
+    template <class Struct>
+    void settle(const Struct& fields) {
+        for (const auto& option : schema_.all()) {
+            if (!is_bound<Struct>(option)) continue;
+            if (has(option.name) && option.field.equals(&fields, text(option.name))) continue;
+            if (auto value = option.field.text(&fields)) change(option.name, std::move(*value));
+        }
+    }
+
     /// The value, or another where it has none.
     std::string text_or(const std::string& name, const std::string& other) const;
     std::int64_t integer_or(const std::string& name, std::int64_t other) const;
@@ -77,6 +97,13 @@ class Options {
     void adopt(const std::string& serialised);
 
   private:
+    template <class Struct>
+    static bool is_bound(const Option& option) {
+        return option.field.owner != nullptr && *option.field.owner == typeid(Struct);
+    }
+    void change(const std::string& name, std::string value) {
+        (is_set(name) ? user_ : resolved_)[name] = std::move(value);
+    }
     void prefer_one_of(const std::string& one, const std::string& other);
     explicit Options(const Schema& schema) : schema_(schema) {}
     void set(const std::string& name, std::string value, const std::string& source);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "options/field.hpp"
 
 namespace ranklab::options {
 
@@ -60,6 +61,7 @@ struct Option {
     /// What a run did that lacks it, since it was made before there was the option, and of which other
     /// settings that is so (none named: of all others).
     std::vector<std::pair<std::string, Relation>> when_absent = {};
+    Field field = {};  ///< of the program's struct
 };
 
 /// Names of other programs' options for what is no option here, and how it is said.
@@ -127,6 +129,12 @@ class Schema {
     Schema& excludes(Relation relation);
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
     Schema& when_absent(std::string value, Relation where = {});
+
+    /// The field that takes the value of the option last added: Options::fields, Options::settle.
+    template <class Struct, class Value>
+    Schema& bind(Value Struct::*member) {
+        return change(&Option::field, options::field(member));
+    }
 
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
     Schema& positional(std::size_t most);

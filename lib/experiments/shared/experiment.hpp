@@ -89,6 +89,10 @@ class Experiment {
     /// locks in each call.
     virtual bool threads_call_mpi(const options::Options&) const { return true; }
 
+    /// Whether the ranks may compute on GPUs, which the launch guard then looks at.
+    virtual bool may_use_gpus(const options::Options&) const { return false; }
+    /// Whether the options ask for several ranks: one alone looks like a slow single device.
+    virtual bool wants_ranks(const options::Options&) const { return false; }
     /// --threads where nothing is said: 0 for the cores of the rank's cpuset, as far as its cgroup allows.
     virtual int default_threads() const { return 0; }
 

@@ -41,17 +41,17 @@ void check_one_place(comm::Communicator& control, const fs::path& directory) {
 
 // By the name itself, which may be a link there, and by what it leads to.
 void check_output(const StorageOptions& options, const fs::path& folder) {
-    const std::string output = options.text_or("output", "none");
+    const std::string output = options.common.output;
     if (output == "none") return;
     std::error_code unknown;
     const fs::path named = fs::absolute(output, unknown);
     for (const auto& path :
          {fs::weakly_canonical(named.parent_path(), unknown) / named.filename(), results::resolve(named)}) {
-        if (path.parent_path() == folder && io::writes(options.strategy, options.job, path.filename()))
+        if (path.parent_path() == folder && io::writes(options.entry, options.job, path.filename()))
             throw base::OptionError(fmt::format(
                 "--output {} is a file that {} writes; give the results file another name, or the records "
                 "another --directory",
-                output, options.strategy.name));
+                output, options.entry.name));
     }
 }
 
@@ -63,13 +63,13 @@ void check_files(const StorageOptions& options) {
     check_output(options, folder);
     for (fs::directory_iterator entry(folder, unknown), end; !unknown && entry != end;
          entry.increment(unknown)) {
-        if (!io::writes(options.strategy, options.job, entry->path().filename())) continue;
-        const auto why = io::why_foreign(entry->path(), options.strategy.extension);
+        if (!io::writes(options.entry, options.job, entry->path().filename())) continue;
+        const auto why = io::why_foreign(entry->path(), options.entry.extension);
         if (why.empty()) continue;
         throw base::OptionError(fmt::format(
             "{} would replace {}, which does not look like a file of ranklab io: it {}; move or remove it, "
             "or give another --directory",
-            options.strategy.name, (options.job.directory / entry->path().filename()).string(), why));
+            options.entry.name, (options.job.directory / entry->path().filename()).string(), why));
     }
 }
 
@@ -87,7 +87,7 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
 }
 
 StorageFolder::~StorageFolder() {
-    if (control_.rank() != 0 || options_.keep) return;
+    if (control_.rank() != 0 || options_.keeps_files) return;
     std::error_code ignored;  // not empty: somebody else's
     for (const auto& path : made_) fs::remove(path, ignored);
 }

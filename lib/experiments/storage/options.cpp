@@ -7,12 +7,13 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "experiments/shared/target_ci.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-using options::Options;
+using vocabulary::StorageSettings;
 
 std::vector<std::pair<std::string, std::string>> hints_of(const std::string& text) {
     std::vector<std::pair<std::string, std::string>> hints;
@@ -26,45 +27,71 @@ std::vector<std::pair<std::string, std::string>> hints_of(const std::string& tex
     return hints;
 }
 
-// Once ranks, warm-up and ceilings are settled.
-void check_combination(const Options& options) {
-    options.check_relations();
-    if (options.text("directory").empty())
-        throw base::OptionError("--directory is empty; name a folder, or . for this one");
-    if (options.integer("chunk") > options.integer("size"))
-        throw base::OptionError(fmt::format("--chunk {} is larger than a record's edge, --size {}",
-                                            options.integer("chunk"), options.integer("size")));
+io::Job job_of(const StorageSettings& settings) {
+    io::Job job;
+    job.files = settings.files;
+    job.size = settings.size;
+    job.directory = settings.directory;
+    job.workers = settings.workers;
+    job.async = settings.async;
+    job.dynamic = settings.dynamic;
+    job.chunk_files = settings.chunk_files;
+    job.fsync = settings.fsync;
+    job.rename = settings.rename;
+    job.hdf5 = {.layout = settings.layout == "single" ? io::Layout::single : io::Layout::files,
+                .chunk = settings.chunk,
+                .alignment = settings.alignment,
+                .hints = hints_of(settings.hints),
+                .early_allocation = settings.allocation == "early",
+                .fill = settings.fill,
+                .collective_metadata = settings.collective_metadata == "on",
+                .latest_format = settings.latest_format};
+    return job;
 }
 
-io::Job job_of(const Options& options) {
-    io::Job job;
-    job.files = options.integer("files");
-    job.size = options.integer("size");
-    job.directory = options.text("directory");
-    job.workers = static_cast<int>(options.integer("workers"));
-    job.async = options.flag("async");
-    job.dynamic = options.flag("dynamic");
-    job.chunk_files = options.integer("chunk-files");
-    job.fsync = options.flag("fsync");
-    job.rename = options.flag("rename");
-    job.hdf5 = {.layout = options.is("layout", "single") ? io::Layout::single : io::Layout::files,
-                .chunk = options.integer("chunk"),
-                .alignment = options.bytes("alignment"),
-                .hints = hints_of(options.text("hints")),
-                .early_allocation = options.is("allocation", "early"),
-                .fill = options.flag("fill"),
-                .collective_metadata = options.is("collective-metadata", "on"),
-                .latest_format = options.flag("latest-format")};
-    return job;
+void check_combination(const StorageSettings& settings, const std::vector<io::StrategyEntry>& chosen) {
+    const auto has = [&](const char* name) {
+        return std::ranges::any_of(chosen, [&](const auto& entry) { return entry.name == name; });
+    };
+    if (settings.async && !has("process-pool"))
+        throw base::OptionError("--async is for process-pool; leave it out, or give --strategy process-pool");
+    if (settings.dynamic && !has("mpi-send"))
+        throw base::OptionError("--dynamic is for mpi-send; leave it out, or give --strategy mpi-send");
+    if (settings.directory.empty())
+        throw base::OptionError("--directory is empty; name a folder, or . for this one");
+    if (settings.chunk > settings.size)
+        throw base::OptionError(fmt::format("--chunk {} is larger than a record's edge, --size {}",
+                                            settings.chunk, settings.size));
+}
+
+// `options`: of the command; in the run that is stored they have the strategy's own values.
+StorageOptions settle_one(options::Options options, const StorageSettings& settings,
+                          const io::StrategyEntry& strategy, int world_size) {
+    options.settle(settings);
+    StorageOptions result;
+    static_cast<StorageSettings&>(result) = settings;
+    result.common = options.fields<vocabulary::CommonSettings>();
+    result.config = settings_of(options);
+    result.entry = strategy;
+    result.job = job_of(settings);
+    result.ranks = world_size;
+    result.most_repetitions = most_samples(options, settings.repetitions);
+    result.convergence = convergence_of(options, settings.repetitions);
+    result.write = !settings.read_only;
+    result.read = !settings.write_only;
+    result.verify = result.read && !settings.no_verify;
+    result.keeps_files = settings.keep || !result.write;
+    result.measures_ceilings = result.write && settings.ceilings == "on";
+    return result;
 }
 
 }  // namespace
 
-std::vector<io::StrategyEntry> chosen_strategies(const Options& options) {
+std::vector<io::StrategyEntry> chosen_strategies(const std::string& given) {
     const auto all = io::strategies();
     std::vector<std::string> names{"all"};
     for (const auto& entry : all) names.push_back(entry.name);
-    const auto asked = base::split(options.text("strategy"), ',');
+    const auto asked = base::split(given, ',');
     for (const auto& word : asked) {
         if (std::find(names.begin(), names.end(), word) != names.end()) continue;
         throw base::OptionError(fmt::format("there is no --strategy '{}'; give {}{}",
@@ -73,58 +100,29 @@ std::vector<io::StrategyEntry> chosen_strategies(const Options& options) {
     }
     if (std::ranges::find(asked, "all") != asked.end()) return all;
     std::vector<io::StrategyEntry> chosen;
-    for (const auto& entry : all) {
+    for (const auto& entry : all)
         if (std::find(asked.begin(), asked.end(), entry.name) != asked.end()) chosen.push_back(entry);
-    }
     return chosen;
 }
 
-namespace {
-
-// An option of one strategy alone is refused where that strategy is not among the chosen.
-void check_flags(const Options& options, const std::vector<io::StrategyEntry>& chosen) {
-    const auto needs = [&](const char* flag, const char* strategy) {
-        const bool has = std::ranges::any_of(chosen, [&](const auto& entry) { return entry.name == strategy; });
-        if (options.flag(flag) && !has)
-            throw base::OptionError(
-                fmt::format("--{0} is for {1}; leave it out, or give --strategy {1}", flag, strategy));
-    };
-    needs("async", "process-pool");
-    needs("dynamic", "mpi-send");
-}
-
-StorageOptions settle_one(const Options& options, const io::StrategyEntry& strategy, int world_size) {
-    StorageOptions result(options);
-    result.strategy = strategy;
-    result.job = job_of(options);
-    result.ranks = world_size;
-    result.most_repetitions = most_samples(options, result.repetitions());
-    result.convergence = convergence_of(options, result.repetitions());
-    result.write = !options.flag("read-only");
-    result.read = !options.flag("write-only");
-    result.verify = result.read && !options.flag("no-verify");
-    result.keep = options.flag("keep") || !result.write;
-    result.ceilings = result.write && options.is("ceilings", "on");
-    return result;
-}
-
-}  // namespace
-
-std::vector<StorageOptions> settle_storage(Options& options, int world_size) {
-    options.resolve_default("warmup", "0");
-    const auto chosen = chosen_strategies(options);
-    check_flags(options, chosen);
-    if (options.is("ceilings", "auto"))
-        options.choose("ceilings", options.integer("repetitions") > 1 || chosen.size() > 1 ? "on" : "off");
-    check_combination(options);
+std::vector<StorageOptions> settle_storage(options::Options& options, int world_size) {
+    auto common = options.fields<vocabulary::CommonSettings>();
+    auto settings = options.fields<StorageSettings>();
+    common.warmup = common.warmup.value_or(0);
+    const auto chosen = chosen_strategies(settings.strategy);
+    if (settings.ceilings == "auto")
+        settings.ceilings = settings.repetitions > 1 || chosen.size() > 1 ? "on" : "off";
+    options.settle(common);
+    options.settle(settings);
+    options.check_relations();
+    check_combination(settings, chosen);
     std::vector<StorageOptions> settled;
     for (const auto& strategy : chosen) {
-        Options own = options;
-        own.choose("strategy", strategy.name);
+        StorageSettings own = settings;
+        own.strategy = strategy.name;
         if (chosen.size() > 1)
-            own.choose("directory",
-                       (std::filesystem::path(options.text("directory")) / strategy.name).string());
-        settled.push_back(settle_one(own, strategy, world_size));
+            own.directory = (std::filesystem::path(settings.directory) / strategy.name).string();
+        settled.push_back(settle_one(options, own, strategy, world_size));
     }
     return settled;
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "io/job.hpp"
@@ -11,33 +10,34 @@
 #include "measure/convergence.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 
-/// The settled options of a run, and what follows from several of them or is of another type. Who needs one
-/// option alone asks for it by its name: `options.flag("cold")`.
-struct StorageOptions : options::Options {
-    explicit StorageOptions(options::Options settled) : Options(std::move(settled)) {}
+/// The settled options of one strategy of the command, and what follows from several of them.
+struct StorageOptions : vocabulary::StorageSettings {
+    vocabulary::CommonSettings common;
+    std::vector<results::Setting> config;  ///< as its run stores them
 
     io::Job job;
-    io::StrategyEntry strategy;
-    int ranks = 1;  ///< of the job
+    io::StrategyEntry entry;
+    int ranks = 1;                      ///< of the job
     std::int64_t most_repetitions = 1;  ///< --repetitions, or more with --target-ci
     measure::Convergence convergence;   ///< of --target-ci
     bool write = true;
     bool read = true;
     bool verify = true;  ///< compare all that was written with the recomputed values
-    bool keep = false;
-    bool ceilings = true;
+    bool keeps_files = false;
+    bool measures_ceilings = true;
 
-    std::int64_t repetitions() const { return integer("repetitions"); }
-    std::int64_t warmup() const { return integer("warmup"); }
+    std::int64_t warmup() const { return common.warmup.value_or(0); }
     /// Seconds; 0: none.
-    double time_limit() const { return real_or("time-limit", 0); }
+    double time_limit() const { return common.time_limit.value_or(0); }
 };
 
 /// The strategies that --strategy names, in ladder order, each once. OptionError for an unknown one.
-std::vector<io::StrategyEntry> chosen_strategies(const options::Options& options);
+std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
+
 /// Settles what the options leave open; OptionError where two of them do not go together. One a strategy, in
 /// ladder order; of several each has a folder of its own.
 std::vector<StorageOptions> settle_storage(options::Options& options, int world_size);

@@ -156,9 +156,9 @@ Readers::Readers(const StorageOptions& options, comm::Communicator& control)
     : options_(options), control_(control) {
     written_.node = nodes_of(comm::gather_texts(control, host::host_name()));
     written_.files = options.job.files;
-    written_.together = io::writes_by_rows(options.strategy, options.job);
+    written_.together = io::writes_by_rows(options.entry, options.job);
     written_.known = options.write;
-    const int writers = options.strategy.parallel ? options.ranks : 1;
+    const int writers = options.entry.parallel ? options.ranks : 1;
     for (int rank = 0; rank < writers; ++rank)
         written_.records.push_back({base::share_of(options.job.files, rank, writers)});
 }

@@ -120,7 +120,7 @@ Comparison compared(const StorageRecord& record, const StorageOptions& options, 
         if (mine.empty()) mine = pass.trial.first_wrong;
         if (!pass.trial.compared) continue;
         records += static_cast<double>(pass.trial.records);
-        const std::string words = words_of(pass.who, options.strategy.processes);
+        const std::string words = words_of(pass.who, options.entry.processes);
         if (all.readers.find(words) == std::string::npos)
             all.readers += (all.readers.empty() ? "" : ", and ") + words;
     }
@@ -146,7 +146,7 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
                       {{kCheck, "failed",
                         fmt::format("{}: {:.0f} elements are wrong in {:.0f} records as they were read back; "
                                     "the first: {}",
-                                    options.strategy.name, all.wrong, all.wrong_records, all.first)}});
+                                    options.entry.name, all.wrong, all.wrong_records, all.first)}});
         return;
     }
     const char* why = !options.read ? "--write-only" : !options.verify ? "--no-verify" : "not all was read";
@@ -163,15 +163,15 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
                       int participants, comm::Communicator& control) {
     const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
     const auto how_far =
-        fmt::format("after {} of {} repetitions", record.writes.size() - warmup, options.repetitions());
+        fmt::format("after {} of {} repetitions", record.writes.size() - warmup, options.repetitions);
     add_verdict(run, options, compared(record, options, control));
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
     }
     mark_stopped(run, record.stopped_by, how_far + ": the numbers cover what was done");
-    add_convergence(run, record.convergence, "repetitions", options.repetitions());
-    RankKeeper keeper(control, results::kept_samples(options.text(results::kKeepSamples)), participants);
+    add_convergence(run, record.convergence, "repetitions", options.repetitions);
+    RankKeeper keeper(control, results::KeptSamples::all, participants);
     add_writing(run, record, keeper, warmup);
     keeper.count(options.ranks);
     add_reading(run, record, keeper);

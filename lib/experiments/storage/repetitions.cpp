@@ -63,7 +63,7 @@ void Repetitions::stop(int signal) {
 }
 
 StorageRecord Repetitions::finish() {
-    if (!options_.keep) runner_.remove();
+    if (!options_.keeps_files) runner_.remove();
     return std::move(record_);
 }
 
@@ -88,7 +88,7 @@ void Repetitions::drop_from(const Mark& mark) {
 
 bool Repetitions::goes_on(bool late) {
     const auto counted = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();
-    const bool done = counted >= options_.repetitions();
+    const bool done = counted >= options_.repetitions;
     record_.hit_time_limit = late && !done;
     return done ? !enough(counted, late || counted >= options_.most_repetitions) : !late;
 }
@@ -109,7 +109,7 @@ bool Repetitions::enough(std::int64_t counted, bool ends) {
 // The ceilings are measured before one repetition and after the next: what drifts hits both alike.
 // False where the time limit cut it.
 bool Repetitions::write(std::int64_t repetition) {
-    const bool ceilings = options_.ceilings && repetition >= 0;
+    const bool ceilings = options_.measures_ceilings && repetition >= 0;
     const bool before = (repetition + options_.warmup()) % 2 == 0;
     if (ceilings && before) measure_ceilings();
     record_.writes.push_back(runner_.write());
@@ -125,7 +125,7 @@ void Repetitions::measure_ceilings() {
         control_,
         [&] {
             if (!runner_.takes_part()) return;
-            const auto times = (kFewestCeilings + options_.repetitions() - 1) / options_.repetitions();
+            const auto times = (kFewestCeilings + options_.repetitions - 1) / options_.repetitions;
             for (std::int64_t i = 0; i < times; ++i)
                 record_.ceilings.push_back(io::measure_ceilings(runner_.ranks(), ceiling_work()));
         },
@@ -133,7 +133,7 @@ void Repetitions::measure_ceilings() {
 }
 
 io::CeilingWork Repetitions::ceiling_work() {
-    const auto& [job, strategy] = std::tie(options_.job, options_.strategy);
+    const auto& [job, strategy] = std::tie(options_.job, options_.entry);
     return {.directory = job.directory,
             .records = job.files,
             .bytes_per_record = static_cast<std::uint64_t>(strategy.bytes_per_record(job.size)),
@@ -149,17 +149,17 @@ io::CeilingWork Repetitions::ceiling_work() {
 // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
 // written is read once more for it. False where the time limit cut it.
 bool Repetitions::read(std::int64_t repetition) {
-    const ReadPlan plan = runner_.readers().timed(options_.flag("reorder"));
+    const ReadPlan plan = runner_.readers().timed(options_.reorder);
     const bool by_others =
-        control_.world_size() == 1 || (options_.flag("reorder") && plan.who == runner_.readers().check().who);
-    const bool compare = options_.verify && !options_.flag("check-write") && by_others;
-    bool whole = !options_.flag("check-write") || check(repetition);
-    if (whole && options_.flag("cold")) runner_.evict(plan);
-    for (int number = 1; whole && number <= options_.integer("reads"); ++number) {
-        const bool now = (compare && number == 1) || options_.flag("check-read");
+        control_.world_size() == 1 || (options_.reorder && plan.who == runner_.readers().check().who);
+    const bool compare = options_.verify && !options_.check_write && by_others;
+    bool whole = !options_.check_write || check(repetition);
+    if (whole && options_.cold) runner_.evict(plan);
+    for (int number = 1; whole && number <= options_.reads; ++number) {
+        const bool now = (compare && number == 1) || options_.check_read;
         whole = pass(repetition, fmt::format("read {}", number), plan, now);
     }
-    if (whole && options_.verify && !compare && !options_.flag("check-write")) whole = check(repetition);
+    if (whole && options_.verify && !compare && !options_.check_write) whole = check(repetition);
     return whole;
 }
 

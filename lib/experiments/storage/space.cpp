@@ -79,7 +79,7 @@ std::int64_t most_pipes() {
 }
 
 void check_workers(const StorageOptions& options) {
-    if (!options.strategy.processes) return;
+    if (!options.entry.processes) return;
     const std::int64_t workers = options.job.workers;
     if (workers > most_processes() || workers > most_pipes())
         throw base::EnvironmentError(fmt::format(
@@ -93,7 +93,7 @@ void check_workers(const StorageOptions& options) {
     throw base::OptionError(
         fmt::format("--workers {} of {} need {:.3g} GB of memory, and this node has {:.3g} GB; use fewer "
                     "--workers or a smaller --size",
-                    workers, options.strategy.name, static_cast<long double>(workers) * each / kGB,
+                    workers, options.entry.name, static_cast<long double>(workers) * each / kGB,
                     static_cast<long double>(host::memory_bytes()) / kGB));
 }
 
@@ -110,17 +110,17 @@ Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
 void check_fits(const StorageOptions& options) {
     check_memory(options);
     check_workers(options);
-    const Footprint needed = footprint(options.job, options.strategy);
+    const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
     if (needed.records <= std::max(room.whole, kAbsurd)) return;
     throw base::OptionError(fmt::format(
         "{} needs {}, and all of the file system of {} is {:.6g} GB; take fewer --files or a smaller "
         "--size",
-        options.strategy.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
+        options.entry.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
 }
 
 void check_room(const StorageOptions& options) {
-    const Footprint needed = footprint(options.job, options.strategy);
+    const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
     if (needed.records <= room.free) return;
     if (!(room.whole > 0))
@@ -131,7 +131,7 @@ void check_room(const StorageOptions& options) {
     throw base::EnvironmentError(
         fmt::format("{} needs {}, and {} has {:.6g} GB free; free some space, or name another place with "
                     "--directory",
-                    options.strategy.name, needed.arithmetic, room.folder.string(), room.free / kGB));
+                    options.entry.name, needed.arithmetic, room.folder.string(), room.free / kGB));
 }
 
 }  // namespace ranklab::experiments

@@ -39,7 +39,7 @@ struct Strategy {
 class Ladder {
   public:
     Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
-        : context_(context), lot_(static_cast<std::uint64_t>(settled.front().integer("seed"))) {
+        : context_(context), lot_(static_cast<std::uint64_t>(settled.front().common.seed)) {
         for (const auto& options : settled) all_.push_back(std::make_unique<Strategy>(options, context));
     }
 
@@ -69,7 +69,7 @@ class Ladder {
             const auto& options = strategy->options;
             const auto record = strategy->repetitions.finish();
             fill_storage_run(run, record, options, strategy->repetitions.participants(), context_.control);
-            if (all_.size() > 1) run.config = settings_of(options);
+            if (all_.size() > 1) run.config = options.config;
             run.duration_s = all_.size() > 1 ? strategy->repetitions.seconds() : 0;
         }
         return runs;
@@ -84,7 +84,7 @@ class Ladder {
         try {
             const bool goes_on = strategy.repetitions.make();
             // Otherwise all strategies' files would lie there at once.
-            if (all_.size() > 1 && strategy.options.write && !strategy.options.keep)
+            if (all_.size() > 1 && strategy.options.write && !strategy.options.keeps_files)
                 strategy.repetitions.remove();
             return goes_on;
         } catch (const base::Error& error) {  // on all ranks
@@ -108,7 +108,7 @@ class StoragePlan final : public Plan {
   public:
     explicit StoragePlan(std::vector<StorageOptions> settled) : settled_(std::move(settled)) {
         for (const auto& options : settled_) {
-            bytes_ = std::max(bytes_, footprint(options.job, options.strategy).records);
+            bytes_ = std::max(bytes_, footprint(options.job, options.entry).records);
             if (options.write) check_fits(options);
         }
     }
@@ -169,7 +169,7 @@ std::vector<Listing> Storage::listings() const {
 }
 
 bool Storage::needs_mpi(const options::Options& options) const {
-    const auto chosen = chosen_strategies(options);
+    const auto chosen = chosen_strategies(options.fields<vocabulary::StorageSettings>().strategy);
     return std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.needs_mpi; });
 }
 

@@ -24,7 +24,7 @@ using base::IoTimes;
 using Clock = IoTimes::Clock;
 
 int participants_of(const StorageOptions& options) {
-    return options.strategy.parallel ? options.ranks : 1;
+    return options.entry.parallel ? options.ranks : 1;
 }
 
 // The time limit has come between two records.
@@ -70,23 +70,23 @@ StrategyRunner::~StrategyRunner() {
 void StrategyRunner::renew() {
     times_ = {};
     done_ = 0;
-    strategy_ = options_.strategy.make(options_.job,
+    strategy_ = options_.entry.make(options_.job,
                                        {*ranks_, times_, [this](std::int64_t more) { record_done(more); }});
 }
 
 void StrategyRunner::record_done(std::int64_t more) {
     done_ += more;
-    const std::int64_t total = options_.strategy.parallel && !options_.job.dynamic
+    const std::int64_t total = options_.entry.parallel && !options_.job.dynamic
                                    ? base::share_of(options_.job.files, ranks_->rank(), participants_).count
                                    : options_.job.files;
     progress_.update(done_, std::max(done_, total), static_cast<double>(done_) / base::seconds_since(begin_),
-                     "files/s", options_.strategy.name);
+                     "files/s", options_.entry.name);
     stop_if_asked();
     if (participants_ == 1 && late_ && late_()) throw TimeIsUp();
 }
 
 void StrategyRunner::beat() {
-    progress_.activity("measuring what the machine can do beside " + options_.strategy.name);
+    progress_.activity("measuring what the machine can do beside " + options_.entry.name);
     stop_if_asked();
 }
 
@@ -96,7 +96,7 @@ void StrategyRunner::wait_for(const std::string& whom) {
 }
 
 bool StrategyRunner::is_in_step() const {
-    const auto& strategy = options_.strategy;
+    const auto& strategy = options_.entry;
     return strategy.parallel &&
            ((verb_ == Verb::open && strategy.shared_file) || (verb_ == Verb::write && strategy.in_step));
 }
@@ -143,9 +143,9 @@ WriteTrial StrategyRunner::write_timed() {
 WriteTrial StrategyRunner::write() {
     remove();
     renew();
-    if (options_.strategy.shared_file && control_.rank() == 0 && !mark_) mark_.emplace(strategy_->file_of(0));
+    if (options_.entry.shared_file && control_.rank() == 0 && !mark_) mark_.emplace(strategy_->file_of(0));
     progress_.counts("files");
-    progress_.activity("writing by " + options_.strategy.name);
+    progress_.activity("writing by " + options_.entry.name);
     WriteTrial trial;
     cut_ = false;
     control_.barrier();
@@ -160,7 +160,7 @@ WriteTrial StrategyRunner::write() {
             // First the worker processes end and the files are closed; then it is counted what there is.
             renew();
             throw base::Interrupted(
-                fmt::format("{} while {} wrote: {}", stopped.what(), options_.strategy.name, what_there_is()),
+                fmt::format("{} while {} wrote: {}", stopped.what(), options_.entry.name, what_there_is()),
                 stopped.signal());
         }
     };
@@ -179,7 +179,7 @@ WriteTrial StrategyRunner::write() {
 }
 
 ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
-    const std::string activity = "reading back what " + options_.strategy.name + " wrote";
+    const std::string activity = "reading back what " + options_.entry.name + " wrote";
     progress_.activity(activity);
     ReadTrial trial;
     cut_ = false;
@@ -214,7 +214,7 @@ void StrategyRunner::read_records(const ReadPlan& plan, const std::string& activ
     }
     trial.records = plan.count();
     trial.bytes = static_cast<double>(trial.records) *
-                  static_cast<double>(options_.strategy.bytes_per_record(options_.job.size));
+                  static_cast<double>(options_.entry.bytes_per_record(options_.job.size));
 }
 
 void StrategyRunner::read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial) {
@@ -235,7 +235,7 @@ void StrategyRunner::for_each_file(const ReadPlan& plan,
             const fs::path path = strategy_->file_of(id);
             std::error_code missing;  // the reader says it
             if (fs::exists(path, missing)) visit(path);
-            if (options_.strategy.shared_file) return;
+            if (options_.entry.shared_file) return;
         }
     }
 }
@@ -262,7 +262,7 @@ void StrategyRunner::evict(const ReadPlan& plan) {
 
 void StrategyRunner::compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial) {
     expected_.resize(values.size());
-    io::fill_record(grid_, options_.strategy.order, options_.job.files, id, 0, options_.job.size, expected_);
+    io::fill_record(grid_, options_.entry.order, options_.job.files, id, 0, options_.job.size, expected_);
     if (std::memcmp(values.data(), expected_.data(), values.size_bytes()) == 0) return;
     ++trial.wrong_records;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -279,7 +279,7 @@ void StrategyRunner::compare_record(std::int64_t id, std::span<const double> val
 void StrategyRunner::remove() {
     progress_.activity("removing old files");
     comm::together(control_, [&] {
-        if (options_.strategy.shared_file) {
+        if (options_.entry.shared_file) {
             if (control_.rank() == 0) unlink_if_there(strategy_->file_of(0));
             return;
         }
@@ -293,7 +293,7 @@ void StrategyRunner::remove() {
 }
 
 std::string StrategyRunner::what_there_is() const {
-    if (options_.strategy.shared_file)
+    if (options_.entry.shared_file)
         return fmt::format("{} was not finished and is removed", strategy_->file_of(0).string());
     std::int64_t there = 0;
     for (std::int64_t id = 0; id < options_.job.files; ++id)

@@ -153,11 +153,11 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, co
     };
     return {.records = static_cast<double>(options.job.files),
             .bytes = static_cast<double>(options.job.files) *
-                     static_cast<double>(options.strategy.bytes_per_record(options.job.size)),
-            .shared_file = options.strategy.shared_file,
+                     static_cast<double>(options.entry.bytes_per_record(options.job.size)),
+            .shared_file = options.entry.shared_file,
             .write_s = fastest(&WriteTrial::slowest_write_s),
             .create_s = fastest(&WriteTrial::slowest_create_s),
-            .writers = participants * io::writers_at_once(options.strategy, options.job),
+            .writers = participants * io::writers_at_once(options.entry, options.job),
             .measured = static_cast<int>(record.ceilings.size())};
 }
 
@@ -172,7 +172,7 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
         if (record.reads[i].kind == kRatedPass) of_rate = io::merged(of_rate, caches[i]);
     if (of_rate.requested > 0) run.context.push_back({"storage", "cache", io::label_with_share(of_rate)});
     run.tables.push_back(reads_table(record, options, caches, control));
-    for (std::size_t i = 0; options.flag("cold") && i < caches.size(); ++i) {
+    for (std::size_t i = 0; options.cold && i < caches.size(); ++i) {
         const auto label = io::label_of(caches[i]);
         if (record.reads[i].kind != kRatedPass || io::proof_of_cold(label) || run.exit_code != 0) continue;
         run.valid = false;
@@ -214,7 +214,7 @@ void add_storage_tables(results::Run& run, const StorageRecord& record, const St
                                          static_cast<double>(record.writes.size() - warmup)));
     }
     if (!record.reads.empty()) add_reads(run, record, options, control);
-    if (options.ceilings && record.writes.size() > warmup && options.job.files > 0)
+    if (options.measures_ceilings && record.writes.size() > warmup && options.job.files > 0)
         run.tables.push_back(ceilings_table(io::best_of(record.ceilings),
                                             effort_of(record, warmup, options, participants, control)));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());

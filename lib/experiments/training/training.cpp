@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "comm/backend.hpp"
@@ -110,6 +111,17 @@ std::vector<Listing> Training::listings() const {
     list("--optimizer", train::optimizers());
     list("--backend", comm::backends());
     return lists;
+}
+
+bool Training::may_use_gpus(const options::Options& options) const {
+    return !options.is("device", "cpu");
+}
+
+// A configuration that is made for several ranks has it in its name: configs/mnist/ddp2.ini.
+bool Training::wants_ranks(const options::Options& options) const {
+    const auto config = options.fields<vocabulary::CommonSettings>().config.value_or("");
+    return std::filesystem::path(config).stem().string().find("ddp") != std::string::npos ||
+           options.text_or("mode", "") == "ddp";
 }
 
 std::unique_ptr<Plan> Training::settle(options::Options& options, int world_size) {

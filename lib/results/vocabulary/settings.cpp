@@ -17,13 +17,16 @@ Schema made_common_settings() {
     rows.section("Common")
         .text("config", "FILE", std::nullopt,
               "INI file of these options (key = value); the command line wins over it")
+        .bind(&CommonSettings::config)
         .elsewhere({"conf"})
         .role(Role::bookkeeping)  // its settings stand among the others
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which ranklab adds the run; none stores nothing")
+        .bind(&CommonSettings::output)
         .elsewhere({"out", "results", "save"})
         .role(Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
+        .bind(&CommonSettings::label)
         .elsewhere({"name", "tag"})
         .role(Role::bookkeeping)
         .choice("keep-samples", {"all", "ranks", "summary"}, "all",
@@ -37,46 +40,58 @@ Schema made_common_settings() {
             "warmup", {0, 1'000'000'000}, std::nullopt,
             "steps (io: repetitions, comm: calls of each message size) recorded but not counted (default: "
             "min(10, steps/10); io: 0; comm: 5)")
+        .bind(&CommonSettings::warmup)
         .elsewhere({"warm-up", "warmup-iters", "warmup_iters"})
         .shorthand('w')
         .role(Role::length)
         .integer("seed", {0, options::kWholeNumbers}, "1",
                  "seed of all random numbers: weights, order, dropout")
+        .bind(&CommonSettings::seed)
         .role(Role::bookkeeping)  // other random numbers, the same work
         .decides_numbers()
         .integer("threads", {1, kMostThreads}, std::nullopt,
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset, "
                  "as far as its cgroup allows)")
+        .bind(&CommonSettings::threads)
         .elsewhere({"num-threads", "cpus-per-task", "omp-num-threads"})
         .follows_ranks()
         .real("time-limit", 0.001, std::nullopt,
               "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its minimum)")
+        .bind(&CommonSettings::time_limit)
         .elsewhere({"timeout", "max-time"})
         .role(Role::bookkeeping)  // a run that reached it is left out, or marked
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
+        .bind(&CommonSettings::expect_ranks)
         .role(Role::bookkeeping)  // the ranks that took part are compared
         .real("lock-timeout", 0, std::nullopt,
               "seconds to wait for another job that holds the results file's lock, before ranklab leaves the "
               "run in a file of its own")
+        .bind(&CommonSettings::lock_timeout)
         .role(Role::bookkeeping)
         .real("stall-timeout", 1, "300", "seconds without progress after which ranklab ends the job")
+        .bind(&CommonSettings::stall_timeout)
         .role(Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")
+        .bind(&CommonSettings::dry_run)
         .elsewhere({"print-config"})
         .role(Role::request)
         .flag("quiet", "no header, no progress: one line a run, with its rate and where it is stored")
+        .bind(&CommonSettings::quiet)
         .role(Role::bookkeeping)
         .flag("verbose", "show all settings, and all tables of the run")
+        .bind(&CommonSettings::verbose)
         .role(Role::request)
         .excludes({.other = "quiet", .because = "one shows all, the other one line"})
         .excludes({.other = "json", .because = "JSON has everything"})
         .flag("json",
               "print the run (or all runs of the command) as JSON on stdout, in place of the text; --quiet "
               "leaves out the progress")
+        .bind(&CommonSettings::json)
         .role(Role::request)
         .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
         .flag("list", "print the names to choose from and do no work")
+        .bind(&CommonSettings::list)
         .role(Role::request)
         .excludes({.other = "json", .because = "the names to choose from are no run"})
         .append(launch_names());
@@ -106,7 +121,7 @@ Schema launch_names() {
                    "a command makes one run; `ranklab sweep` makes several and compares them");
 }
 
-Schema target_setting(const std::string& least) {
+Schema target_row(const std::string& least) {
     return Schema()
         .text("target-ci", "PERCENT", std::nullopt,
               fmt::format("such as 2%: measure until the half-width of the 95 % interval is at most that "

@@ -5,12 +5,51 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "options/schema.hpp"
 
 namespace ranklab::vocabulary {
+
+/// The options that all programs have, as the rows of common_settings() bind them.
+struct CommonSettings {
+    std::optional<std::string> config;
+    std::string output;  ///< "none": nothing is stored
+    std::string label;
+    std::optional<std::int64_t> warmup;
+    std::int64_t seed = 1;
+    std::optional<int> threads;
+    std::optional<double> time_limit;  ///< seconds
+    std::optional<int> expect_ranks;
+    double lock_timeout = 0;   ///< seconds
+    double stall_timeout = 0;  ///< seconds; 0: never
+    bool dry_run = false, quiet = false, verbose = false, json = false, list = false;
+};
+
+/// The options of `ranklab io`, as the rows of storage_settings() bind them. Choices are their words.
+struct StorageSettings {
+    std::string strategy;
+    std::int64_t files = 0, size = 0;
+    int workers = 1;
+    bool async = false, dynamic = false;
+    std::int64_t chunk_files = 1;
+    std::string directory;
+    bool check_write = false, check_read = false, reorder = false, no_verify = false, cold = false;
+    int reads = 1;
+    bool write_only = false, read_only = false, keep = false;
+    std::int64_t repetitions = 1;
+    std::optional<std::string> target_ci;
+    bool fsync = false, rename = false;
+    std::string ceilings, layout;
+    std::int64_t chunk = 0;
+    std::uint64_t alignment = 64;
+    std::string hints, allocation;
+    bool fill = false;
+    std::string collective_metadata;
+    bool latest_format = false;
+};
 
 /// Of `ranklab train`, of `ranklab io`, of `ranklab comm`, and of all. What the experiment alone knows (which
 /// models there are) it fills in by Schema::offer.
@@ -22,8 +61,12 @@ const options::Schema& common_settings();
 /// Names of launchers' options for how many ranks there are, which is nothing that ranklab is told.
 options::Schema launch_names();
 
-/// --target-ci, where `least` names the option that says how many samples there are at least ("--steps").
-options::Schema target_setting(const std::string& least);
+options::Schema target_row(const std::string& least);
+/// --target-ci, bound to Settings::target_ci, where `least` names the option that says how many samples there are at least ("--steps").
+template <class Settings>
+options::Schema target_setting(const std::string& least) {
+    return target_row(least).bind(&Settings::target_ci);
+}
 
 /// More threads than any machine runs: beyond it there is a slip of the keyboard.
 inline constexpr std::int64_t kMostThreads = 4096;
