@@ -23,14 +23,14 @@ results::Table looks_table(const measure::Convergence& convergence) {
 
 }  // namespace
 
-measure::Convergence convergence_of(const options::Options& options, std::int64_t least) {
-    if (!options.has("target-ci")) return {};
-    return {measure::parse_target(options.text("target-ci")), least};
+measure::Convergence convergence_of(const TargetCi& target, std::int64_t least) {
+    if (!target) return {};
+    return {measure::parse_target(*target), least};
 }
 
-std::int64_t most_samples(const options::Options& options, std::int64_t least) {
-    if (!options.has("target-ci")) return least;
-    if (options.has("time-limit")) return kAsManyAsCome;
+std::int64_t most_samples(const TargetCi& target, bool has_time_limit, std::int64_t least) {
+    if (!target) return least;
+    if (has_time_limit) return kAsManyAsCome;
     return least > kAsManyAsCome / kMostTimesLeast ? kAsManyAsCome : least * kMostTimesLeast;
 }
 

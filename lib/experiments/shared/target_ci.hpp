@@ -2,20 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "measure/convergence.hpp"
-#include "options/options.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
 
-/// Of the options; one that wants nothing where --target-ci is not given.
-measure::Convergence convergence_of(const options::Options& options, std::int64_t least);
+/// The option's text, where it was given.
+using TargetCi = std::optional<std::string>;
+
+/// One that wants nothing where there is no target.
+measure::Convergence convergence_of(const TargetCi& target, std::int64_t least);
 
 /// How many samples there are at most, where there are at least that many: with a target 20 times as many,
 /// or, where --time-limit ends it, as many as come.
-std::int64_t most_samples(const options::Options& options, std::int64_t least);
+std::int64_t most_samples(const TargetCi& target, bool has_time_limit, std::int64_t least);
 
 /// The table `convergence` with a row per look, the fact measuring.converged, and where the target was not
 /// reached a warning and exit code 7 (unless there is another). `least` samples are what was planned: fewer

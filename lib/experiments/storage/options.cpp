@@ -75,8 +75,8 @@ StorageOptions settle_one(options::Options options, const StorageSettings& setti
     result.entry = strategy;
     result.job = job_of(settings);
     result.ranks = world_size;
-    result.most_repetitions = most_samples(options, settings.repetitions);
-    result.convergence = convergence_of(options, settings.repetitions);
+    result.most_repetitions = most_samples(settings.target_ci, result.common.time_limit.has_value(), settings.repetitions);
+    result.convergence = convergence_of(settings.target_ci, settings.repetitions);
     result.write = !settings.read_only;
     result.read = !settings.write_only;
     result.verify = result.read && !settings.no_verify;

@@ -63,7 +63,7 @@ fs::path checked_place(const std::string& path) {
 // is reduced.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
-    own.input.edge = std::min(own.input.edge, entry_of(nn::models(), options.text("model")).input.height);
+    own.input.edge = std::min(own.input.edge, entry_of(nn::models(), options.settings.model).input.height);
     return outline_of(own).parameters == options.outline.parameters ? own : options;
 }
 
@@ -148,9 +148,12 @@ std::string rows_of(const train::GradientSync& sync, const std::vector<torch::Te
 // What decides the rows: nothing of the machine, nor of the time.
 std::string comments_of(const TrainingOptions& options) {
     std::string text = fmt::format("{}\n", base::kBucketTitle);
-    for (const char* name :
-         {"model", "width", "full-scale", "precision", "sync", "bucket-cap-mb", "compress"})
-        text += fmt::format("# {}: {}\n", name, options.text(name));
+    const auto& settings = options.settings;
+    text += fmt::format(
+        "# model: {}\n# width: {}\n# full-scale: {}\n# precision: {}\n# sync: {}\n# bucket-cap-mb: {}\n"
+        "# compress: {}\n",
+        settings.model, settings.width, settings.full_scale, settings.precision, *settings.sync,
+        settings.bucket_cap_mb, settings.compress);
     return text + fmt::format("# input: {}\n# parameters: {}\n",
                               fmt::join(data_request(options).input, " x "), options.outline.parameters);
 }
@@ -158,7 +161,7 @@ std::string comments_of(const TrainingOptions& options) {
 std::string table_of(const TrainingOptions& options) {
     at::set_num_threads(1);  // so little work that several would wait for each other
     const auto speed = speed_on_cpu(options);
-    const auto model = prepared(make_model(options), speed, torch::kCPU, "--model " + options.text("model"));
+    const auto model = prepared(make_model(options), speed, torch::kCPU, "--model " + options.settings.model);
     model->train();
     const auto alone = comm::make_self();
     const auto sync = make_sync(options, *alone, *alone);
@@ -171,7 +174,7 @@ std::string table_of(const TrainingOptions& options) {
 }  // namespace
 
 void write_bucket_file(const TrainingOptions& options) {
-    const fs::path target = checked_place(options.text("buckets"));
+    const fs::path target = checked_place(*options.settings.buckets);
     std::error_code error;
     const bool replaces = fs::exists(target, error);
     if (replaces) results::check_not_write_protected(target, kSetting);

@@ -24,7 +24,7 @@ class Trial {
     Trial(const TrainingOptions& options, std::int64_t batch, torch::Device device) {
         SpeedOptions speed = options.speed;
         speed.jit = false;  // another graph a format would cost more than it tells
-        model_ = prepared(make_model(options), speed, device, options.text("model"));
+        model_ = prepared(make_model(options), speed, device, options.settings.model);
         const auto shape = data_request(options);
         const auto type = torch::TensorOptions(speed.parameter_type());
         input_ = torch::randn(batch_of(batch, shape.input), type).to(device);
@@ -61,8 +61,8 @@ FormatChoice try_both(const TrainingOptions& options, const RunContext& around, 
         around.control.allreduce(comm::view(std::span(&seconds, 1)), comm::ReduceOp::max);
         return seconds;
     };
-    if (!options.has("time-limit")) return try_formats(step);
-    return try_formats(step, std::min(kLongestTrial, options.real("time-limit") / 10));
+    if (!options.common.time_limit.has_value()) return try_formats(step);
+    return try_formats(step, std::min(kLongestTrial, *options.common.time_limit / 10));
 }
 
 // The memory that the trial took is given back, and its peak forgotten.
@@ -83,7 +83,7 @@ FormatChoice trial_choice(const TrainingOptions& options, const RunContext& arou
                           torch::Device device) {
     // No step has more than a rank's share of the data.
     const std::int64_t ranks = around.control.world_size();
-    const auto batch = std::min(options.integer("batch-size"), (samples + ranks - 1) / ranks);
+    const auto batch = std::min(*options.settings.batch_size, (samples + ranks - 1) / ranks);
     return tried(options, around, batch, device);
 }
 

@@ -1,59 +1,39 @@
 #include "experiments/training/input_options.hpp"
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-
 namespace ranklab::experiments {
-namespace {
 
-void refuse_others(const options::Options& options, bool volumes) {
-    if (volumes) {
-        if (options.is_set("image-size"))
-            throw base::OptionError(
-                "--image-size is for models that take images; use --crop-edge for volumes");
-        return;
+using vocabulary::settle;
+using vocabulary::TrainingSettings;
+
+InputOptions settle_input(TrainingSettings& settings, const InputDefaults& defaults) {
+    auto& edge = defaults.volumes ? settings.crop_edge : settings.image_size;
+    settle(edge, defaults.edge);
+    settle(settings.workers, defaults.workers);
+    if (settings.input == "io-only") {  // nothing to evaluate, and no communication to overlap
+        settings.evaluate = "off";
+        settings.overlap_steps = 0;
     }
-    for (const char* name :
-         {"volume-access", "crop-edge", "rotate", "rotate-vectors", "full-scale", "lambda-rho"}) {
-        if (options.is_set(name))
-            throw base::OptionError(
-                fmt::format("--{} is for models that take volumes, such as unet3d", name));
-    }
+    return {.kind = settings.input == "real"        ? Input::real
+                    : settings.input == "synthetic" ? Input::synthetic
+                                                    : Input::io_only,
+            .edge = *edge,
+            .train_samples = settings.train_samples.value_or(0),
+            .validation_samples = settings.validation_samples.value_or(0),
+            .workers = static_cast<int>(*settings.workers),
+            .prefetch = static_cast<int>(settings.prefetch),
+            .volume = {.in_memory = settings.volume_access == "inmem",
+                       .rotate = settings.rotate == "on",
+                       .rotate_vectors = settings.rotate_vectors}};
 }
 
-}  // namespace
-
-InputOptions settle_input(options::Options& options, const InputDefaults& defaults) {
-    refuse_others(options, defaults.volumes);
-    const char* const edge = defaults.volumes ? "crop-edge" : "image-size";
-    options.resolve_default(edge, fmt::format("{}", defaults.edge));
-    options.resolve_default("workers", fmt::format("{}", defaults.workers));
-    if (options.text("input") == "io-only") {  // nothing to evaluate, and no communication to overlap
-        options.resolve("evaluate", "off");
-        options.resolve("overlap-steps", "0");
-    }
-    return {.kind = options.text("input") == "real"        ? Input::real
-                    : options.text("input") == "synthetic" ? Input::synthetic
-                                                           : Input::io_only,
-            .edge = options.integer(edge),
-            .train_samples = options.integer_or("train-samples", 0),
-            .validation_samples = options.integer_or("validation-samples", 0),
-            .workers = static_cast<int>(options.integer("workers")),
-            .prefetch = static_cast<int>(options.integer("prefetch")),
-            .volume = {.in_memory = options.text("volume-access") == "inmem",
-                       .rotate = options.text("rotate") == "on",
-                       .rotate_vectors = options.flag("rotate-vectors")}};
-}
-
-AblationOptions settle_ablation(options::Options& options) {
-    if (!options.flag("ablation")) return {};
-    options.resolve_default("steps", "20");
-    options.resolve_default("warmup", "0");
-    options.resolve_default("repetitions", "3");
+AblationOptions settle_ablation(TrainingSettings& settings, vocabulary::CommonSettings& common) {
+    if (!settings.ablation) return {};
+    settle(settings.steps, 20);
+    settle(common.warmup, 0);
+    settle(settings.repetitions, 3);
     return {.on = true,
-            .trials = options.integer("repetitions"),
-            .benchy_json = options.text_or("benchy-json", "")};
+            .trials = *settings.repetitions,
+            .benchy_json = settings.benchy_json.value_or("")};
 }
 
 }  // namespace ranklab::experiments

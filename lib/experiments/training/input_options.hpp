@@ -6,7 +6,7 @@
 #include <string>
 
 #include "data/dataset.hpp"
-#include "options/options.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 
@@ -30,8 +30,7 @@ struct InputDefaults {
     std::int64_t workers = 0;
 };
 
-/// OptionError for options of the other kind of input, which would be without effect.
-InputOptions settle_input(options::Options& options, const InputDefaults& defaults);
+InputOptions settle_input(vocabulary::TrainingSettings& settings, const InputDefaults& defaults);
 
 struct AblationOptions {
     bool on = false;
@@ -39,7 +38,7 @@ struct AblationOptions {
     std::string benchy_json;  ///< "": none
 };
 
-/// Before the run's length is settled. OptionError for what does not go with trials.
-AblationOptions settle_ablation(options::Options& options);
+/// Before the run's length is settled.
+AblationOptions settle_ablation(vocabulary::TrainingSettings& settings, vocabulary::CommonSettings& common);
 
 }  // namespace ranklab::experiments

@@ -9,6 +9,10 @@
 namespace ranklab::experiments {
 namespace {
 
+using vocabulary::CommonSettings;
+using vocabulary::settle;
+using vocabulary::TrainingSettings;
+
 // What fp32 holds is 3e38.
 constexpr double kHighestRate = 1e38;
 
@@ -18,44 +22,42 @@ std::string number(double value) {
 
 }  // namespace
 
-train::LrSettings settle_learning_rate(options::Options& options, const LrDefaults& defaults) {
-    options.resolve_default("lr", fmt::format("{}", defaults.lr));
-    options.resolve_default("lr-schedule", defaults.schedule);
-    options.resolve_default("gamma", fmt::format("{}", defaults.gamma));
-    options.resolve_default("lr-scaling", defaults.scaling);
-    options.resolve_default("base-batch-size", fmt::format("{}", defaults.base_batch));
-    options.resolve_default("lr-warmup-steps", fmt::format("{}", defaults.warmup_steps));
-    const auto shape = train::lr_shape_named(options.text("lr-schedule"));
-    if (train::is_cosine(shape) && options.has("steps"))
-        options.resolve_default("lr-total-steps",
-                                fmt::format("{}", options.integer("steps") + options.integer("warmup")));
+train::LrSettings settle_learning_rate(TrainingSettings& settings, const CommonSettings& common,
+                                       const LrDefaults& defaults) {
+    settle(settings.lr, defaults.lr);
+    settle(settings.lr_schedule, defaults.schedule);
+    settle(settings.gamma, defaults.gamma);
+    settle(settings.lr_scaling, defaults.scaling);
+    settle(settings.base_batch_size, defaults.base_batch);
+    settle(settings.lr_warmup_steps, defaults.warmup_steps);
+    const auto shape = train::lr_shape_named(*settings.lr_schedule);
+    if (train::is_cosine(shape) && settings.steps)
+        settle(settings.lr_total_steps, *settings.steps + common.warmup.value_or(0));
     return {.shape = shape,
-            .scaling = train::lr_scaling_named(options.text("lr-scaling")),
-            .lr = options.real("lr"),
-            .end_lr = options.real("end-lr"),
-            .gamma = options.real("gamma"),
-            .global_batch = options.integer("global-batch-size"),
-            .base_batch = options.integer("base-batch-size"),
-            .warmup_steps = options.integer("lr-warmup-steps"),
-            .total_steps = options.integer_or("lr-total-steps", 0)};
+            .scaling = train::lr_scaling_named(*settings.lr_scaling),
+            .lr = *settings.lr,
+            .end_lr = settings.end_lr,
+            .gamma = *settings.gamma,
+            .global_batch = *settings.global_batch_size,
+            .base_batch = *settings.base_batch_size,
+            .warmup_steps = *settings.lr_warmup_steps,
+            .total_steps = settings.lr_total_steps.value_or(0)};
 }
 
-void settle_lr_total(options::Options& options, train::LrSettings& settings, std::int64_t samples,
+void settle_lr_total(TrainingSettings& all, train::LrSettings& settings, std::int64_t samples,
                      std::int64_t run_steps) {
     if (!train::is_cosine(settings.shape) || settings.total_steps > 0) return;
     settings.total_steps =
         settings.shape == train::LrShape::cosine_published
-            ? train::published_total_steps(options.integer("epochs"), samples, settings.global_batch)
+            ? train::published_total_steps(all.epochs.value_or(0), samples, settings.global_batch)
             : run_steps;
     static_cast<void>(train::LrSchedule(settings));  // refuses a cosine over no steps
-    options.resolve("lr-total-steps", fmt::format("{}", settings.total_steps));
+    all.lr_total_steps = settings.total_steps;
 }
 
-std::string lr_text(const options::Options& options, const train::LrSettings& settings) {
+std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps) {
     const bool falls = train::is_cosine(settings.shape);
-    const std::int64_t steps = options.has("steps") ? options.integer("steps") + options.integer("warmup")
-                               : falls              ? settings.total_steps
-                                                    : 0;
+    const std::int64_t steps = run_steps > 0 ? run_steps : falls ? settings.total_steps : 0;
     if (steps > 0 && settings.shape != train::LrShape::step) {
         const auto range = train::lr_range(train::LrSchedule(settings), steps);
         return fmt::format("{} at the first step, {} at most, {} at step {}", number(range.first),

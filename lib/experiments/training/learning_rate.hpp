@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "options/options.hpp"
+#include "results/vocabulary/settings.hpp"
 #include "train/lr_schedule.hpp"
 
 namespace ranklab::experiments {
@@ -21,15 +21,17 @@ struct LrDefaults {
 
 /// Settles them, once batch and length are: with --steps the cosines fall over these and the warm-up.
 /// OptionError for what cannot be.
-train::LrSettings settle_learning_rate(options::Options& options, const LrDefaults& defaults);
+train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
+                                       const vocabulary::CommonSettings& common, const LrDefaults& defaults);
 
 /// The steps that a cosine falls over, where neither --lr-total-steps nor --steps said it: `run_steps`, all
 /// of the run, or what the published form makes of epochs and samples.
-void settle_lr_total(options::Options& options, train::LrSettings& settings, std::int64_t samples,
+void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings, std::int64_t samples,
                      std::int64_t run_steps);
 
 /// For a person's eye, before the run: first and highest rate, and the last one where the steps are known.
-std::string lr_text(const options::Options& options, const train::LrSettings& settings);
+/// `run_steps`: --steps and the warm-up; 0: not known.
+std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps);
 
 /// OptionError where a rate of the run is no number that a parameter can be changed by.
 void check_rates(const train::LrSettings& settings, std::int64_t last_step, std::int64_t last_epoch);

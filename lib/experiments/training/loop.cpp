@@ -35,16 +35,16 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       updates_(setup.schedule.first),
       stop_(setup.control),
       equality_(model, setup.control, setup.data_plane),
-      compares_each_step_(setup.options.is("check-parameters", "step")),
-      samples_a_step_(static_cast<double>(setup.options.integer("batch-size") *
-                                          setup.options.integer("accumulate") * setup.control.world_size())),
+      compares_each_step_(setup.options.settings.check_parameters == "step"),
+      samples_a_step_(static_cast<double>(*setup.options.settings.batch_size *
+                                          setup.options.settings.accumulate * setup.control.world_size())),
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
     if (steps_.replicas() != nullptr) record_.replicas = steps_.replicas()->count();
     record_.notes = measure::Spool(kNotes + 2 * record_.replicas);
     record_.convergence = setup.options.convergence;
-    record_.least_steps = setup.options.integer_or("steps", 0);
+    record_.least_steps = setup.options.settings.steps.value_or(0);
     record_.computes = setup.options.input.kind != Input::io_only;
     record_.trial = setup.options.format.memory;
 }
@@ -71,7 +71,7 @@ bool TrainingLoop::begin() {
 void TrainingLoop::ablate() {
     if (!begin()) return;
     make_trials(steps_,
-                {.steps = setup_.options.integer_or("steps", 0),
+                {.steps = setup_.options.settings.steps.value_or(0),
                  .trials = setup_.options.ablation.trials,
                  .seed = setup_.options.seed()},
                 setup_.control, setup_.progress, stop_, [this](std::vector<TrialTimes> round) {
@@ -134,14 +134,14 @@ void TrainingLoop::restore() {
 }
 
 void TrainingLoop::probe_overlap() {
-    if (setup_.options.integer("overlap-steps") == 0 || record_.end.at_time_limit || stop_signal() != 0)
+    if (*setup_.options.settings.overlap_steps == 0 || record_.end.at_time_limit || stop_signal() != 0)
         return;
     const auto checked = verdicts();
     if (std::any_of(checked.begin(), checked.end(), [](const auto& v) { return v.result == "failed"; }))
         return;
     setup_.progress.activity("steps with and without communication, for the overlap");
     record_.probe =
-        experiments::probe_overlap(steps_, setup_.control, setup_.options.integer("overlap-steps"), stop_);
+        experiments::probe_overlap(steps_, setup_.control, *setup_.options.settings.overlap_steps, stop_);
     if (stop_.signal() == 0) return;
     record_.end.signal = stop_.signal();
     record_.end.missing = "the overlap was measured";
@@ -270,7 +270,7 @@ void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
 bool TrainingLoop::evaluation_due(std::int64_t step, bool last) const {
     if (!last && !setup_.schedule.ends_epoch(step)) return false;
     if (!bad_loss_.empty() || !equality_.holds()) return false;
-    return setup_.options.is("evaluate", "epoch") || (last && setup_.options.is("evaluate", "end"));
+    return setup_.options.settings.evaluate == "epoch" || (last && setup_.options.settings.evaluate == "end");
 }
 
 bool TrainingLoop::checkpoint_due(std::int64_t step) const {
@@ -299,7 +299,7 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
     steps_.broadcast_buffers();
     const auto& test = *setup_.data.test;
     const auto ranks = setup_.control.world_size();
-    const std::int64_t batch = setup_.options.integer("eval-batch-size");
+    const std::int64_t batch = *setup_.options.settings.eval_batch_size;
     const std::int64_t largest_part = base::share_of(test.size(), 0, ranks).count;
     stop_.restart();
     const auto start = measure::Clock::now();
@@ -331,9 +331,9 @@ bool TrainingLoop::evaluation_goes_on() {
 }
 
 bool TrainingLoop::late_on_any() {
-    if (!setup_.options.has("time-limit")) return false;
+    if (!setup_.options.common.time_limit.has_value()) return false;
     const double spent = setup_.options.format.trial_s + base::seconds_since(start_);
-    std::int64_t late = spent > setup_.options.real("time-limit") ? 1 : 0;
+    std::int64_t late = spent > *setup_.options.common.time_limit ? 1 : 0;
     setup_.control.allreduce(comm::view(std::span(&late, 1)), comm::ReduceOp::max);
     return late == 1;
 }
@@ -364,7 +364,7 @@ Verdict TrainingLoop::loss_verdict() const {
 
 Verdict TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
-    const bool wanted = !setup_.options.is("evaluate", "off") && bad_loss_.empty() && equality_.holds();
+    const bool wanted = setup_.options.settings.evaluate != "off" && bad_loss_.empty() && equality_.holds();
     const char* const why = !wanted               ? ""
                             : late_               ? ": the time limit had come"
                             : stop_.signal() != 0 ? ": the run was stopped"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "options/options.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 
@@ -15,10 +15,11 @@ struct RankMemory {
 };
 
 /// "made for 288 ranks" with what a smaller job needs; "" without --made-for-ranks.
-std::string made_for_note(const options::Options& options, int world_size);
+std::string made_for_note(const vocabulary::TrainingSettings& settings, bool has_own_batch, int world_size);
 
 /// OptionError with the arithmetic where fewer ranks than --made-for-ranks would each take a larger part of
 /// the global batch, and neither --accumulate nor --batch-size says how they shall.
-void check_made_for(const options::Options& options, int world_size, const RankMemory& memory);
+void check_made_for(const vocabulary::TrainingSettings& settings, bool has_own_batch, int world_size,
+                    const RankMemory& memory);
 
 }  // namespace ranklab::experiments

@@ -40,9 +40,9 @@ std::string why_contiguous(const FormatFacts& facts) {
 
 }  // namespace
 
-FormatChoice settle_format(options::Options& options, const FormatFacts& facts) {
-    if (options.is_set(kChannelsLast)) options.resolve("memory-format", name_of(options.flag(kChannelsLast)));
-    FormatChoice choice{.asked = options.text("memory-format"), .why = "it was asked for"};
+FormatChoice settle_format(vocabulary::TrainingSettings& settings, const FormatFacts& facts) {
+    if (settings.channels_last == "true") settings.memory_format = kChannelsLast;
+    FormatChoice choice{.asked = settings.memory_format, .why = "it was asked for"};
     if (choice.asked == kAuto) {
         choice.why = why_contiguous(facts);
         choice.open = choice.why.empty();
@@ -51,9 +51,9 @@ FormatChoice settle_format(options::Options& options, const FormatFacts& facts) 
     if (choice.channels_last && facts.breaks)
         throw base::OptionError(fmt::format("{}; use a wider model, or contiguous memory", kBroken),
                                 {"width", "memory-format"});
-    options.resolve(kChannelsLast, choice.open            ? "auto: decided before the warm-up"
-                                   : choice.channels_last ? "true"
-                                                          : "false");
+    settings.channels_last = choice.open            ? "auto: decided before the warm-up"
+                             : choice.channels_last ? "true"
+                                                    : "false";
     return choice;
 }
 

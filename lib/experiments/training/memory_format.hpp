@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "options/options.hpp"
 #include "results/run.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 
@@ -42,9 +42,9 @@ struct FormatFacts {
     bool breaks = false;  ///< channels-last would: see nn::Outline
 };
 
-/// Of --memory-format and --channels-last; where it is not open, it is settled in `options`. OptionError for
+/// Of --memory-format and --channels-last; where it is not open, it is settled in `settings`. OptionError for
 /// channels-last that would break.
-FormatChoice settle_format(options::Options& options, const FormatFacts& facts);
+FormatChoice settle_format(vocabulary::TrainingSettings& settings, const FormatFacts& facts);
 
 /// Channels-last where it was faster in every round, and in the median by more than a margin; contiguous
 /// where the two are alike, so that runs of noisy machines take one format.

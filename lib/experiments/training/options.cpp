@@ -16,6 +16,10 @@
 namespace ranklab::experiments {
 namespace {
 
+using vocabulary::CommonSettings;
+using vocabulary::settle;
+using vocabulary::TrainingSettings;
+
 template <class Entry>
 std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
     std::vector<std::string> names;
@@ -23,140 +27,159 @@ std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
     return names;
 }
 
-// Once batch and length are settled.
-train::LrSettings settle_rate(options::Options& options) {
-    const auto defaults = entry_of(nn::models(), options.text("model")).defaults;
-    const bool as_published = options.text("optimizer") == defaults.optimizer;
-    const auto optimizer = entry_of(train::optimizers(), options.text("optimizer"));
-    return settle_learning_rate(
-        options, {.lr = as_published ? defaults.lr : optimizer.default_lr,
-                  .schedule = defaults.lr_schedule,
-                  .scaling = defaults.lr_scaling,
-                  .gamma = defaults.gamma,
-                  .base_batch = defaults.base_batch > 0 ? defaults.base_batch : defaults.batch_size,
-                  .warmup_steps = defaults.lr_warmup_steps});
+nn::ModelEntry model_named(const TrainingSettings& settings) {
+    return entry_of(nn::models(), settings.model);
 }
 
-void settle_optimizer(const options::Options& options) {
-    const auto optimizer = entry_of(train::optimizers(), options.text("optimizer"));
-    if (options.flag("fused-optimizer") && !optimizer.has_fused) {
+// Once batch and length are settled.
+train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& common) {
+    const auto defaults = model_named(settings).defaults;
+    const bool as_published = settings.optimizer == defaults.optimizer;
+    const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
+    return settle_learning_rate(
+        settings, common,
+        {.lr = as_published ? defaults.lr : optimizer.default_lr,
+         .schedule = defaults.lr_schedule,
+         .scaling = defaults.lr_scaling,
+         .gamma = defaults.gamma,
+         .base_batch = defaults.base_batch > 0 ? defaults.base_batch : defaults.batch_size,
+         .warmup_steps = defaults.lr_warmup_steps});
+}
+
+void check_optimizer(const TrainingSettings& settings) {
+    const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
+    if (settings.fused_optimizer && !optimizer.has_fused)
         throw base::OptionError(fmt::format(
             "LibTorch has no fused kernel for --optimizer {}; leave --fused-optimizer out", optimizer.name));
-    }
 }
 
-void settle_evaluation(options::Options& options, const nn::InputShape& input) {
+void settle_evaluation(TrainingSettings& settings) {
     constexpr std::int64_t kSmallSample = 10000;
+    const auto input = model_named(settings).input;
     const bool small =
         input.channels * input.height * input.width * std::max<std::int64_t>(1, input.depth) <= kSmallSample;
-    options.resolve_default("eval-batch-size",
-                            fmt::format("{}", small ? 1000 : options.integer("batch-size")));
+    settle(settings.eval_batch_size, small ? 1000 : *settings.batch_size);
 }
 
-InputDefaults input_defaults(const options::Options& options) {
-    const auto model = entry_of(nn::models(), options.text("model"));
+InputDefaults input_defaults(const TrainingSettings& settings) {
+    const auto model = model_named(settings);
     return {
         .volumes = model.input.is_volume(), .edge = model.input.height, .workers = model.defaults.workers};
 }
 
-void settle_model_defaults(options::Options& options) {
-    const auto model = entry_of(nn::models(), options.text("model"));
-    options.resolve_default("data", model.defaults.data);
-    options.resolve_default("optimizer", model.defaults.optimizer);
-    const bool as_published = options.text("optimizer") == model.defaults.optimizer;
-    options.resolve_default("momentum", fmt::format("{}", as_published ? model.defaults.momentum : 0.0));
+void settle_model_defaults(TrainingSettings& settings) {
+    const auto defaults = model_named(settings).defaults;
+    settle(settings.data, defaults.data);
+    settle(settings.optimizer, defaults.optimizer);
+    settle(settings.momentum, settings.optimizer == defaults.optimizer ? defaults.momentum : 0.0);
 }
 
-void settle_batch(options::Options& options, int world_size) {
-    const std::int64_t parts = world_size * options.integer("accumulate");
-    if (options.is_set("global-batch-size")) {
-        const auto global = options.integer("global-batch-size");
-        if (global % parts != 0) {
-            throw base::OptionError(fmt::format(
-                "--global-batch-size {} does not divide by {} ranks{}; use {} or {}", global, world_size,
-                parts == world_size ? "" : fmt::format(" with {} micro-batches each", parts / world_size),
-                std::max<std::int64_t>(1, global / parts) * parts, (global / parts + 1) * parts));
-        }
-        options.resolve("batch-size", fmt::format("{}", global / parts));
-    } else {
-        const auto model = entry_of(nn::models(), options.text("model"));
-        options.resolve_default("batch-size", fmt::format("{}", model.defaults.batch_size));
-        options.resolve("global-batch-size", fmt::format("{}", options.integer("batch-size") * parts));
-        options.check("global-batch-size");
+void settle_batch(TrainingSettings& settings, int world_size) {
+    const std::int64_t parts = world_size * settings.accumulate;
+    if (!settings.global_batch_size) {
+        settle(settings.batch_size, model_named(settings).defaults.batch_size);
+        settings.global_batch_size = *settings.batch_size * parts;
+        return;
     }
+    const auto global = *settings.global_batch_size;
+    if (global % parts != 0)
+        throw base::OptionError(fmt::format(
+            "--global-batch-size {} does not divide by {} ranks{}; use {} or {}", global, world_size,
+            parts == world_size ? "" : fmt::format(" with {} micro-batches each", parts / world_size),
+            std::max<std::int64_t>(1, global / parts) * parts, (global / parts + 1) * parts));
+    settings.batch_size = global / parts;
 }
 
-void settle_mode(options::Options& options, int world_size) {
-    // Who asks for the buckets means those of a run of several ranks, wherever the dry run is made.
-    options.resolve_default("mode", world_size == 1 && !options.has("buckets") ? "single" : "ddp");
-    const std::string mode = options.text("mode");
-    const bool one_rank = mode != "ddp";
-    if (one_rank && world_size > 1) {
-        throw base::OptionError(
-            fmt::format("--mode {} takes one rank, but {} were started; use --mode ddp, or start one rank",
-                        mode, world_size));
-    }
-    options.resolve_default("sync", one_rank ? "none" : "bucketed");
-    const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
-    if (options.text("compress") != "none" && !sync.compresses) {
+void check_sync(const TrainingSettings& settings, bool one_rank) {
+    const auto sync = entry_of(train::gradient_syncs(), *settings.sync);
+    if (settings.compress != "none" && !sync.compresses)
         throw base::OptionError(
             fmt::format("--sync {} sends gradients as they are; --compress {} is for --sync bucketed",
-                        options.text("sync"), options.text("compress")));
-    }
-    if (one_rank && options.text("sync") != "none") {
+                        *settings.sync, settings.compress));
+    if (one_rank && *settings.sync != "none")
         throw base::OptionError(fmt::format(
             "--mode {} has nothing to synchronise, so it takes no --sync {}; use --mode ddp (it runs at "
             "one rank too) or leave --sync out",
-            mode, options.text("sync")));
-    }
-    if (options.is_set("backend") && options.text("backend") == "self" && world_size > 1) {
+            *settings.mode, *settings.sync));
+}
+
+void settle_mode(TrainingSettings& settings, int world_size) {
+    // --buckets means those of a run of several ranks, wherever the dry run is made.
+    settle(settings.mode, world_size == 1 && !settings.buckets ? "single" : "ddp");
+    const bool one_rank = *settings.mode != "ddp";
+    if (one_rank && world_size > 1)
+        throw base::OptionError(
+            fmt::format("--mode {} takes one rank, but {} were started; use --mode ddp, or start one rank",
+                        *settings.mode, world_size));
+    settle(settings.sync, one_rank ? "none" : "bucketed");
+    check_sync(settings, one_rank);
+    if (settings.backend == "self" && world_size > 1)
         throw base::OptionError("--backend self serves one rank; use --backend mpi");
-    }
 }
 
-void settle_overlap(options::Options& options, int world_size) {
+void settle_overlap(TrainingSettings& settings, int world_size) {
     const bool measurable =
-        world_size > 1 && entry_of(train::gradient_syncs(), options.text("sync")).keeps_ranks_equal;
-    if (!measurable && options.is_set("overlap-steps") && options.integer("overlap-steps") > 0)
+        world_size > 1 && entry_of(train::gradient_syncs(), *settings.sync).keeps_ranks_equal;
+    if (!measurable && settings.overlap_steps.value_or(0) > 0)
         throw base::OptionError("--overlap-steps compares with and without communication; this run has none");
-    const std::int64_t steps = options.integer_or("steps", 200);
-    options.resolve_default(
-        "overlap-steps",
-        fmt::format("{}", measurable && steps >= 20 ? std::clamp<std::int64_t>(steps / 10, 6, 20) : 0));
+    const std::int64_t steps = settings.steps.value_or(200);
+    settle(settings.overlap_steps,
+           measurable && steps >= 20 ? std::clamp<std::int64_t>(steps / 10, 6, 20) : 0);
 }
 
-void settle_checkpoints(const options::Options& options, int world_size) {
-    if (!options.has("checkpoint")) return;
-    if (options.text("checkpoint").empty())
-        throw base::OptionError("--checkpoint needs the name of a folder");
-    const auto sync = entry_of(train::gradient_syncs(), options.text("sync"));
-    if (world_size > 1 && !sync.keeps_ranks_equal) {
+void check_checkpoints(const TrainingSettings& settings, int world_size) {
+    if (!settings.checkpoint) return;
+    if (settings.checkpoint->empty()) throw base::OptionError("--checkpoint needs the name of a folder");
+    const auto sync = entry_of(train::gradient_syncs(), *settings.sync);
+    if (world_size > 1 && !sync.keeps_ranks_equal)
         throw base::OptionError(fmt::format(
             "--sync {} lets the ranks' parameters drift apart, so that no one checkpoint holds them; leave "
             "--checkpoint out, or use another --sync",
             sync.name));
-    }
 }
 
 // For a first look: seconds of the small networks on any machine. Enough for a median with an interval.
 constexpr std::int64_t kStepsAtFirst = 100;
 
-void settle_length(options::Options& options) {
-    if (!options.has("steps") && !options.has("epochs"))
-        options.resolve("steps", fmt::format("{}", kStepsAtFirst));
-    if (options.has("steps")) {
-        const auto steps = options.integer("steps");
-        if (!options.has("warmup"))
-            options.resolve("warmup", fmt::format("{}", measure::default_warmup(steps)));
-        static_cast<void>(measure::schedule_steps(steps, options.integer("warmup"), 1));
+void settle_length(TrainingSettings& settings, CommonSettings& common) {
+    if (!settings.steps && !settings.epochs) settings.steps = kStepsAtFirst;
+    if (settings.steps) {
+        settle(common.warmup, measure::default_warmup(*settings.steps));
+        static_cast<void>(measure::schedule_steps(*settings.steps, *common.warmup, 1));
     }
-    if (options.has("target-ci")) static_cast<void>(measure::parse_target(options.text("target-ci")));
+    if (settings.target_ci) static_cast<void>(measure::parse_target(*settings.target_ci));
 }
 
-train::Compression compression_of(const options::Options& options) {
-    return options.is("compress", "fp16")   ? train::Compression::fp16
-           : options.is("compress", "bf16") ? train::Compression::bf16
-                                            : train::Compression::none;
+train::Compression compression_of(const TrainingSettings& settings) {
+    return settings.compress == "fp16"   ? train::Compression::fp16
+           : settings.compress == "bf16" ? train::Compression::bf16
+                                         : train::Compression::none;
+}
+
+// What follows from one option after the other.
+void settle_all(TrainingOptions& all, int world_size) {
+    auto& settings = all.settings;
+    settle_model_defaults(settings);
+    settle_batch(settings, world_size);
+    settle_evaluation(settings);
+    settle_mode(settings, world_size);
+    all.ablation = settle_ablation(settings, all.common);
+    all.speed = settle_speed(settings, world_size);
+    settle_length(settings, all.common);
+    check_optimizer(settings);
+    settle_overlap(settings, world_size);
+    all.input = settle_input(settings, input_defaults(settings));
+    all.rate = settle_rate(settings, all.common);
+    check_checkpoints(settings, world_size);
+    static_cast<void>(parse_delay(settings.inject_delay.value_or(""), world_size));
+}
+
+FormatFacts format_facts(const TrainingOptions& all) {
+    const bool by_onednn = !all.speed.cuda && all.speed.precision != train::Precision::fp64;
+    return {.convolves = all.outline.convolves,
+            .computes = all.input.kind != Input::io_only,
+            .cuda_graph = all.speed.cuda_graph,
+            .breaks = all.outline.breaks_channels_last && by_onednn};
 }
 
 }  // namespace
@@ -174,37 +197,24 @@ void describe_training(options::Schema& schema) {
 
 TrainingOptions settle_training(options::Options& options, int world_size) {
     options.drop_overruled();
-    settle_model_defaults(options);
-    settle_batch(options, world_size);
-    settle_evaluation(options, entry_of(nn::models(), options.text("model")).input);
-    settle_mode(options, world_size);
-    const auto ablation = settle_ablation(options);
-    const auto speed = settle_speed(options, world_size);
-    settle_length(options);
-    settle_optimizer(options);
-    settle_overlap(options, world_size);
-    const auto input = settle_input(options, input_defaults(options));
-    const auto rate = settle_rate(options);
+    TrainingOptions all;
+    all.settings = options.fields<TrainingSettings>();
+    all.common = options.fields<CommonSettings>();
+    all.has_own_batch = all.settings.batch_size.has_value();
+    all.is_first_look = !all.settings.steps && !all.settings.epochs && !all.settings.ablation;
+    settle_all(all, world_size);
+    options.settle(all.settings);
+    options.settle(all.common);
     options.check_relations();
-    settle_checkpoints(options, world_size);
-    static_cast<void>(parse_delay(options.text_or("inject-delay", ""), world_size));
-    TrainingOptions settled(options);
-    const auto steps = options.integer_or("steps", 0);
-    settled.compression = compression_of(options);
-    settled.most_steps = most_samples(options, steps);
-    settled.convergence = convergence_of(options, steps);
-    settled.input = input;
-    settled.ablation = ablation;
-    settled.speed = speed;
-    settled.rate = rate;
-    settled.outline = outline_of(settled);
-    const bool by_onednn = !speed.cuda && speed.precision != train::Precision::fp64;
-    settled.format = settle_format(options, {.convolves = settled.outline.convolves,
-                                             .computes = settled.input.kind != Input::io_only,
-                                             .cuda_graph = speed.cuda_graph,
-                                             .breaks = settled.outline.breaks_channels_last && by_onednn});
-    settled.speed.channels_last = settled.format.channels_last;
-    return settled;
+    const auto steps = all.settings.steps.value_or(0);
+    all.compression = compression_of(all.settings);
+    all.most_steps = most_samples(all.settings.target_ci, all.common.time_limit.has_value(), steps);
+    all.convergence = convergence_of(all.settings.target_ci, steps);
+    all.outline = outline_of(all);
+    all.format = settle_format(all.settings, format_facts(all));
+    all.speed.channels_last = all.format.channels_last;
+    options.settle(all.settings);
+    return all;
 }
 
 }  // namespace ranklab::experiments

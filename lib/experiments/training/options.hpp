@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "base/error.hpp"
 #include "experiments/training/input_options.hpp"
@@ -14,6 +13,7 @@
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
 #include "options/options.hpp"
+#include "results/vocabulary/settings.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/optimizer.hpp"
 
@@ -25,11 +25,13 @@ struct OverlapWay {
     train::Transfer transfer = train::Transfer::background;
 };
 
-/// The settled options of a run, and what follows from several of them or is of another type. Who needs one
-/// option alone asks for it by its name: `options.integer("width")`. What the data decide (--warmup) and the
-/// ranks agree on later (--progress) stands in the run's own options.
-struct TrainingOptions : options::Options {
-    explicit TrainingOptions(options::Options settled) : Options(std::move(settled)) {}
+/// The settled options of a run, and what follows from several of them or is of another type. The data decide
+/// --warmup where only --epochs are given; the ranks agree on --progress later.
+struct TrainingOptions {
+    vocabulary::TrainingSettings settings;
+    vocabulary::CommonSettings common;
+    bool has_own_batch = false;  ///< --batch-size was given
+    bool is_first_look = false;  ///< neither --steps nor --epochs was given
 
     nn::Outline outline;  ///< of the model
     SpeedOptions speed;
@@ -42,8 +44,8 @@ struct TrainingOptions : options::Options {
     InputOptions input;
     AblationOptions ablation;
 
-    std::uint64_t seed() const { return static_cast<std::uint64_t>(integer("seed")); }
-    bool broadcasts_buffers() const { return !flag("no-broadcast-buffers"); }
+    std::uint64_t seed() const { return static_cast<std::uint64_t>(common.seed); }
+    bool broadcasts_buffers() const { return !settings.no_broadcast_buffers; }
 };
 
 void describe_training(options::Schema& schema);

@@ -62,7 +62,7 @@ results::Run TrainingOutcome::run_of(const TrainingLoop& loop) const {
         add_trials(run, loop);
     else
         fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around_.control,
-                 results::kept_samples(around_.options.text(results::kKeepSamples)));
+                 results::KeptSamples::all);
     return run;
 }
 

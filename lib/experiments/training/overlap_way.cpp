@@ -14,7 +14,8 @@ namespace ranklab::experiments {
 // between hosts a sleeping thread with non-blocking allreduces hides the network. Within a host moving is the
 // processors' own work: the blocking allreduce does it in a third of the time, beside backward only where a
 // core is free.
-OverlapWay settle_overlap_way(options::Options& options, comm::Communicator& control, int threads) {
+OverlapWay settle_overlap_way(vocabulary::TrainingSettings& settings, comm::Communicator& control,
+                              int threads) {
     const bool one_host = control.local_size() == control.world_size();
     const int cores = host::cores_in(host::cpuset());
     const bool bound = cores * control.local_size() <= static_cast<int>(std::thread::hardware_concurrency());
@@ -25,14 +26,13 @@ OverlapWay settle_overlap_way(options::Options& options, comm::Communicator& con
     std::int64_t facts[] = {one_host ? 1 : 0, own_cores > threads ? 1 : 0};
     control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
     const bool spare_core = facts[1] == 1;
-    if (!options.has("transfer")) options.resolve("transfer", facts[0] == 1 ? "blocking" : "background");
-    if (!options.has("progress"))
-        options.resolve("progress", facts[0] == 0 || spare_core ? "thread" : "none");
-    const auto& progress = options.text("progress");
+    vocabulary::settle(settings.transfer, facts[0] == 1 ? "blocking" : "background");
+    vocabulary::settle(settings.progress, facts[0] == 0 || spare_core ? "thread" : "none");
+    const auto& progress = *settings.progress;
     return {.progress = progress == "thread" ? train::Progress::thread
                         : progress == "poll" ? train::Progress::poll
                                              : train::Progress::none,
-            .transfer = options.text("transfer") == "blocking" ? train::Transfer::blocking
+            .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
                                                                : train::Transfer::background};
 }
 

@@ -19,7 +19,7 @@ namespace {
 // A step's samples, as they are computed with, and the batches made ahead, of a byte an element at least.
 void check_memory(const TrainingOptions& options) {
     const auto sample = static_cast<double>(memory_of(options).sample_bytes);
-    const auto batch = static_cast<double>(options.integer("batch-size"));
+    const auto batch = static_cast<double>(*options.settings.batch_size);
     const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
     const double needed = batch * sample * (1 + ahead / sizeof(float));
     const auto there = static_cast<double>(host::memory_bytes());
@@ -27,14 +27,14 @@ void check_memory(const TrainingOptions& options) {
     throw base::EnvironmentError(fmt::format(
         "{} samples a step and {:.0f} batches of them need {} for inputs and targets alone, and this "
         "host has {}; use a smaller --batch-size{}",
-        options.integer("batch-size"), ahead, base::human_bytes(needed), base::human_bytes(there),
+        *options.settings.batch_size, ahead, base::human_bytes(needed), base::human_bytes(there),
         ahead > 1 ? ", or a smaller --prefetch" : ""));
 }
 
 // Before libraries start them in the midst of the work: libgomp then ends the process. All ranks at once,
 // since those of a node share its limits.
 void check_threads(const TrainingOptions& options, comm::Communicator& control) {
-    const auto replicas = options.integer_or("replicas", 0);
+    const auto replicas = options.settings.replicas.value_or(0);
     const auto wanted = static_cast<std::size_t>(compute_threads(options) + options.input.workers) +
                         static_cast<std::size_t>(replicas);
     const base::ThreadTrial trial(wanted);
@@ -51,14 +51,14 @@ void check_threads(const TrainingOptions& options, comm::Communicator& control) 
 }  // namespace
 
 int compute_threads(const TrainingOptions& options) {
-    return options.has("threads") ? static_cast<int>(options.integer("threads"))
+    return options.common.threads.has_value() ? static_cast<int>(*options.common.threads)
                                   : std::max(1, host::cores_in(host::cpuset()));
 }
 
 void check_resources(const TrainingOptions& options, const RunContext& around) {
     auto& control = around.control;
     comm::together(control, [&] {
-        if (control.rank() == 0) check_made_for(around.options, control.world_size(), memory_of(options));
+        if (control.rank() == 0) check_made_for(options.settings, options.has_own_batch, control.world_size(), memory_of(options));
         check_memory(options);
     });
     check_threads(options, control);

@@ -32,9 +32,9 @@ data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& da
         {.samples = data.train->size(),
          .rank = control.rank(),
          .world_size = control.world_size(),
-         .batch = options.integer("batch-size"),
-         .sharding = options.is("sharding", "pad") ? data::Sharding::pad : data::Sharding::exact,
-         .shuffle = options.is("shuffle", "on"),
+         .batch = *options.settings.batch_size,
+         .sharding = options.settings.sharding == "pad" ? data::Sharding::pad : data::Sharding::exact,
+         .shuffle = options.settings.shuffle == "on",
          .seed = options.seed()});
 }
 
@@ -47,23 +47,23 @@ data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& opt
     return data;
 }
 
-measure::Schedule schedule_of(options::Options& all, const TrainingOptions& options,
-                              std::int64_t steps_per_epoch) {
-    if (options.has("steps"))
-        return measure::schedule_steps(options.most_steps, all.integer("warmup"), steps_per_epoch);
-    if (!all.has("warmup"))
-        all.resolve("warmup",
-                    fmt::format("{}", measure::default_warmup(options.integer("epochs") * steps_per_epoch)));
-    return measure::schedule_epochs(options.integer("epochs"), all.integer("warmup"), steps_per_epoch);
+measure::Schedule schedule_of(TrainingOptions& options, std::int64_t steps_per_epoch) {
+    auto& warmup = options.common.warmup;
+    if (options.settings.steps)
+        return measure::schedule_steps(options.most_steps, *warmup, steps_per_epoch);
+    const auto epochs = *options.settings.epochs;
+    vocabulary::settle(warmup, measure::default_warmup(epochs * steps_per_epoch));
+    return measure::schedule_epochs(epochs, *warmup, steps_per_epoch);
 }
 
 // The steps, and the learning rates in them.
 measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around, std::int64_t samples,
                              std::int64_t batches_per_epoch) {
-    const auto accumulate = options.integer("accumulate");
-    const auto schedule =
-        schedule_of(around.options, options, (batches_per_epoch + accumulate - 1) / accumulate);
-    settle_lr_total(around.options, options.rate, samples, schedule.total);
+    const auto accumulate = options.settings.accumulate;
+    const auto schedule = schedule_of(options, (batches_per_epoch + accumulate - 1) / accumulate);
+    settle_lr_total(options.settings, options.rate, samples, schedule.total);
+    around.options.settle(options.common);
+    around.options.settle(options.settings);
     comm::together(around.control, [&] {
         if (around.control.rank() == 0)
             check_rates(options.rate, schedule.total - 1, schedule.epoch_of(schedule.total - 1));
@@ -74,15 +74,15 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
 // Nothing without --checkpoint.
 std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, const RunContext& around,
                                               const nn::Model& model, std::int64_t samples) {
-    if (!options.has("checkpoint")) return nullptr;
+    if (!options.settings.checkpoint.has_value()) return nullptr;
     const bool own_buffers =
         around.control.world_size() > 1 && !options.broadcasts_buffers() && !model.buffers().empty();
     const CheckpointSettings facts{{"ranks", fmt::format("{}", around.control.world_size())},
                                    {"training samples", fmt::format("{}", samples)}};
     return std::make_unique<Checkpoints>(
-        Checkpoints::Plan{.folder = options.text("checkpoint"),
-                          .resume = options.flag("resume"),
-                          .every = options.integer_or("checkpoint-every", 0),
+        Checkpoints::Plan{.folder = *options.settings.checkpoint,
+                          .resume = options.settings.resume,
+                          .every = options.settings.checkpoint_every.value_or(0),
                           .own_buffers = own_buffers,
                           .settings = settings_of_numbers(around.options, facts),
                           .open = options.format.open ? kFormatSetting : ""},
@@ -113,17 +113,18 @@ void take_format(TrainingOptions& options, const RunContext& around, nn::Model& 
     options.speed.channels_last = options.format.channels_last;
     train::use_channels_last(model, options.format.channels_last);
     const std::string value = options.format.channels_last ? "true" : "false";
-    around.options.resolve("channels-last", value);
+    options.settings.channels_last = value;
+    around.options.settle(options.settings);
     if (checkpoints != nullptr) checkpoints->setting(kFormatSetting) = value;
 }
 
 bool saves_parameters(const TrainingOptions& options, const comm::Communicator& control) {
-    return control.rank() == 0 && options.has("save-parameters");
+    return control.rank() == 0 && options.settings.save_parameters.has_value();
 }
 
 void check_files_beside(const TrainingOptions& options, const nn::Model& model, comm::Communicator& control) {
     comm::together(control, [&] {
-        if (saves_parameters(options, control)) check_parameter_file(options.text("save-parameters"), model);
+        if (saves_parameters(options, control)) check_parameter_file(*options.settings.save_parameters, model);
         if (control.rank() == 0 && !options.ablation.benchy_json.empty())
             check_benchy_file(options.ablation.benchy_json);
     });
@@ -140,7 +141,7 @@ void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& 
     if (options.ablation.on) return loop.ablate();
     loop.run();
     if (saves_parameters(options, control))
-        outcome.write_beside([&] { write_parameter_file(options.text("save-parameters"), model); });
+        outcome.write_beside([&] { write_parameter_file(*options.settings.save_parameters, model); });
     loop.probe_overlap();
 }
 
@@ -151,14 +152,14 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     check_resources(options, around);
     const ComputeDevice device(options.speed, control);
     at::set_num_threads(compute_threads(options));
-    const auto source = entry_of(data::sources(), options.text("data"));
+    const auto source = entry_of(data::sources(), *options.settings.data);
     const auto data = opened(source, options, around);
 
     around.started("opening the data");
     around.progress.activity("building the model");
-    const auto data_plane = entry_of(comm::backends(), options.text("backend")).make(control);
+    const auto data_plane = entry_of(comm::backends(), *options.settings.backend).make(control);
     const auto make_prepared = [&](torch::Device place) {
-        return prepared(make_model(options), options.speed, place, "--model " + options.text("model"));
+        return prepared(make_model(options), options.speed, place, "--model " + options.settings.model);
     };
     const auto model = make_prepared(device.get());
     around.started("building the model");

@@ -14,37 +14,38 @@
 namespace ranklab::experiments {
 namespace {
 
-using options::Options;
+using vocabulary::settle;
+using vocabulary::TrainingSettings;
 using train::Precision;
 
 // Why this run cannot be on a GPU, whatever the machine has; "" where it can.
-std::string why_not_cuda(const Options& options, int world_size) {
-    if (options.text("sync") == "c10d")
+std::string why_not_cuda(const TrainingSettings& settings, int world_size) {
+    if (settings.sync == "c10d")
         return "--sync c10d reduces in host memory; use --sync bucketed, or --device cpu";
-    const bool reduces = world_size > 1 || options.text("mode") == "ddp";
-    if (reduces && options.is_set("backend") && options.text("backend") != "nccl")
+    const bool reduces = world_size > 1 || settings.mode == "ddp";
+    if (reduces && settings.backend.value_or("nccl") != "nccl")
         return fmt::format("--backend {} carries host memory; use --backend nccl, or --device cpu",
-                           options.text("backend"));
+                           *settings.backend);
     return {};
 }
 
 // Mode dp takes as many GPUs as it has replicas; by itself it goes nowhere where it would have to be refused.
-bool choose_cuda(const Options& options, int world_size, const CountGpus& count_gpus) {
-    const std::string& asked = options.text("device");
-    const std::string why_not = why_not_cuda(options, world_size);
+bool choose_cuda(const TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
+    const std::string& asked = settings.device;
+    const std::string why_not = why_not_cuda(settings, world_size);
     if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda cannot be: " + why_not);
     if (asked == "cpu") return false;
     // Asked here already, before the model is made: see has_torch_cuda().
     const std::int64_t gpus = why_not.empty() ? count_gpus() : 0;
-    return asked == "cuda" || (gpus > 0 && options.integer_or("replicas", 1) <= gpus);
+    return asked == "cuda" || (gpus > 0 && settings.replicas.value_or(1) <= gpus);
 }
 
 // DataParallel takes all GPUs that there are.
-void settle_replicas(Options& options, bool cuda, const CountGpus& count_gpus) {
-    if (options.text("mode") != "dp") return;
+void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& count_gpus) {
+    if (settings.mode != "dp") return;
     constexpr std::int64_t kOnCpu = 2;
     const std::int64_t gpus = cuda ? count_gpus() : 0;
-    options.resolve_default("replicas", fmt::format("{}", gpus > 0 ? gpus : kOnCpu));
+    settle(settings.replicas, gpus > 0 ? gpus : kOnCpu);
 }
 
 // Of all ranks, one must not compute in another place than the rest: "" or which.
@@ -61,9 +62,9 @@ std::string disagreement(const std::vector<double>& on_gpu) {
 }
 
 // What a run says of itself is true on a GPU, too, where all operations are LibTorch's.
-nn::Ops settle_ops(Options& options, bool cuda) {
-    options.resolve_default("ops", cuda ? "libtorch" : "ranklab");
-    const bool ours = options.text("ops") == "ranklab";
+nn::Ops settle_ops(TrainingSettings& settings, bool cuda) {
+    settle(settings.ops, cuda ? "libtorch" : "ranklab");
+    const bool ours = settings.ops == "ranklab";
     if (cuda && ours)
         throw base::OptionError(
             "--ops ranklab has operations for the CPU, and this run computes on a GPU; use --ops libtorch, "
@@ -98,19 +99,19 @@ std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::stri
         seen, seen);
 }
 
-SpeedOptions settle_speed(Options& options, int world_size, const CountGpus& count_gpus) {
+SpeedOptions settle_speed(TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
     SpeedOptions speed;
-    speed.precision = train::precision_named(options.text("precision"));
-    speed.jit = options.flag("jit");
-    speed.cuda_graph = options.flag("cuda-graph");
-    speed.cudnn_benchmark = options.text("cudnn-benchmark") == "on";
-    speed.cuda = choose_cuda(options, world_size, count_gpus);
-    options.resolve_default("device", speed.cuda ? "cuda" : "cpu");
-    settle_replicas(options, speed.cuda, count_gpus);
-    speed.gpus = options.integer_or("replicas", 1);
-    speed.ops = settle_ops(options, speed.cuda);
-    const bool reduces = world_size > 1 || options.text("mode") == "ddp";
-    options.resolve_default("backend", speed.cuda && reduces ? "nccl" : "mpi");
+    speed.precision = train::precision_named(settings.precision);
+    speed.jit = settings.jit;
+    speed.cuda_graph = settings.cuda_graph;
+    speed.cudnn_benchmark = settings.cudnn_benchmark == "on";
+    speed.cuda = choose_cuda(settings, world_size, count_gpus);
+    settings.device = speed.cuda ? "cuda" : "cpu";
+    settle_replicas(settings, speed.cuda, count_gpus);
+    speed.gpus = settings.replicas.value_or(1);
+    speed.ops = settle_ops(settings, speed.cuda);
+    const bool reduces = world_size > 1 || settings.mode == "ddp";
+    settle(settings.backend, speed.cuda && reduces ? "nccl" : "mpi");
     train::check_precision(speed.precision, speed.device_type());
     return speed;
 }

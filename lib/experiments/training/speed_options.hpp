@@ -9,7 +9,7 @@
 
 #include "comm/communicator.hpp"
 #include "nn/model.hpp"
-#include "options/options.hpp"
+#include "results/vocabulary/settings.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/precision.hpp"
 
@@ -35,7 +35,7 @@ std::int64_t usable_gpus();
 
 /// Settles --device, --replicas and --backend; OptionError for what cannot be. After the mode and the sync
 /// are settled.
-SpeedOptions settle_speed(options::Options& options, int world_size,
+SpeedOptions settle_speed(vocabulary::TrainingSettings& settings, int world_size,
                           const CountGpus& count_gpus = usable_gpus);
 
 /// Collective. With a GPU: this rank's is selected, LibTorch's CUDA part is loaded, and this thread computes

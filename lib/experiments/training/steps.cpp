@@ -18,7 +18,7 @@ namespace ranklab::experiments {
 namespace {
 
 std::optional<Delay> delay_on(const TrainingSetup& setup) {
-    const auto delay = parse_delay(setup.options.text_or("inject-delay", ""), setup.control.world_size());
+    const auto delay = parse_delay(setup.options.settings.inject_delay.value_or(""), setup.control.world_size());
     return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
 }
 
@@ -50,8 +50,8 @@ std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t cou
 
 std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options, comm::Communicator& data_plane,
                                                comm::Communicator& control) {
-    const auto cap = static_cast<std::int64_t>(options.real("bucket-cap-mb") * (1 << 20));
-    return entry_of(train::gradient_syncs(), options.text("sync"))
+    const auto cap = static_cast<std::int64_t>(options.settings.bucket_cap_mb * (1 << 20));
+    return entry_of(train::gradient_syncs(), *options.settings.sync)
         .make({.data = data_plane,
                .control = control,
                .first_cap_bytes = std::min(train::kFirstBucketBytes, cap),
@@ -65,17 +65,17 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
     : setup_(setup),
       model_(model),
       sampler_(sampler),
-      accumulate_(setup.options.integer("accumulate")),
-      keeps_ranks_equal_(entry_of(train::gradient_syncs(), setup.options.text("sync")).keeps_ranks_equal),
+      accumulate_(setup.options.settings.accumulate),
+      keeps_ranks_equal_(entry_of(train::gradient_syncs(), *setup.options.settings.sync).keeps_ranks_equal),
       device_phases_(setup.device.is_cpu() ? nullptr : std::make_unique<measure::DevicePhases>(recorder_)),
       phases_(device_phases_ ? static_cast<base::PhaseSink&>(*device_phases_) : recorder_, delay_on(setup)),
       data_plane_(setup.data_plane),
       sync_(make_sync(setup.options, data_plane_, setup.control)),
       buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
-      optimizer_(entry_of(train::optimizers(), setup.options.text("optimizer"))
+      optimizer_(entry_of(train::optimizers(), *setup.options.settings.optimizer)
                      .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,
-                                                              .momentum = setup.options.real("momentum"),
-                                                              .fused = setup.options.flag("fused-optimizer"),
+                                                              .momentum = *setup.options.settings.momentum,
+                                                              .fused = setup.options.settings.fused_optimizer,
                                                               .ops = setup.options.speed.ops})),
       scaler_(make_scaler(setup.options.speed)),
       stepper_(make_stepper()),
@@ -84,7 +84,7 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
                {.device = setup.device, .channels_last = setup.options.speed.channels_last}),
       loader_(*setup.data.train, {.workers = setup.options.input.workers,
                                   .prefetch = setup.options.input.prefetch,
-                                  .batch = setup.options.integer("batch-size"),
+                                  .batch = *setup.options.settings.batch_size,
                                   .allocate = {}}),
       input_(setup.options.input.kind) {}
 
@@ -92,7 +92,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (setup_.options.speed.cuda_graph)
         return std::make_unique<train::GraphTrainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
                                                      scaler_.get(), train::make_cuda_graph);
-    if (!setup_.options.is("mode", "dp"))
+    if (setup_.options.settings.mode != "dp")
         return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
                                                 scaler_.get());
     // Threads that launch what GPUs do need no cores of their own.
@@ -100,7 +100,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     auto replicas = std::make_unique<train::DataParallel>(
         model_,
         train::ReplicaSetup{
-            .devices = replica_devices(setup_.device, setup_.options.integer("replicas")),
+            .devices = replica_devices(setup_.device, *setup_.options.settings.replicas),
             .make = setup_.make_model,
             .seed = setup_.options.seed(),
             .threads = at::get_num_threads(),
@@ -235,7 +235,7 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     if (gate.passed) return {check, "passed", detail};
     return {check, "failed",
             fmt::format("the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
-                        setup_.options.text("sync"), detail)};
+                        *setup_.options.settings.sync, detail)};
 }
 
 Verdict TrainingSteps::check_replicas(const train::TensorBatch& batch) {

@@ -22,18 +22,18 @@ namespace {
 using results::Setting;
 
 // What the number of samples decides: stored, and unknown before the data is read.
-std::vector<std::string> open_until_the_data(const options::Options& options,
-                                             const TrainingOptions& settled) {
+std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
     std::vector<std::string> open;
-    if (!options.has("warmup")) open.emplace_back("warmup");
-    if (train::is_cosine(settled.rate.shape) && settled.rate.total_steps == 0)
+    if (!options.common.warmup) open.emplace_back("warmup");
+    if (train::is_cosine(options.rate.shape) && options.rate.total_steps == 0)
         open.emplace_back("lr-total-steps");
     return open;
 }
 
-std::vector<Setting> facts_of(const options::Options& options, const TrainingOptions& settled,
-                              int world_size) {
-    const auto& outline = settled.outline;
+std::vector<Setting> facts_of(const TrainingOptions& options, int world_size) {
+    const auto& outline = options.outline;
+    const auto& settings = options.settings;
+    const auto steps = settings.steps ? *settings.steps + options.common.warmup.value_or(0) : 0;
     std::vector<Setting> facts{
         {"parameters", fmt::format("{}", outline.parameters), true},
         {"forward-flops-per-sample",
@@ -41,16 +41,15 @@ std::vector<Setting> facts_of(const options::Options& options, const TrainingOpt
                      "about 3 times that)",
                      outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
          false},
-        {"learning-rate", lr_text(options, settled.rate), false}};
-    facts.push_back({"ranks", fmt::format("{}", world_size), true});
-    if (const auto open = open_until_the_data(options, settled); !open.empty())
+        {"learning-rate", lr_text(options.rate, steps), false},
+        {"ranks", fmt::format("{}", world_size), true}};
+    if (const auto open = open_until_the_data(options); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
-    if (options.has("steps") && !options.is_set("steps") && !options.flag("ablation"))
-        facts.push_back({"note",
-                         fmt::format("a first look of {} steps; --epochs 1 trains with all samples",
-                                     options.integer("steps")),
-                         false});
-    if (const auto note = made_for_note(options, world_size); !note.empty())
+    if (options.is_first_look)
+        facts.push_back(
+            {"note", fmt::format("a first look of {} steps; --epochs 1 trains with all samples", *settings.steps),
+             false});
+    if (const auto note = made_for_note(settings, options.has_own_batch, world_size); !note.empty())
         facts.push_back({"note", note, false});
     return facts;
 }
@@ -58,15 +57,16 @@ std::vector<Setting> facts_of(const options::Options& options, const TrainingOpt
 class TrainingPlan final : public Plan {
   public:
     TrainingPlan(options::Options& options, int world_size)
-        : settled_(settle_training(options, world_size)), facts_(facts_of(options, settled_, world_size)) {}
+        : settled_(settle_training(options, world_size)), facts_(facts_of(settled_, world_size)) {}
 
     std::vector<Setting> facts() const override { return facts_; }
     void agree(options::Options& options, comm::Communicator& control) override {
-        settled_.way = settle_overlap_way(options, control, compute_threads(settled_));
+        settled_.way = settle_overlap_way(settled_.settings, control, compute_threads(settled_));
+        options.settle(settled_.settings);
     }
     void rehearse(comm::Communicator& control) override {
         comm::together(control, [&] {
-            if (settled_.has("buckets") && control.rank() == 0) write_bucket_file(settled_);
+            if (settled_.settings.buckets && control.rank() == 0) write_bucket_file(settled_);
         });
     }
 
@@ -114,14 +114,14 @@ std::vector<Listing> Training::listings() const {
 }
 
 bool Training::may_use_gpus(const options::Options& options) const {
-    return !options.is("device", "cpu");
+    return options.fields<vocabulary::TrainingSettings>().device != "cpu";
 }
 
 // A configuration that is made for several ranks has it in its name: configs/mnist/ddp2.ini.
 bool Training::wants_ranks(const options::Options& options) const {
     const auto config = options.fields<vocabulary::CommonSettings>().config.value_or("");
     return std::filesystem::path(config).stem().string().find("ddp") != std::string::npos ||
-           options.text_or("mode", "") == "ddp";
+           options.fields<vocabulary::TrainingSettings>().mode == "ddp";
 }
 
 std::unique_ptr<Plan> Training::settle(options::Options& options, int world_size) {

@@ -51,12 +51,94 @@ struct StorageSettings {
     bool latest_format = false;
 };
 
+/// The options of `ranklab train`, as the rows of training_settings() bind them.
+struct TrainingSettings {
+    std::string model;
+    std::optional<std::string> data, data_dir;
+    std::int64_t width = 1;
+    std::string full_scale;
+    double lambda_rho = 0;
+    std::optional<std::int64_t> batch_size, global_batch_size, made_for_ranks, epochs, steps;
+    std::optional<std::string> optimizer;
+    bool fused_optimizer = false;
+    std::optional<double> momentum;
+    std::optional<std::string> ops;
+    std::string dropout, shuffle, sharding;
+    std::optional<std::int64_t> train_samples, validation_samples;
+    std::string input;
+    std::optional<std::int64_t> workers;
+    std::int64_t prefetch = 2;
+    std::optional<std::int64_t> image_size;
+    std::string volume_access;
+    std::optional<std::int64_t> crop_edge;
+    std::string rotate;
+    bool rotate_vectors = false, ablation = false;
+    std::optional<std::int64_t> repetitions;
+    std::optional<std::string> benchy_json;
+    std::optional<double> lr;
+    std::optional<std::string> lr_schedule;
+    std::optional<double> gamma;
+    std::optional<std::string> lr_scaling;
+    std::optional<std::int64_t> base_batch_size, lr_warmup_steps;
+    double end_lr = 0;
+    std::optional<std::int64_t> lr_total_steps;
+    std::string precision, device, memory_format, channels_last;
+    bool jit = false, cuda_graph = false;
+    std::string cudnn_benchmark;
+    std::optional<std::string> mode;
+    std::optional<std::int64_t> replicas;
+    std::optional<std::string> sync, backend;
+    double bucket_cap_mb = 25;
+    std::optional<std::string> buckets, progress, transfer;
+    std::string compress;
+    std::int64_t accumulate = 1;
+    bool no_broadcast_buffers = false;
+    std::optional<std::int64_t> overlap_steps;
+    std::optional<std::string> inject_delay;
+    std::string evaluate;
+    std::optional<std::int64_t> eval_batch_size;
+    std::string check_parameters;
+    std::optional<std::string> save_parameters, checkpoint;
+    std::optional<std::int64_t> checkpoint_every;
+    bool resume = false;
+    std::optional<std::string> target_ci;
+};
+
+/// The options of `ranklab comm`, as the rows of collectives_settings() bind them.
+struct CollectivesSettings {
+    std::string op, datatype, redop;
+    std::int64_t root = 0;
+    std::string place;
+    std::optional<std::string> backend, memory;
+    std::uint64_t unalign = 0;
+    bool rotate_buffers = false;
+    std::string levels;
+    std::uint64_t min_bytes = 8, max_bytes = 0;
+    double step_factor = 2;
+    std::optional<std::uint64_t> step_bytes;
+    std::optional<std::string> sizes, from_model;
+    std::int64_t repetitions = 50, check = 1;
+    std::string average, blocking;
+    bool nonblocking = false;
+    std::string progress;
+    bool with_load = false;
+    std::optional<std::string> fault;
+    bool per_iter = false;
+    std::optional<std::string> json_file;
+};
+
 /// Of `ranklab train`, of `ranklab io`, of `ranklab comm`, and of all. What the experiment alone knows (which
 /// models there are) it fills in by Schema::offer.
 const options::Schema& training_settings();
 const options::Schema& storage_settings();
 const options::Schema& collectives_settings();
 const options::Schema& common_settings();
+
+/// The value that the user left open.
+template <class Value, class Default>
+void settle(std::optional<Value>& value, Default fallback) {
+    if (!value) value = static_cast<Value>(fallback);
+}
 
 /// Names of launchers' options for how many ranks there are, which is nothing that ranklab is told.
 options::Schema launch_names();

@@ -11,52 +11,67 @@ constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
 void add_work(Schema& rows) {
     rows.section("What is exchanged")
         .text("op", "NAME[,NAME]|all", "allreduce", "the operations to time (--list names them)")
+        .bind(&CollectivesSettings::op)
         .in_header()
         .elsewhere({"operation", "collective", "operations"})
         .text("datatype", "TYPE[,TYPE]|all", "fp32", "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
+        .bind(&CollectivesSettings::datatype)
         .in_header()
         .elsewhere({"dtype", "type"})
         .shorthand('d')
         .text("redop", "NAME[,NAME]|all", "sum", "what reductions do: sum min max avg")
+        .bind(&CollectivesSettings::redop)
         .elsewhere({"reduction", "reduce-op"})
         .shorthand('o')
         .integer("root", {0, 1'000'000'000}, "0", "the rank that broadcast and reduce have as their root")
+        .bind(&CollectivesSettings::root)
         .shorthand('r')
         .choice("place", {"both", "out-of-place", "in-place"}, "both",
                 "whether a rank receives into another buffer than it sends from; in-place where the "
                 "operation can")
+        .bind(&CollectivesSettings::place)
         .choice("backend", {}, kOpen, "what carries the messages (default: nccl between GPUs, else mpi)")
+        .bind(&CollectivesSettings::backend)
         .in_header()
         .choice("memory", {"pageable", "pinned", "device"}, kOpen,
                 "where the buffers lie; pinned: locked pages (default: device for nccl, else pageable)")
+        .bind(&CollectivesSettings::memory)
         .bytes("unalign", 0, "0", "begin each buffer this many bytes behind a page's begin")
+        .bind(&CollectivesSettings::unalign)
         .elsewhere({"misalign"})
         .shorthand('u')
         .flag("rotate-buffers",
               "use another part of a memory larger than the caches for each call, so that no call finds its "
               "data there")
+        .bind(&CollectivesSettings::rotate_buffers)
         .elsewhere({"off-cache", "off_cache"})
         .choice("levels", {"auto", "job", "all"}, "auto",
                 "all: time the ranks of one host and one rank of each host, too; auto: where the job has "
-                "several hosts with several ranks");
+                "several hosts with several ranks")
+        .bind(&CollectivesSettings::levels);
 }
 
 void add_sizes(Schema& rows) {
     rows.section("Message sizes")
         .bytes("min-bytes", 0, "8", "the smallest message")
+        .bind(&CollectivesSettings::min_bytes)
         .elsewhere({"minbytes"})
         .shorthand('b')
         .bytes("max-bytes", 0, "4M", "the largest message")
+        .bind(&CollectivesSettings::max_bytes)
         .elsewhere({"maxbytes"})
         .shorthand('e')
         .real("step-factor", {1.0001, 1e6}, "2", "the next message is this many times as large")
+        .bind(&CollectivesSettings::step_factor)
         .elsewhere({"stepfactor"})
         .shorthand('f')
         .bytes("step-bytes", 1, kOpen, "the next message is this many bytes larger, instead of -f")
+        .bind(&CollectivesSettings::step_bytes)
         .elsewhere({"stepbytes"})
         .shorthand('i')
         .excludes({.other = "step-factor"})
         .text("sizes", "SIZE[,SIZE]", kOpen, "these messages, instead of -b -e -f")
+        .bind(&CollectivesSettings::sizes)
         .elsewhere({"msizes", "message-sizes"})
         .excludes({.other = "min-bytes"})
         .excludes({.other = "max-bytes"})
@@ -66,6 +81,7 @@ void add_sizes(Schema& rows) {
             "from-model", "NAME|FILE", kOpen,
             "the gradient buckets of a model (--list names them) or of a table that ranklab train wrote, one "
             "after the other as a training step sends them")
+        .bind(&CollectivesSettings::from_model)
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
         .excludes({.other = "redop", .because = "gradients are summed"})
@@ -88,43 +104,53 @@ void add_measuring(Schema& rows) {
         .integer("repetitions", {1, 1'000'000}, "50",
                  "timed calls of each message size, in up to four rounds, each in another order and after a "
                  "warm-up")
+        .bind(&CollectivesSettings::repetitions)
         .elsewhere({"iters", "iterations"})
         .shorthand('n')
         .role(Role::times)
         .integer("check", {0, 1000}, "1",
                  "calls whose result is compared, element by element, after the timed ones; 0: none, and the "
                  "run is marked as not verified")
+        .bind(&CollectivesSettings::check)
         .elsewhere({"validation"})
         .shorthand('c')
         .role(Role::aside)
         .choice("average", {"0", "1", "2", "3"}, "3",
                 "how the ranks' times of a call become one: 0 rank 0's, 1 their mean, 2 the shortest, 3 the "
                 "longest; of latency and bandwidth the first rank's counts")
+        .bind(&CollectivesSettings::average)
         .shorthand('a')
         .choice("blocking", {"0", "1", "2", "3", "4"}, "3",
                 "what stands between two calls: 0 nothing, the loop is timed as a whole; 1 a barrier, inside "
                 "the time; 2 nothing, each call is timed; 3 a barrier, outside the time; 4 all ranks begin "
                 "at an agreed moment of a common clock")
+        .bind(&CollectivesSettings::blocking)
         .shorthand('z')
         .flag("nonblocking", "time the started operation behind calibrated compute: how much does it hide?")
+        .bind(&CollectivesSettings::nonblocking)
         .choice("progress", {"none", "poll", "thread"}, "none",
                 "who lets the library work meanwhile: nobody, the compute now and then, or a thread of the "
                 "rank")
+        .bind(&CollectivesSettings::progress)
         .needs({.other = "nonblocking"})
         .flag("with-load", "time all once more while a compute kernel runs on the same cores")
+        .bind(&CollectivesSettings::with_load)
         .text("fault", "flip:RANK|sleep:RANK:MS", kOpen,
               "to try the checks: one bit of what the rank received is flipped, or it comes so late to each "
               "call")
+        .bind(&CollectivesSettings::fault)
         .role(Role::work);
 }
 
 void add_output(Schema& rows) {
     rows.section("Output")
         .flag("per-iter", "add the columns i_min i_max i_p99 i_cv% of the calls' times")
+        .bind(&CollectivesSettings::per_iter)
         .elsewhere({"per_iter_timing", "per-iter-timing"})
         .shorthand('I')
         .role(Role::bookkeeping)
         .text("json-file", "FILE", kOpen, "write the results with nccl-tests' JSON keys, too")
+        .bind(&CollectivesSettings::json_file)
         .elsewhere({"output_file", "output-file"})
         .shorthand('J')
         .role(Role::kept);

@@ -6,6 +6,10 @@ namespace {
 using options::Role;
 using options::Schema;
 
+const options::Relation kVolumes{.other = "model",
+                                 .values = {"unet3d"},
+                                 .because = "it is for models that take volumes"};
+
 // More of these no machine runs, and none of them is a limit that a user meets: beyond it there is a slip of
 // the keyboard, and bytes or threads that a system would fail at without a sentence.
 constexpr std::int64_t kMostSamples = 200'000'000;  // torch.randperm's way of drawing ends at 2^32/20
@@ -17,23 +21,31 @@ constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
 void add_work(Schema& rows) {
     rows.section("What is trained")
         .choice("model", {}, "mnist-cnn", "the network")
+        .bind(&TrainingSettings::model)
         .in_header()
         .elsewhere({"arch", "network"})
         .decides_numbers()
         .choice("data", {}, kOpen, "the data set (default: the model's own)")
+        .bind(&TrainingSettings::data)
         .in_header()
         .elsewhere({"dataset"})
         .decides_numbers()
         .text("data-dir", "DIR", kOpen,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
+        .bind(&TrainingSettings::data_dir)
         .elsewhere({"data-path", "data-root"})
         .role(Role::bookkeeping)  // the numbers of samples are compared
         .integer("width", {1, 65536}, "1",
                  "divide the channels inside the model by N, for small tests of the same depth")
+        .bind(&TrainingSettings::width)
         .decides_numbers()
         .choice("full-scale", {"on", "off"}, "on", "unet3d: include the innermost layer, down to one voxel")
+        .bind(&TrainingSettings::full_scale)
+        .needs(kVolumes)
         .decides_numbers()
         .real("lambda-rho", 0, "0", "unet3d: weight of the density term in the loss")
+        .bind(&TrainingSettings::lambda_rho)
+        .needs(kVolumes)
         .decides_numbers();
 }
 
@@ -41,29 +53,34 @@ void add_length(Schema& rows) {
     const char* const open_end = "how many steps there will be is not known";
     rows.integer("batch-size", {1, kMostBatch}, kOpen,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
+        .bind(&TrainingSettings::batch_size)
         .in_header()
         .elsewhere({"per-device-train-batch-size", "bs"})
         .integer("global-batch-size", {1, kMostBatch}, kOpen,
                  "samples of all ranks per step, instead of --batch-size")
+        .bind(&TrainingSettings::global_batch_size)
         .elsewhere({"total-batch-size"})
         .decides_numbers()
         .instead_of("batch-size")
         .integer("made-for-ranks", {1, kMostBatch}, kOpen,
                  "for configurations: the ranks that they are made for; fewer ranks need --accumulate or "
                  "--batch-size")
+        .bind(&TrainingSettings::made_for_ranks)
         .role(Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples")
+        .bind(&TrainingSettings::epochs)
         .in_header()
         .elsewhere({"num-epochs", "max-epochs"})
         .role(Role::length)
         .integer("steps", 1, kOpen,
                  "counted steps, instead of --epochs; the warm-up comes before them "
                  "(default: 100 where there is no --epochs)")
+        .bind(&TrainingSettings::steps)
         .in_header()
         .elsewhere({"max-steps", "iterations", "num-batches"})
         .role(Role::length)
         .instead_of("epochs")
-        .append(target_setting("--steps"))
+        .append(target_setting<TrainingSettings>("--steps"))
         .needs({.other = "steps",
                 .because = "it goes on for as many steps as it takes, and epochs are a fixed piece of work"})
         .excludes({.other = "checkpoint", .because = open_end})
@@ -72,25 +89,32 @@ void add_length(Schema& rows) {
 
 void add_optimizer(Schema& rows) {
     rows.choice("optimizer", {}, kOpen, "the optimizer (default: the model's, adadelta for mnist-cnn)")
+        .bind(&TrainingSettings::optimizer)
         .elsewhere({"opt"})
         .decides_numbers()
         .flag("fused-optimizer", "use LibTorch's fused kernel for --optimizer sgd or adam")
+        .bind(&TrainingSettings::fused_optimizer)
         .decides_numbers()
         .real("momentum", 0, kOpen, "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
+        .bind(&TrainingSettings::momentum)
         .decides_numbers()
         .choice("ops", {"ranklab", "libtorch"}, kOpen,
                 "ranklab: our own dropout, pooling, Adam and Adadelta for the CPU; libtorch: LibTorch's "
                 "(docs/precision.md; default: ranklab, on a GPU libtorch)")
+        .bind(&TrainingSettings::ops)
         .decides_numbers()
         .when_absent("libtorch", {.other = "device", .values = {"cuda"}})
         .when_absent("ranklab")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
+        .bind(&TrainingSettings::dropout)
         .decides_numbers()
         .choice("shuffle", {"on", "off"}, "on", "a new order of the samples each epoch, from seed + epoch")
+        .bind(&TrainingSettings::shuffle)
         .decides_numbers()
         .choice("sharding", {"pad", "exact"}, "pad",
                 "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample "
                 "once, weighted mean")
+        .bind(&TrainingSettings::sharding)
         .role(Role::together)
         .decides_numbers();
 }
@@ -99,29 +123,44 @@ void add_input(Schema& rows) {
     rows.section("How samples are read")
         .integer("train-samples", {1, kMostSamples}, kOpen,
                  "samples per epoch (default: all; for volumes, enough crops to fill them 16 times)")
+        .bind(&TrainingSettings::train_samples)
         .decides_numbers()
         .integer("validation-samples", {1, kMostSamples}, kOpen,
                  "samples per evaluation (default: as for --train-samples)")
+        .bind(&TrainingSettings::validation_samples)
         .choice("input", {"real", "synthetic", "io-only"}, "real",
                 "synthetic: the first batch again and again; io-only: make batches, compute nothing")
+        .bind(&TrainingSettings::input)
         .elsewhere({"synthetic", "fake-data", "dummy"})
         .decides_numbers()
         .integer("workers", {0, kMostThreads}, kOpen,
                  "threads that read, decode and augment ahead; 0: the training thread does it (default: the "
                  "model's published number)")
+        .bind(&TrainingSettings::workers)
         .elsewhere({"num-workers", "loader-workers"})
         .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
+        .bind(&TrainingSettings::prefetch)
         .elsewhere({"prefetch-factor"})
         .integer("image-size", {1, 16384}, kOpen,
                  "height and width that images are resized to (default: the model's, 224 for resnets)")
+        .bind(&TrainingSettings::image_size)
+        .excludes({.other = "model", .values = {"unet3d"}, .because = "it takes volumes; --crop-edge is for these"})
         .decides_numbers()
         .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
                 "lowmem: crops from the disk; inmem: the whole file in memory")
+        .bind(&TrainingSettings::volume_access)
+        .needs(kVolumes)
         .integer("crop-edge", {1, 2048}, kOpen, "edge of the crops of volumes (default: the model's, 64)")
+        .bind(&TrainingSettings::crop_edge)
+        .needs(kVolumes)
         .decides_numbers()
         .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
+        .bind(&TrainingSettings::rotate)
+        .needs(kVolumes)
         .decides_numbers()
         .flag("rotate-vectors", "turn the components of velocities, too (the original does not)")
+        .bind(&TrainingSettings::rotate_vectors)
+        .needs(kVolumes)
         .decides_numbers();
 }
 
@@ -131,6 +170,7 @@ void add_ablation(Schema& rows) {
         .flag("ablation",
               "in place of a run, make trials of --steps steps (20) in turns: input alone, without input, "
               "without communication, without both, and everything")
+        .bind(&TrainingSettings::ablation)
         .excludes({.other = "epochs", .because = trials})
         .excludes({.other = "checkpoint", .because = trials})
         .excludes({.other = "save-parameters", .because = trials})
@@ -138,9 +178,11 @@ void add_ablation(Schema& rows) {
         .needs({.other = "input", .values = {"real"}, .because = "it makes trials of every kind of input"})
         .integer("repetitions", {1, 10000}, kOpen,
                  "with --ablation: trials of each kind (default: 3)")
+        .bind(&TrainingSettings::repetitions)
         .role(Role::times)
         .needs({.other = "ablation", .because = "a command makes one run; ranklab sweep train --repeat N"})
         .text("benchy-json", "FILE", kOpen, "with --ablation: write the trials as benchy's JSON")
+        .bind(&TrainingSettings::benchy_json)
         .role(Role::kept)
         .needs({.other = "ablation"});
 }
@@ -149,32 +191,40 @@ void add_rate(Schema& rows) {
     rows.section("Learning rate")
         .real("lr", {0, kHighestRate}, kOpen,
               "learning rate at the base batch (default: the model's or the optimizer's)")
+        .bind(&TrainingSettings::lr)
         .elsewhere({"learning-rate"})
         .decides_numbers()
         .choice("lr-schedule", {}, kOpen,
                 "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; cosine-published: "
                 "as in the U-Net tutorial's code (default: the model's)")
+        .bind(&TrainingSettings::lr_schedule)
         .elsewhere({"lr-scheduler", "scheduler"})
         .decides_numbers()
         .real("gamma", 0, kOpen, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
+        .bind(&TrainingSettings::gamma)
         .decides_numbers()
         .choice(
             "lr-scaling", {}, kOpen,
             "how lr grows with global batch / base batch (default: the model's: sqrt for unet3d, else none)")
+        .bind(&TrainingSettings::lr_scaling)
         .decides_numbers()
         .integer("base-batch-size", 1, kOpen,
                  "global batch that lr is meant for (default: the model's, 32 for unet3d, 64 for mnist-cnn)")
+        .bind(&TrainingSettings::base_batch_size)
         .decides_numbers()
         .integer("lr-warmup-steps", 0, kOpen,
                  "steps over which a scaled rate rises from 0, where the global batch is above the base "
                  "(default: the model's, 128 for unet3d, 0 else)")
+        .bind(&TrainingSettings::lr_warmup_steps)
         .elsewhere({"warmup-steps", "warmup-epochs"})
         .decides_numbers()
         .real("end-lr", 0, "0", "where the cosines end")
+        .bind(&TrainingSettings::end_lr)
         .decides_numbers()
         .integer("lr-total-steps", 1, kOpen,
                  "steps over which the cosines fall (default: all of the run; cosine-published with "
                  "--epochs: epochs x (samples / global batch), rounded down)")
+        .bind(&TrainingSettings::lr_total_steps)
         .decides_numbers()
         .needs({.other = "lr-schedule", .values = {"cosine", "cosine-published"}});
 }
@@ -184,6 +234,7 @@ void add_speed(Schema& rows) {
         .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, "fp32",
                 "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
                 "(docs/precision.md)")
+        .bind(&TrainingSettings::precision)
         .elsewhere({"amp", "half", "dtype", "mixed-precision"})
         .values_elsewhere({{"float", "fp32"},
                            {"float32", "fp32"},
@@ -195,6 +246,7 @@ void add_speed(Schema& rows) {
         .decides_numbers()
         .choice("device", {"auto", "cpu", "cuda"}, "auto",
                 "where to compute; auto: on GPUs if every rank sees one")
+        .bind(&TrainingSettings::device)
         .elsewhere({"gpu", "cuda", "no-cuda", "accel"})
         .values_elsewhere({{"gpu", "cuda"}, {"GPU", "cuda"}, {"nvidia", "cuda"}})
         .no_option({"gpus", "ngpus", "num-gpus", "gpus-per-node", "devices", "num-devices"},
@@ -206,13 +258,16 @@ void add_speed(Schema& rows) {
         .choice("memory-format", {"auto", "contiguous", "channels-last"}, "auto",
                 "how images, volumes and convolutions lie in memory; auto: tries both for a few steps before "
                 "the warm-up and takes the faster one, which channels-last then says")
+        .bind(&TrainingSettings::memory_format)
         .elsewhere({"nhwc"})
         .values_elsewhere({{"nhwc", "channels-last"}, {"nchw", "contiguous"}})
         .role(Role::bookkeeping)  // what was taken is compared
         .flag("channels-last", "the same as --memory-format channels-last: channels innermost in memory")
+        .bind(&TrainingSettings::channels_last)
         .decides_numbers()
         .instead_of("memory-format")
         .flag("jit", "run the network as a traced, optimised graph of TorchScript")
+        .bind(&TrainingSettings::jit)
         .elsewhere({"compile", "torch-compile"})
         .decides_numbers()
         .excludes({.other = "precision",
@@ -222,6 +277,7 @@ void add_speed(Schema& rows) {
                    .values = {"dp"},
                    .because = "its replicas draw random numbers of their own, which a graph does not"})
         .flag("cuda-graph", "on a GPU: launch forward and backward as one recorded graph")
+        .bind(&TrainingSettings::cuda_graph)
         .decides_numbers()
         .excludes({.other = "jit", .because = "they are two ways to launch a step as one graph"})
         .excludes({.other = "mode",
@@ -229,7 +285,8 @@ void add_speed(Schema& rows) {
                    .because = "a graph is recorded on one GPU, and its replicas have one each"})
         .needs({.other = "device", .values = {"cuda"}, .because = "it records the work of a GPU"})
         .choice("cudnn-benchmark", {"on", "off"}, "on",
-                "on a GPU: let cuDNN try its algorithms and keep the fastest");
+                "on a GPU: let cuDNN try its algorithms and keep the fastest")
+        .bind(&TrainingSettings::cudnn_benchmark);
 }
 
 void add_way(Schema& rows) {
@@ -238,6 +295,7 @@ void add_way(Schema& rows) {
             "mode", {"single", "dp", "ddp"}, kOpen,
             "dp: replicas in the threads of one rank, each on a GPU of its own where --device is cuda, as "
             "torch.nn.DataParallel (default: single at one rank, ddp above)")
+        .bind(&TrainingSettings::mode)
         .in_header()
         .elsewhere({"distributed", "parallel"})
         .values_elsewhere({{"serial", "single"}, {"distributed", "ddp"}, {"data-parallel", "dp"}})
@@ -247,16 +305,19 @@ void add_way(Schema& rows) {
             "replicas", {1, kMostThreads}, kOpen,
             "replicas of --mode dp; they share the rank's batch and its threads (default: 2, on GPUs one "
             "for each that the process sees)")
+        .bind(&TrainingSettings::replicas)
         .role(Role::together)
         .decides_numbers()
         .needs({.other = "mode", .values = {"dp"}})
         .choice("sync", {}, kOpen,
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
+        .bind(&TrainingSettings::sync)
         .in_header()
         .elsewhere({"gradient-sync"})
         .role(Role::together)
         .decides_numbers()
         .choice("backend", {}, kOpen, "what carries the gradients (default: nccl between GPUs, else mpi)")
+        .bind(&TrainingSettings::backend)
         .elsewhere({"dist-backend", "distributed-backend"})
         .excludes({.other = "mode",
                    .values = {"dp"},
@@ -265,10 +326,12 @@ void add_way(Schema& rows) {
         .role(Role::together)
         .real("bucket-cap-mb", {0.001, 1e6}, "25",
               "MiB of gradients in a bucket (the first: 1, if that is less)")
+        .bind(&TrainingSettings::bucket_cap_mb)
         .role(Role::together)
         .text("buckets", "FILE", kOpen,
               "with --dry-run: write a table (CSV) of the buckets that a step of several ranks reduces, for "
               "`ranklab comm --from-model FILE`")
+        .bind(&TrainingSettings::buckets)
         .role(Role::request)
         .needs({.other = "dry-run", .because = "a run stores the table communication"})
         .excludes({.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
@@ -277,6 +340,7 @@ void add_way(Schema& rows) {
         .choice("progress", {"none", "poll", "thread"}, kOpen,
                 "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in "
                 "between (default: thread between hosts or with a core to spare, else none)")
+        .bind(&TrainingSettings::progress)
         .role(Role::together)
         .follows_ranks()
         .excludes({.other = "sync",
@@ -286,52 +350,63 @@ void add_way(Schema& rows) {
         .choice("transfer", {"background", "blocking"}, kOpen,
                 "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
                 "background between hosts, blocking within one)")
+        .bind(&TrainingSettings::transfer)
         .role(Role::together)
         .follows_ranks()
         .choice("compress", {"none", "fp16", "bf16"}, "none",
                 "type to which gradients are rounded before they travel")
+        .bind(&TrainingSettings::compress)
         .role(Role::together)
         .decides_numbers()
         .integer("accumulate", {1, 100'000}, "1",
                  "micro-batches per step; the ranks sum gradients after the last one")
+        .bind(&TrainingSettings::accumulate)
         .elsewhere({"gradient-accumulation-steps", "accum-iter"})
         .decides_numbers()
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
               "let each rank keep its own running statistics of BatchNorm, in place of rank 0's before each "
               "forward")
+        .bind(&TrainingSettings::no_broadcast_buffers)
         .role(Role::together)
         .decides_numbers()
         .integer("overlap-steps", {0, 1'000'000}, kOpen,
                  "pairs of steps with and without communication after the run, for the overlap "
                  "(default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 below 20 steps)")
+        .bind(&TrainingSettings::overlap_steps)
         .role(Role::aside)
         .between_ranks()
         .text("inject-delay", "RANK:PHASE:MS", kOpen,
-              "delay a phase of one rank, to see that the report names it");
+              "delay a phase of one rank, to see that the report names it")
+        .bind(&TrainingSettings::inject_delay);
 }
 
 void add_checks(Schema& rows) {
     rows.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, "epoch",
                 "epoch: after each epoch and at the end of a run of --steps; end: once, at the end")
+        .bind(&TrainingSettings::evaluate)
         .elsewhere({"no-eval", "validate"})
         .role(Role::aside)
         .integer("eval-batch-size", {1, kMostBatch}, kOpen,
                  "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
+        .bind(&TrainingSettings::eval_batch_size)
         .elsewhere({"test-batch-size", "val-batch-size"})
         .role(Role::aside)
         .choice("check-parameters", {"step", "end"}, "end",
                 "when the parameters of all ranks are compared, bit by bit")
+        .bind(&TrainingSettings::check_parameters)
         .role(Role::aside)
         .text("save-parameters", "FILE", kOpen,
               "rank 0 writes the final parameters here (HDF5, float64, by name)")
+        .bind(&TrainingSettings::save_parameters)
         .elsewhere({"save-model"})
         .role(Role::kept);
     rows.section("Checkpoints")
         .text(
             "checkpoint", "DIR", kOpen,
             "write checkpoints to DIR/checkpoint.h5, from which a later run goes on (DIR is made if missing)")
+        .bind(&TrainingSettings::checkpoint)
         .role(Role::kept)
         .excludes({.other = "input",
                    .values = {"io-only"},
@@ -339,10 +414,12 @@ void add_checks(Schema& rows) {
         .integer("checkpoint-every", 1, kOpen,
                  "steps between checkpoints (default: one at each epoch's end); there is always one at the "
                  "run's end")
+        .bind(&TrainingSettings::checkpoint_every)
         .role(Role::aside)
         .needs({.other = "checkpoint"})
         .flag("resume",
               "go on from the checkpoint in --checkpoint DIR; start from the beginning if there is none yet")
+        .bind(&TrainingSettings::resume)
         .role(Role::kept)
         .needs({.other = "checkpoint"});
 }
