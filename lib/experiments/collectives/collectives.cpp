@@ -8,7 +8,6 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/collectives/json_file.hpp"
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/record.hpp"
 #include "experiments/collectives/sweep.hpp"
@@ -27,7 +26,6 @@ class CollectivesRun {
           context_(context),
           data_(backend_.make(context.control)),
           sweep_(options_, backend_, *data_, context.control, [this] { return ends(); }),
-          json_(options_, kJsonBytes * (1 + sweep_.planned()), context.control),
           stop_(context.control) {
         context_.progress.counts("visits");
         context_.started("making the data plane");
@@ -42,7 +40,6 @@ class CollectivesRun {
         context_.counting.ends();
         results::Run run;
         fill_collectives_run(run, sweep_, end_, options_, backend_, context_.control);
-        json_.write(run);
         return run;
     }
 
@@ -77,11 +74,9 @@ class CollectivesRun {
     const CollectivesOptions& options_;
     const comm::BackendEntry& backend_;
     const RunContext& context_;
-    static constexpr std::uint64_t kJsonBytes = 1024;  // of a message
 
     std::unique_ptr<comm::Communicator> data_;
     Sweep sweep_;
-    JsonFile json_;
     StopPoll stop_;
     SweepEnd end_;
     base::Clock::time_point began_ = base::Clock::now();
@@ -96,10 +91,11 @@ class CollectivesPlan final : public Plan {
                 {"bytes-per-rank", fmt::format("{}", bytes_), true}};
     }
     void agree(options::Options& options, comm::Communicator& control) override {
-        backend_ = settle_backend(options, control);
+        backend_ = settle_backend(settled_.settings, control);
         if (settled_.model) agree_on_table(*settled_.model, control);
         comm::together(control, [&] {
-            settled_.buffers.kind = settle_memory(options, backend_);
+            settled_.buffers.kind = settle_memory(settled_.settings, backend_);
+            options.settle(settled_.settings);
             plan(control.world_size());
         });
         check_memory(2 * bytes_, control);  // a library may hold as much as it is given
@@ -172,11 +168,11 @@ std::vector<Listing> Collectives::listings() const {
 }
 
 bool Collectives::needs_mpi(const options::Options& options) const {
-    return !options.has("backend") || !options.is("backend", "self");
+    return options.fields<vocabulary::CollectivesSettings>().backend != "self";
 }
 
 bool Collectives::threads_call_mpi(const options::Options& options) const {
-    return options.is("progress", "thread");
+    return options.fields<vocabulary::CollectivesSettings>().progress == "thread";
 }
 
 std::unique_ptr<Plan> Collectives::settle(options::Options& options, int world_size) {

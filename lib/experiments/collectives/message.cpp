@@ -116,16 +116,16 @@ std::vector<Message> messages_of(const Message& form, const std::vector<std::uin
     return messages;
 }
 
-std::vector<Message> chosen_forms(const options::Options& options, const comm::BackendEntry& backend,
+std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings, const comm::BackendEntry& backend,
                                   int ranks) {
     std::vector<Message> forms;
     const auto wanted = [&](Operation operation, bool in_place) {
         return backend.offers(operation, in_place) &&
-               !options.is("place", in_place ? "out-of-place" : "in-place");
+               settings.place != (in_place ? "out-of-place" : "in-place");
     };
-    const auto types = chosen_types(options);
-    const auto reductions = chosen_reductions(options);
-    for (const Operation operation : chosen_operations(options)) {
+    const auto types = chosen_types(settings.datatype);
+    const auto reductions = chosen_reductions(settings.redop);
+    for (const Operation operation : chosen_operations(settings.op)) {
         if (comm::is_between_two(operation) && ranks < 2) continue;
         const bool is_barrier = operation == Operation::barrier;
         for (const auto dtype : is_barrier ? std::vector{comm::DType::u8} : types)

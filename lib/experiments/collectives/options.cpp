@@ -18,15 +18,16 @@
 namespace ranklab::experiments {
 namespace {
 
-using options::Options;
+using vocabulary::CollectivesSettings;
+using vocabulary::CommonSettings;
 
-std::vector<std::uint64_t> sizes_of(const Options& options) {
-    if (!options.has("sizes"))
-        return message_sizes(options.bytes("min-bytes"), options.bytes("max-bytes"),
-                             options.real("step-factor"),
-                             options.has("step-bytes") ? options.bytes("step-bytes") : 0);
+std::vector<std::uint64_t> sizes_of(const CollectivesSettings& settings) {
+    if (!settings.sizes)
+        return message_sizes(settings.min_bytes, settings.max_bytes,
+                             settings.step_factor,
+                             settings.step_bytes.value_or(0));
     std::vector<std::uint64_t> sizes;
-    for (const auto& word : base::split(options.text("sizes"), ',')) {
+    for (const auto& word : base::split(*settings.sizes, ',')) {
         const auto size = options::parse_bytes(base::trim(word));
         if (!size)
             throw base::OptionError(fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
@@ -37,23 +38,23 @@ std::vector<std::uint64_t> sizes_of(const Options& options) {
     return sizes;
 }
 
-Policy policy_of(const Options& options) {
-    return {.between = static_cast<Between>(options.text("blocking").front() - '0'),
-            .over_ranks = static_cast<OverRanks>(options.text("average").front() - '0'),
-            .warmup = static_cast<int>(options.integer("warmup")),
-            .calls = static_cast<int>(options.integer("repetitions")),
-            .checks = static_cast<int>(options.integer("check"))};
+Policy policy_of(const CollectivesSettings& settings, const CommonSettings& common) {
+    return {.between = static_cast<Between>(settings.blocking.front() - '0'),
+            .over_ranks = static_cast<OverRanks>(settings.average.front() - '0'),
+            .warmup = static_cast<int>(*common.warmup),
+            .calls = static_cast<int>(settings.repetitions),
+            .checks = static_cast<int>(settings.check)};
 }
 
-Help help_of(const Options& options) {
-    return options.is("progress", "poll")     ? Help::poll
-           : options.is("progress", "thread") ? Help::thread
+Help help_of(const CollectivesSettings& settings) {
+    return settings.progress == "poll"     ? Help::poll
+           : settings.progress == "thread" ? Help::thread
                                               : Help::none;
 }
 
 // Twice the caches that the cores share, so that what comes round again is no longer in them.
-std::size_t pool_of(const Options& options) {
-    if (!options.flag("rotate-buffers")) return 0;
+std::size_t pool_of(const CollectivesSettings& settings) {
+    if (!settings.rotate_buffers) return 0;
     constexpr std::size_t kWhereUnknown = std::size_t{64} << 20U;
     const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     return std::max(kWhereUnknown, 2 * static_cast<std::size_t>(std::max(0L, cache)));
@@ -90,50 +91,52 @@ const comm::BackendEntry& entry_named(const std::vector<comm::BackendEntry>& all
 
 }  // namespace
 
-CollectivesOptions settle_collectives(Options& options, int world_size) {
-    options.resolve_default("warmup", "5");
+CollectivesOptions settle_collectives(options::Options& options, int world_size) {
+    CollectivesOptions settled;
+    auto& settings = settled.settings = options.fields<CollectivesSettings>();
+    settled.common = options.fields<CommonSettings>();
+    vocabulary::settle(settled.common.warmup, 5);
+    options.settle(settled.common);
     options.check_relations();
-    CollectivesOptions settled(options);
-    settled.policy = policy_of(options);
-    need_small("unalign", options.bytes("unalign"), std::uint64_t{1} << 30U);
-    need_small("warmup", static_cast<std::uint64_t>(options.integer("warmup")), 1'000'000);
-    settled.buffers.unalign = options.bytes("unalign");
-    settled.buffers.pool_bytes = pool_of(options);
-    if (options.has("fault")) settled.fault = parse_fault(options.text("fault"));
-    check_rank("--root", options.integer("root"), world_size);
+    settled.policy = policy_of(settings, settled.common);
+    need_small("unalign", settings.unalign, std::uint64_t{1} << 30U);
+    need_small("warmup", static_cast<std::uint64_t>(*settled.common.warmup), 1'000'000);
+    settled.buffers.unalign = settings.unalign;
+    settled.buffers.pool_bytes = pool_of(settings);
+    if (settings.fault) settled.fault = parse_fault(*settings.fault);
+    check_rank("--root", settings.root, world_size);
     check_rank("--fault", std::max(settled.fault.flips_on_rank, settled.fault.sleeps_on_rank), world_size);
-    if (options.has("from-model"))
-        settled.model = bucket_table(options.text("from-model"));
+    if (settings.from_model)
+        settled.model = bucket_table(*settings.from_model);
     else
-        settled.sizes = sizes_of(options);
-    if (options.flag("nonblocking")) settled.nonblocking = help_of(options);
-    static_cast<void>(chosen_operations(options));
-    static_cast<void>(chosen_types(options));
-    static_cast<void>(chosen_reductions(options));
+        settled.sizes = sizes_of(settings);
+    if (settings.nonblocking) settled.nonblocking = help_of(settings);
+    static_cast<void>(chosen_operations(settings.op));
+    static_cast<void>(chosen_types(settings.datatype));
+    static_cast<void>(chosen_reductions(settings.redop));
     return settled;
 }
 
-comm::BackendEntry settle_backend(Options& options, comm::Communicator& control) {
+comm::BackendEntry settle_backend(CollectivesSettings& settings, comm::Communicator& control) {
     const auto all = comm::backends();
-    const bool host = options.has("memory") && !options.is("memory", "device");
+    const bool host = settings.memory.value_or("device") != "device";
     const auto& nccl = entry_named(all, "nccl");
-    if (!options.has("backend"))
-        options.resolve("backend", !host && nccl.refuses(control).empty() ? "nccl" : "mpi");
-    const auto& entry = entry_named(all, options.text("backend"));
+    vocabulary::settle(settings.backend, !host && nccl.refuses(control).empty() ? "nccl" : "mpi");
+    const auto& entry = entry_named(all, *settings.backend);
     if (const auto why = entry.refuses(control); !why.empty())
         comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend mpi"});
     return entry;
 }
 
-MemoryKind settle_memory(Options& options, const comm::BackendEntry& backend) {
+MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
     const bool on_device = backend.memory == comm::Memory::device;
-    options.resolve_default("memory", on_device ? "device" : "pageable");
-    if (options.is("memory", "device") != on_device)
+    vocabulary::settle(settings.memory, on_device ? "device" : "pageable");
+    if ((settings.memory == "device") != on_device)
         throw base::OptionError(fmt::format("the backend {} works in {} memory; --memory {} is not that",
                                             backend.name, on_device ? "device" : "host",
-                                            options.text("memory")));
+                                            *settings.memory));
     return on_device                        ? MemoryKind::device
-           : options.is("memory", "pinned") ? MemoryKind::pinned
+           : settings.memory == "pinned" ? MemoryKind::pinned
                                             : MemoryKind::pageable;
 }
 
@@ -141,18 +144,18 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
                                       int ranks) {
     if (options.model) return {};
     std::vector<Message> messages;
-    for (const auto& form : chosen_forms(options, backend, ranks)) {
+    for (const auto& form : chosen_forms(options.settings, backend, ranks)) {
         for (const auto& message : messages_of(form, options.sizes, ranks)) {
             need_countable(message, backend);
             messages.push_back(message);
         }
     }
     if (!messages.empty()) return messages;
-    if (ranks < 2 && std::ranges::all_of(chosen_operations(options), comm::is_between_two))
+    if (ranks < 2 && std::ranges::all_of(chosen_operations(options.settings.op), comm::is_between_two))
         throw base::OptionError("latency and bandwidth are between two ranks; start two: " + base::mpirun() +
                                 " -n 2 ...");
     throw base::OptionError(fmt::format("--op {} has no form {} over {}; take --place both",
-                                        options.text("op"), options.text("place"), backend.name));
+                                        options.settings.op, options.settings.place, backend.name));
 }
 
 void agree_on_table(const BucketTable& table, comm::Communicator& control) {

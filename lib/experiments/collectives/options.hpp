@@ -13,12 +13,14 @@
 #include "experiments/collectives/nonblocking.hpp"
 #include "experiments/collectives/policy.hpp"
 #include "options/options.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 
 /// The settled options of a run, and what follows from several of them or is of another type.
-struct CollectivesOptions : options::Options {
-    explicit CollectivesOptions(options::Options settled) : Options(std::move(settled)) {}
+struct CollectivesOptions {
+    vocabulary::CollectivesSettings settings;
+    vocabulary::CommonSettings common;
 
     Policy policy;
     BufferPlan buffers;
@@ -28,9 +30,9 @@ struct CollectivesOptions : options::Options {
     std::optional<Help> nonblocking;   ///< --nonblocking, with this --progress
     Fault fault;
 
-    bool with_load() const { return flag("with-load"); }
+    bool with_load() const { return settings.with_load; }
     /// Seconds; 0: none.
-    double time_limit() const { return real_or("time-limit", 0); }
+    double time_limit() const { return common.time_limit.value_or(0); }
 };
 
 /// What needs to know neither backend nor hosts. OptionError where two options do not go together.
@@ -38,10 +40,10 @@ CollectivesOptions settle_collectives(options::Options& options, int world_size)
 
 /// Settles the backend and the memory of the buffers. Collective. OptionError and EnvironmentError where the
 /// one that is asked for cannot serve, on all ranks.
-comm::BackendEntry settle_backend(options::Options& options, comm::Communicator& control);
+comm::BackendEntry settle_backend(vocabulary::CollectivesSettings& settings, comm::Communicator& control);
 
 /// Settles where the buffers lie: after the backend. OptionError where it cannot work there.
-MemoryKind settle_memory(options::Options& options, const comm::BackendEntry& backend);
+MemoryKind settle_memory(vocabulary::CollectivesSettings& settings, const comm::BackendEntry& backend);
 
 /// The messages of all forms, and the most memory that a rank needs for one of them. OptionError where
 /// nothing is left to time.

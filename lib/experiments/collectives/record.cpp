@@ -232,7 +232,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     add_verdicts(run, sweep, options);
     mark_end(run, sweep, end);
     add_measurements(run, sweep, options, control);
-    RankKeeper keeper(control, results::kept_samples(options.text(results::kKeepSamples)));
+    RankKeeper keeper(control, results::KeptSamples::all);
     run.measurements.push_back(
         keeper.of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes())));
     add_facts(run, sweep, options, library);

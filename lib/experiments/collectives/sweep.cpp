@@ -25,8 +25,8 @@ constexpr int kMostLoaded = 100;     // times as many calls as without a load
 
 // Of several hosts all parts are timed where that is not forbidden.
 bool wants_levels(const CollectivesOptions& options, const HostsOfJob& hosts) {
-    return options.is("levels", "all") ||
-           (options.is("levels", "auto") && !options.model && hosts.has_levels());
+    return options.settings.levels == "all" ||
+           (options.settings.levels == "auto" && !options.model && hosts.has_levels());
 }
 
 // How long each call was waited for by the group's first.
@@ -101,7 +101,7 @@ void Sweep::plan() {
 
 // The rows from `first` on; the same order on all ranks.
 void Sweep::plan_rounds(std::size_t first, std::size_t level, bool loaded) {
-    std::mt19937_64 lot(static_cast<std::uint64_t>(options_.integer("seed")));
+    std::mt19937_64 lot(static_cast<std::uint64_t>(options_.common.seed));
     const auto calls = rounds_of(options_.policy.calls, options_.policy.between == Between::nothing_loop);
     for (std::size_t round = 0; round < calls.size(); ++round) {
         std::vector<Visit> visits;
@@ -142,7 +142,7 @@ void Sweep::finish() {
 }
 
 int Sweep::root_at(const Level& level) const {
-    return static_cast<int>(options_.integer("root")) % level.ranks;
+    return static_cast<int>(options_.settings.root) % level.ranks;
 }
 
 Sweep::Made Sweep::made_of(const Message& message, Buffers& buffers, Level& level) {

@@ -129,7 +129,7 @@ results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& o
         const auto percent = mark.empty() ? stats::estimate_median(overlap) : stats::MedianEstimate();
         table.add({std::string(comm::name_of(of.message.operation)), of.level, of.load, dtype_of(of.message),
                    redop_of(of.message), std::int64_t{of.ranks},
-                   static_cast<std::int64_t>(of.message.bytes(of.ranks)), options.text("progress"),
+                   static_cast<std::int64_t>(of.message.bytes(of.ranks)), options.settings.progress,
                    static_cast<std::int64_t>(row.overall.size()), median(row.overall), median(row.compute),
                    median(row.init), median(row.test), median(row.wait), median(row.pure), percent.value,
                    percent.ci.low, percent.ci.high, mark});

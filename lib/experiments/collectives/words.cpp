@@ -41,12 +41,12 @@ std::string belongs_elsewhere(const std::string& word) {
     return "";
 }
 
-// The places in `words` that the option names; `other` are second words for the same places.
-std::vector<std::size_t> chosen(const options::Options& options, const std::string& name,
+// The places in `words` that the option `name` names; `other` are second words for the same places.
+std::vector<std::size_t> chosen(const std::string& given, const char* name,
                                 const std::vector<std::string>& words,
                                 const std::vector<std::string>& other = {}) {
     std::vector<std::size_t> places;
-    for (const auto& part : base::split(options.text(name), ',')) {
+    for (const auto& part : base::split(given, ',')) {
         const std::string word = base::trim(part);
         const std::size_t before = places.size();
         for (std::size_t i = 0; i < words.size(); ++i)
@@ -99,24 +99,24 @@ std::string_view summary_of(comm::Operation operation) {
     return kSummaries.at(static_cast<std::size_t>(operation));
 }
 
-std::vector<comm::Operation> chosen_operations(const options::Options& options) {
+std::vector<comm::Operation> chosen_operations(const std::string& words) {
     std::vector<comm::Operation> all;
-    for (const std::size_t place : chosen(options, "op", operation_words()))
+    for (const std::size_t place : chosen(words, "op", operation_words()))
         all.push_back(static_cast<comm::Operation>(place));
     return all;
 }
 
-std::vector<DType> chosen_types(const options::Options& options) {
+std::vector<DType> chosen_types(const std::string& words) {
     const auto other = words_of(kTypes, [](DType type) { return base::nccl_tests_word(type); });
     std::vector<DType> all;
-    for (const std::size_t place : chosen(options, "datatype", type_words(), other))
+    for (const std::size_t place : chosen(words, "datatype", type_words(), other))
         all.push_back(kTypes[place]);
     return all;
 }
 
-std::vector<Reduction> chosen_reductions(const options::Options& options) {
+std::vector<Reduction> chosen_reductions(const std::string& words) {
     std::vector<Reduction> all;
-    for (const std::size_t place : chosen(options, "redop", reduction_words()))
+    for (const std::size_t place : chosen(words, "redop", reduction_words()))
         all.push_back(kReductions[place].second);
     return all;
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "comm/operation.hpp"
-#include "options/options.hpp"
 
 namespace ranklab::experiments {
 
@@ -27,10 +26,10 @@ std::vector<std::string> reduction_words();
 /// What an operation does, for --list.
 std::string_view summary_of(comm::Operation operation);
 
-/// What an option names, in the order of the tables above, each once; nccl-tests' words for types, too.
+/// What an option (--op, --datatype, --redop) names, in the order of the tables above, each once; nccl-tests' words for types, too.
 /// OptionError for an unknown word, which says what it is where another option takes it.
-std::vector<comm::Operation> chosen_operations(const options::Options& options);
-std::vector<comm::DType> chosen_types(const options::Options& options);
-std::vector<Reduction> chosen_reductions(const options::Options& options);
+std::vector<comm::Operation> chosen_operations(const std::string& words);
+std::vector<comm::DType> chosen_types(const std::string& words);
+std::vector<Reduction> chosen_reductions(const std::string& words);
 
 }  // namespace ranklab::experiments
