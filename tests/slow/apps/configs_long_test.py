@@ -33,7 +33,7 @@ def shown(result):
 
 class EveryConfiguration(cli.Case):
     def test_passes_a_dry_run(self):
-        self.assertGreaterEqual(len(ALL), 50)
+        self.assertGreaterEqual(len(ALL), 30)
         for path, result in zip(ALL, cli.several(dry_run, ALL)):
             with self.subTest(config=path.relative_to(CONFIGS)):
                 self.assertCode(result, 0)
@@ -48,7 +48,7 @@ class EveryConfiguration(cli.Case):
 
     def test_sizes_are_those_of_the_documents(self):
         for words, parameters in ((("unet3d/base_sm",), 116977029), (("unet3d/base_sm", "--full-scale", "off"), 66644357),
-                                  (("cifar100/resnet152_single_b64",), 58348708), (("cifar100/resnet50_single_b64",), 23712932)):
+                                  (("cifar100/resnet152_single",), 58348708), (("cifar100/resnet50_single",), 23712932)):
             effective = shown(dry_run(CONFIGS / f"{words[0]}.ini", *words[1:]))
             self.assertEqual(int(effective["parameters"]), parameters, words)
         self.assertIn("27.18 GFLOP: 2 x multiply-accumulates", shown(dry_run(CONFIGS / "unet3d" / "base_sm.ini"))["forward-flops-per-sample"])
