@@ -15,10 +15,6 @@ h5py, np = cli.modules("h5py", "numpy")
 FILE = "checkpoint.h5"
 
 
-def run.losses:
-    return np.concatenate([part["train_loss"].ravel() for part in (run.warmup, run.samples) if "train_loss" in part])
-
-
 def completed(path):
     """The step of a checkpoint, after looking whether it is whole and whether HDF5 reads the same."""
     content = path.read_bytes()
