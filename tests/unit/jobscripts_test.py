@@ -13,8 +13,8 @@ FOLDER = SOURCE / "jobscripts"
 SCRIPTS = sorted(path for path in FOLDER.iterdir() if path.suffix in (".slurm", ".sh"))
 LAUNCHER = '#!/bin/sh\n[ "$1" = --version ] || echo "${0##*/} $OMP_NUM_THREADS: $*"\ncase "$*" in *"$FAILS"*) exit 138;; esac\n'
 FORMS = {  # words before the config, and what starts the ranks
-    "cpu.slurm": ((), "srun 3: --kill-on-bad-exit=1 --cpus-per-task=3 --cpu-bind=cores --distribution=block:block"),
-    "gpu.slurm": ((), "srun 3: --kill-on-bad-exit=1 --cpus-per-task=3 --cpu-bind=cores --distribution=block:block --gpus-per-task=2 --gpu-bind=none"),
+    "cpu.slurm": ((), "srun 3: --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 --cpu-bind=cores --distribution=block:block"),
+    "gpu.slurm": ((), "srun 3: --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 --cpu-bind=cores --distribution=block:block --gpus-per-task=2 --gpu-bind=none"),
     "lsf.sh": ((), "jsrun 7: -n12 -a1 -c7 -g1 -r6 --bind=packed:7 --launch_distribution=packed"),
     "mpirun.sh": (("2",), "mpirun 3: -n 2 --map-by slot:PE=3 --bind-to core"),
 }

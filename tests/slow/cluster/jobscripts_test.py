@@ -16,7 +16,7 @@ class JobScriptsTest(hosts.Case):
         super().setUp()
         for name in ("configs", "jobscripts"):
             (self.folder / name).symlink_to(cli.SOURCE / name)
-        self.env = cli.environment(**{**self.env, "RANKLAB_BIN": self.ranklab.parent, "SLURM_MPI_TYPE": cli.LAUNCHER.pmi})
+        self.env = cli.environment(**{**self.env, "RANKLAB_BIN": self.ranklab.parent})
 
     def slurm(self, *words):
         return subprocess.run(words, env=self.env, cwd=self.folder, capture_output=True, text=True, check=True).stdout.strip()
