@@ -119,7 +119,7 @@ class TerminalTest(ScreenCase):
         self.assertIn("\033[K", self.on_a_terminal(words, TERM="xterm", NO_COLOR="1")[1], "a bar is no colour")
 
     def test_an_error_ends_its_lines_where_the_terminal_does(self):
-        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--workers", 3, "--output", "none", "--sweep-workers", "1,2", "--cold", "-k",
+        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--workers", 3, "--output", "none", "--cold", "-k",
                  "--time-limit", "much")
         for columns in (80, 40):
             code, text = self.on_a_terminal(words, columns)

@@ -286,7 +286,8 @@ class PackTest(unittest.TestCase):
     def test_job_scripts_work_in_the_callers_folder(self):
         words = ("--data", "synthetic", "--steps", "3", "--warmup", "1", "--evaluate", "off")
         configs = self.home / "share/ranklab/configs/mnist"
-        self.job("mpirun.sh", "2", configs / "ddp2.ini", *words, OMP_NUM_THREADS="1", RANKLAB_BIN=f"{self.home}/bin")
+        self.job("mpirun.sh", "2", configs / "ddp2.ini", *words, OMP_NUM_THREADS="1", RANKLAB_BIN=f"{self.home}/bin", OMPI_ALLOW_RUN_AS_ROOT="1",
+                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         self.job("cpu.slurm", configs / "serial.ini", *words, SLURM_JOB_ID="17", PATH=f"{self.home}/bin:{os.environ['PATH']}")
 
 
