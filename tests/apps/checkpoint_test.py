@@ -2,79 +2,15 @@
 of kills and signals, full disks and every kind of damage: tests/slow/apps/checkpoint_storm_test.py."""
 
 import os
-import pathlib
-import shutil
 import signal
-import tempfile
 
 import ranklab_cli as cli
+from checkpoint_case import FILE, CheckpointCase, RefusedCase, SameLossesCase, np
 from checkpoint_files import Checkpoint, parts, sealed
-from ranklab_cli import Case, train
-from stored_runs import stored_runs
-
-cli.need_train()
-h5py, np = cli.modules("h5py", "numpy")
-FILE = "checkpoint.h5"
+from ranklab_cli import train
 
 
-def losses(run):
-    return np.concatenate([part["train_loss"].ravel() for part in (run.warmup, run.samples) if "train_loss" in part])
-
-
-def parameters(path):
-    with h5py.File(path) as file:
-        return {name: data[()].tobytes() for name, data in file.items()}
-
-
-class CheckpointCase(Case):
-    def go(self, *words, code=0, ranks=1, output="r.h5", **how):
-        if "--evaluate" not in words:
-            words += ("--evaluate", "off")
-        result = train("--output", output, *words, ranks=ranks, cwd=self.folder, **how)
-        self.assertCode(result, code)
-        return result
-
-    def runs(self, output="r.h5"):
-        return stored_runs(self.folder / output)
-
-    def completed(self, folder="c"):
-        """The step of a checkpoint, after looking whether it is whole and whether HDF5 reads the same."""
-        content = (self.folder / folder / FILE).read_bytes()
-        self.assertEqual(sealed(*parts(content)), content)
-        read = Checkpoint(content)
-        with h5py.File(self.folder / folder / FILE) as file:
-            self.assertEqual(int(file.attrs["completed_steps"]), read.steps)
-            for name, data in file["parameters"].items():
-                self.assertEqual(data[()].tobytes(), read.arrays[f"parameters/{name}"].tobytes())
-        return read.steps
-
-
-class SameLossesTest(CheckpointCase):
-    """22 samples do not divide by anything here: ranks differ in their last batches."""
-
-    EPOCHS = 3
-
-    def check(self, ranks, *more, model="mnist-cnn"):
-        data = cli.make_idx(self.folder / "data", 22, 10)
-        per_epoch = -(-(-(-22 // ranks)) // 4)
-        words = ["--model", model, "--data", "mnist", "--data-dir", data, "--batch-size", 4, "--sharding", "exact", "--shuffle", "on", "--warmup", 0,
-                 "--evaluate", "epoch", "--lr-schedule", "cosine", "--lr-total-steps", self.EPOCHS * per_epoch, *more]
-        self.go(*words, "--epochs", self.EPOCHS, "--save-parameters", "whole.p.h5", ranks=ranks, output="whole.h5")
-        (whole,) = self.runs("whole.h5")
-        self.assertEqual(len(losses(whole)), self.EPOCHS * per_epoch)
-        self.assertEqual(len(set(losses(whole))), len(losses(whole)), "losses that repeat would show nothing")
-        # Broken in the first epoch at one rank, and in the second.
-        breaks = [per_epoch - 1, per_epoch + 1] if ranks == 1 else [per_epoch + 1]
-        for steps in (*breaks, self.EPOCHS * per_epoch):
-            self.go(*words, "--steps", steps, "--checkpoint", "c", "--resume", "--save-parameters", "parts.p.h5", ranks=ranks)
-        runs = self.runs()
-        self.assertEqual([len(losses(run)) for run in runs], np.diff([0, *breaks, self.EPOCHS * per_epoch]).tolist())
-        self.assertEqual(np.concatenate([losses(run) for run in runs]).tobytes(), losses(whole).tobytes())
-        self.assertEqual(np.concatenate([run.samples["learning_rate"].ravel() for run in runs]).tobytes(), whole.samples["learning_rate"].tobytes())
-        self.assertEqual(runs[-1].samples["validation_loss"].tobytes(), whole.samples["validation_loss"][1:].tobytes())
-        self.assertEqual(parameters(self.folder / "parts.p.h5"), parameters(self.folder / "whole.p.h5"))
-        return Checkpoint((self.folder / "c" / FILE).read_bytes()).arrays
-
+class SameLossesTest(SameLossesCase):
     def test_at_one_rank(self):
         self.check(1, "--optimizer", "adadelta", "--dropout", "on")
 
@@ -100,11 +36,11 @@ class StoppedTest(CheckpointCase):
         self.assertCode(result, 128 + signal.SIGTERM)
         self.assertEqual(len([line for line in result.said if "stopped by SIGTERM" in line and "--resume" in line]), 1, str(result))
         (run,), done = self.runs(), self.completed()
-        self.assertEqual((run.attrs["exit_code"], run.attrs["valid"], len(losses(run))), (128 + signal.SIGTERM, 1, done))
+        self.assertEqual((run.attrs["exit_code"], run.attrs["valid"], len(run.losses)), (128 + signal.SIGTERM, 1, done))
         self.assertIn(f"after {done} of", run.warnings[0])
         self.go(*self.WORDS, "--steps", done + 3, "--checkpoint", "c", "--resume", ranks=3, output="rest.h5")
         self.go(*self.WORDS, "--steps", done + 3, ranks=3, output="whole.h5")
-        self.assertEqual(losses(self.runs("rest.h5")[0]).tobytes(), losses(self.runs("whole.h5")[0])[done:].tobytes())
+        self.assertEqual(self.runs("rest.h5")[0].losses.tobytes(), self.runs("whole.h5")[0].losses[done:].tobytes())
 
 
 class RecordTest(CheckpointCase):
@@ -120,7 +56,7 @@ class RecordTest(CheckpointCase):
         self.go(*words, "--steps", 11, "--warmup", 2, "--resume", "--checkpoint-every", 5, output="second.h5")
         (second,) = self.runs("second.h5")
         self.assertEqual([second.context["checkpoint"][key] for key in ("resumed_from_step", "written")], ["6", "2"], "after step 10, and at the end")
-        self.assertEqual((len(losses(second)), second.samples["step_time_s"].shape[0]), (7, 5), "two of the seven are warm-up again")
+        self.assertEqual((len(second.losses), second.samples["step_time_s"].shape[0]), (7, 5), "two of the seven are warm-up again")
         epochs = second.tables["epochs"]
         self.assertEqual([epochs[key] for key in ("epoch", "steps", "steps_per_epoch", "samples")], [[2, 3, 4], [2, 4, 1], [4, 4, 4], [5000, 10000, 2500]])
         self.assertEqual(self.completed("deep/er/c"), 13)
@@ -139,39 +75,7 @@ class RecordTest(CheckpointCase):
         self.assertEqual(len(self.runs()), 2)
 
 
-class RefusedCheckpointTest(CheckpointCase):
-    """template-softmax, SGD with momentum at one rank, as the checkpoint to be changed."""
-
-    WORDS = ("--optimizer", "sgd", "--momentum", "0.9")
-    RESUME = ("--checkpoint", "c", "--resume", *WORDS)
-
-    @classmethod
-    def setUpClass(cls):
-        cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-test-"))
-        cls.addClassCleanup(shutil.rmtree, cls.shared, ignore_errors=True)
-        result = train("--steps", 3, "--warmup", 0, "--evaluate", "off", "--output", cls.shared / "r.h5", "--checkpoint", cls.shared / "c", *cls.WORDS)
-        if result.code != 0:
-            raise AssertionError(str(result))
-        cls.good = (cls.shared / "c" / FILE).read_bytes()
-
-    def refused(self, code, *said, words=RESUME, ranks=1, content=None):
-        """Before the work: one sentence, nothing stored, the checkpoint as it was."""
-        path = self.folder / "c" / FILE
-        if content is not None:
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(content)
-        before = path.read_bytes()
-        result = train("--steps", 9, "--warmup", 0, "--evaluate", "off", "--output", "r.h5", *words, ranks=ranks, cwd=self.folder)
-        self.assertSays(result, code, *said)
-        self.assertEqual(path.read_bytes(), before)
-        self.assertFalse((self.folder / "r.h5").exists() and self.runs())
-
-    def changed(self, change):
-        """A checkpoint whose checksum is right and whose contents `change(file)` made wrong."""
-        checkpoint = Checkpoint(self.good)
-        change(checkpoint)
-        return checkpoint.content()
-
+class RefusedCheckpointTest(RefusedCase):
     def test_damaged_and_foreign_ones(self):
         flipped = bytearray(self.good)
         flipped[len(flipped) // 2] ^= 0x10
@@ -198,7 +102,7 @@ class RefusedCheckpointTest(CheckpointCase):
         self.refused(2, "ranks 1 (now 2)", ranks=2)
         # The same number in other words, and what may change at a break.
         self.go("--steps", 5, "--warmup", 0, "--checkpoint", "c", "--resume", "--optimizer", "sgd", "--momentum", "9e-1", "--label", "other", "--backend", "self")
-        self.assertEqual(len(losses(self.runs()[-1])), 2)
+        self.assertEqual(len(self.runs()[-1].losses), 2)
 
     def test_places(self):
         place = self.folder / "protected"

@@ -10,7 +10,7 @@ cli.need_train()
 
 CONFIGS = cli.SOURCE / "configs"
 ALL = sorted(path for path in CONFIGS.glob("*/*.ini") if path.parent.name not in ("io", "campaigns"))  # those: io_configs_test.py, campaign_test.py
-SIZES = {"unet3d/base_sm": 116977029, "cifar100/resnet152_single_b64": 58348708, "cifar100/resnet50_single_b64": 23712932, "mnist/cpu": 1199882}
+SIZES = {"unet3d/base_sm": 116977029, "cifar100/resnet152_single": 58348708, "cifar100/resnet50_single": 23712932, "mnist/serial": 1199882}
 # workloads.md 5.3: the initial rates of the large-batch rows.
 RATES = {"unet3d/bs576_opt_sm": 8.485e-4, "unet3d/bs2304_opt_sm": 1.697e-3, "unet3d/bs9216_opt_sm": 3.394e-3}
 
@@ -33,7 +33,7 @@ def some_of_each_kind():
 
 class Configurations(cli.Case):
     def test_each_says_how_it_is_started(self):
-        self.assertGreaterEqual(len(ALL), 50)
+        self.assertGreaterEqual(len(ALL), 30)
         for path in ALL:
             self.assertIn(f"--config configs/{name_of(path)}.ini", path.read_text().split("model =")[0])
 

@@ -1,5 +1,5 @@
 """Damaged data of each kind: exit 3, one sentence that names the file, nothing stored, little memory, at one and three ranks. Every kind of damage
-is read in tests/unit/data; whole programs meet them all in tests/slow/apps/damaged_*_test.py."""
+is read in tests/unit/data."""
 
 import gzip
 import struct

@@ -1,34 +1,17 @@
 """`ranklab report --format html`: the answer stands on top, every number is in the file, nothing comes from elsewhere, and headless
 Chromium opens the page at the width of a phone. tests/slow/apps/html_test.py looks closer."""
 
-import html.parser
-import json
 import re
 import shutil
 
 import ranklab_cli as cli
 import results_files
-from browser import CHROMIUM, Browser
+from pages import Page, PageCase
 
 (h5py,) = cli.modules("h5py")
 
 
-class Page(html.parser.HTMLParser):
-    def __init__(self, text):
-        super().__init__()
-        self.numbers, self.links, self.ids, self.tags, self.attributes = [], [], [], set(), []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.attributes += attrs
-        attrs = dict(attrs)
-        if "data-value" in attrs: self.numbers.append(attrs)
-        if tag == "a": self.links.append(attrs["href"])
-        if "id" in attrs: self.ids.append(attrs["id"])
-
-
-class Html(cli.Case):
+class Html(PageCase):
     """Of jobs of io and comm, and runs of training made by hand, with a label that is markup."""
 
     def make_campaign(self):
@@ -50,14 +33,7 @@ class Html(cli.Case):
         self.assertCode(result, 0)
         text, page = result.stdout, Page(result.stdout)
         with self.subTest("every number is in the file"):
-            runs = {run["id"]: run for run in json.loads(cli.ranklab("report", file, "--format", "json").stdout)["runs"]}
-            looked_up = [number for number in page.numbers if "data-run" in number]
-            self.assertGreater(len(looked_up), 100)
-            for number in looked_up:
-                run = runs[number["data-run"]]
-                if "data-table" in number: value = run["tables"][number["data-table"]][number["data-column"]][int(number["data-row"])]
-                else: value = next(one for one in run["measurements"] if one["name"] == number["data-name"])[number["data-field"]]
-                self.assertEqual(float(number["data-value"]), float(value), number)
+            self.assertNumbersAreOf(file, page, 100)
         with self.subTest("derived numbers are what their formula says"):
             derived = (re.fullmatch(r"mean over \w+ of samples/(\w+)\[:, (\d+)\], run (\S+)", number.get("data-derived", "")) for number in page.numbers)
             with h5py.File(file) as stored:
@@ -81,18 +57,7 @@ class Html(cli.Case):
             bare = cli.run(cli.BIN / "ranklab-report", file, "--format", "html", cwd=self.folder, env=cli.environment(PATH="/nonexistent"))
             self.assertEqual((bare.code, len([line for line in bare.said if "gnuplot" in line])), (0, 1), str(bare))
             self.assertGreater(len(Page(bare.stdout).numbers), 100)
-        self.look_in_chromium(text)
-
-    def look_in_chromium(self, text):
-        if CHROMIUM is None: self.skipTest("there is no chromium (Debian: chromium); the page was not opened in a browser")
-        page = self.folder / "page.html"
-        page.write_text(text)
-        with Browser(self.folder / "profile") as browser:
-            browser.open(page, 400, dark=True)
-            needed, there = (browser.value(f"document.documentElement.{what}") for what in ("scrollWidth", "clientWidth"))
-            self.assertLessEqual(needed, there, "the page is wider than its window")
-            self.assertEqual(browser.complaints, [])
-            self.assertEqual([url for url in browser.requests if not url.startswith(("file:", "data:"))], [])
+        self.look_in_chromium(text, widths=(400,), darkness=(True,))
 
 
 if __name__ == "__main__":

@@ -3,43 +3,13 @@
 import csv
 import io
 import json
-import os
-import pathlib
-import subprocess
 
 import ranklab_cli as cli
 import results_files
-
-FORMATS = ("text", "markdown", "json", "csv", "gbench", "extrap", "chrome-trace")
-BAD_LABEL = os.fsdecode(b'a"\\\x01\x1b[31m\xff\xc3 \xed\xa0\x80,b')
+from report_case import FORMATS, ReportCase
 
 
-class Stored(cli.Case):
-    """A results file with runs of `io`, made once: at 1 and 2 ranks, and one with a label of any bytes."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.made = cli.tempfile.TemporaryDirectory(prefix="ranklab-test-")
-        cls.addClassCleanup(cls.made.cleanup)
-        cls.file = pathlib.Path(cls.made.name) / "r.h5"
-        write = ("io", "-n", 4, "-s", 20, "--ceilings", "off", "--output", "r.h5")
-        for words, ranks in ((("--strategy", "mpi-send", "-i", 3, "--label", "one"), 1), (("--strategy", "mpi-send", "-i", 3, "--label", "two"), 2),
-                             (("--strategy", "binary", "-i", 2, "--label", BAD_LABEL), 1)):
-            result = cli.ranklab(*write, *words, ranks=ranks, cwd=cls.made.name)
-            assert result.code == 0, str(result)
-
-    def report(self, *words, file=None):
-        return cli.ranklab("report", file or self.file, *words, cwd=self.folder)
-
-    def read(self, *words):
-        result = self.report(*words)
-        self.assertCode(result, 0)
-        return result.stdout
-
-    def runs(self, *words):
-        return json.loads(self.read("--format", "json", *words))["runs"]
-
+class Report(ReportCase):
     def test_a_label_of_any_bytes_is_valid_everywhere(self):
         text = self.read("--format", "json")
         self.assertSchema("report", text)
@@ -86,14 +56,6 @@ class Stored(cli.Case):
                 result = self.report("--format", format, file=self.folder / name)
                 self.assertSays(result, 3, part)
                 self.assertEqual(result.stdout, "", format)
-
-    def test_a_closed_pipe_is_said(self):
-        reader, writer = os.pipe()
-        os.close(reader)
-        done = subprocess.run([cli.RANKLAB, "report", self.file, "--format", "json"], stdout=writer, stderr=subprocess.PIPE, text=True,
-                              env=cli.environment())
-        os.close(writer)
-        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (5, 1), done.stderr)
 
     def test_an_output_file_is_whole_or_what_it_was(self):
         target = self.folder / "new" / "out.json"

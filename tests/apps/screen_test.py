@@ -49,6 +49,7 @@ class AnswerTest(ScreenCase):
     def test_of_a_training(self):
         text = self.check((*TRAIN, "--steps", 5), parts=("  limit ", "  verified ", "5 counted"))
         self.assertNotIn("a first look", text)
+        self.check(TRAIN, parts=("# steps: 100\n", "a first look of 100 steps", "100 counted"))
         self.check((*TRAIN, "--steps", 5, "--verbose"), 3, but=("# ",), parts=("\nphases\n", "\nverification\n"))
         self.check((*TRAIN, "--steps", 4, "--sync", "flat,bucketed"), 2, parts=("  fastest ", "speedup: over flat, "))
 

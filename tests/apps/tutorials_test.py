@@ -18,14 +18,14 @@ FENCE = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = r"[-+]?(?:\d[\d.]*(?:e[-+]?\d+)?|n/a|nan|inf)"
 IMAGES = (64, 16)  # training and test images
 SMALLER = ((r"--steps \d+", "--steps 7"), (r"--repetitions \d+", "--repetitions 1"), (r"(--global-batch-size|--batch-size) (32|64)", r"\1 8"),
-           (r"(?<=ranklab io)(.*) -n \d+", r"\1 -n 8"), (r" -s \d+", " -s 10"), (r" -i \d+", " -i 2"), (r"(for run in) [\d ]+", r"\1 1"),
+           (r"(ranklab (?:sweep )?io.*) -n \d+", r"\1 -n 8"), (r" -s \d+", " -s 10"), (r" -i \d+", " -i 2"), (r"(for run in) [\d ]+", r"\1 1"),
            (r"(for round in) [\d ]+", r"\1 1"), (r"--train 400 --test 100", "--train 64 --test 16"), (r"--edge 128", "--edge 16"),
            (r"(unet3d_smoke.*)--steps \d+", r"\1--steps 1 --warmup 0 --batch-size 1"), (r"--ablation", "--ablation --repetitions 1"),
            (r"(--ablation.*)--steps \d+|--steps \d+(?=.*--ablation)", r"\1--steps 1"),
            (r"(--image-size 32.*)--steps \d+", r"\1--steps 1"), (r"ranklab train(?!.*batch-size)", "ranklab train --batch-size 8"),
            (r"(mpirun.*ranklab train)(?!.*--threads)", r"\1 --threads 1"),
            (r"ranklab train", "ranklab train --memory-format contiguous --overlap-steps 0 --validation-samples 8"),
-           (r"ranklab comm", "ranklab comm -w 1 -n 3"), (r"(?<=-w 1 -n 3)( *#|$)", r" -e 64K\1"))
+           (r"ranklab sweep (\w+)", r"ranklab sweep \1 --repeat 1"), (r"ranklab comm", "ranklab comm -w 1 -n 3"), (r"(?<=-w 1 -n 3)( *#|$)", r" -e 64K\1"))
 
 
 def pattern_of(line):

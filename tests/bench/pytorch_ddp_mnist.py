@@ -9,6 +9,7 @@ time, barrier to barrier, after the warm-up.
 
 import argparse
 import pathlib
+import sys
 import time
 
 import numpy as np
@@ -17,7 +18,10 @@ import torch.distributed as dist
 import torch.nn.functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-from pytorch_mnist_example import MEAN, STD, Net
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gpu"))
+from networks import Net  # noqa: E402
+
+MEAN, STD = 0.1307, 0.3081
 
 
 def read_idx(folder):

@@ -2,7 +2,7 @@
 synchronisation that promises equal ranks gives DDP's losses, gradients and final parameters.
 
 29 images do not divide by 3, so the shares are padded, and 5 steps cross an epoch boundary. PyTorch trains once; every strategy is compared
-with that. Two ranks and more steps: tests/slow/apps/ddp_oracle_long_test.py."""
+with that."""
 
 import ranklab_cli as cli
 from torch_oracle import OracleCase, in_ddp, make_twin, np, torch

@@ -1,5 +1,5 @@
 """Volumes and CIFAR-100 files that are not what they should be: `ranklab train` says so in one sentence, with the agreed code, at one
-and three ranks, and does not hang. (idx files: damaged_idx_test.py; `ranklab data`: data_program_test.py.)"""
+and three ranks, and does not hang. (`ranklab data`: data_program_test.py.)"""
 
 import shutil
 

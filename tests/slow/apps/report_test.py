@@ -7,10 +7,9 @@ import subprocess
 
 import ranklab_cli as cli
 import results_files
+from report_case import FORMATS, ReportCase
 
-FORMATS = ("text", "markdown", "json", "csv", "gbench", "extrap", "chrome-trace")
 COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
-BAD_LABEL = os.fsdecode(b'a"\\\x01\x1b[31m\xff\xc3 \xed\xa0\x80,b')
 
 # All that compare.py needs of scipy when it is not to test.
 STAND_IN_SCIPY = """import math
@@ -22,39 +21,14 @@ def mannwhitneyu(*_, **__):
 """
 
 
-class Stored(cli.Case):
-    """A results file with runs of `io`, made once: at 1 and 2 ranks, and one with a label of any bytes."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.made = cli.tempfile.TemporaryDirectory(prefix="ranklab-test-")
-        cls.addClassCleanup(cls.made.cleanup)
-        cls.file = pathlib.Path(cls.made.name) / "r.h5"
-        write = ("io", "-n", 4, "-s", 20, "--ceilings", "off", "--output", "r.h5")
-        for words, ranks in ((("--strategy", "mpi-send", "--ranks", "1,2", "-i", 7, "--label", "sweep"), 2),
-                             (("--strategy", "binary", "-i", 2, "--label", BAD_LABEL), 1)):
-            result = cli.ranklab(*write, *words, ranks=ranks, cwd=cls.made.name)
-            assert result.code == 0, str(result)
-
-    def report(self, *words, file=None, **how):
-        return cli.ranklab("report", file or self.file, *words, cwd=self.folder, **how)
-
-    def read(self, *words, **how):
-        result = self.report(*words, **how)
-        self.assertCode(result, 0)
-        return result.stdout
-
-    def runs(self, *words):
-        return json.loads(self.read("--format", "json", *words))["runs"]
-
+class Report(ReportCase):
     def test_googles_compare_reads_it(self):
         if not COMPARE_PY.exists():
             self.skipTest(f"{COMPARE_PY} is not there: Debian's libbenchmark-tools has it, ./bootstrap installs it")
         numpy = cli.python_with("numpy")
         if numpy is None:
             self.skipTest("compare.py needs numpy")
-        (self.folder / "a.json").write_text(self.read("--format", "gbench", "--where", "strategy=mpi-send", "--where", "ranks=1"))
+        (self.folder / "a.json").write_text(self.read("--format", "gbench", "--label", "one"))
         changed = json.loads((self.folder / "a.json").read_text())
         for one in changed["benchmarks"]:
             one["real_time"] *= 1.25
@@ -112,12 +86,6 @@ class Stored(cli.Case):
             os.close(writer)
             self.assertEqual(done.returncode, 5, format)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-
-    def test_an_output_that_is_full_is_advised_once(self):
-        place = self.mount_small_tmpfs(4096)
-        result = self.report("--format", "html", "--output", place / "p.html")
-        self.assertSays(result, 5, "no room", "; --output)")
-        self.assertNotIn("---", result.stderr)
 
     def test_an_output_that_cannot_be_is_refused(self):
         self.assertSays(self.report("--output", self.file), 2, "is an HDF5 file, which is not replaced", "(--output)")

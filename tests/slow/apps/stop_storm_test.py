@@ -4,7 +4,6 @@ is stored and marked, the exit code is 128 + the signal, and a warning never end
 
 import os
 import pathlib
-import shutil
 import signal
 import sys
 
@@ -98,23 +97,6 @@ class StopTest(cli.Case):
                 for _ in range(3):
                     os.kill(job.process.pid, signal.SIGUSR1)
                 self.assertStopped(job, signal.SIGUSR1, runs=1)
-
-    @cli.needs_train
-    def test_a_job_script_passes_it_on(self):
-        """Ctrl-C, the batch system's SIGTERM and its warning: to the shell that runs the script, which waits until the ranks have stored."""
-        shutil.copytree(cli.SOURCE / "jobscripts", self.folder / "jobscripts")
-        (self.folder / "configs").symlink_to(cli.SOURCE / "configs")
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
-            with self.subTest(signal=number):
-                shutil.rmtree(self.folder / "c", ignore_errors=True)
-                job = self.start("bash", "jobscripts/mnist_ddp_mpirun.sh", 2, *ENDLESS, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 40,
-                                 env=cli.environment(RANKLAB_BIN=cli.BIN, THREADS=1))
-                job.wait_until((self.folder / "c" / "checkpoint.h5").exists, 120)
-                os.kill(job.process.pid, number)
-                result = job.finish(60)
-                self.assertCode(result, 128 + number)
-                self.assertEqual(self.stored()[-1], (128 + signal.SIGUSR1, 1), str(result))  # how the ranks heard of it
-        self.assertEqual(len(self.stored()), 3)
 
     def test_worker_processes_leave_it_to_their_parent(self):
         """A batch system signals each process of a job step."""

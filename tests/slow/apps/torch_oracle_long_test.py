@@ -17,24 +17,10 @@ class OracleTest(OracleCase):
         oracle = Oracle(data, steps=3, batch=8, net=make_twin("wide-mlp", 1, torch.float64))
         np.testing.assert_allclose(losses, oracle.losses, rtol=1e-9, atol=0)
 
-    def test_twenty_steps_of_sgd_on_the_whole_data_set(self):
-        data = FASHION_MNIST if FASHION_MNIST.exists() else self.small_data(2000)
-        mine = self.train(data, "--optimizer", "sgd", "--lr", 0.05, steps=20, batch=66)
-        self.assertSameTraining(mine, Oracle(data, steps=20, batch=66))
-
     def test_twenty_steps_of_adadelta_on_the_whole_data_set(self):
         data = FASHION_MNIST if FASHION_MNIST.exists() else self.small_data(2000)
         mine = self.train(data, "--optimizer", "adadelta", "--lr", 1.0, steps=20, batch=64)
         self.assertSameTraining(mine, Oracle(data, steps=20, batch=64, optimizer="adadelta", lr=1.0))
-
-    def test_twenty_steps_of_adam(self):
-        """Adam divides by the root of its average: where a gradient is all but 0, rounding becomes a step of full size. The digits that are left."""
-        data = self.small_data(400)
-        oracle = Oracle(data, steps=20, batch=20, optimizer="adam", lr=2e-4)
-        for words in ((), ("--fused-optimizer",)):
-            with self.subTest(words=words):
-                mine = self.train(data, "--optimizer", "adam", "--lr", 2e-4, "--lr-schedule", "none", *words, steps=20, batch=20)
-                self.assertSameTraining(mine, oracle)
 
     def test_ranks_share_the_batches_as_distributed_sampler_deals_them(self):
         """241 images do not divide: each rank's share is padded by wrapping, over an epoch boundary."""

@@ -285,10 +285,10 @@ class PackTest(unittest.TestCase):
     @unittest.skipUnless(HAS_TRAIN, "this build has no ranklab-train")
     def test_job_scripts_work_in_the_callers_folder(self):
         words = ("--data", "synthetic", "--steps", "3", "--warmup", "1", "--evaluate", "off")
-        slurm = {"SLURM_SUBMIT_DIR": "here", "SLURM_JOB_ID": "17", "SLURM_NTASKS": "1"}
-        self.job("mnist_ddp_mpirun.sh", "2", *words, THREADS="1")
-        self.job("mnist_ddp.slurm", *words, **slurm, RANKLAB_ROOT=str(self.home))
-        self.job("mnist_serial.slurm", *words, **slurm, PATH=f"{self.home}/bin:{os.environ['PATH']}")
+        configs = self.home / "share/ranklab/configs/mnist"
+        self.job("mpirun.sh", "2", configs / "ddp2.ini", *words, OMP_NUM_THREADS="1", RANKLAB_BIN=f"{self.home}/bin", OMPI_ALLOW_RUN_AS_ROOT="1",
+                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.job("cpu.slurm", configs / "serial.ini", *words, SLURM_JOB_ID="17", PATH=f"{self.home}/bin:{os.environ['PATH']}")
 
 
 if __name__ == "__main__":

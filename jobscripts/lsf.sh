@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# One run of ranklab train, io or comm under LSF with jsrun, one rank a GPU (not tried: no LSF here).
+#   bsub -P PROJECT -nnodes 3 jobscripts/lsf.sh configs/unet3d/bs576_opt_sm.ini --data-dir data
+#   bsub -P PROJECT -nnodes 12 jobscripts/lsf.sh configs/unet3d/bs2304_opt_sm.ini --data-dir data
+# The first word is a config or a command: configs in a folder io/ are given to ranklab io, all others to ranklab
+# train. The words behind it go to that command. RANKS_PER_NODE (6) and CORES_PER_RANK (7) are those of Summit.
+# RANKLAB_BIN names the folder of the programs, without it build/release/bin or PATH.
+#BSUB -J ranklab
+#BSUB -nnodes 1
+#BSUB -W 2:00
+#BSUB -alloc_flags "gpumps smt4"
+#BSUB -o ranklab.%J.out
+set -euo pipefail
+# module purge && module load gcc spectrum-mpi hdf5 cuda nccl
+
+PATH=${RANKLAB_BIN:-$PWD/build/release/bin}:$PATH
+type -P ranklab >/dev/null || { echo "There is no ranklab in PATH: set RANKLAB_BIN, or run ./bootstrap build here." >&2; exit 5; }
+
+case ${1:?the first word is a config or a command} in
+  */io/*.ini) set -- io --config "$@" ;;
+  *.ini) set -- train --config "$@" ;;
+esac
+
+# LSB_MCPU_HOSTS is "launch 1 node1 42 node2 42 ...".
+read -ra hosts <<<"${LSB_MCPU_HOSTS:?start this with bsub}"
+per_node=${RANKS_PER_NODE:-6}
+ranks=$(((${#hosts[@]} / 2 - 1) * per_node))
+export OMP_NUM_THREADS=${CORES_PER_RANK:-7} NCCL_NET_GDR_LEVEL=PHB
+step=(jsrun "-n$ranks" -a1 "-c$OMP_NUM_THREADS" -g1 "-r$per_node" "--bind=packed:$OMP_NUM_THREADS" --launch_distribution=packed)
+"${step[@]}" ranklab doctor # a wrong launch ends the job here
+"${step[@]}" ranklab "$@"

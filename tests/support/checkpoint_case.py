@@ -1,0 +1,107 @@
+"""Training that is broken off and gone on with, for the tests of both suites: jobs, what they stored, and a checkpoint that is changed."""
+
+import io
+import pathlib
+import shutil
+import tempfile
+
+import ranklab_cli as cli
+from checkpoint_files import Checkpoint, parts, sealed
+from ranklab_cli import train
+from stored_runs import RunCase, stored_runs
+
+cli.need_train()
+h5py, np = cli.modules("h5py", "numpy")
+FILE = "checkpoint.h5"
+
+
+def completed(path):
+    """The step of a checkpoint, after looking whether it is whole and whether HDF5 reads the same."""
+    content = path.read_bytes()
+    assert sealed(*parts(content)) == content, f"{path} is not whole"
+    read = Checkpoint(content)
+    with h5py.File(io.BytesIO(content)) as file:  # by now there may be a newer one
+        assert (int(file.attrs["completed_steps"]), [tuple(row) for row in file["settings"][()].tolist()]) == (read.steps, read.settings), path
+        for name, data in file["parameters"].items():
+            assert data[()].tobytes() == read.arrays[f"parameters/{name}"].tobytes(), f"{path}: {name} is not in HDF5 as in the index"
+    return read.steps
+
+
+class CheckpointCase(RunCase):
+    def go(self, *words, code=0, ranks=1, output="r.h5", **how):
+        if "--evaluate" not in words:
+            words += ("--evaluate", "off")
+        result = train("--output", output, *words, ranks=ranks, cwd=self.folder, **how)
+        self.assertCode(result, code)
+        return result
+
+    def runs(self, output="r.h5"):
+        return stored_runs(self.folder / output)
+
+    def last(self, output="r.h5"):
+        return self.runs(output)[-1]
+
+    def completed(self, folder="c"):
+        return completed(self.folder / folder / FILE)
+
+
+class SameLossesCase(CheckpointCase):
+    """22 samples do not divide by anything here: ranks differ in their last batches."""
+
+    EPOCHS = 3
+
+    def check(self, ranks, *more, model="mnist-cnn"):
+        data = cli.make_idx(self.folder / "data", 22, 10)
+        per_epoch = -(-(-(-22 // ranks)) // 4)
+        words = ["--model", model, "--data", "mnist", "--data-dir", data, "--batch-size", 4, "--sharding", "exact", "--shuffle", "on", "--warmup", 0,
+                 "--evaluate", "epoch", "--lr-schedule", "cosine", "--lr-total-steps", self.EPOCHS * per_epoch, *more]
+        self.go(*words, "--epochs", self.EPOCHS, "--save-parameters", "whole.p.h5", ranks=ranks, output="whole.h5")
+        (whole,) = self.runs("whole.h5")
+        self.assertEqual(len(whole.losses), self.EPOCHS * per_epoch)
+        self.assertEqual(len(set(whole.losses)), len(whole.losses), "losses that repeat would show nothing")
+        # Broken in the first epoch at one rank, and in the second.
+        breaks = [per_epoch - 1, per_epoch + 1] if ranks == 1 else [per_epoch + 1]
+        for steps in (*breaks, self.EPOCHS * per_epoch):
+            self.go(*words, "--steps", steps, "--checkpoint", "c", "--resume", "--save-parameters", "parts.p.h5", ranks=ranks)
+        runs = self.runs()
+        self.assertEqual([len(run.losses) for run in runs], np.diff([0, *breaks, self.EPOCHS * per_epoch]).tolist())
+        self.assertEqual(np.concatenate([run.losses for run in runs]).tobytes(), whole.losses.tobytes())
+        self.assertEqual(np.concatenate([run.samples["learning_rate"].ravel() for run in runs]).tobytes(), whole.samples["learning_rate"].tobytes())
+        self.assertEqual(runs[-1].samples["validation_loss"].tobytes(), whole.samples["validation_loss"][1:].tobytes())
+        one, other = (self.parameters(self.folder / f"{name}.p.h5") for name in ("parts", "whole"))
+        self.assertEqual({name: values.tobytes() for name, values in one.items()}, {name: values.tobytes() for name, values in other.items()})
+        return Checkpoint((self.folder / "c" / FILE).read_bytes()).arrays
+
+
+class RefusedCase(CheckpointCase):
+    """template-softmax, SGD with momentum at one rank, as the checkpoint to be changed."""
+
+    WORDS = ("--optimizer", "sgd", "--momentum", "0.9")
+    RESUME = ("--checkpoint", "c", "--resume", *WORDS)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.shared, ignore_errors=True)
+        result = train("--steps", 3, "--warmup", 0, "--evaluate", "off", "--output", cls.shared / "r.h5", "--checkpoint", cls.shared / "c", *cls.WORDS)
+        if result.code != 0:
+            raise AssertionError(str(result))
+        cls.good = (cls.shared / "c" / FILE).read_bytes()
+
+    def refused(self, code, *said, words=RESUME, ranks=1, content=None):
+        """Before the work: one sentence, nothing stored, the checkpoint as it was."""
+        path = self.folder / "c" / FILE
+        if content is not None:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        before = path.read_bytes()
+        result = train("--steps", 9, "--warmup", 0, "--evaluate", "off", "--output", "r.h5", *words, ranks=ranks, cwd=self.folder)
+        self.assertSays(result, code, *said)
+        self.assertEqual(path.read_bytes(), before)
+        self.assertFalse((self.folder / "r.h5").exists() and self.runs())
+
+    def changed(self, change):
+        """A checkpoint whose checksum is right and whose contents `change(file)` made wrong."""
+        checkpoint = Checkpoint(self.good)
+        change(checkpoint)
+        return checkpoint.content()
