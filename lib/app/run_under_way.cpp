@@ -14,8 +14,8 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/motion.hpp"
 #include "base/number_ranges.hpp"
+#include "base/progress.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/doubts.hpp"
@@ -146,14 +146,18 @@ void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const S
     const bool root = job_.session.is_root();
     progress.activity(root ? "storing the run" : "waiting for rank 0, which stores the run");
     progress.finish();  // nothing is drawn into the answer
+    const auto begin = Clock::now();
+    const double longest_lock = job_.options.real("lock-timeout");
     comm::together_politely(
         job_.session.control(),
         [&] {
             if (!root) return;
-            const base::Unhurried unhurried;  // nothing may end the job before the run is delivered
             deliver_alone(run, show);
         },
-        [] {});
+        // Rank 0 may wait for the results file's lock, which the others' watchdogs do not see.
+        [&] {
+            if (base::seconds_since(begin) < longest_lock) base::count_progress();
+        });
 }
 
 void RunUnderWay::deliver_alone(results::Run& run, const ShowsRun& show) {

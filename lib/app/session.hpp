@@ -2,14 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <vector>
 
-#include "app/start_clock.hpp"
 #include "app/watchdog.hpp"
 #include "base/pinned.hpp"
-#include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
 #include "host/finding.hpp"
 #include "host/placement.hpp"
@@ -19,12 +15,11 @@ namespace ranklab::app {
 
 class Session {
   public:
-    /// As --stall-timeout: of a start whose words are not read yet.
-    static constexpr double kPatience = 300;
+    /// --stall-timeout, while a config file that may set it is not read yet.
+    static constexpr double kStallTimeout = 600;
 
-    /// Without MPI: one rank, the same guard, exit codes and watchdog.
-    /// `patience_s`: for the start, as of watch().
-    explicit Session(comm::Start start = comm::Start::with_mpi, double patience_s = kPatience);
+    /// Without MPI: one rank, the same guard, exit codes and watchdog. The watchdog runs from here on.
+    explicit Session(comm::Start start = comm::Start::with_mpi, double stall_timeout_s = kStallTimeout);
 
     comm::Communicator& control() { return mpi_.control(); }
     host::StartUp& start_up() { return start_up_; }
@@ -39,15 +34,18 @@ class Session {
     /// all: this is not the first of them, and nobody looks at it on a terminal of its own.
     bool is_one_of_many_alone();
 
-    /// Ends the job where nothing moves for `seconds`, from here to its end; see Watchdog.
-    void watch(double seconds);
+    /// Ends the job where this rank makes no progress for `seconds`; 0: never. See Watchdog.
+    void watch(double seconds) { watchdog_.set_limit(seconds); }
     /// While this lives the activity that `progress` was told is what the rank is doing.
     class Watch : base::Pinned {
       public:
         Watch(Watchdog& watchdog, TerminalProgress& progress) : watchdog_(watchdog) {
             watchdog_.name_activity_of(&progress);
         }
-        ~Watch() { watchdog_.name_activity_of(nullptr); }
+        ~Watch() {
+            watchdog_.set_activity("ending");
+            watchdog_.name_activity_of(nullptr);
+        }
 
       private:
         Watchdog& watchdog_;
@@ -60,13 +58,9 @@ class Session {
     int conclude(const std::function<int()>& work);
 
   private:
-    comm::MpiEnvironment& started();
-
     host::StartUp start_up_;
-    std::optional<StartClock> start_clock_;  // until all are connected
+    Watchdog watchdog_;  // before MPI, whose start may hang
     comm::MpiEnvironment mpi_;
-    comm::Lifeline lifeline_;           // ends the job when a rank is lost
-    std::optional<Watchdog> watchdog_;  // uses the lifeline
 };
 
 }  // namespace ranklab::app

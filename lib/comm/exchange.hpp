@@ -93,7 +93,8 @@ template <class ErrorType>
 }
 
 /// The largest code of all ranks; nullopt if the others did not come within `timeout_s`
-/// (they may be dead or in another collective). `comm` must be used for nothing else.
+/// (they may be dead or in another collective; infinity: the watchdog ends the wait). `comm` must be used for
+/// nothing else.
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s);
 
 }  // namespace ranklab::comm

@@ -60,7 +60,8 @@ Schema made_common_settings() {
               "seconds to wait for another job that holds the results file's lock, before ranklab leaves the "
               "run in a file of its own")
         .role(Role::bookkeeping)
-        .real("stall-timeout", 1, "300", "seconds without progress after which ranklab ends the job")
+        .real("stall-timeout", 0, "600",
+              "seconds without progress of a rank after which it ends the job; 0: never")
         .role(Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")
         .elsewhere({"print-config"})
