@@ -25,13 +25,13 @@ class Session {
     host::StartUp& start_up() { return start_up_; }
     bool is_root() { return control().rank() == 0; }
 
-    /// Gathers every rank's place. Collective. `threads` 0: one per core of the cpuset, as far
-    /// as the cgroups' limits of CPU time go.
+    /// Collective. Every rank's placement. `threads` 0: one per core of the cpuset, as far as the cgroups'
+    /// limits of CPU time go.
     std::vector<host::Placement> gather_placements(int threads);
     /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
     std::vector<host::Finding> check_launch(const std::vector<host::Placement>& placements, int expected);
-    /// Whether one of many processes that the launcher started and MPI did not connect says what is wrong for
-    /// all: this is not the first of them, and nobody looks at it on a terminal of its own.
+    /// Whether this is one of many processes that MPI did not connect, and not the first, which says so for
+    /// all.
     bool is_one_of_many_alone();
 
     /// Ends the job where this rank makes no progress for `seconds`; 0: never. See Watchdog.
@@ -52,9 +52,9 @@ class Session {
     };
     Watch watch(TerminalProgress& progress, double seconds);
 
-    /// Runs `work` on every rank: the only catch of an MPI program. Its error becomes one line on stderr and
-    /// an exit code; the ranks then agree on the largest code. If the others do not come (they wait inside a
-    /// collective that this rank left, or are dead), the job is ended.
+    /// Runs `work` on every rank: the only catch of an MPI program. An error becomes one line on stderr and an
+    /// exit code; the ranks then agree on the largest code. A rank that failed gives the others 5 s, since they
+    /// may wait in a collective that it left, and then aborts the job.
     int conclude(const std::function<int()>& work);
 
   private:
