@@ -1,5 +1,5 @@
-// The frame of all MPI programs: every rank reads the options and leaves with the same exit code, and an error
-// is said once.
+// The frame of all MPI programs: every rank reads the options and leaves with the same exit code, and an
+// error is said once.
 #pragma once
 
 #include <functional>

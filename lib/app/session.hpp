@@ -52,9 +52,9 @@ class Session {
     };
     Watch watch(TerminalProgress& progress, double seconds);
 
-    /// Runs `work` on every rank: the only catch of an MPI program. An error becomes one line on stderr and an
-    /// exit code; the ranks then agree on the largest code. A rank that failed gives the others 5 s, since they
-    /// may wait in a collective that it left, and then aborts the job.
+    /// Runs `work` on every rank: the only catch of an MPI program. An error becomes one line on stderr and
+    /// an exit code; the ranks then agree on the largest code. A rank that failed gives the others 5 s, since
+    /// they may wait in a collective that it left, and then aborts the job.
     int conclude(const std::function<int()>& work);
 
   private:

@@ -69,9 +69,9 @@ struct AloneError : base::Error {
 };
 
 /// Runs `work` on each rank; all ranks learn how it went, so that none waits for one that failed. If any
-/// threw, the lowest of them rethrows its error and all others throw PeerError with its exit code. A PeerError
-/// of a group within the group counts only where no rank has an error of its own; an AloneError is rethrown at
-/// once.
+/// threw, the lowest of them rethrows its error and all others throw PeerError with its exit code. A
+/// PeerError of a group within the group counts only where no rank has an error of its own; an AloneError is
+/// rethrown at once.
 void together(Communicator& control, const std::function<void()>& work);
 
 /// together() for long work in which some ranks may have no part: a rank that is done sleeps between looks,
