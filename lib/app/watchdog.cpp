@@ -52,7 +52,6 @@ void Watchdog::name_activity_of(TerminalProgress* progress) {
     progress_ = progress;
 }
 
-// A look takes memory, of which the work may have all: that is no reason to end it.
 void Watchdog::look(double seconds) try {
     const std::lock_guard lock(mutex_);
     if (progress_ != nullptr) progress_->tick();
@@ -62,7 +61,7 @@ void Watchdog::look(double seconds) try {
                      {"stall-timeout"});
     comm::MpiEnvironment::abort(base::number_of(base::ExitCode::environment));
 } catch (const std::exception&) {
-    static_cast<void>(seconds);
+    // A look takes memory, which the work may have used up: the next look may succeed.
 }
 
 }  // namespace ranklab::app
