@@ -145,7 +145,7 @@ MpiCommunicator::~MpiCommunicator() {
 }
 
 MPI_Op MpiCommunicator::mpi_op(DType dtype, ReduceOp op) const {
-    return own_ops_->stands_in(dtype, op) ? own_ops_->op(dtype, op) : own_op(op);
+    return MpiOwnOps::stands_in(dtype) ? own_ops_->op(dtype, op) : own_op(op);
 }
 
 void MpiCommunicator::barrier() {
