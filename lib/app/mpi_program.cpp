@@ -61,7 +61,7 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
             !comm::has_task_environment())
             host::require_limits_of_lone_mpi();
         // What a config file says comes later.
-        Session session(start, parsed ? parsed->real("stall-timeout") : Session::kPatience);
+        Session session(start, parsed ? parsed->real("stall-timeout") : Session::kStallTimeout);
         return session.conclude([&] {
             comm::together(session.control(), [&] {
                 if (!parsed) parse();

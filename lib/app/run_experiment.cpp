@@ -11,7 +11,9 @@
 #include "app/programs.hpp"
 #include "app/run_facts.hpp"
 #include "app/terminal.hpp"
+#include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/progress.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
@@ -69,12 +71,16 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
              const CommonSettings& common, TerminalProgress& progress) {
     progress.activity(session.is_root() ? "storing the run" : "waiting for rank 0, which stores the run");
     progress.finish();
+    const auto begin = base::Clock::now();
     comm::together_politely(
         session.control(),
         [&] {
             if (session.is_root() && !runs.all.empty()) show_and_store(runs.all, output, common);
         },
-        [] {});
+        // Rank 0 may wait for the results file's lock, which the others' watchdogs do not see.
+        [&] {
+            if (base::seconds_since(begin) < common.lock_timeout) base::count_progress();
+        });
     if (runs.failure) std::rethrow_exception(runs.failure);
     return exit_code_of(runs.all);
 }

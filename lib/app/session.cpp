@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <limits>
 
 #include "app/guarded.hpp"
 #include "app/printing.hpp"
@@ -27,27 +28,11 @@
 namespace ranklab::app {
 namespace {
 
-// The others wait for the lost rank in a collective, which MPI does not end by itself.
-void end_without(const std::string& who) {
-    base::log::error(
-        fmt::format("{} is gone: its process was killed or its node failed, so the job is ended; look into "
-                    "that node's log",
-                    who));
-    comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
-}
+// A slow file system or a crowded machine, where --stall-timeout is meant for the work.
+constexpr double kShortestStart = 15;
 
-void end_after(const std::string& who) {
-    if (!who.empty()) base::log::error(fmt::format("the job is ended, since {} is gone", who));
-    comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
-}
-
-void warn_of_unreached(const std::string& who) {
-    base::log::warn(fmt::format(
-        "rank 0 and {} could not connect by TCP, directly or by way of others, so they do not see "
-        "whether the other one works: if such a process ends, the others may wait for it, and "
-        "ranklab reports a stall only after {} times --stall-timeout; let the nodes of a job reach "
-        "each other on any port",
-        who, StallClock::kMostPatience));
+double limit_of_start(double stall_timeout_s) {
+    return stall_timeout_s > 0 ? std::max(stall_timeout_s, kShortestStart) : 0;
 }
 
 std::string gpu_text(const device::GpuList& list) {
@@ -57,7 +42,9 @@ std::string gpu_text(const device::GpuList& list) {
     return base::join(names, "; ");
 }
 
+// The log names the rank, as far as the launcher tells it, before MPI does.
 host::StartUp loaded() {
+    if (const auto rank = comm::read_launcher().rank) base::log::set_rank(*rank, host::host_name());
     host::StartUp start_up;
     start_up.done("loading the program");
     return start_up;
@@ -85,22 +72,12 @@ std::vector<std::string> libraries() {
 
 }  // namespace
 
-comm::MpiEnvironment& Session::started() {
-    start_up_.done("MPI_Init");
-    if (start_clock_) start_clock_->comes_to("connecting the ranks");
-    return mpi_;
-}
-
-Session::Session(comm::Start start, double patience_s)
-    : start_up_(loaded()),
-      start_clock_(start == comm::Start::without_mpi ? std::nullopt
-                                                     : std::optional<StartClock>(std::in_place, patience_s)),
-      mpi_(start),
-      lifeline_(started().control(), host::host_name(), {end_without, end_after, warn_of_unreached}) {
+Session::Session(comm::Start start, double stall_timeout_s)
+    : start_up_(loaded()), watchdog_(limit_of_start(stall_timeout_s)), mpi_(start) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
     base::set_ranks_on_node(mpi_.control().local_size());
-    start_clock_.reset();
-    start_up_.done("connecting the ranks");
+    start_up_.done("MPI_Init");
+    watchdog_.set_limit(stall_timeout_s);
 }
 
 std::vector<host::Placement> Session::gather_placements(int threads) {
@@ -132,15 +109,9 @@ bool Session::is_one_of_many_alone() {
            isatty(STDERR_FILENO) == 0;
 }
 
-void Session::watch(double seconds) {
-    if (watchdog_ && watchdog_->seconds() == seconds) return;
-    watchdog_.emplace(seconds, lifeline_, control().rank());
-    mpi_.end_within(seconds);
-}
-
 Session::Watch Session::watch(TerminalProgress& progress, double seconds) {
     watch(seconds);
-    return {*watchdog_, progress};
+    return {watchdog_, progress};
 }
 
 int Session::conclude(const std::function<int()>& work) {
@@ -152,14 +123,18 @@ int Session::conclude(const std::function<int()>& work) {
         code = code_of_current_exception();
     }
     std::fflush(stdout);
-    // A rank that is done waits for those that work; one that failed gives the others a moment to fail too.
-    constexpr double kPatienceOfTheDone = 3600;
+    watchdog_.set_activity("waiting for the other ranks to end");
+    // A rank that is done waits under the watchdog; one that failed gives the others a moment to fail too.
     constexpr double kPatienceOfTheFailed = 5;
-    const auto agreed =
-        comm::agree_on_exit(mpi_.exit_plane(), code, code == 0 ? kPatienceOfTheDone : kPatienceOfTheFailed);
-    if (agreed) return *agreed;
-    base::log::error("the other ranks did not come to the end, so the job is ended for all");
-    comm::MpiEnvironment::abort(code == 0 ? static_cast<int>(base::ExitCode::environment) : code);
+    const auto agreed = comm::agree_on_exit(
+        mpi_.exit_plane(), code, code == 0 ? std::numeric_limits<double>::infinity() : kPatienceOfTheFailed);
+    if (!agreed) {
+        base::log::error("the other ranks did not reach the end of the run; job aborted");
+        comm::MpiEnvironment::abort(code);
+    }
+    watchdog_.set_limit(0);  // MPI_Finalize has a limit of its own
+    mpi_.exit_with(*agreed);
+    return *agreed;
 }
 
 }  // namespace ranklab::app

@@ -2,14 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <vector>
 
-#include "app/start_clock.hpp"
 #include "app/watchdog.hpp"
 #include "base/pinned.hpp"
-#include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
 #include "host/finding.hpp"
 #include "host/placement.hpp"
@@ -19,54 +15,52 @@ namespace ranklab::app {
 
 class Session {
   public:
-    /// As --stall-timeout: of a start whose words are not read yet.
-    static constexpr double kPatience = 300;
+    /// --stall-timeout, while a config file that may set it is not read yet.
+    static constexpr double kStallTimeout = 600;
 
-    /// Without MPI: one rank, the same guard, exit codes and watchdog.
-    /// `patience_s`: for the start, as of watch().
-    explicit Session(comm::Start start = comm::Start::with_mpi, double patience_s = kPatience);
+    /// Without MPI: one rank, the same guard, exit codes and watchdog. The watchdog runs from here on.
+    explicit Session(comm::Start start = comm::Start::with_mpi, double stall_timeout_s = kStallTimeout);
 
     comm::Communicator& control() { return mpi_.control(); }
     host::StartUp& start_up() { return start_up_; }
     bool is_root() { return control().rank() == 0; }
 
-    /// Gathers every rank's place. Collective. `threads` 0: one per core of the cpuset, as far
-    /// as the cgroups' limits of CPU time go.
+    /// Collective. Every rank's placement. `threads` 0: one per core of the cpuset, as far as the cgroups'
+    /// limits of CPU time go.
     std::vector<host::Placement> gather_placements(int threads);
     /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
     std::vector<host::Finding> check_launch(const std::vector<host::Placement>& placements, int expected);
-    /// Whether one of many processes that the launcher started and MPI did not connect says what is wrong for
-    /// all: this is not the first of them, and nobody looks at it on a terminal of its own.
+    /// Whether this is one of many processes that MPI did not connect, and not the first, which says so for
+    /// all.
     bool is_one_of_many_alone();
 
-    /// Ends the job where nothing moves for `seconds`, from here to its end; see Watchdog.
-    void watch(double seconds);
+    /// Ends the job where this rank makes no progress for `seconds`; 0: never. See Watchdog.
+    void watch(double seconds) { watchdog_.set_limit(seconds); }
     /// While this lives the activity that `progress` was told is what the rank is doing.
     class Watch : base::Pinned {
       public:
         Watch(Watchdog& watchdog, TerminalProgress& progress) : watchdog_(watchdog) {
             watchdog_.name_activity_of(&progress);
         }
-        ~Watch() { watchdog_.name_activity_of(nullptr); }
+        ~Watch() {
+            watchdog_.set_activity("ending");
+            watchdog_.name_activity_of(nullptr);
+        }
 
       private:
         Watchdog& watchdog_;
     };
     Watch watch(TerminalProgress& progress, double seconds);
 
-    /// Runs `work` on every rank: the only catch of an MPI program. Its error becomes one line on stderr and
-    /// an exit code; the ranks then agree on the largest code. If the others do not come (they wait inside a
-    /// collective that this rank left, or are dead), the job is ended.
+    /// Runs `work` on every rank: the only catch of an MPI program. An error becomes one line on stderr and
+    /// an exit code; the ranks then agree on the largest code. A rank that failed gives the others 5 s, since
+    /// they may wait in a collective that it left, and then aborts the job.
     int conclude(const std::function<int()>& work);
 
   private:
-    comm::MpiEnvironment& started();
-
     host::StartUp start_up_;
-    std::optional<StartClock> start_clock_;  // until all are connected
+    Watchdog watchdog_;  // before MPI, whose start may hang
     comm::MpiEnvironment mpi_;
-    comm::Lifeline lifeline_;           // ends the job when a rank is lost
-    std::optional<Watchdog> watchdog_;  // uses the lifeline
 };
 
 }  // namespace ranklab::app

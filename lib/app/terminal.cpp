@@ -22,11 +22,6 @@ constexpr auto kUntilTold = std::chrono::seconds(4);     // of what nobody hears
 constexpr auto kBetweenTold = std::chrono::seconds(30);  // where each time is a line
 constexpr std::size_t kShortestBar = 10, kLongestBar = 30;
 
-// Who tells what it does while it waits for other ranks has done nothing.
-void beat_unless_waiting() {
-    if (base::detail::own_note().waits.load(std::memory_order_relaxed) == 0) base::beat();
-}
-
 // That nobody sees it is no reason to end the work.
 void show(const std::string& text) {
     std::fputs(text.c_str(), stderr);
@@ -85,9 +80,11 @@ void TerminalProgress::take_the_bar_away() {
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                               std::string_view note) {
-    beat_unless_waiting();
-    if (!speaks_) return;
+    base::count_progress();
     const std::lock_guard lock(mutex_);
+    done_ = done;
+    total_ = total;
+    if (!speaks_) return;
     const auto now = Clock::now();
     hushed_ = false;
     last_sign_ = now;
@@ -109,10 +106,11 @@ void TerminalProgress::counts(std::string_view noun) {
 }
 
 void TerminalProgress::activity(std::string_view what) {
-    beat_unless_waiting();
+    base::count_progress();
     const std::lock_guard lock(mutex_);
     if (activity_ == what) return;
     activity_ = what;
+    total_ = 0;
     hushed_ = false;
     activity_began_ = last_sign_ = Clock::now();
 }
@@ -136,9 +134,9 @@ void TerminalProgress::finish() {
     take_the_bar_away();
 }
 
-std::string TerminalProgress::last_activity() const {
+std::string TerminalProgress::doing() const {
     const std::lock_guard lock(mutex_);
-    return activity_;
+    return total_ > 0 ? fmt::format("{}, {} of {} {}", activity_, done_, total_, noun_) : activity_;
 }
 
 }  // namespace ranklab::app

@@ -28,7 +28,7 @@ std::string progress_bar(const HowFar& far, std::size_t columns);
 
 /// On stderr: a bar with rate and time left on a terminal that obeys control sequences, plain lines every few
 /// seconds otherwise, and what is done in between where that takes more than a few seconds; silent on the
-/// ranks that do not speak. Every call but tick() counts as a heartbeat.
+/// ranks that do not speak.
 class TerminalProgress final : public base::ProgressSink {
   public:
     explicit TerminalProgress(bool speaks);
@@ -39,7 +39,8 @@ class TerminalProgress final : public base::ProgressSink {
     void activity(std::string_view what) override;
     void finish() override;
 
-    std::string last_activity() const;
+    /// "training, 57 of 200 steps": the activity, and how far it is.
+    std::string doing() const;
     /// About every second, from another thread: tells of what takes long.
     void tick();
 
@@ -57,7 +58,8 @@ class TerminalProgress final : public base::ProgressSink {
     std::string activity_ = "starting";
     TimeLeft time_left_;
     Clock::time_point last_shown_, last_sign_, activity_began_, last_told_;
-    std::int64_t last_done_ = -1;  // of this work
+    std::int64_t last_done_ = -1;        // of this work
+    std::int64_t done_ = 0, total_ = 0;  // of this activity; 0: it is not counted
 };
 
 }  // namespace ranklab::app

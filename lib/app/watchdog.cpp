@@ -1,71 +1,67 @@
 #include "app/watchdog.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/progress.hpp"
+#include "comm/launcher.hpp"
 #include "comm/mpi_environment.hpp"
 
 namespace ranklab::app {
 namespace {
 
-// Often enough that a short time is kept well, seldom enough that nobody notices.
-double period_of(double seconds) {
-    return std::min(1.0, seconds / 4);
-}
+constexpr double kPeriod = 1;
+constexpr double kTurn = 2;
 
-// A note takes a period on each line, to rank 0 and from there to all: as late it comes. The others leave
-// rank 0 the word where it has one, and those that are farther from it leave it to those that are nearer.
-double limit_of(double seconds, int rank, const comm::Lifeline& lifeline) {
-    const double period = period_of(seconds);
-    const double way = lifeline.depth() * period;
-    if (rank == 0) return seconds + std::max(way, period);
-    constexpr double kPerLevel = 2;
-    return seconds + 2 * way + period + kPerLevel * (lifeline.level() - 1) + std::min(2.0, 0.1 * rank);
+// All ranks of a stalled job stand still at about the same time: rank 0 speaks first, and ends it.
+double limit_of_rank(double seconds) {
+    return seconds > 0 && comm::read_launcher().rank.value_or(0) > 0 ? seconds + kTurn : seconds;
 }
 
 }  // namespace
 
-Watchdog::Watchdog(double seconds, comm::Lifeline& lifeline, int rank)
-    : seconds_(seconds),
-      lifeline_(lifeline),
-      rank_(rank),
-      clock_(limit_of(seconds, rank, lifeline), period_of(seconds)),
-      ticker_(base::Ticker::Seconds(period_of(seconds)), [this](double passed) { tick(passed); }) {}
+bool StallRule::pass(double seconds, std::int64_t count, double most) {
+    const bool moved = count_ != count;
+    count_ = count;
+    still_s_ = moved ? 0 : still_s_ + std::min(seconds, most);
+    return limit_s_ > 0 && still_s_ >= limit_s_;
+}
+
+Watchdog::Watchdog(double seconds)
+    : limit_s_(seconds),
+      rule_(limit_of_rank(seconds)),
+      ticker_(base::Ticker::Seconds(kPeriod), [this](double passed) { look(passed); }) {}
+
+void Watchdog::set_limit(double seconds) {
+    const std::lock_guard lock(mutex_);
+    limit_s_ = seconds;
+    rule_ = StallRule(limit_of_rank(seconds));
+}
+
+void Watchdog::set_activity(const char* what) {
+    const std::lock_guard lock(mutex_);
+    activity_ = what;
+}
 
 void Watchdog::name_activity_of(TerminalProgress* progress) {
     const std::lock_guard lock(mutex_);
     progress_ = progress;
-    worked_ = true;
 }
 
-std::string Watchdog::activity() {
+void Watchdog::look(double seconds) try {
     const std::lock_guard lock(mutex_);
-    if (progress_ != nullptr) {
-        progress_->tick();
-        return progress_->last_activity();
-    }
-    return worked_ ? "ending" : "starting";
-}
-
-// A look takes memory, which the work may have all of: no reason to end it.
-void Watchdog::tick(double seconds) {
-    try {
-        look(seconds);
-    } catch (const std::exception&) {
-        static_cast<void>(clock_.pass(seconds, base::Motion::unknown));
-    }
-}
-
-void Watchdog::look(double seconds) {
-    const auto own = sensor_.look();
-    const std::string now = activity();
-    const auto others = lifeline_.heard();
-    lifeline_.tell(own, now);
-    if (!clock_.pass(seconds, base::livelier(own, others))) return;
-    base::log::error(stall_sentence(seconds_ * clock_.limits(), rank_, now, lifeline_.others()));
-    comm::MpiEnvironment::abort(static_cast<int>(base::ExitCode::environment));
+    if (progress_ != nullptr) progress_->tick();
+    if (!rule_.pass(seconds, base::progress_count(), 2 * kPeriod)) return;
+    base::log::error(fmt::format("no progress for {:.0f} s while {}; job aborted", limit_s_,
+                                 progress_ != nullptr ? progress_->doing() : activity_),
+                     {"stall-timeout"});
+    comm::MpiEnvironment::abort(base::number_of(base::ExitCode::environment));
+} catch (const std::exception&) {
+    // A look takes memory, which the work may have used up: the next look may succeed.
 }
 
 }  // namespace ranklab::app

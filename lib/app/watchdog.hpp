@@ -1,41 +1,56 @@
-// Ends a job in which nothing moves any more.
+// Ends a job that makes no progress any more.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
-#include "app/stall_clock.hpp"
 #include "app/terminal.hpp"
-#include "base/motion_sensor.hpp"
+#include "base/pinned.hpp"
 #include "base/ticker.hpp"
-#include "comm/lifeline.hpp"
 
 namespace ranklab::app {
 
-/// Ends the job (exit code 5, MPI_Abort) when no rank has made progress for `seconds`, where progress is what
-/// base::MotionSensor sees. A rank that waits for one that works is told so by the lifeline. Rank 0 knows of
-/// all and speaks; the others do where it does not answer. docs/adr/0010-what-moves.md
-class Watchdog {
+/// When a rank has stalled, by the time that it is told.
+class StallRule {
   public:
-    Watchdog(double seconds, comm::Lifeline& lifeline, int rank);
+    /// Stalled after `limit_s` seconds with the same count; 0: never.
+    explicit StallRule(double limit_s) : limit_s_(limit_s) {}
 
-    double seconds() const { return seconds_; }
-    /// Whose activity is named if the job stalls; nullptr where there is none, before and after the work.
+    /// `seconds` have passed, and the counter stands at `count`. A pass counts for `most` seconds at most: a
+    /// longer one is time in which this process was stopped itself.
+    bool pass(double seconds, std::int64_t count, double most);
+
+  private:
+    double limit_s_;
+    double still_s_ = 0;
+    std::optional<std::int64_t> count_;
+};
+
+/// Looks once a second at the counter of base/progress.hpp. Where it stood still for the limit, this rank
+/// says what it was at and ends the job with exit code 5. A rank that waits in MPI for a dead or stopped one
+/// stands still as well. MPI need not run yet: then this process ends.
+class Watchdog : base::Pinned {
+  public:
+    /// `seconds` 0: never.
+    explicit Watchdog(double seconds);
+
+    /// From now on; the time begins anew.
+    void set_limit(double seconds);
+    /// What this rank is at where no `progress` knows it: "starting MPI".
+    void set_activity(const char* what);
+    /// Its activity is named; nullptr: set_activity()'s.
     void name_activity_of(TerminalProgress* progress);
 
   private:
-    void tick(double seconds);
     void look(double seconds);
-    std::string activity();
 
-    double seconds_;
     std::mutex mutex_;
+    double limit_s_;
+    StallRule rule_;
+    const char* activity_ = "starting";
     TerminalProgress* progress_ = nullptr;
-    bool worked_ = false;
-    comm::Lifeline& lifeline_;
-    int rank_;
-    base::MotionSensor sensor_;
-    StallClock clock_;
     base::Ticker ticker_;  // last: it uses the others
 };
 

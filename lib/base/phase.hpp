@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/pinned.hpp"
+#include "base/progress.hpp"
 
 namespace ranklab::base {
 
@@ -39,7 +40,10 @@ class PhaseSink {
     class Mark : Pinned {
       public:
         Mark(PhaseSink& sink, Phase phase) : sink_(sink), phase_(phase) { sink_.enter(phase_); }
-        ~Mark() { sink_.leave(phase_); }
+        ~Mark() {
+            sink_.leave(phase_);
+            count_progress();
+        }
 
       private:
         PhaseSink& sink_;

@@ -1,14 +1,29 @@
-// How an experiment tells of its progress without knowing who looks: app shows a bar or lines, the
-// watchdog counts the beats.
+// How work tells of its progress: a counter for the watchdog, and what a person may see of it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
-#include "base/motion.hpp"
-
 namespace ranklab::base {
 
+namespace detail {
+inline std::atomic<std::int64_t> progress{0};
+}
+
+/// A piece of work was done: a step, a batch, a record, an answer of another process. The watchdog
+/// (app/watchdog.hpp) ends the job where this is not called for --stall-timeout seconds. A loop that only
+/// polls does not call it. Any thread may, at the cost of a relaxed atomic.
+inline void count_progress() noexcept {
+    detail::progress.fetch_add(1, std::memory_order_relaxed);
+}
+/// How often count_progress() was called in this process.
+inline std::int64_t progress_count() noexcept {
+    return detail::progress.load(std::memory_order_relaxed);
+}
+
+/// How an experiment shows its progress without knowing who looks: app shows a bar or lines. Each call counts
+/// as progress.
 class ProgressSink {
   public:
     virtual ~ProgressSink() = default;
@@ -18,10 +33,8 @@ class ProgressSink {
                         std::string_view note) = 0;
     /// What the units of work are, where they are not steps ("files").
     virtual void counts(std::string_view) {}
-    /// What the rank is doing now ("reading data", "step 12"): named if the job stalls.
+    /// What the rank is doing now ("reading data"): the watchdog names it.
     virtual void activity(std::string_view what) = 0;
-    /// Something else than a unit of work was done: a sign of life for the watchdog, as each of the above is.
-    static void beat() noexcept { base::beat(); }
     /// The work is over: the bar is taken away.
     virtual void finish() = 0;
 };

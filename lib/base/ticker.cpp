@@ -3,7 +3,6 @@
 #include <csignal>
 #include <utility>
 
-#include "base/motion.hpp"
 #include "base/pinned.hpp"
 
 namespace ranklab::base {
@@ -43,7 +42,6 @@ Ticker::~Ticker() {
 
 void Ticker::run() {
     using Clock = std::chrono::steady_clock;
-    observe_only();
     auto last = Clock::now();
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, period_, [this] { return stop_; })) {

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/motion.hpp"
 #include "comm/counts.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/native_handle.hpp"
@@ -44,11 +43,10 @@ void exchange(MPI_Comm comm, const Part& out, int to, const Part& in, int from) 
     do {
         const auto out_now = static_cast<int>(std::min(kPiece, out.bytes - sent));
         const auto in_now = static_cast<int>(std::min(kPiece, in.bytes - received));
-        const base::Waiting waiting;
-        mpi_check(MPI_Sendrecv(out.data + sent, out_now, MPI_BYTE, out_now > 0 ? to : MPI_PROC_NULL, kTag,
-                               in.data + received, in_now, MPI_BYTE, in_now > 0 ? from : MPI_PROC_NULL, kTag,
-                               comm, MPI_STATUS_IGNORE),
-                  "MPI_Sendrecv");
+        mpi_done(MPI_Sendrecv(out.data + sent, out_now, MPI_BYTE, out_now > 0 ? to : MPI_PROC_NULL, kTag,
+                              in.data + received, in_now, MPI_BYTE, in_now > 0 ? from : MPI_PROC_NULL, kTag,
+                              comm, MPI_STATUS_IGNORE),
+                 "MPI_Sendrecv");
         sent += out_now;
         received += in_now;
     } while (sent < out.bytes || received < in.bytes);

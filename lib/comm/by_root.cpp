@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/motion.hpp"
 #include "base/text.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"
@@ -24,9 +23,8 @@ void gather(Communicator& communicator, const BufferView& mine, const BufferView
     if (const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator)) {
         const int count = mpi_count(mine.count);
         const MPI_Datatype type = mpi_type(mine.dtype);
-        const base::Waiting waiting;
-        mpi_check(MPI_Gather(mine.data, count, type, all.data, count, type, root, mpi->native()),
-                  "MPI_Gather");
+        mpi_done(MPI_Gather(mine.data, count, type, all.data, count, type, root, mpi->native()),
+                 "MPI_Gather");
         return;
     }
     const auto ranks = static_cast<std::size_t>(communicator.world_size());
@@ -46,11 +44,10 @@ void reduce_to_all(Communicator& communicator, const BufferView& buffer, ReduceO
     if (mpi == nullptr) return communicator.allreduce(buffer, op);
     {
         const bool is_root = mpi->rank() == 0;
-        const base::Waiting waiting;
-        mpi_check(MPI_Reduce(is_root ? MPI_IN_PLACE : buffer.data, is_root ? buffer.data : nullptr,
-                             mpi_count(buffer.count), mpi_type(buffer.dtype), mpi->mpi_op(buffer.dtype, op),
-                             0, mpi->native()),
-                  "MPI_Reduce");
+        mpi_done(MPI_Reduce(is_root ? MPI_IN_PLACE : buffer.data, is_root ? buffer.data : nullptr,
+                            mpi_count(buffer.count), mpi_type(buffer.dtype), mpi->mpi_op(buffer.dtype, op), 0,
+                            mpi->native()),
+                 "MPI_Reduce");
     }
     communicator.broadcast(buffer, 0);
 }

@@ -11,7 +11,6 @@
 
 #include "base/cast.hpp"
 #include "base/failure.hpp"
-#include "base/motion.hpp"
 #include "comm/by_root.hpp"
 
 namespace ranklab::comm {
@@ -107,7 +106,6 @@ void together_politely(Communicator& control, const std::function<void()>& work,
     auto first = std::make_unique<std::int64_t>(bid(control, mine));
     Request request = control.start_allreduce(view(std::span(first.get(), 1)), ReduceOp::min);
     const auto deadline = Clock::now() + std::chrono::duration<double>(patience_s);
-    const base::Waiting waiting;
     try {
         for (std::chrono::microseconds pause = kShortest; !request.test();
              pause = std::min(2 * pause, longest_pause)) {
@@ -127,7 +125,6 @@ std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s)
     std::int32_t largest = code;
     Request request = comm.start_allreduce(view(std::span(&largest, 1)), ReduceOp::max);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
-    const base::Waiting waiting;
     while (!request.test()) {
         // The request must not be waited for by its destructor: the caller ends the process.
         if (std::chrono::steady_clock::now() > deadline) {

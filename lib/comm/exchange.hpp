@@ -68,16 +68,16 @@ struct AloneError : base::Error {
     using base::Error::Error;
 };
 
-/// Runs `work` on each rank and lets all ranks know how it went, so that none waits for one that failed:
-/// if any threw, the lowest of them rethrows its error and all others throw PeerError with its exit code. Of
-/// groups within the group: a PeerError is thrown on where no rank has an error of its own; an AloneError at
-/// once.
+/// Runs `work` on each rank; all ranks learn how it went, so that none waits for one that failed. If any
+/// threw, the lowest of them rethrows its error and all others throw PeerError with its exit code. A
+/// PeerError of a group within the group counts only where no rank has an error of its own; an AloneError is
+/// rethrown at once.
 void together(Communicator& control, const std::function<void()>& work);
 
-/// The same for long work of which some ranks may have none: who is done waits without taking a core from
-/// those who work, and calls `beat` meanwhile. A rank that failed waits `patience_s` for the others and
-/// throws its error as an AloneError then: they may be in a collective that it left. `control` is of no more
-/// use there. `longest_pause`: how late an end may be noticed, and how seldom who waits wakes up.
+/// together() for long work in which some ranks may have no part: a rank that is done sleeps between looks,
+/// at most `longest_pause` long, and calls `beat` at each. A rank that failed waits `patience_s` for the
+/// others, which may be in a collective that it left, and then throws its error as an AloneError; `control`
+/// can no longer be used then.
 void together_politely(Communicator& control, const std::function<void()>& work,
                        const std::function<void()>& beat, double patience_s = 10,
                        std::chrono::microseconds longest_pause = std::chrono::milliseconds(2));
@@ -93,7 +93,8 @@ template <class ErrorType>
 }
 
 /// The largest code of all ranks; nullopt if the others did not come within `timeout_s`
-/// (they may be dead or in another collective). `comm` must be used for nothing else.
+/// (they may be dead or in another collective; infinity: the watchdog ends the wait). `comm` must be used for
+/// nothing else.
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s);
 
 }  // namespace ranklab::comm

@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 #include "base/cast.hpp"
-#include "base/deadline.hpp"
 #include "base/error.hpp"
 #include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "base/mpi_library.hpp"
+#include "base/progress.hpp"
+#include "base/ticker.hpp"
 #include "comm/backends/mpi_communicator.hpp"
-#include "comm/bare_machine.hpp"
 #include "comm/fabric.hpp"
 #include "comm/mpi_check.hpp"
-#include "comm/parting.hpp"
 #include "comm/self.hpp"
 
 namespace ranklab::comm {
@@ -29,6 +29,25 @@ void mpi_check(int rc, const char* call) {
         fmt::format("{} failed: {}; another rank may have died, look for its message", call, text));
 }
 
+void mpi_done(int rc, const char* call) {
+    mpi_check(rc, call);
+    base::count_progress();
+}
+
+namespace {
+
+// While it lives. MPI allows no call beside the one that hangs, so that the process ends without MPI.
+base::Ticker exit_if_it_hangs(const char* call, int code) {
+    constexpr auto kPatience = std::chrono::seconds(10);
+    return {kPatience, [=](double) {
+                base::log::warn(fmt::format("{} has not returned within {} s; exiting without it", call,
+                                            kPatience.count()));
+                std::_Exit(code);
+            }};
+}
+
+}  // namespace
+
 MpiEnvironment::MpiEnvironment(Start start) {
     if (start == Start::without_mpi) {
         control_ = make_self();
@@ -37,7 +56,6 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
 #ifdef OPEN_MPI
     skip_cm_without_fabric();
-    settle_for_bare_machine();
 #endif
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
@@ -55,32 +73,25 @@ MpiEnvironment::MpiEnvironment(Start start) {
     control_ = std::move(control);
 }
 
-void MpiEnvironment::part() noexcept {
+MpiEnvironment::~MpiEnvironment() {
+    if (!running()) return;
+    const auto limit = exit_if_it_hangs("MPI_Finalize", exit_code_);
     try {
-        if (must_part_without_mpi(*control_)) part_without_mpi(*control_, end_within_s_);
+        control_->barrier();  // a rank that is still inside another call may be missed by the library's end
     } catch (const std::exception& error) {
-        base::log::warn(fmt::format("the ranks did not part as they should: {}", error.what()));
+        base::log::warn(fmt::format("the barrier before MPI_Finalize failed: {}", error.what()));
     }
     exit_plane_.reset();
     control_.reset();
-}
-
-MpiEnvironment::~MpiEnvironment() {
-    if (!running()) return;
-    // No call of MPI is allowed beside MPI_Finalize, so nothing gentler ends it.
-    const base::Deadline deadline(end_within_s_, [this] {
-        return fmt::format(
-            "MPI did not finish within {} s after all ranks had done their work: one of them "
-            "is stopped, or its node hangs",
-            end_within_s_);
-    });
-    part();
     if (MPI_Finalize() != MPI_SUCCESS) base::log::warn("MPI_Finalize failed; the results are not affected");
 }
 
 void MpiEnvironment::abort(int exit_code) {
     base::LastWords::say();  // nobody comes to it afterwards
-    if (running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+    if (running()) {
+        const auto limit = exit_if_it_hangs("MPI_Abort", exit_code);
+        MPI_Abort(MPI_COMM_WORLD, exit_code);
+    }
     std::_Exit(exit_code);  // no MPI, or a library that returns from MPI_Abort all the same
 }
 

@@ -1,10 +1,10 @@
 // MPI from MPI_Init_thread to MPI_Finalize, and the control communicator; or one process without MPI.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <string>
 
+#include "base/error.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::comm {
@@ -19,6 +19,8 @@ class MpiEnvironment {
     /// With MPI: MPI_Init_thread; throws MpiError if with_mpi gets less than MPI_THREAD_SERIALIZED.
     /// Errors are returned and checked on a duplicate of the world: MPI's default handler would abort first.
     explicit MpiEnvironment(Start start = Start::with_mpi);
+    /// MPI_Finalize. Where it has not returned 10 s later, the process exits with exit_with()'s code: the
+    /// work is done, and some libraries never return (MPICH 4.0.2 over UCX).
     ~MpiEnvironment();
 
     /// A duplicate of the world, for options, ids and timings; never the measured one. Without MPI: 'self'.
@@ -29,10 +31,11 @@ class MpiEnvironment {
     /// messages.
     Communicator& exit_plane() { return *exit_plane_; }
 
-    /// How long MPI_Finalize may take: it waits for all ranks, and one may be stopped or lost by then.
-    void end_within(double seconds) { end_within_s_ = std::max(seconds, kShortestEnd); }
+    /// The code that all ranks have agreed on.
+    void exit_with(int code) { exit_code_ = code; }
 
-    /// Ends all ranks at once with this exit code; for when they no longer agree. Does not return.
+    /// Ends all ranks at once with this exit code, for when they no longer agree; this process alone before
+    /// MPI_Init has returned. Of any thread.
     [[noreturn]] static void abort(int exit_code);
     static bool running();                 ///< MPI is initialised and not yet finalised
     static std::string library_version();  ///< "Open MPI v4.1.4, ...", "MPICH 4.0.2": one line
@@ -42,13 +45,9 @@ class MpiEnvironment {
     static bool starts_daemon_alone();
 
   private:
-    static constexpr double kShortestEnd = 10;  // of a crowded machine, too
-
-    void part() noexcept;  // the last of this rank's calls of MPI but MPI_Finalize
-
     std::unique_ptr<Communicator> control_;
     std::unique_ptr<Communicator> exit_plane_;
-    double end_within_s_ = 300;
+    int exit_code_ = base::number_of(base::ExitCode::environment);
 };
 
 }  // namespace ranklab::comm

@@ -4,20 +4,15 @@
 #include <mpi.h>
 
 #include "base/error.hpp"
-#include "base/motion.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"
-#include "comm/mailbox.hpp"
 #include "comm/mpi_check.hpp"
 
 namespace ranklab::comm {
 namespace {
 
-// Calls `with_mpi(MPI_Comm)`, or `alone(Mailbox&)` for one rank without MPI.
-template <class WithMpi, class Alone>
-auto by_backend(Communicator& communicator, WithMpi with_mpi, Alone alone) {
-    if (const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator)) return with_mpi(mpi->native());
-    if (auto* mailbox = dynamic_cast<Mailbox*>(&communicator)) return alone(*mailbox);
+MPI_Comm native(const Communicator& communicator) {
+    if (const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator)) return mpi->native();
     throw base::OptionError(fmt::format("the {} backend sends no messages from rank to rank; use another",
                                         communicator.backend()),
                             {"backend mpi"});
@@ -45,49 +40,27 @@ Arrival arrival_of(const MPI_Status& status, DType dtype) {
 void send(Communicator& communicator, const BufferView& message, int to, int tag) {
     need_host<base::Error>(message, "host");
     need_rank(communicator, to);
-    by_backend(
-        communicator,
-        [&](MPI_Comm comm) {
-            const base::Waiting waiting;
-            mpi_check(
-                MPI_Send(message.data, mpi_count(message.count), mpi_type(message.dtype), to, tag, comm),
-                "MPI_Send");
-        },
-        [&](Mailbox& mailbox) { mailbox.put(tag, message); });
+    mpi_done(MPI_Send(message.data, mpi_count(message.count), mpi_type(message.dtype), to, tag,
+                      native(communicator)),
+             "MPI_Send");
 }
 
 Arrival receive(Communicator& communicator, const BufferView& buffer, int from, int tag) {
     need_host<base::Error>(buffer, "host");
     const int source = source_of(communicator, from);
-    return by_backend(
-        communicator,
-        [&](MPI_Comm comm) {
-            MPI_Status status;
-            const base::Waiting waiting;
-            mpi_check(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), source, tag,
-                               comm, &status),
-                      "MPI_Recv");
-            return arrival_of(status, buffer.dtype);
-        },
-        [&](Mailbox& mailbox) {
-            return Arrival{0, mailbox.take(tag, buffer) / size_of(buffer.dtype)};
-        });
+    MPI_Status status;
+    mpi_done(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), source, tag,
+                      native(communicator), &status),
+             "MPI_Recv");
+    return arrival_of(status, buffer.dtype);
 }
 
 std::optional<Arrival> probe(Communicator& communicator, int from, int tag, DType dtype) {
     const int source = source_of(communicator, from);
-    return by_backend(
-        communicator,
-        [&](MPI_Comm comm) -> std::optional<Arrival> {
-            int there = 0;
-            MPI_Status status;
-            mpi_check(MPI_Iprobe(source, tag, comm, &there, &status), "MPI_Iprobe");
-            return there != 0 ? std::optional(arrival_of(status, dtype)) : std::nullopt;
-        },
-        [&](const Mailbox& mailbox) -> std::optional<Arrival> {
-            const auto bytes = mailbox.first(tag);
-            return bytes ? std::optional(Arrival{0, *bytes / size_of(dtype)}) : std::nullopt;
-        });
+    int there = 0;
+    MPI_Status status;
+    mpi_check(MPI_Iprobe(source, tag, native(communicator), &there, &status), "MPI_Iprobe");
+    return there != 0 ? std::optional(arrival_of(status, dtype)) : std::nullopt;
 }
 
 }  // namespace ranklab::comm

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/motion.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"
 #include "comm/mpi_check.hpp"
@@ -62,10 +61,9 @@ void scatterv(Communicator& communicator, const BufferView& send, std::span<cons
         }
     }
     const MPI_Datatype type = mpi_type(receive.dtype);
-    const base::Waiting waiting;
-    mpi_check(MPI_Scatterv(send.data, lengths.data(), begins.data(), type, receive.data,
-                           mpi_count(receive.count), type, root, mpi->native()),
-              "MPI_Scatterv");
+    mpi_done(MPI_Scatterv(send.data, lengths.data(), begins.data(), type, receive.data,
+                          mpi_count(receive.count), type, root, mpi->native()),
+             "MPI_Scatterv");
 }
 
 }  // namespace ranklab::comm

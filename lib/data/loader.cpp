@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/progress.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -226,6 +227,7 @@ class Loader::State {
         end(lock);
         slot.batch.times += times;
         slot.done += last - first;
+        base::count_progress();
         if (error) slot.fail(sample, error);
         if (slot.ready()) batch_ready_.notify_one();
     }

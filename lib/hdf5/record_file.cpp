@@ -9,7 +9,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/motion.hpp"
+#include "base/progress.hpp"
 #include "hdf5/cut_off.hpp"
 #include "hdf5/layout.hpp"
 #include "hdf5/mpi_io.hpp"
@@ -53,7 +53,6 @@ RecordFile::RecordFile(const std::filesystem::path& path, const RecordFileOption
       parallel_(options.mpi != nullptr),
       early_allocation_(options.early_allocation),
       fill_(options.fill) {
-    const base::Waiting waiting(parallel_);
     open_file(options);
     if (parallel_) {
         independent_ = mpi_transfer(Requested::independent);
@@ -92,10 +91,10 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
         for (std::size_t d = 0; d < edges.size(); ++d) edges[d] = std::min(edges[d], extents[d]);
         set_chunk(properties, edges);
     }
-    const base::Waiting waiting(parallel_);
     try {
         const Id made = own<H5Dcreate2>(name, group_.get(), name.c_str(), H5T_IEEE_F64LE, space.get(),
                                         H5P_DEFAULT, properties.get(), H5P_DEFAULT);
+        base::count_progress();
     } catch (const base::Hdf5Error& error) {
         rethrow_of_place(error, path_, 1);
     }
@@ -103,7 +102,6 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
 
 Object RecordFile::open(const std::string& name) const {
     const std::string path = fmt::format("/{}/{}", kGroup, name);
-    const base::Waiting waiting(parallel_);
     return {own<H5Dopen2>(path, group_.get(), name.c_str(), H5P_DEFAULT), path};
 }
 
@@ -114,13 +112,13 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
     const Id memory = space_of(count, dataset.path());
     check_count(space, dataset, values.size());
     const Id& transfer = requested == Requested::collective ? collective_ : independent_;
-    const base::Waiting waiting(parallel_);
     try {
         check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, memory.get(), space.get(),
                         parallel_ ? transfer.get() : H5P_DEFAULT, values.data());
     } catch (const base::Hdf5Error& error) {
         rethrow_of_place(error, path_, values.size_bytes());
     }
+    base::count_progress();
     if (parallel_) ++transfers_[outcome_of(transfer, requested)];
 }
 
@@ -129,7 +127,6 @@ void RecordFile::sync() {
 }
 
 void RecordFile::close() try {
-    const base::Waiting waiting(parallel_);
     // A flush may fail; a close that does leaves the library broken. Through MPI-IO a flush would wait for
     // the device.
     if (!parallel_) check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/motion.hpp"
+#include "base/progress.hpp"
 #include "hdf5/layout.hpp"
 #include "hdf5/mpi_io.hpp"
 
@@ -51,7 +51,6 @@ Id select(const Object& dataset, const VolumePart& part) {
 VolumeWriter::VolumeWriter(const std::filesystem::path& path, const void* mpi)
     : path_(path.string()), parallel_(several_ranks(mpi)) {
     const Id access = access_properties(mpi, parallel_);
-    const base::Waiting waiting(parallel_);
     file_ = own<H5Fcreate>(path_, path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
     if (parallel_) transfer_ = mpi_transfer(Requested::collective);
 }
@@ -59,7 +58,6 @@ VolumeWriter::VolumeWriter(const std::filesystem::path& path, const void* mpi)
 void VolumeWriter::make(const std::string& name, const VolumeShape& shape, std::int64_t chunk_edge) {
     const Id space = space_of(sizes(shape), name);
     const Id properties = creation_properties(shape, chunk_edge);
-    const base::Waiting waiting(parallel_);
     datasets_.emplace(name, Object(own<H5Dcreate2>(name, file_.get(), name.c_str(), H5T_NATIVE_FLOAT,
                                                    space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
                                    "/" + name));
@@ -70,19 +68,17 @@ void VolumeWriter::write(const std::string& name, const VolumePart& part, std::s
     const Id space = select(dataset, part);
     check_count(space, dataset, values.size());
     const Id memory = space_of(std::array<hsize_t, 1>{values.size()}, dataset.path());
-    const base::Waiting waiting(parallel_);
     check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(),
                     parallel_ ? transfer_.get() : H5P_DEFAULT, values.data());
+    base::count_progress();
     if (parallel_) last_was_collective_ = outcome_of(transfer_, Requested::collective).io_mode != 0;
 }
 
 void VolumeWriter::flush() {
-    const base::Waiting waiting(parallel_);
     check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
 }
 
 void VolumeWriter::close() {
-    const base::Waiting waiting(parallel_);
     datasets_.clear();
     check<H5Fclose>(path_, file_.release());
 }

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "base/motion.hpp"
+#include "base/progress.hpp"
 #include "base/ticker.hpp"
 #include "comm/point_to_point.hpp"
 
@@ -58,7 +58,6 @@ void ChunkServer::serve() {
     constexpr std::chrono::microseconds kShortest{10};
     constexpr std::chrono::microseconds kLongest{200};
     auto pause = kShortest;
-    const base::Waiting waiting;
     try {
         while (waited_for_ > 0) {
             if (serve_one()) {
@@ -76,7 +75,7 @@ void ChunkServer::serve() {
 
 bool ChunkServer::serve_one() {
     if (!comm::probe(ranks_, comm::kAnyRank, kRequestTag, comm::DType::u8)) return false;
-    base::beat();
+    base::count_progress();
     const auto mark = times_.phase(base::IoPhase::send);
     std::uint8_t what = kNext;
     const int rank =

@@ -12,7 +12,6 @@
 #include "base/cast.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/motion.hpp"
 #include "base/pinned.hpp"
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
@@ -165,7 +164,6 @@ const hdf5::Object& Hdf5Strategy::dataset_of(std::int64_t id) {
 void Hdf5Strategy::close_dataset() {
     if (!dataset_) return;
     const auto mark = place_.times.phase(IoPhase::close);
-    const base::Waiting waiting(form_.parallel);  // HDF5 may write its metadata here, all ranks together
     dataset_.reset();
 }
 

@@ -216,8 +216,7 @@ int fail(base::Failure failure) {
     return base::number_of(failure.code);
 }
 
-/// MPI's sockets and shared memory, and the lifeline's: a worker that held them would keep a lost rank's
-/// connections alive.
+/// MPI's sockets and shared memory: a worker that held them would keep a lost rank's connections alive.
 void close_all_from(int first) {
     std::vector<int> open;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))

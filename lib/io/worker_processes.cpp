@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/pack.hpp"
+#include "base/progress.hpp"
 #include "io/worker_spawn.hpp"
 
 namespace ranklab::io {
@@ -190,7 +191,10 @@ bool WorkerProcesses::poll(int watched, bool& watched_has_room) {
 
 std::optional<WorkerProcesses::Said> WorkerProcesses::hear(bool room_in_queue) {
     while (true) {
-        if (auto said = next_message()) return said;
+        if (auto said = next_message()) {
+            base::count_progress();
+            return said;
+        }
         look_for_the_dead();
         const auto mark = times_.phase(IoPhase::wait);
         bool room = false;

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/proc_stat.hpp"
+#include "base/progress.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -33,6 +34,7 @@ LockWait LockWait::shortened(double most_s, const std::string& why) const {
 }
 
 void Waiting::look(const std::filesystem::path& lock, const std::function<std::string()>& holder) {
+    base::count_progress();
     if (how_.beat) how_.beat();
     const auto now = Clock::now();
     const double waited = base::seconds_between(begin_, now);

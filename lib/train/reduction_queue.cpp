@@ -7,11 +7,10 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 
-#include "base/motion.hpp"
+#include "base/progress.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -206,7 +205,7 @@ class ReductionQueue::Worker {
         }
         const auto done = std::move(under_way_.front().done);
         under_way_.pop_front();
-        base::beat();
+        base::count_progress();
         if (done) done(nullptr);
         start_what_may();
     }
@@ -221,7 +220,6 @@ class ReductionQueue::Worker {
 
     void wait_for_thread() {
         hurry();
-        const base::Waiting waiting;
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return next_ == stamps_.size() || failure_; });
         if (failure_) std::rethrow_exception(failure_);
@@ -230,13 +228,7 @@ class ReductionQueue::Worker {
         // The kernel may add 50 us to a nap; the thread wants it short.
         prctl(PR_SET_TIMERSLACK, 1000UL);
         try {
-            // Turning round between two looks is no work; a reduction that is done is.
-            std::optional<base::Waiting> waiting;
-            while (wait_for_work()) {
-                if (!waiting) waiting.emplace();
-                advance();
-                if (under_way_.empty()) waiting.reset();
-            }
+            while (wait_for_work()) advance();
         } catch (...) {
             fail(std::current_exception());
         }

@@ -17,7 +17,6 @@ class Launcher:
     crowded: tuple  # more ranks than cores
     unbound: tuple
     bound: tuple  # a core for each rank
-    unmoved: tuple  # a rank that dies ends no other; empty: it does in any case
     pmi: str  # of srun --mpi=
     own: str  # what ranklab says is typed to start ranks of its build
 
@@ -60,9 +59,9 @@ class Launcher:
 
 
 OPEN_MPI = Launcher("openmpi", "Open MPI", "OMPI_COMM_WORLD_RANK", crowded=("--oversubscribe",), unbound=("--bind-to", "none"),
-                    bound=("--bind-to", "core"), unmoved=("--enable-recovery",), pmi="pmix", own=os.environ.get("RANKLAB_MPIRUN", "mpirun"))
+                    bound=("--bind-to", "core"), pmi="pmix", own=os.environ.get("RANKLAB_MPIRUN", "mpirun"))
 HYDRA = Launcher("mpich", "Hydra", "PMI_RANK", crowded=(), unbound=("-bind-to", "none"), bound=("-bind-to", "core"),
-                 unmoved=(), pmi="pmi2", own=os.environ.get("RANKLAB_MPIRUN", "mpiexec.mpich"))
+                 pmi="pmi2", own=os.environ.get("RANKLAB_MPIRUN", "mpiexec.mpich"))
 
 
 def _family():

@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/motion.hpp"
 #include "base/pinned.hpp"
+#include "base/progress.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/backends/mpi_prepared.hpp"
@@ -41,8 +41,8 @@ void in_pieces(const BufferView& buffer, Call call) {
     std::size_t begin = 0;
     do {
         const std::size_t count = std::min(kPiece, buffer.count - begin);
-        const base::Waiting waiting;
         call(static_cast<char*>(buffer.data) + begin * size_of(buffer.dtype), static_cast<int>(count));
+        base::count_progress();
         begin += count;
     } while (begin < buffer.count);
 }
@@ -51,19 +51,16 @@ class MpiRequest final : public Request::State, base::Pinned {
   public:
     explicit MpiRequest(MPI_Request request) : request_(request) {}
     ~MpiRequest() override {
-        const base::Waiting waiting;
         if (request_ != MPI_REQUEST_NULL && MPI_Wait(&request_, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
             base::log::warn("MPI_Wait failed while a request was dropped");
         }
     }
 
-    void wait() override {
-        const base::Waiting waiting;
-        mpi_check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
-    }
+    void wait() override { mpi_done(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait"); }
     bool test() override {
         int done = 0;
         mpi_check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done != 0) base::count_progress();
         return done != 0;
     }
 
@@ -124,7 +121,7 @@ MpiCommunicator::MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole)
     : comm_(comm), own_ops_(whole.own_ops_), node_(whole.node_) {
     begin();
     std::vector<int> nodes(static_cast<std::size_t>(world_size_));
-    mpi_check(MPI_Allgather(&node_, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm_), "MPI_Allgather");
+    mpi_done(MPI_Allgather(&node_, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm_), "MPI_Allgather");
     local_rank_ = static_cast<int>(std::count(nodes.begin(), nodes.begin() + rank_, node_));
     local_size_ = static_cast<int>(std::count(nodes.begin(), nodes.end(), node_));
 }
@@ -148,12 +145,11 @@ MpiCommunicator::~MpiCommunicator() {
 }
 
 MPI_Op MpiCommunicator::mpi_op(DType dtype, ReduceOp op) const {
-    return own_ops_->stands_in(dtype, op) ? own_ops_->op(dtype, op) : own_op(op);
+    return MpiOwnOps::stands_in(dtype) ? own_ops_->op(dtype, op) : own_op(op);
 }
 
 void MpiCommunicator::barrier() {
-    const base::Waiting waiting;
-    mpi_check(MPI_Barrier(comm_), "MPI_Barrier");
+    mpi_done(MPI_Barrier(comm_), "MPI_Barrier");
 }
 
 void MpiCommunicator::broadcast(BufferView buffer, int root) {
@@ -185,24 +181,21 @@ void MpiCommunicator::allgather(BufferView send, BufferView receive) {
     need_whole_of_parts(send, receive, world_size_, "allgather");
     const int count = mpi_count(send.count);
     const MPI_Datatype type = mpi_type(send.dtype);
-    const base::Waiting waiting;
-    mpi_check(MPI_Allgather(send.data, count, type, receive.data, count, type, comm_), "MPI_Allgather");
+    mpi_done(MPI_Allgather(send.data, count, type, receive.data, count, type, comm_), "MPI_Allgather");
 }
 
 void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
     need_host(send);
     need_host(receive);
     need_whole_of_parts(receive, send, world_size_, "reduce_scatter");
-    const base::Waiting waiting;
-    mpi_check(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count),
-                                       mpi_type(send.dtype), mpi_op(send.dtype, op), comm_),
-              "MPI_Reduce_scatter_block");
+    mpi_done(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count), mpi_type(send.dtype),
+                                      mpi_op(send.dtype, op), comm_),
+             "MPI_Reduce_scatter_block");
 }
 
 std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
     MPI_Comm part = MPI_COMM_NULL;
-    const base::Waiting waiting;
-    mpi_check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
+    mpi_done(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
     return std::unique_ptr<Communicator>(new MpiCommunicator(part, *this));
 }
 

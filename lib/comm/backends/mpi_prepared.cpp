@@ -10,8 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/motion.hpp"
 #include "base/pinned.hpp"
+#include "base/progress.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/backends/mpi_counts.hpp"
 #include "comm/counts.hpp"
@@ -35,7 +35,6 @@ class MpiRequests final : public Request::State, base::Pinned {
     }
     void wait() override {
         if (done_) return;
-        const base::Waiting waiting;
         mpi_check(MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
         end();
     }
@@ -51,6 +50,7 @@ class MpiRequests final : public Request::State, base::Pinned {
     int count() const { return static_cast<int>(requests_.size()); }
     void end() {
         done_ = true;
+        base::count_progress();
         finish_();
     }
 

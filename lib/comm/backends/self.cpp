@@ -6,14 +6,13 @@
 #include "comm/backend.hpp"
 #include "comm/counts.hpp"
 #include "comm/exchange.hpp"
-#include "comm/mailbox.hpp"
 #include "comm/self.hpp"
 
 namespace ranklab::comm {
 namespace {
 
 // One rank alone: every collective is a copy or nothing. The base case without an MPI library in the way.
-class SelfCommunicator final : public Communicator, public Mailbox {
+class SelfCommunicator final : public Communicator {
   public:
     int rank() const override { return 0; }
     int world_size() const override { return 1; }

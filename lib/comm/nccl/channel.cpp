@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/motion.hpp"
+#include "base/progress.hpp"
 #include "device/gpus.hpp"
 
 namespace ranklab::comm {
@@ -27,13 +27,13 @@ ncclConfig_t blocking_config() {
 ncclResult_t settled(const NcclLibrary& library, ncclComm_t comm, ncclResult_t rc, Patience patience,
                      const std::string& what) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
-    const base::Waiting waiting;
     while (rc == ncclInProgress && comm != nullptr) {
         const ncclResult_t asked = library.get_async_error(comm, &rc);
         if (asked != ncclSuccess) return asked;
         if (std::chrono::steady_clock::now() > deadline) throw base::NcclError(hang_sentence(what, patience));
         std::this_thread::yield();
     }
+    base::count_progress();
     return rc;
 }
 
@@ -158,11 +158,11 @@ void NcclChannel::synchronize() {
     need_alive();
     auto end = mark();
     const auto deadline = std::chrono::steady_clock::now() + patience_;
-    const base::Waiting waiting;
     while (!done(end)) {
         if (std::chrono::steady_clock::now() > deadline) fail(hang_sentence(last_call_, patience_));
         std::this_thread::yield();
     }
+    base::count_progress();
     check_async();
     recycle(std::move(end));
 }

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "base/motion.hpp"
+#include "base/progress.hpp"
 
 namespace ranklab::comm {
 
@@ -38,18 +38,15 @@ std::string hang_sentence(const std::string& what, Patience patience) {
 }
 
 ncclResult_t within(Patience patience, const std::string& what, std::function<ncclResult_t()> call) {
-    std::packaged_task<ncclResult_t()> task([call = std::move(call)] {
-        const base::Waiting waiting;
-        return call();
-    });
+    std::packaged_task<ncclResult_t()> task([call = std::move(call)] { return call(); });
     auto result = task.get_future();
     std::thread worker(std::move(task));
-    const base::Waiting waiting;
     if (result.wait_for(patience) != std::future_status::ready) {
         worker.detach();
         throw base::NcclError(hang_sentence(what, patience));
     }
     worker.join();
+    base::count_progress();
     return result.get();
 }
 

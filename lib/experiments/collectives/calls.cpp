@@ -8,8 +8,8 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/motion.hpp"
 #include "base/numbers.hpp"
+#include "base/progress.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "measure/clock_offset.hpp"
@@ -31,7 +31,6 @@ class Loop {
         : caller_(caller), between_(between), calls_(calls) {}
 
     CallTimes run() {
-        const base::Waiting waiting(caller_.data.world_size() > 1);
         touch(times_.seconds);
         touch(times_.came_s);
         caller_.data.barrier();
@@ -75,6 +74,7 @@ class Loop {
         if (between_ == Between::barrier) caller_.data.barrier();
         times_.seconds.push_back(end - begin);
         times_.came_s.push_back(begin);
+        base::count_progress();
     }
     // From the agreed moment, also where this rank could not begin then.
     void window_call() {
@@ -88,6 +88,7 @@ class Loop {
         caller_.data.synchronize();
         times_.seconds.push_back(clock_seconds() - agreed);
         times_.came_s.push_back(came);
+        base::count_progress();
     }
     // By this rank's clock; rank 0's is the common one.
     double agreed_moment() const {

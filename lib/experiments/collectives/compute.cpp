@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "base/motion.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -44,7 +43,6 @@ std::int64_t Compute::units_of(double seconds) {
 
 Load::Load()
     : thread_([this] {
-          base::observe_only();  // what it computes is no progress of the run
           Compute compute;
           constexpr std::int64_t kUnits = 1000;
           while (!ends_.load(std::memory_order_relaxed)) compute.work(kUnits);

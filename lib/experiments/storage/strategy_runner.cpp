@@ -75,14 +75,18 @@ void StrategyRunner::renew() {
 }
 
 void StrategyRunner::record_done(std::int64_t more) {
+    if (more > 0) show_done(more);
+    stop_if_asked();
+    if (participants_ == 1 && late_ && late_()) throw TimeIsUp();
+}
+
+void StrategyRunner::show_done(std::int64_t more) {
     done_ += more;
     const std::int64_t total = options_.entry.parallel && !options_.job.dynamic
                                    ? base::share_of(options_.job.files, ranks_->rank(), participants_).count
                                    : options_.job.files;
     progress_.update(done_, std::max(done_, total), static_cast<double>(done_) / base::seconds_since(begin_),
                      "files/s", options_.entry.name);
-    stop_if_asked();
-    if (participants_ == 1 && late_ && late_()) throw TimeIsUp();
 }
 
 void StrategyRunner::beat() {
@@ -90,8 +94,9 @@ void StrategyRunner::beat() {
     stop_if_asked();
 }
 
+// Polled: only its beginning counts as progress.
 void StrategyRunner::wait_for(const std::string& whom) {
-    progress_.activity("waiting for the ranks that " + whom);
+    if (std::exchange(waits_for_, whom) != whom) progress_.activity("waiting for the ranks that " + whom);
     static_cast<void>(notes_.heard());
 }
 
@@ -146,6 +151,7 @@ WriteTrial StrategyRunner::write() {
     if (options_.entry.shared_file && control_.rank() == 0 && !mark_) mark_.emplace(strategy_->file_of(0));
     progress_.counts("files");
     progress_.activity("writing by " + options_.entry.name);
+    waits_for_.clear();
     WriteTrial trial;
     cut_ = false;
     control_.barrier();

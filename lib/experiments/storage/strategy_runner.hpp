@@ -94,6 +94,7 @@ class StrategyRunner {
                        const std::function<void(const std::filesystem::path&)>& visit) const;
     io::CacheEvidence evidence_before(const ReadPlan& plan) const;
     void record_done(std::int64_t more);
+    void show_done(std::int64_t more);
     void stop_if_asked();
     bool is_in_step() const;
     [[noreturn]] static void stop(int signal);
@@ -110,6 +111,7 @@ class StrategyRunner {
     std::optional<io::WritingMark> mark_;  // of a file that all records share
     std::unique_ptr<io::Strategy> strategy_;
     std::int64_t done_ = 0;
+    std::string waits_for_;  // "write"; empty: this rank does not wait
     base::IoTimes::Clock::time_point begin_;
     enum class Verb { none, open, write, close };
     Verb verb_ = Verb::none;  // of the strategy, under way

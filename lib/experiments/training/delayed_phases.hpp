@@ -7,7 +7,6 @@
 #include <string>
 #include <thread>
 
-#include "base/motion.hpp"
 #include "base/phase.hpp"
 
 namespace ranklab::experiments {
@@ -29,7 +28,6 @@ class DelayedPhases final : public base::PhaseSink {
     void enter(base::Phase phase) override {
         sink_.enter(phase);
         if (!delay_ || delay_->phase != phase) return;
-        const base::AtWork pretended;
         std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(delay_->ms));
     }
     void leave(base::Phase phase) override { sink_.leave(phase); }

@@ -324,6 +324,7 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
 
 // Asked after each batch.
 bool TrainingLoop::evaluation_goes_on() {
+    base::count_progress();
     stop_.unit_done();
     if (!stop_.due()) return true;
     late_ = late_on_any();

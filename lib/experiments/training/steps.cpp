@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/motion.hpp"
 #include "host/facts.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_gate.hpp"
@@ -190,7 +189,6 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
                             tensors.count());
     }
     if (input_ != Input::io_only) counts.updated = stepper_->update();
-    const base::Waiting waiting(!setup_.device.is_cpu());  // for the device, which may wait for other ranks
     // Read here, not between forward and backward, where it would wait for a device.
     for (const auto& [loss, samples] : losses) {
         if (loss.defined()) counts.loss_sum += loss.item<double>() * static_cast<double>(samples);

@@ -69,7 +69,8 @@ Schema made_common_settings() {
               "run in a file of its own")
         .bind(&CommonSettings::lock_timeout)
         .role(Role::bookkeeping)
-        .real("stall-timeout", 1, "300", "seconds without progress after which ranklab ends the job")
+        .real("stall-timeout", 0, "600",
+              "seconds without progress of a rank after which it ends the job; 0: never")
         .bind(&CommonSettings::stall_timeout)
         .role(Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "comm/self.hpp"
 #include "comm/silent.hpp"
 #include "mpi_world.hpp"
 #include "thrown_sentence.hpp"
@@ -143,27 +142,6 @@ TEST(PointToPoint, RanksThatAreNotThereAreRefused) {
         EXPECT_THROW(static_cast<void>(probe(world(), rank, kTag, DType::i32)), base::Error);
     }
     EXPECT_THROW(send(world(), view(std::span(&value, 1)), kAnyRank, kTag), base::Error);
-}
-
-TEST(PointToPoint, OneRankWithoutMpiSendsToItself) {
-    const auto alone = make_self();
-    const std::vector<std::int32_t> sent{1, 2, 3};
-    const std::int32_t other = 9;
-    EXPECT_FALSE(probe(*alone, kAnyRank, kTag, DType::i32));
-    send(*alone, view(std::span(sent)), 0, kTag);
-    send(*alone, view(std::span(&other, 1)), 0, kTag + 1);
-    send(*alone, view(std::span(sent).first(0)), 0, kTag);
-    const auto there = probe(*alone, 0, kTag, DType::i32);
-    EXPECT_TRUE(there && there->count == 3 && there->source == 0);
-    std::int32_t one = 0;
-    EXPECT_THROW(receive(*alone, view(std::span(&one, 1)), 0, kTag), base::Error) << "it has three";
-    std::vector<std::int32_t> got(5, -1);
-    EXPECT_EQ(receive(*alone, view(std::span(got)), kAnyRank, kTag).count, 3U);
-    EXPECT_EQ(got, (std::vector<std::int32_t>{1, 2, 3, -1, -1}));
-    EXPECT_EQ(receive(*alone, view(std::span(got)), kAnyRank, kTag).count, 0U);
-    EXPECT_EQ(receive(*alone, view(std::span(&one, 1)), 0, kTag + 1).count, 1U);
-    EXPECT_EQ(one, 9);
-    EXPECT_THROW(receive(*alone, view(std::span(got)), 0, kTag), base::Error) << "it would wait for ever";
 }
 
 TEST(PointToPoint, OtherCommunicatorsAreRefused) {

@@ -276,7 +276,7 @@ class KeptTest(DeliveryCase):
                     os.kill(job.ranks()[rank], signal.SIGTERM)
                     result = job.finish()
                     self.assertStopped(result, signal.SIGTERM)
-                    self.assertNotIn("did not come to the end", result.stderr)
+                    self.assertNotIn("did not reach the end", result.stderr)
                     (self.folder / "r.h5").unlink()
 
     def test_runs_that_take_turns(self):

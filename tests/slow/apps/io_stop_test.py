@@ -106,7 +106,7 @@ class Stop(Case):
                 said = [line for line in result.said if "stopped by SIGTERM" in line]
                 self.assertEqual(len(said), 1, str(result))
                 self.assertIn(f"stopped by SIGTERM while {rung} wrote: ", said[0])
-                self.assertNotIn("did not come to the end", result.stderr)
+                self.assertNotIn("did not reach the end", result.stderr)
                 self.assertEqual(list(self.folder.glob("r.h5.*pending*")), [], "nothing was whole")
 
     def test_a_rank_that_closes_the_shared_file_already(self):
@@ -124,7 +124,7 @@ class Stop(Case):
         os.kill(first, signal.SIGCONT)
         result = job.finish(60)
         self.assertCode(result, 128 + signal.SIGTERM)
-        self.assertNotIn("did not come to the end", result.stderr)
+        self.assertNotIn("did not reach the end", result.stderr)
         self.assertEqual(list(self.folder.glob("r.h5.*pending*")), [])
         self.assertEqual(measured(runs_of(self.folder / "r.h5")[0], "job_time_s")["n"], before // share)
 

@@ -137,7 +137,7 @@ TEST_F(StartWithoutMpiDeathTest, AClosedPipeIsNoSignal) {
 
 TEST_F(StartWithoutMpiDeathTest, TheWatchdogEndsIt) {
     EXPECT_EXIT(run_probe({"--act", "stall", "--stall-timeout", "1"}), ExitedWithCode(5),
-                "no progress for 1 s");
+                "no progress for 1 s while starting; job aborted");
 }
 
 TEST_F(StartWithoutMpiDeathTest, TheRunSaysWhichItWas) {
