@@ -33,7 +33,6 @@
 #include "report/formats/formats.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/notices.hpp"
-#include "results/keeper.hpp"
 #include "results/kept_samples.hpp"
 #include "results/result_file.hpp"
 
@@ -63,24 +62,12 @@ std::uint64_t expected_bytes(const Job& job, int world_size) {
     return samples_bytes(kept, static_cast<std::uint64_t>(world_size), steps) + (1U << 18U);
 }
 
-// What earlier jobs could not store, since they were killed. A lock of another host may not reach here, so
-// that its job would seem to have ended.
-void tell_of_left_behind(const std::string& output) {
-    const auto left = results::left_behind(output);
-    if (left.empty()) return;
-    base::log::warn(
-        fmt::format("{} run(s) lie beside {}, and no job of this host will store them: `ranklab results "
-                    "merge {} {}` adds them to it, once no other host works on them",
-                    left.size(), output, base::shell_path(output), results::pending_pattern(output)));
-}
-
 void prepare_output(Job& job) {
     auto& control = job.session.control();
     comm::together(control, [&] {
         if (control.rank() == 0 && job.options.text("output") != "none") {
             results::ResultFile(job.options.text("output"))
-                .prepare(expected_bytes(job, control.world_size()));
-            tell_of_left_behind(job.options.text("output"));
+                .check_writable(expected_bytes(job, control.world_size()));
         }
     });
     job.session.start_up().done("settings and the results file");
@@ -291,7 +278,7 @@ void in_turns(Job& job, const std::vector<experiments::Variant>& variants, const
                             return std::make_unique<ToldWork>(std::move(work), *under_way[i]);
                         });
                     },
-                .finished = [&](std::size_t i, const results::Run& run) { under_way[i]->keep_whole(run); },
+                .finished = [](std::size_t, const results::Run&) {},
                 .take =
                     [&](FinishedRun&& finished) {
                         auto& run = runs.emplace_back(std::move(finished.run));
@@ -457,8 +444,7 @@ int work_on_variants(Job& job, const std::vector<experiments::Variant>& variants
         turns ? in_turns(job, variants, jobs, runs, progress) : one_after_the_other(jobs, runs, progress);
     } catch (...) {
         const int signal = signal_that_stopped();
-        const auto shortly = results::LockWait{.patience_s = job.options.real("lock-timeout")}.shortened(
-            2, "after a failure it is not waited for longer, whatever --lock-timeout is");
+        const double shortly = std::min(2.0, job.options.real("lock-timeout"));
         RunUnderWay under_way(job, started, start, shortly);
         save_summary(job, variants, runs, signal, under_way, progress);
         throw;

@@ -80,12 +80,12 @@ std::int64_t unix_now() {
         .count();
 }
 
-RunUnderWay::RunUnderWay(Job job, std::int64_t started, Clock::time_point start, results::LockWait wait)
+RunUnderWay::RunUnderWay(Job job, std::int64_t started, Clock::time_point start, double lock_timeout_s)
     : job_(std::move(job)),
       id_(results::make_run_id(started)),
       started_(started),
       start_(start),
-      delivery_(job_.options.text("output"), std::move(wait), job_.options.flag("verbose")) {
+      delivery_(job_.options.text("output"), lock_timeout_s) {
     if (job_.crew->is_aboard()) place_.emplace(job_.crew->control(), job_.launch().placements);
 }
 
@@ -97,7 +97,6 @@ experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress
     around.counting = {[this] { place_->counting_begins(); }, [this] { place_->counting_ends(); }};
     if (job_.options.text("output") != "none") {
         around.will_have = [this](std::int64_t rows, const std::string& what) { will_have(rows, what); };
-        around.keep = [this](const results::Run& so_far) { keep(so_far); };
     }
     return around;
 }
@@ -110,20 +109,6 @@ void RunUnderWay::will_have(std::int64_t rows, const std::string& what) const {
         many_samples(results::kept_samples(job_.options.text(results::kKeepSamples)),
                      static_cast<std::uint64_t>(job_.crew->size()), static_cast<std::uint64_t>(rows), what);
     if (!text.empty() && told.insert(text).second) base::log::warn(text);
-}
-
-void RunUnderWay::keep(results::Run so_far) {
-    if (!job_.session.is_root()) return;
-    mark_incomplete(so_far,
-                    fmt::format("it was measured until {} and is kept in case the job does not finish",
-                                base::utc_iso(unix_now())));
-    keep_whole(std::move(so_far));
-}
-
-void RunUnderWay::keep_whole(results::Run run) {
-    if (!job_.session.is_root()) return;
-    complete(run);
-    delivery_.keep(run);
 }
 
 void RunUnderWay::mark_incomplete(results::Run& run, const std::string& why, int signal) {

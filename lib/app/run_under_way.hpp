@@ -38,17 +38,12 @@ class RunUnderWay {
     using Clock = std::chrono::steady_clock;
 
     RunUnderWay(Job job, std::int64_t started, Clock::time_point start)
-        : RunUnderWay(job, started, start, {.patience_s = job.options.real("lock-timeout")}) {}
-    RunUnderWay(Job job, std::int64_t started, Clock::time_point start, results::LockWait wait);
+        : RunUnderWay(job, started, start, job.options.real("lock-timeout")) {}
+    RunUnderWay(Job job, std::int64_t started, Clock::time_point start, double lock_timeout_s);
 
     /// What the experiment is given: it outlives the work. Collective over the crew: the run begins.
     /// `first` of the process: its start-up is a part of it.
     experiments::Surroundings surroundings(base::ProgressSink& progress, bool first);
-
-    /// Secures what is measured so far, on rank 0.
-    void keep(results::Run so_far);
-    /// Secures a run that is finished and has to wait for its turn.
-    void keep_whole(results::Run run);
 
     /// Collective over the crew: its work is over.
     void ended();

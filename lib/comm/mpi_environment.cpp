@@ -8,7 +8,6 @@
 #include "base/cast.hpp"
 #include "base/deadline.hpp"
 #include "base/error.hpp"
-#include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "base/mpi_library.hpp"
 #include "comm/backends/mpi_communicator.hpp"
@@ -79,7 +78,6 @@ MpiEnvironment::~MpiEnvironment() {
 }
 
 void MpiEnvironment::abort(int exit_code) {
-    base::LastWords::say();  // nobody comes to it afterwards
     if (running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);  // no MPI, or a library that returns from MPI_Abort all the same
 }

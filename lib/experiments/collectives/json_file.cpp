@@ -17,7 +17,7 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "host/facts.hpp"
-#include "results/places.hpp"
+#include "results/staged_file.hpp"
 #include "stats/mean.hpp"
 
 namespace ranklab::experiments {
