@@ -105,8 +105,8 @@ std::vector<std::string> Group::members() const {
     return names;
 }
 
-void Group::copy_member(const std::string& name, const Group& to) const {
-    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+void Group::copy_member(const std::string& name, const Group& to, const std::string& new_name) const {
+    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
 }
 
 Object open_dataset(const Group& group, const std::string& name) {

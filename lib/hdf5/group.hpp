@@ -26,7 +26,7 @@ class Group : public Object {
     /// Names in the order they were made (by name in a file that does not track that).
     std::vector<std::string> members() const;
     /// Copies a member with all that is below it, losslessly, also what we know nothing of.
-    void copy_member(const std::string& name, const Group& to) const;
+    void copy_member(const std::string& name, const Group& to, const std::string& new_name) const;
 };
 
 /// The dataset itself, for its attributes. DataError where the name is another object's.

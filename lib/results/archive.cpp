@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "results/opened.hpp"
 
 namespace ranklab::results {
@@ -30,27 +31,31 @@ std::unique_ptr<Source> open_source(const fs::path& path) {
     return speaking_of(path, [&] { return std::make_unique<Source>(path); });
 }
 
-// A run on its way into another file. A run is the same as another where all of this is equal.
+// A run on its way into another file.
 struct Entry {
     const Source* source;
     std::string id;
+    std::string new_id;
     std::string started_utc;
-    std::string argv;
-    double duration_s;
-
-    bool is_same(const Entry& other) const {
-        return started_utc == other.started_utc && argv == other.argv && duration_s == other.duration_s;
-    }
 };
+
+// All that a run says of itself but its id; process.instance in the context differs from process to process.
+std::string identity_of(const Entry& entry) {
+    const hdf5::Group run = entry.source->runs.open_group(entry.id);
+    std::string identity;
+    for (const char* name :
+         {"command", "label", "started_utc", "argv", "config_json", "context_json", "warnings_json"})
+        identity += load_text(run, name) + '\n';
+    return identity +
+           fmt::format("{} {}", run.double_attribute("duration_s"), run.int_attribute("exit_code"));
+}
 
 std::vector<Entry> entries_of(const Source& source) {
     return speaking_of(source.path, [&] {
         std::vector<Entry> entries;
         for (const auto& id : source.runs.members())
             entries.push_back(of_run(source.path, id, [&] {
-                const hdf5::Group run = source.runs.open_group(id);
-                return Entry{&source, id, run.text_attribute("started_utc"), load_text(run, "argv"),
-                             run.double_attribute("duration_s")};
+                return Entry{&source, id, id, source.runs.open_group(id).text_attribute("started_utc")};
             }));
         return entries;
     });
@@ -58,9 +63,10 @@ std::vector<Entry> entries_of(const Source& source) {
 
 // Reads each run first: nothing is copied that cannot be read.
 void copy_runs(const std::vector<Entry>& entries, const hdf5::Group& to) {
-    for (const auto& [source, id, started_utc, argv, duration_s] : entries) {
+    for (const auto& [source, id, new_id, started_utc] : entries) {
         of_run(source->path, id, [&] { return load(source->runs, id, Detail::all); });
-        source->runs.copy_member(id, to);
+        source->runs.copy_member(id, to, new_id);
+        if (new_id != id) to.open_group(new_id).set_text("merged_from_id", id);
     }
 }
 
@@ -79,18 +85,14 @@ class Collection {
             for (const auto& entry : entries_of(*there)) known_.emplace(entry.id, entry);
     }
 
+    // In the words of `merge`.
     Merged add(const Source& source) {
-        Merged merged{source.path};
-        for (const auto& entry : entries_of(source)) {
-            const auto [known, is_new] = known_.emplace(entry.id, entry);
-            if (!known->second.is_same(entry))
-                throw base::DataError(
-                    fmt::format("{} and {} hold different runs of the id {}; merge them into "
-                                "two files",
-                                known->second.source->path.string(), source.path.string(), entry.id));
-            ++(is_new ? merged.added : merged.known);
-            if (is_new) added_.push_back(entry);
-        }
+        Merged merged{source.path, 0, 0, {}};
+        for (const auto& entry : entries_of(source))
+            of_run(source.path, entry.id, [&] {
+                add(entry, merged);
+                return true;
+            });
         return merged;
     }
 
@@ -101,7 +103,26 @@ class Collection {
     }
 
   private:
-    std::map<std::string, Entry> known_;
+    void add(Entry entry, Merged& merged) {
+        if (known_.contains(entry.id)) {
+            const std::string identity = identity_of(entry);
+            std::uint64_t hash = base::fingerprint(identity);
+            const std::string start = entry.id.substr(0, entry.id.rfind('-'));
+            while (known_.contains(entry.new_id)) {
+                if (identity_of(known_.at(entry.new_id)) == identity) {
+                    ++merged.known;
+                    return;
+                }
+                entry.new_id = fmt::format("{}-{:06x}", start, hash++ & 0xffffffU);
+            }
+            merged.renamed.emplace_back(entry.id, entry.new_id);
+        }
+        ++merged.added;
+        known_.emplace(entry.new_id, entry);
+        added_.push_back(entry);
+    }
+
+    std::map<std::string, Entry> known_;  // by the id in the new file
     std::vector<Entry> added_;
 };
 
@@ -172,7 +193,7 @@ void remove_runs(const fs::path& file, const std::set<std::string>& ids, double 
         std::erase_if(entries, [&](const Entry& entry) { return ids.contains(entry.id); });
         hdf5::File written = create_empty(staging.staged.path(), source->root.text_attribute("created_utc"));
         for (const auto& name : source->root.members())
-            if (name != "runs") source->root.copy_member(name, written.root());
+            if (name != "runs") source->root.copy_member(name, written.root(), name);
         copy_runs(entries, written.root().open_group("runs"));
         written.close();
     });
