@@ -118,9 +118,10 @@ Id open_inside(hid_t place, const std::string& name, const std::string& what) {
     met_external_link() = false;
     Id id(H5Oopen(place, name.c_str(), link_access()));
     if (met_external_link())
-        throw base::DataError(fmt::format(
-            "{} is a link into another file, which ranklab does not follow; copy what it leads to (h5copy)",
-            what));
+        throw base::DataError(
+            fmt::format("{} leads into another file by an external link, which ranklab does not follow "
+                        "(h5copy copies what is there)",
+                        what));
     if (!id) fail(what);
     return id;
 }

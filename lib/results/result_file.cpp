@@ -45,7 +45,8 @@ std::vector<fs::path> places_apart(const fs::path& output, const std::string& id
     std::error_code none;
     if (const fs::path absolute = fs::absolute(output, none); !none)
         places.push_back(absolute.parent_path() / name);
-    if (const fs::path temporary = fs::temp_directory_path(none); !none) places.push_back(temporary / name);
+    const fs::path temporary = fs::temp_directory_path(none);
+    places.push_back((none ? fs::path("/tmp") : temporary) / name);
     return places;
 }
 

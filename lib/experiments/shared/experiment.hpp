@@ -30,7 +30,7 @@ struct Surroundings {
     options::Options& options;    ///< settled; the same on all ranks
     base::ProgressSink& progress;
     host::StartUp* start_up = nullptr;  ///< where this is the first run that the process makes
-    /// Secures what is measured so far : it lies on the disk, marked as incomplete, until run()
+    /// Secures what is measured so far: it lies on the disk, marked as incomplete, until run()
     /// has returned and the whole run is stored in its place. Each call replaces what was kept before. Not
     /// collective: rank 0's copy counts, others may call it too. Costs some file writes with fsync, so call
     /// it outside of what is timed, and where work repeats by a KeepPace. Never throws. Empty: keeps nothing.

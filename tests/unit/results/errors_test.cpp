@@ -125,9 +125,9 @@ TEST(LinkedFile, IsNotFollowed) {
                        H5P_DEFAULT);
     file.close();
     expect_error([&] { ResultFile(folder / "r.h5").runs(); }, ExitCode::wrong_data,
-                 "is a link into another file");
+                 "leads into another file");
     expect_error([&] { ResultFile(folder / "r.h5").append(sample_run("y")); }, ExitCode::wrong_data,
-                 "is a link into another file");
+                 "leads into another file");
 }
 
 // Files above `bytes` cannot be written, as on a full disk; the signal is ignored as our programs do.
